@@ -1,0 +1,189 @@
+//! Dates, timestamps and booleans, as text.
+//!
+//! The calendar is the proleptic Gregorian one, years 0001 to 9999. Offsets from UTC reach from
+//! -14:00 to +14:00, as far as any zone and the strictest of the databases do. What isn't written
+//! in one of the forms below is text, so nothing here guesses.
+
+/// Whether a timestamp names its zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// It doesn't.
+    None,
+    /// `Z`, `+HH`, `+HH:MM` or `+HHMM`, with `-` likewise.
+    Offset,
+}
+
+/// A calendar day.
+#[derive(Clone, Copy)]
+struct Day {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+impl Day {
+    /// Days since 1970-01-01.
+    ///
+    /// Years are counted from March, so that the leap day is the last day of its year; 400 years
+    /// (an era) have 146,097 days, and 0000-03-01 is 719,468 days before 1970-01-01. The months from
+    /// March on have 31, 30, 31, 30, 31 days again and again, which `(153 * month + 2) / 5` sums.
+    fn number(self) -> i32 {
+        let (year, month) = (i32::from(self.year), i32::from(self.month));
+        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+        let leap_days = year / 4 - year / 100 + year / 400;
+        let day_of_year = (153 * month + 2) / 5 + i32::from(self.day) - 1;
+        365 * year + leap_days + day_of_year - 719_468
+    }
+}
+
+/// The number that two digits write.
+#[inline]
+fn two(b: &[u8; 2]) -> Option<u8> {
+    let (tens, ones) = (b[0].wrapping_sub(b'0'), b[1].wrapping_sub(b'0'));
+    (tens <= 9 && ones <= 9).then_some(tens * 10 + ones)
+}
+
+/// Takes `YYYY-MM-DD` apart.
+#[inline]
+fn day(b: &[u8; 10]) -> Option<Day> {
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *b else { return None };
+    let year = u16::from(two(&[y1, y2])?) * 100 + u16::from(two(&[y3, y4])?);
+    let month = two(&[m1, m2])?;
+    let day = two(&[d1, d2])?;
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let last = match month {
+        2 => 28 + u8::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    (year >= 1 && (1..=last).contains(&day)).then_some(Day { year, month, day })
+}
+
+/// Whether `b` is `YYYY-MM-DD` and the calendar has that day.
+#[inline]
+#[must_use]
+pub fn is_date(b: &[u8]) -> bool {
+    b.try_into().is_ok_and(|b| day(b).is_some())
+}
+
+/// Days since 1970-01-01 of `YYYY-MM-DD`.
+#[inline]
+#[must_use]
+pub fn date_days(b: &[u8]) -> Option<i32> {
+    day(b.try_into().ok()?).map(Day::number)
+}
+
+/// A timestamp taken apart.
+struct Moment {
+    day: Day,
+    /// Seconds since midnight.
+    seconds: u32,
+    nanoseconds: u32,
+    /// East of UTC, when the zone is named.
+    offset_minutes: Option<i32>,
+}
+
+/// `HH:MM`, as minutes since midnight.
+#[inline]
+fn clock(b: &[u8; 5]) -> Option<u32> {
+    let [h1, h2, b':', m1, m2] = *b else { return None };
+    let (hour, minute) = (two(&[h1, h2])?, two(&[m1, m2])?);
+    (hour <= 23 && minute <= 59).then_some(u32::from(hour) * 60 + u32::from(minute))
+}
+
+/// Takes `YYYY-MM-DD[ T]HH:MM[:SS[.f{1,9}]][zone]` apart.
+#[inline]
+fn moment(b: &[u8]) -> Option<Moment> {
+    let (date, b) = b.split_first_chunk::<10>()?;
+    let day = day(date)?;
+    let ([b' ' | b'T', time @ ..], mut b) = b.split_first_chunk::<6>()? else { return None };
+    let mut seconds = clock(time)? * 60;
+    let mut nanoseconds = 0;
+    if let [b':', s1, s2, rest @ ..] = b {
+        let second = two(&[*s1, *s2])?;
+        if second > 59 {
+            return None;
+        }
+        seconds += u32::from(second);
+        b = rest;
+        if let [b'.', rest @ ..] = b {
+            (nanoseconds, b) = fraction(rest)?;
+        }
+    }
+    Some(Moment { day, seconds, nanoseconds, offset_minutes: zone(b)? })
+}
+
+/// Nanoseconds written by one to nine digits, and what follows them.
+#[inline]
+fn fraction(b: &[u8]) -> Option<(u32, &[u8])> {
+    let digits = b.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if !(1..=9).contains(&digits) {
+        return None;
+    }
+    let (written, rest) = b.split_at(digits);
+    let value = written.iter().fold(0, |value, byte| value * 10 + u32::from(byte - b'0'));
+    Some((value * 10_u32.pow(9 - digits as u32), rest))
+}
+
+/// Minutes east of UTC; `Some(None)` when `b` is empty, `None` when it is no zone.
+#[inline]
+#[expect(clippy::option_option, reason = "no zone and a bad zone are different answers")]
+fn zone(b: &[u8]) -> Option<Option<i32>> {
+    let b = match b {
+        [] => return Some(None),
+        [b' ', zone @ ..] => zone,
+        zone => zone,
+    };
+    let (sign, hour, minute) = match *b {
+        [b'Z'] => return Some(Some(0)),
+        [sign, h1, h2] => (sign, two(&[h1, h2])?, 0),
+        [sign, h1, h2, m1, m2] | [sign, h1, h2, b':', m1, m2] => {
+            (sign, two(&[h1, h2])?, two(&[m1, m2])?)
+        }
+        _ => return None,
+    };
+    let minutes = i32::from(hour) * 60 + i32::from(minute);
+    match sign {
+        _ if minute > 59 || minutes > 14 * 60 => None,
+        b'+' => Some(Some(minutes)),
+        b'-' => Some(Some(-minutes)),
+        _ => None,
+    }
+}
+
+/// Whether `b` is `YYYY-MM-DD[ T]HH:MM[:SS[.f{1,9}]]`, and whether a zone follows (an optional
+/// blank between). Leap seconds (`:60`) and `24:00` aren't timestamps.
+#[inline]
+#[must_use]
+pub fn timestamp(b: &[u8]) -> Option<Zone> {
+    moment(b).map(|moment| match moment.offset_minutes {
+        None => Zone::None,
+        Some(_) => Zone::Offset,
+    })
+}
+
+/// Microseconds since 1970-01-01 00:00:00, in UTC when the zone is named. `None` also when there
+/// are nanoseconds to lose.
+#[inline]
+#[must_use]
+pub fn timestamp_micros(b: &[u8]) -> Option<i64> {
+    let moment = moment(b)?;
+    if moment.nanoseconds % 1000 != 0 {
+        return None;
+    }
+    let offset = i64::from(moment.offset_minutes.unwrap_or(0)) * 60;
+    let seconds = i64::from(moment.day.number()) * 86_400 + i64::from(moment.seconds) - offset;
+    Some(seconds * 1_000_000 + i64::from(moment.nanoseconds / 1000))
+}
+
+/// `true`, `True`, `TRUE` and `false` likewise; nothing else.
+#[inline]
+#[must_use]
+pub fn is_boolean(b: &[u8]) -> Option<bool> {
+    match b {
+        b"true" | b"True" | b"TRUE" => Some(true),
+        b"false" | b"False" | b"FALSE" => Some(false),
+        _ => None,
+    }
+}

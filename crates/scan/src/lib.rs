@@ -1,0 +1,30 @@
+//! Delimited text as bytes: where records end, where fields lie, what a field's text is.
+//!
+//! The crate is pure. It does no I/O, allocates nothing in a loop (the caller owns the memory), and
+//! its answers depend on the bytes alone. The order below is the order in which a load meets them:
+//!
+//! - [`dialect`]: how records and fields are written;
+//! - [`cutter`]: where a buffer may be cut, so that chunks hold whole records;
+//! - [`scanner`]: the records and fields of a chunk;
+//! - [`number`] and [`date`]: what a field's text denotes, and whether it survives a change of type.
+//!
+//! The cutter and the scanner implement one grammar, written down in [`scanner`]. That they agree on
+//! every input, however it is cut, is what the tests and the fuzzer hold them to.
+
+mod blocks;
+pub mod cutter;
+pub mod date;
+pub mod dialect;
+pub mod number;
+mod record;
+mod repair;
+pub mod scanner;
+
+pub use cutter::{Cutter, Tail};
+pub use date::{Zone, date_days, is_boolean, is_date, timestamp, timestamp_micros};
+pub use dialect::{Dialect, DialectError, Newline};
+pub use number::{
+    Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
+};
+pub use record::{Fault, Field, Form, Record, unescape};
+pub use scanner::{Scanner, count_lines};

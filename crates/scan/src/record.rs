@@ -1,0 +1,117 @@
+//! What a scanner finds: records, fields, faults.
+
+use crate::dialect::Dialect;
+
+/// What must be done to a field's bytes to get its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Written without quotes; the bytes are the value.
+    Plain,
+    /// Written in quotes; the span lies inside them and is the value.
+    Quoted,
+    /// Holds doubled quotes or escapes: [`unescape`] gives the value. The span of a quoted field
+    /// lies inside its quotes.
+    Escaped {
+        /// Whether the field was written in quotes.
+        quoted: bool,
+    },
+}
+
+impl Form {
+    /// Whether the field was written in quotes.
+    #[inline]
+    #[must_use]
+    pub const fn is_quoted(self) -> bool {
+        matches!(self, Self::Quoted | Self::Escaped { quoted: true })
+    }
+}
+
+/// Where a field lies in the scanned bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Offset of the first byte, behind an opening quote.
+    pub start: u32,
+    /// Offset behind the last byte, at a closing quote.
+    pub end: u32,
+    /// What the bytes in between are.
+    pub form: Form,
+}
+
+// A record of a hundred fields should stay in the first-level cache together with its text.
+const _: () = assert!(size_of::<Field>() == 12);
+
+impl Field {
+    /// The field's bytes as they are written, without its quotes; `bytes` are those that were
+    /// scanned.
+    #[inline]
+    #[must_use]
+    pub fn raw<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.start as usize..self.end as usize]
+    }
+}
+
+/// Where a record lies in the scanned bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset behind the last byte, without the terminator.
+    pub end: u32,
+    /// Offset behind the terminator.
+    pub next: u32,
+    /// Set when the quoting is broken. The record is then one physical line, and its fields are
+    /// not to be used.
+    pub fault: Option<Fault>,
+}
+
+impl Record {
+    /// Whether the line is empty.
+    #[inline]
+    #[must_use]
+    pub const fn is_blank(&self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// How a record's quoting is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A quote that is open at the end of the line is never closed properly.
+    UnclosedQuote {
+        /// Offset of the opening quote.
+        at: u32,
+    },
+    /// A closing quote is followed by something other than a delimiter or the record's end.
+    TextAfterQuote {
+        /// Offset of the first byte after the closing quote.
+        at: u32,
+    },
+    /// The line's newline is escaped, outside quotes, and what follows doesn't complete the record.
+    EscapedEnd {
+        /// Offset of the escape.
+        at: u32,
+    },
+}
+
+/// Appends the field's value (quotes and escapes undone) to `out`.
+pub fn unescape(dialect: &Dialect, raw: &[u8], form: Form, out: &mut Vec<u8>) {
+    let Form::Escaped { quoted } = form else {
+        out.extend_from_slice(raw);
+        return;
+    };
+    // What is undone is always "drop this byte, keep the next", and the last byte has no next.
+    let quote = if quoted { dialect.quote } else { None };
+    let Some(either) = quote.or(dialect.escape) else {
+        out.extend_from_slice(raw);
+        return;
+    };
+    let other = dialect.escape.unwrap_or(either);
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr2(either, other, rest) {
+        let Some(&literal) = rest.get(at + 1) else { break };
+        out.extend_from_slice(&rest[..at]);
+        out.push(literal);
+        rest = &rest[at + 2..];
+    }
+    out.extend_from_slice(rest);
+}

@@ -1,0 +1,196 @@
+//! The records and fields of a chunk.
+//!
+//! [`Bits`] hands over the positions of the special bytes (delimiter, newline, quote, escape), and a
+//! record is a walk over them: a delimiter ends a field, a newline the record, a quote at a field's
+//! first byte starts a quoted field, any other quote is text, an escape takes the byte after it out
+//! of the game. Bytes in between are never looked at.
+//!
+//! A dialect without quotes or escapes doesn't search for them: the walk is compiled once for each of
+//! the four cases, and chosen per record. Broken records are the business of [`crate::repair`].
+
+use memchr::memchr_iter;
+
+use crate::blocks::Bits;
+use crate::dialect::{Dialect, Newline};
+pub use crate::record::{Fault, Field, Form, Record, unescape};
+use crate::repair::{AfterQuote, Repair, after_quote, broken_record, line};
+
+/// Splits bytes into records and fields.
+#[derive(Clone, Debug)]
+pub struct Scanner<'a> {
+    dialect: Dialect,
+    bytes: &'a [u8],
+    /// Where the next record starts.
+    at: usize,
+    /// Special bytes from `at` on.
+    bits: Bits,
+    repair: Repair,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner of `bytes`, which start and end on record boundaries and are shorter than 4 GiB.
+    #[must_use]
+    pub fn new(dialect: &Dialect, bytes: &'a [u8]) -> Self {
+        debug_assert!(bytes.len() < u32::MAX as usize);
+        let (delimiter, newline) = (dialect.delimiter, dialect.newline.byte());
+        let needles = match (dialect.quote, dialect.escape) {
+            (Some(quote), Some(escape)) => [delimiter, newline, quote, escape],
+            (Some(other), None) | (None, Some(other)) => [delimiter, newline, other, other],
+            (None, None) => [delimiter, newline, newline, newline],
+        };
+        let bits = Bits::new(needles);
+        let repair = Repair::new(dialect);
+        Self { dialect: dialect.clone(), bytes, at: 0, bits, repair }
+    }
+
+    /// The next record, its fields in `fields` (cleared first). Comments are skipped, blank lines
+    /// are yielded with one empty field. `None` at the end.
+    #[inline]
+    pub fn next(&mut self, fields: &mut Vec<Field>) -> Option<Record> {
+        fields.clear();
+        let start = self.skip_comments()?;
+        if self.repair.is_near(start) && self.repair.is_broken(self.bytes, start) {
+            return Some(self.take_broken(start));
+        }
+        let (dialect, bytes, bits) = (&self.dialect, self.bytes, &mut self.bits);
+        let walked = match (dialect.quote.is_some(), dialect.escape.is_some()) {
+            (false, false) => walk::<2, false, false>(dialect, bytes, start, bits, fields),
+            (false, true) => walk::<3, false, true>(dialect, bytes, start, bits, fields),
+            (true, false) => walk::<3, true, false>(dialect, bytes, start, bits, fields),
+            (true, true) => walk::<4, true, true>(dialect, bytes, start, bits, fields),
+        };
+        match walked {
+            Ok((end, next)) => {
+                self.at = next;
+                let (start, end, next) = (start as u32, end as u32, next as u32);
+                Some(Record { start, end, next, fault: None })
+            }
+            Err(failed) => {
+                self.repair.remember(self.bytes, start, failed);
+                Some(self.take_broken(start))
+            }
+        }
+    }
+
+    /// Where the next record starts.
+    #[inline(always)]
+    fn skip_comments(&mut self) -> Option<usize> {
+        loop {
+            let first = *self.bytes.get(self.at)?;
+            if Some(first) != self.dialect.comment {
+                return Some(self.at);
+            }
+            self.move_to(line(&self.dialect, self.bytes, self.at).1);
+        }
+    }
+
+    #[cold]
+    fn take_broken(&mut self, start: usize) -> Record {
+        let record = broken_record(&self.dialect, self.bytes, start);
+        self.move_to(record.next as usize);
+        record
+    }
+
+    fn move_to(&mut self, at: usize) {
+        self.at = at;
+        self.bits.seek(at);
+    }
+}
+
+/// Walks over the record at `start`, `bits` being there too. Returns where it ends, without and with
+/// its terminator, or where the walk failed.
+#[inline(always)]
+fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
+    dialect: &Dialect,
+    bytes: &[u8],
+    start: usize,
+    bits: &mut Bits,
+    fields: &mut Vec<Field>,
+) -> Result<(usize, usize), usize> {
+    let newline = dialect.newline.byte();
+    let mut first = start;
+    let mut escaped = false;
+    // The last byte that an escape made literal: a `\r` there belongs to no terminator.
+    let mut literal = usize::MAX;
+    loop {
+        let Some(at) = bits.next::<N>(bytes) else {
+            fields.push(unquoted(first, bytes.len(), escaped));
+            return Ok((bytes.len(), bytes.len()));
+        };
+        let byte = bytes[at];
+        if byte == dialect.delimiter {
+            fields.push(unquoted(first, at, escaped));
+            first = at + 1;
+            escaped = false;
+        } else if byte == newline {
+            let has_cr = dialect.newline == Newline::Lf
+                && at > first
+                && bytes[at - 1] == b'\r'
+                && !(ESCAPE && literal == at - 1);
+            let end = at - usize::from(has_cr);
+            fields.push(unquoted(first, end, escaped));
+            return Ok((end, at + 1));
+        } else if ESCAPE && Some(byte) == dialect.escape {
+            escaped = true;
+            literal = at + 1;
+            if bytes.get(literal) == Some(&newline) && literal + 1 == bytes.len() {
+                return Err(bytes.len());
+            }
+            bits.skip_to(literal + 1);
+        } else if QUOTE && at == first {
+            let (end, form) = quoted::<N, ESCAPE>(dialect, bytes, bits).ok_or(bytes.len())?;
+            fields.push(Field { start: first as u32 + 1, end: end as u32, form });
+            match after_quote(dialect, bytes, end + 1) {
+                AfterQuote::Delimiter => {
+                    bits.next::<N>(bytes);
+                    first = end + 2;
+                }
+                AfterQuote::Newline => {
+                    // The newline's bit, which is the next one.
+                    let at = bits.next::<N>(bytes).unwrap_or(bytes.len());
+                    return Ok((end + 1, at + 1));
+                }
+                AfterQuote::End => return Ok((bytes.len(), bytes.len())),
+                AfterQuote::Torn | AfterQuote::Text => return Err(end + 1),
+            }
+        }
+    }
+}
+
+/// The rest of a quoted field, `bits` being behind its opening quote: where the closing quote is and
+/// what form the field has. `None` when the quote is never closed.
+#[inline(always)]
+fn quoted<const N: usize, const ESCAPE: bool>(
+    dialect: &Dialect,
+    bytes: &[u8],
+    bits: &mut Bits,
+) -> Option<(usize, Form)> {
+    let mut form = Form::Quoted;
+    loop {
+        let at = bits.next::<N>(bytes)?;
+        let byte = bytes[at];
+        if ESCAPE && Some(byte) == dialect.escape {
+            form = Form::Escaped { quoted: true };
+            bits.skip_to(at + 2);
+        } else if Some(byte) == dialect.quote {
+            if bytes.get(at + 1) != Some(&byte) {
+                return Some((at, form));
+            }
+            form = Form::Escaped { quoted: true };
+            bits.next::<N>(bytes);
+        }
+    }
+}
+
+/// A field without quotes.
+#[inline(always)]
+fn unquoted(start: usize, end: usize, escaped: bool) -> Field {
+    let form = if escaped { Form::Escaped { quoted: false } } else { Form::Plain };
+    Field { start: start as u32, end: end as u32, form }
+}
+
+/// How many newline bytes there are.
+#[must_use]
+pub fn count_lines(dialect: &Dialect, bytes: &[u8]) -> u64 {
+    memchr_iter(dialect.newline.byte(), bytes).count() as u64
+}
