@@ -1,0 +1,29 @@
+//! inrush moves files into databases as fast as each database allows, loses no row silently, and says what it did.
+//!
+//! ```no_run
+//! let request = inrush::Request {
+//!     sources: vec!["weather.csv.gz".to_owned()],
+//!     target: "weather.db".to_owned(),
+//!     ..inrush::Request::default()
+//! };
+//! let plan = inrush::plan(&request)?;
+//! println!("{}", plan.explain());
+//! let report = inrush::run(&plan, &inrush::Unobserved)?;
+//! assert_eq!(report.rows_read, report.rows_loaded + report.rows_rejected);
+//! # Ok::<(), inrush::Error>(())
+//! ```
+//!
+//! The modules are the data's way: [`plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells.
+
+mod error;
+mod load;
+pub mod pipe;
+pub mod plan;
+pub mod report;
+pub mod source;
+pub mod target;
+
+pub use error::{Aftermath, Error, Kind, Result};
+pub use load::{Observer, Unobserved, run};
+pub use plan::{Plan, Request, plan};
+pub use report::Report;

@@ -1,0 +1,416 @@
+//! A load from end to end: one pass, and after a surprise a second one.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::error::{Aftermath, Error, Kind, Result};
+use crate::pipe::encode::found_by_lane;
+use crate::pipe::reject::{Found, Reject, RejectFiles, limit_error};
+use crate::pipe::run::{Parcel, Pass, pass};
+use crate::pipe::{Ack, Checksum, Chunk, Code, Meter, Phase, Progress, Wire};
+use crate::plan::{FieldFacts, Plan, Verify};
+use crate::report::{Report, Seconds, Verification};
+use crate::source::infer::Observed;
+use crate::source::text;
+use crate::target::{Lane, Load, Sent};
+
+/// Follows a load, and can stop it.
+pub trait Observer: Sync {
+    /// Set to true, ends the load: everything is undone as far as the plan promises.
+    fn stop(&self) -> &AtomicBool {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        &NEVER
+    }
+
+    /// The load begins a phase.
+    fn phase(&self, _phase: &Phase) {}
+
+    /// How far it is; several times a second.
+    fn progress(&self, _progress: &Progress) {}
+
+    /// The plan was made anew after a value did not fit an inferred column.
+    fn replanned(&self, _plan: &Plan, _why: &str) {}
+}
+
+/// An observer that looks away.
+pub struct Unobserved;
+
+impl Observer for Unobserved {}
+
+/// Carries out a plan.
+///
+/// # Errors
+/// When the load did not happen; [`Error::aftermath`] says what is left of it.
+pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
+    let began = Instant::now();
+    match attempt(plan, observer, began)? {
+        Outcome::Done(report) => Ok(*report),
+        Outcome::Surprised(surprise) => {
+            let why = surprise.message();
+            if !plan.facts.source.seekable {
+                return Err(Error::new(Kind::Source, why)
+                    .advise(format!("say --type {}=text (or --types text for all columns)", surprise.column))
+                    .advise("or load from a file instead of a pipe: then inrush finds the right type by itself")
+                    .leaving(Aftermath::NothingChanged));
+            }
+            let nothing_changed = |error: Error| error.leaving(Aftermath::NothingChanged);
+            observer.phase(&Phase::Survey);
+            let types = survey(plan, observer, began).map_err(nothing_changed)?;
+            let wider = plan
+                .widened(types, format!("{why}: the load started again with a wider type"))
+                .map_err(nothing_changed)?;
+            observer.replanned(&wider, &why);
+            match attempt(&wider, observer, began)? {
+                Outcome::Done(mut report) => {
+                    report
+                        .warnings
+                        .insert(0, format!("{why}: the load started again with a wider type"));
+                    Ok(*report)
+                }
+                // Every value was looked at, so only a file that changes while it is read comes here.
+                Outcome::Surprised(surprise) => Err(Error::source(surprise.message())
+                    .advise("the file seems to change while it is loaded")
+                    .leaving(Aftermath::NothingChanged)),
+            }
+        }
+    }
+}
+
+enum Outcome {
+    Done(Box<Report>),
+    Surprised(Surprise),
+}
+
+/// A value that doesn't fit the type its column was taken for.
+struct Surprise {
+    input: String,
+    column: String,
+    line: u64,
+    message: String,
+}
+
+impl Surprise {
+    fn message(&self) -> String {
+        format!("{}: line {}, column {}: {}", self.input, self.line, self.column, self.message)
+    }
+}
+
+fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outcome> {
+    let stop = observer.stop();
+    let mut load = plan
+        .choice
+        .strategy
+        .begin(plan, stop)
+        .map_err(|error| error.leaving(Aftermath::NothingChanged))?;
+    let newline = match plan.source.dialect.newline {
+        inrush_scan::Newline::Lf => b'\n',
+        inrush_scan::Newline::Cr => b'\r',
+    };
+    let mut rejects = RejectFiles::new(plan.reject_places.clone(), newline);
+    let steps = steps(plan, observer, began, &mut *load, &mut rejects);
+    if !matches!(steps, Ok(Outcome::Done(_))) {
+        rejects.withdraw();
+        let aftermath = load.abort();
+        return steps.map_err(|error| {
+            // Whatever SQL was running when the user stopped it, the user's wish is the reason.
+            let error = if stop.load(Relaxed) { Error::interrupted() } else { error };
+            error.leaving(aftermath)
+        });
+    }
+    steps
+}
+
+fn steps(
+    plan: &Plan,
+    observer: &dyn Observer,
+    began: Instant,
+    load: &mut dyn Load,
+    rejects: &mut RejectFiles,
+) -> Result<Outcome> {
+    let request = &plan.request;
+    let meter = Meter::default();
+    observer.phase(&Phase::Load);
+    let load_began = Instant::now();
+    let mut tally = Tally::new(plan);
+    let streamed = stream(plan, observer, began, load, &meter, &mut tally, rejects);
+    if let Some(surprise) = tally.surprise.take() {
+        return Ok(Outcome::Surprised(surprise));
+    }
+    streamed?;
+    if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
+        return Err(tally.over_limit(plan));
+    }
+    let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
+
+    if !request.indexes.is_empty() {
+        observer.phase(&Phase::Index);
+        seconds.index = timed(|| load.index())?;
+    }
+    let mut verified = false;
+    if request.verify != Verify::None {
+        observer.phase(&Phase::Verify);
+        let sent = Sent { rows: tally.loaded, checksum: tally.checksum.take() };
+        seconds.verify = timed(|| {
+            let verdict = load.verify(&sent)?;
+            verified = verdict.ok;
+            match verdict.difference {
+                Some(difference) => Err(Error::new(Kind::Verify, format!("{}: {difference}", plan.table))
+                    .advise("a trigger, or another program, may have changed rows; --verify none loads without comparing")),
+                None => Ok(()),
+            }
+        })?;
+    }
+    observer.phase(&Phase::Commit);
+    if observer.stop().load(Relaxed) {
+        return Err(Error::interrupted());
+    }
+    rejects.publish()?;
+    let mut durability_read_back = Default::default();
+    seconds.durable = timed(|| {
+        durability_read_back = load.commit()?;
+        Ok(())
+    })?;
+    seconds.total = began.elapsed().as_secs_f64();
+
+    let bytes_read = meter.bytes_read.load(Relaxed);
+    let mut warnings = plan.warnings();
+    if tally.blanks > 0 {
+        warnings.push(format!("{} blank lines were left out", tally.blanks));
+    }
+    Ok(Outcome::Done(Box::new(Report {
+        version: env!("CARGO_PKG_VERSION"),
+        plan: plan.clone(),
+        rows_read: tally.read,
+        rows_loaded: tally.loaded,
+        rows_rejected: tally.rejected,
+        rows_skipped: tally.skipped,
+        bytes_read,
+        seconds,
+        rows_per_second: tally.loaded as f64 / seconds.total,
+        mb_per_second: bytes_read as f64 / 1e6 / seconds.total,
+        stages: meter.stages(),
+        verify: Verification { method: request.verify, ok: verified },
+        durability_read_back,
+        rejects: rejects.paths(),
+        warnings,
+    })))
+}
+
+fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let began = Instant::now();
+    work()?;
+    Ok(began.elapsed().as_secs_f64())
+}
+
+/// Moves the rows.
+fn stream(
+    plan: &Plan,
+    observer: &dyn Observer,
+    began: Instant,
+    load: &mut dyn Load,
+    meter: &Meter,
+    tally: &mut Tally,
+    rejects: &mut RejectFiles,
+) -> Result<()> {
+    let choice = &plan.choice;
+    let source = &plan.source;
+    let shape = plan.shape();
+    let encoders = (0..choice.encoders).map(|_| load.encoder()).collect();
+    let counts = Mutex::new((0, 0));
+    let parts = Pass {
+        parcels: choice.parcels,
+        chunk_bytes: choice.chunk_bytes,
+        encoders,
+        lanes: load.lanes()?,
+        meter,
+        stop: observer.stop(),
+    };
+    pass(
+        parts,
+        |feeder| text::feed(source, choice.chunk_bytes, meter, feeder),
+        |parcel| {
+            let collected = tally.collect(plan, &shape, parcel, rejects);
+            *counts.lock().unwrap_or_else(PoisonError::into_inner) = (tally.loaded, tally.rejected);
+            if collected.is_err() {
+                source.abandon();
+            }
+            collected
+        },
+        || {
+            let (rows_loaded, rows_rejected) =
+                *counts.lock().unwrap_or_else(PoisonError::into_inner);
+            observer.progress(&progress(plan, meter, began, rows_loaded, rows_rejected));
+            if observer.stop().load(Relaxed) {
+                source.abandon();
+            }
+        },
+    )
+}
+
+fn progress(
+    plan: &Plan,
+    meter: &Meter,
+    began: Instant,
+    rows_loaded: u64,
+    rows_rejected: u64,
+) -> Progress {
+    Progress {
+        bytes_stored: meter.bytes_stored.load(Relaxed),
+        bytes_total: plan.facts.source.bytes,
+        rows_loaded,
+        rows_rejected,
+        elapsed: began.elapsed(),
+    }
+}
+
+/// What the parcels add up to, seen in the source's order.
+struct Tally {
+    file: u32,
+    /// Records and lines of the current input so far.
+    records: u64,
+    lines: u64,
+    read: u64,
+    loaded: u64,
+    rejected: u64,
+    skipped: u64,
+    blanks: u64,
+    checksum: Option<Checksum>,
+    surprise: Option<Surprise>,
+    last_reject: Option<Reject>,
+}
+
+impl Tally {
+    fn new(plan: &Plan) -> Self {
+        let checksum = (plan.request.verify == Verify::Checksum)
+            .then(|| Checksum::new(plan.choice.columns.len()));
+        Self {
+            file: 0,
+            records: 0,
+            lines: plan.source.inputs[0].lines_before,
+            read: 0,
+            loaded: 0,
+            rejected: 0,
+            skipped: 0,
+            blanks: 0,
+            checksum,
+            surprise: None,
+            last_reject: None,
+        }
+    }
+
+    fn collect(
+        &mut self,
+        plan: &Plan,
+        shape: &crate::pipe::encode::Shape,
+        parcel: &mut Parcel,
+        rejects: &mut RejectFiles,
+    ) -> Result<()> {
+        let Parcel { chunk, encoded, ack } = parcel;
+        if chunk.origin.file != self.file {
+            self.file = chunk.origin.file;
+            self.records = 0;
+            self.lines = plan.source.inputs[self.file as usize].lines_before;
+        }
+        let mut found = found_by_lane(shape, chunk, encoded, &ack.faults);
+        found.append(&mut encoded.found);
+        found.sort_by_key(|found| found.start);
+        let surprise = encoded.surprise.take();
+        self.read += u64::from(encoded.records);
+        self.loaded += ack.loaded;
+        self.skipped += ack.skipped;
+        self.blanks += encoded.blanks;
+        if let (Some(sums), Some(more)) = (&mut self.checksum, &ack.checksum) {
+            sums.merge(more);
+        }
+        for found in found {
+            if surprise.as_ref().is_some_and(|surprise| surprise.start < found.start) {
+                break;
+            }
+            let reject = self.place(chunk, found);
+            self.rejected += 1;
+            let over = plan.request.max_rejects.exceeded(self.rejected, self.read, false);
+            rejects.push(&reject)?;
+            self.last_reject = Some(reject);
+            if over {
+                return Err(self.over_limit(plan));
+            }
+        }
+        if let Some(found) = surprise {
+            let reject = self.place(chunk, found);
+            self.surprise = Some(Surprise {
+                input: plan.source.inputs[self.file as usize].name.clone(),
+                column: reject.found.column.unwrap_or_default(),
+                line: reject.line,
+                message: reject.found.message,
+            });
+            return Err(Error::source("surprise"));
+        }
+        self.records += u64::from(encoded.records);
+        self.lines += encoded.lines;
+        Ok(())
+    }
+
+    fn place(&self, chunk: &Chunk, found: Found) -> Reject {
+        Reject {
+            file: self.file,
+            record: self.records + u64::from(found.record) + 1,
+            line: self.lines + u64::from(found.line) + 1,
+            byte: chunk.origin.byte + u64::from(found.start),
+            found,
+        }
+    }
+
+    fn over_limit(&self, plan: &Plan) -> Error {
+        match &self.last_reject {
+            Some(reject) => {
+                let name = &plan.source.inputs[reject.file as usize].name;
+                let error = limit_error(name, reject, self.rejected, plan.request.max_rejects);
+                if reject.found.code == Code::Utf8 {
+                    return error
+                        .advise("if the file is in another encoding, say so: --encoding latin1");
+                }
+                error
+            }
+            None => Error::new(Kind::Rejects, "too many bad rows"),
+        }
+    }
+}
+
+/// Looks at every value of the whole input, through the same pipeline, and says what each column really is.
+fn survey(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Vec<FieldFacts>> {
+    struct Nowhere;
+    impl Lane for Nowhere {
+        fn send(&mut self, _chunk: &Chunk, _wire: &Wire) -> Result<Ack> {
+            Ok(Ack::default())
+        }
+    }
+    let source = &plan.source;
+    let fields = &plan.facts.source.fields;
+    let total = Arc::new(Mutex::new(vec![Observed::default(); fields.len()]));
+    let meter = Meter::default();
+    let parts = Pass {
+        parcels: plan.choice.parcels,
+        chunk_bytes: plan.choice.chunk_bytes,
+        encoders: (0..plan.facts.processors.max(1)).map(|_| source.surveyor(&total)).collect(),
+        lanes: vec![Box::new(Nowhere)],
+        meter: &meter,
+        stop: observer.stop(),
+    };
+    pass(
+        parts,
+        |feeder| text::feed(source, plan.choice.chunk_bytes, &meter, feeder),
+        |_| Ok(()),
+        || observer.progress(&progress(plan, &meter, began, 0, 0)),
+    )?;
+    let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(fields
+        .iter()
+        .zip(seen.iter())
+        .map(|(field, seen)| FieldFacts {
+            name: field.name.clone(),
+            ty: seen.ty(),
+            spoiler: seen.spoiler(),
+        })
+        .collect())
+}

@@ -1,0 +1,268 @@
+//! Bad rows: put aside verbatim, with their position and the reason.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::{Error, Kind, Result, shorten};
+
+/// What is wrong with a bad row. The words are stable: they stand in the sidecar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub enum Code {
+    /// More or fewer fields than columns.
+    #[serde(rename = "field-count")]
+    FieldCount,
+    /// A quote that never closes, or text after a closing quote.
+    #[serde(rename = "quote")]
+    Quote,
+    /// Bytes that aren't UTF-8.
+    #[serde(rename = "utf-8")]
+    Utf8,
+    /// A NUL byte in text.
+    #[serde(rename = "nul")]
+    Nul,
+    /// A value that the column's type can't hold unchanged.
+    #[serde(rename = "type")]
+    Type,
+    /// A number beyond the column's range.
+    #[serde(rename = "range")]
+    Range,
+    /// A value longer than the column or the engine takes.
+    #[serde(rename = "too-long")]
+    TooLong,
+    /// NULL in a column that takes none.
+    #[serde(rename = "not-null")]
+    NotNull,
+    /// A key that is there already.
+    #[serde(rename = "duplicate-key")]
+    DuplicateKey,
+    /// A foreign key without its parent.
+    #[serde(rename = "foreign-key")]
+    ForeignKey,
+    /// A CHECK constraint, or a trigger, refused the row.
+    #[serde(rename = "constraint")]
+    Constraint,
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// A bad row as the stage that found it knows it: relative to its chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Offset of the record in the chunk.
+    pub start: u32,
+    /// Data records of the chunk before this one.
+    pub record: u32,
+    /// Physical lines of the chunk before this one.
+    pub line: u32,
+    /// Which column, where one is to blame.
+    pub column: Option<String>,
+    /// What sort of fault.
+    pub code: Code,
+    /// The reason, with the value shortened.
+    pub message: String,
+    /// The record verbatim, without its terminator.
+    pub raw: Vec<u8>,
+}
+
+/// A bad row with its position in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reject {
+    /// The input's index in the source.
+    pub file: u32,
+    /// The data record's number in its input, from 1; the header isn't counted.
+    pub record: u64,
+    /// The physical line on which the record begins, from 1; everything is counted.
+    pub line: u64,
+    /// The record's offset in the decoded input, from 0.
+    pub byte: u64,
+    /// What the finding stage knew.
+    pub found: Found,
+}
+
+/// One line of the sidecar.
+#[derive(Serialize)]
+struct SidecarLine<'a> {
+    file: &'a str,
+    record: u64,
+    line: u64,
+    byte: u64,
+    column: Option<&'a str>,
+    code: Code,
+    message: &'a str,
+}
+
+/// What the reject files need to know of one input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RejectPlace {
+    /// The input's name, as the sidecar shows it.
+    pub file: String,
+    /// Where its bad rows go.
+    pub path: PathBuf,
+    /// Its header, verbatim with terminator, so that the rejects load again after mending.
+    pub header: Vec<u8>,
+}
+
+/// Writes bad rows beside the source. Files appear under their names only by [`RejectFiles::publish`], and go away by
+/// [`RejectFiles::withdraw`].
+pub(crate) struct RejectFiles {
+    places: Vec<RejectPlace>,
+    open: Vec<OpenPair>,
+    published: bool,
+    newline: u8,
+}
+
+struct OpenPair {
+    path: PathBuf,
+    rows: BufWriter<File>,
+    notes: BufWriter<File>,
+}
+
+/// The sidecar of a rejects file: its name with `.jsonl` after it.
+pub fn sidecar_path(rejects: &Path) -> PathBuf {
+    with_suffix(rejects, ".jsonl")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn temporary(path: &Path) -> PathBuf {
+    with_suffix(path, &format!(".{}.tmp", std::process::id()))
+}
+
+impl RejectFiles {
+    /// Nothing is created before the first bad row. One place an input.
+    pub(crate) fn new(places: Vec<RejectPlace>, newline: u8) -> Self {
+        Self { places, open: Vec::new(), published: false, newline }
+    }
+
+    /// The files that hold rows, in the order of their first row.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.open.iter().map(|pair| pair.path.clone()).collect()
+    }
+
+    pub(crate) fn push(&mut self, reject: &Reject) -> Result<()> {
+        let place = &self.places[reject.file as usize];
+        let fail = |error| cannot_write(&place.path, error);
+        let index = match self.open.iter().position(|pair| pair.path == place.path) {
+            Some(index) => index,
+            None => {
+                let mut pair = OpenPair::create(&place.path).map_err(fail)?;
+                pair.rows.write_all(&place.header).map_err(fail)?;
+                self.open.push(pair);
+                self.open.len() - 1
+            }
+        };
+        let pair = &mut self.open[index];
+        let note = SidecarLine {
+            file: &place.file,
+            record: reject.record,
+            line: reject.line,
+            byte: reject.byte,
+            column: reject.found.column.as_deref(),
+            code: reject.found.code,
+            message: &reject.found.message,
+        };
+        let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
+        line.push(b'\n');
+        pair.rows.write_all(&reject.found.raw).map_err(fail)?;
+        pair.rows.write_all(&[self.newline]).map_err(fail)?;
+        pair.notes.write_all(&line).map_err(fail)?;
+        Ok(())
+    }
+
+    /// Gives the files their names, safe on disk. Done just before the target commits: a crash between the two leaves
+    /// a rejects file too many, never a bad row lost.
+    pub(crate) fn publish(&mut self) -> Result<()> {
+        for pair in &mut self.open {
+            let fail = |error| cannot_write(&pair.path, error);
+            pair.rows.flush().map_err(fail)?;
+            pair.notes.flush().map_err(fail)?;
+            pair.rows.get_ref().sync_all().map_err(fail)?;
+            pair.notes.get_ref().sync_all().map_err(fail)?;
+            let notes = sidecar_path(&pair.path);
+            fs::rename(temporary(&notes), &notes).map_err(fail)?;
+            fs::rename(temporary(&pair.path), &pair.path).map_err(fail)?;
+        }
+        self.published = true;
+        Ok(())
+    }
+
+    /// Takes the files away again, published or not: the load they belong to did not happen.
+    pub(crate) fn withdraw(&mut self) {
+        for pair in self.open.drain(..) {
+            let notes = sidecar_path(&pair.path);
+            for path in [pair.path, notes] {
+                // Nothing is lost when a file can't be removed, and the load's own error matters more.
+                let _ = fs::remove_file(if self.published { path } else { temporary(&path) });
+            }
+        }
+    }
+}
+
+impl Drop for RejectFiles {
+    fn drop(&mut self) {
+        if !self.published {
+            self.withdraw();
+        }
+    }
+}
+
+impl OpenPair {
+    fn create(path: &Path) -> std::io::Result<Self> {
+        let create = |path: &Path| {
+            let mut options = File::options();
+            options.write(true).create(true).truncate(true);
+            #[cfg(unix)]
+            {
+                // Bad rows are the user's data: as private as a file can be, until its owner says otherwise.
+                use std::os::unix::fs::OpenOptionsExt as _;
+                options.mode(0o600);
+            }
+            options.open(path).map(BufWriter::new)
+        };
+        let rows = create(&temporary(path))?;
+        let notes = create(&temporary(&sidecar_path(path)))?;
+        Ok(Self { path: path.to_owned(), rows, notes })
+    }
+}
+
+fn cannot_write(path: &Path, error: std::io::Error) -> Error {
+    Error::source(format!("cannot write the bad rows to {}: {error}", path.display()))
+        .advise("--rejects FILE puts them elsewhere")
+}
+
+/// The message of a load that stops because of a bad row.
+pub(crate) fn limit_error(
+    name: &str,
+    reject: &Reject,
+    rejected: u64,
+    limit: crate::plan::RejectLimit,
+) -> Error {
+    use crate::plan::RejectLimit;
+    let found = &reject.found;
+    let column = found.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
+    let mut what = format!("{name}: line {}{column}: {}", reject.line, found.message);
+    if matches!(found.code, Code::FieldCount | Code::Quote) {
+        what.push_str(&format!(": {}", shorten(&found.raw)));
+    }
+    if limit != RejectLimit::Rows(0) {
+        what.push_str(&format!(" (bad row {rejected}; --max-rejects {limit} allows no more)"));
+    }
+    let mut error = Error::new(Kind::Rejects, what);
+    if found.code == Code::Quote {
+        error = error.advise("if quotes are plain characters in this file, say --quote none");
+    }
+    error.advise("mend the row, or put bad rows aside with --max-rejects N (or N%)")
+}

@@ -1,0 +1,208 @@
+//! The threads and queues of one pass over the source.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use crate::error::{Error, Result};
+use crate::pipe::meter::StageClock;
+use crate::pipe::{Ack, Chunk, Encode, Encoded, Meter};
+use crate::target::Lane;
+
+/// One chunk on its way through the stages, with the memory that all of them reuse.
+#[derive(Default)]
+pub(crate) struct Parcel {
+    pub(crate) chunk: Chunk,
+    pub(crate) encoded: Encoded,
+    pub(crate) ack: Ack,
+}
+
+/// Where the reading stage gets empty parcels and leaves full ones.
+pub(crate) struct Feeder<'a> {
+    empty: Receiver<Parcel>,
+    full: Sender<Parcel>,
+    halt: &'a AtomicBool,
+    clock: StageClock<'a>,
+    seq: u64,
+}
+
+impl Feeder<'_> {
+    /// An empty parcel; `None` when the pass is over, for whatever reason.
+    pub(crate) fn take(&mut self) -> Option<Parcel> {
+        if self.halt.load(Relaxed) {
+            return None;
+        }
+        self.clock.blocked(|| self.empty.recv()).ok()
+    }
+
+    /// Passes a parcel on; false when the pass is over.
+    pub(crate) fn give(&mut self, mut parcel: Parcel) -> bool {
+        parcel.chunk.seq = self.seq;
+        self.seq += 1;
+        self.full.send(parcel).is_ok()
+    }
+}
+
+/// What one pass runs with.
+pub(crate) struct Pass<'a> {
+    /// Parcels in all: the bound of every queue.
+    pub(crate) parcels: usize,
+    /// Bytes beyond which an outsized parcel gives its memory back.
+    pub(crate) chunk_bytes: usize,
+    pub(crate) encoders: Vec<Box<dyn Encode>>,
+    /// One lane takes the chunks in the source's order; several take what comes.
+    pub(crate) lanes: Vec<Box<dyn Lane + 'a>>,
+    pub(crate) meter: &'a Meter,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// How often the collector looks up from waiting, to show progress and to notice that the user wants to stop.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Runs one pass: `feed` reads, the encoders encode, the lanes send, and `collect` sees every parcel in the source's
+/// order on the calling thread, as does `tick` now and then. The first failure ends all stages.
+pub(crate) fn pass<'a>(
+    pass: Pass<'a>,
+    feed: impl FnOnce(&mut Feeder<'_>) -> Result<()> + Send,
+    mut collect: impl FnMut(&mut Parcel) -> Result<()>,
+    mut tick: impl FnMut(),
+) -> Result<()> {
+    let Pass { parcels, chunk_bytes, encoders, lanes, meter, stop } = pass;
+    let halt = AtomicBool::new(false);
+    let halt = &halt;
+    let ordered = lanes.len() == 1;
+    thread::scope(|scope| {
+        let (empty_tx, empty_rx) = bounded::<Parcel>(parcels);
+        let (chunk_tx, chunk_rx) = bounded::<Parcel>(parcels);
+        let (wire_tx, wire_rx) = bounded::<Parcel>(parcels);
+        let (done_tx, done_rx) = bounded::<Parcel>(parcels);
+        for _ in 0..parcels {
+            // The channel holds as many.
+            let _ = empty_tx.send(Parcel::default());
+        }
+
+        let reader = spawn(scope, "inrush-read", move || {
+            let clock = StageClock::start(meter, "read");
+            let mut feeder = Feeder { empty: empty_rx, full: chunk_tx, halt, clock, seq: 0 };
+            feed(&mut feeder)
+        });
+        let mut workers = vec![];
+        for mut encoder in encoders {
+            let (from, to) = (chunk_rx.clone(), wire_tx.clone());
+            workers.push(spawn(scope, "inrush-encode", move || {
+                let mut clock = StageClock::start(meter, "encode");
+                while let Ok(mut parcel) = clock.starved(|| from.recv()) {
+                    parcel.encoded.clear();
+                    encoder.encode(&parcel.chunk, &mut parcel.encoded);
+                    if halt.load(Relaxed) || to.send(parcel).is_err() {
+                        break;
+                    }
+                }
+                Ok(())
+            }));
+        }
+        for lane in lanes {
+            let (from, to) = (wire_rx.clone(), done_tx.clone());
+            workers.push(spawn(scope, "inrush-send", move || {
+                let mut clock = StageClock::start(meter, "send");
+                run_lane(lane, &from, &to, ordered, halt, &mut clock)
+            }));
+        }
+        drop((chunk_rx, wire_tx, wire_rx, done_tx));
+
+        let mut collected = Ok(());
+        let mut waiting = InOrder::default();
+        'collect: loop {
+            match done_rx.recv_timeout(TICK) {
+                Ok(parcel) => waiting.push(parcel),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Some(mut parcel) = waiting.pop() {
+                collected = collect(&mut parcel);
+                if collected.is_err() {
+                    break 'collect;
+                }
+                parcel.chunk.bytes.shrink_to(chunk_bytes * 2);
+                parcel.encoded.wire.shrink(chunk_bytes * 16);
+                // Fails only when the reader is through with the input.
+                let _ = empty_tx.send(parcel);
+            }
+            tick();
+            if stop.load(Relaxed) {
+                collected = Err(Error::interrupted());
+                break;
+            }
+        }
+        halt.store(true, Relaxed);
+        drop((done_rx, empty_tx));
+        let mut outcome = collected;
+        // What the collector saw is what the user should read; then the lanes' and encoders' troubles, then the reader's.
+        for worker in workers.into_iter().chain([reader]) {
+            outcome =
+                outcome.and(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        outcome
+    })
+}
+
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> thread::ScopedJoinHandle<'scope, T> {
+    // Spawning fails only when the system has no thread left; std's own spawn panics there as well.
+    thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work).expect("a thread")
+}
+
+fn run_lane(
+    mut lane: Box<dyn Lane + '_>,
+    from: &Receiver<Parcel>,
+    to: &Sender<Parcel>,
+    ordered: bool,
+    halt: &AtomicBool,
+    clock: &mut StageClock<'_>,
+) -> Result<()> {
+    let mut waiting = InOrder { free: !ordered, ..InOrder::default() };
+    while let Ok(parcel) = clock.starved(|| from.recv()) {
+        waiting.push(parcel);
+        while let Some(mut parcel) = waiting.pop() {
+            if halt.load(Relaxed) {
+                return Ok(());
+            }
+            parcel.ack = lane.send(&parcel.chunk, &parcel.encoded.wire)?;
+            if to.send(parcel).is_err() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives parcels back in the order of their chunks. Never holds more than there are parcels, for the one it waits for is
+/// always on its way.
+#[derive(Default)]
+struct InOrder {
+    held: BTreeMap<u64, Parcel>,
+    next: u64,
+    /// Give them back as they come.
+    free: bool,
+}
+
+impl InOrder {
+    fn push(&mut self, parcel: Parcel) {
+        self.held.insert(parcel.chunk.seq, parcel);
+    }
+
+    fn pop(&mut self) -> Option<Parcel> {
+        if self.free {
+            return self.held.pop_first().map(|(_, parcel)| parcel);
+        }
+        let parcel = self.held.remove(&self.next)?;
+        self.next += 1;
+        Some(parcel)
+    }
+}

@@ -1,0 +1,121 @@
+//! What an encoder makes of a chunk, and how a lane answers.
+
+/// Where a value's bytes are: in the chunk as they came, or in the wire, where an encoder had to undo quotes or escapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In [`super::Chunk::bytes`].
+    Chunk,
+    /// In [`Wire::values`].
+    Wire,
+}
+
+/// Bytes `at..at + len` of a home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first byte.
+    pub at: u32,
+    /// How many.
+    pub len: u32,
+}
+
+/// One parameter of a prepared statement. 16 bytes, no pointer: it names bytes in the parcel it travels with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell {
+    /// NULL.
+    Null,
+    /// A 64-bit integer.
+    Integer(i64),
+    /// A double.
+    Real(f64),
+    /// UTF-8 text.
+    Text(Home, Span),
+    /// Bytes.
+    Bytes(Home, Span),
+}
+
+const _: () = assert!(size_of::<Cell>() == 16, "cells are the wire's bulk");
+
+/// Where one row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowMark {
+    /// The offset of its record in the chunk.
+    pub start: u32,
+    /// The end of its part of [`Wire::bytes`].
+    pub end: u32,
+}
+
+/// A chunk in the form that the target takes: parameters, or bytes of a protocol or a statement, or both.
+#[derive(Debug, Default)]
+pub struct Wire {
+    /// One mark a row, in order.
+    pub rows: Vec<RowMark>,
+    /// Parameters, as many a row as the statement has.
+    pub cells: Vec<Cell>,
+    /// Values that had to be rewritten.
+    pub values: Vec<u8>,
+    /// Statement text or protocol bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A place in a wire, to come back to when a row turns out bad.
+#[derive(Clone, Copy)]
+pub(crate) struct WireMark {
+    cells: usize,
+    values: usize,
+    bytes: usize,
+}
+
+impl Wire {
+    pub(crate) fn mark(&self) -> WireMark {
+        WireMark { cells: self.cells.len(), values: self.values.len(), bytes: self.bytes.len() }
+    }
+
+    /// Takes back what came after `mark`.
+    pub(crate) fn rewind(&mut self, mark: WireMark) {
+        self.cells.truncate(mark.cells);
+        self.values.truncate(mark.values);
+        self.bytes.truncate(mark.bytes);
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.cells.clear();
+        self.values.clear();
+        self.bytes.clear();
+    }
+
+    /// Gives back what one outsized chunk made it grow to.
+    pub(crate) fn shrink(&mut self, bytes_max: usize) {
+        self.bytes.shrink_to(bytes_max);
+        self.values.shrink_to(bytes_max);
+        self.cells.shrink_to(bytes_max / size_of::<Cell>());
+        self.rows.shrink_to(bytes_max / size_of::<RowMark>());
+    }
+}
+
+/// A row that the target refused, by its position in the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowFault {
+    /// Index in [`Wire::rows`].
+    pub row: u32,
+    /// The column's name, where the target named one.
+    pub column: Option<String>,
+    /// What sort of fault, see [`super::reject::Code`].
+    pub code: super::reject::Code,
+    /// The target's own words.
+    pub message: String,
+}
+
+/// A lane's answer to one wire.
+#[derive(Debug, Default, PartialEq)]
+pub struct Ack {
+    /// Rows the target took.
+    pub loaded: u64,
+    /// Rows left out because their key was there and the request said to skip such rows.
+    pub skipped: u64,
+    /// Rows the target refused, in order.
+    pub faults: Vec<RowFault>,
+    /// Sums over the loaded rows' values, where the load verifies by checksum.
+    pub checksum: Option<super::Checksum>,
+}

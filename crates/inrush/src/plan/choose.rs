@@ -1,0 +1,409 @@
+//! The choice: pure, so that it can be tested by tables of facts.
+//!
+//! What a strategy can't do forbids it first; then what the user was promised (durability); then the static ranking, which is
+//! the order in which a target lists its strategies.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Kind, Result};
+use crate::plan::schema::{Column, Type};
+use crate::plan::{
+    Durability, Facts, FieldFacts, IfExists, Inference, OnConflict, Request, Spoiler,
+};
+use crate::target::{Fit, Knobs, Strategy, Target};
+
+/// Bytes of input in a chunk: parcels of this size stay in a core's own cache, and a queue's cost vanishes beside them.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// The bounds of `--chunk-size`.
+const CHUNK_BYTES_RANGE: std::ops::RangeInclusive<usize> = (1 << 10)..=(16 << 20);
+
+/// What is done to the table before the first row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It isn't there, and is made.
+    Create,
+    /// It is there, and is dropped and made anew.
+    Replace,
+    /// It is there, and its rows are deleted.
+    Truncate,
+    /// It is there; rows are added.
+    Append,
+}
+
+impl Action {
+    /// Whether the load decides on the table's columns.
+    pub fn makes_table(self) -> bool {
+        matches!(self, Action::Create | Action::Replace)
+    }
+}
+
+/// What was decided.
+#[derive(Clone)]
+pub struct Choice {
+    /// How rows are written.
+    pub strategy: &'static dyn Strategy,
+    /// With which parameters.
+    pub knobs: Knobs,
+    /// What is done to the table first.
+    pub action: Action,
+    /// The columns that get values, in the table's order.
+    pub columns: Vec<Column>,
+    /// For each of them, the first input's field it takes them from.
+    pub fields: Vec<usize>,
+    /// The columns that `--on-conflict` compares.
+    pub key: Vec<String>,
+    /// Whether a failed load leaves the target as it was.
+    pub atomic: bool,
+    /// Connections.
+    pub lanes: usize,
+    /// Encoder threads.
+    pub encoders: usize,
+    /// Bytes of input in a chunk.
+    pub chunk_bytes: usize,
+    /// Parcels in flight: the bound of every queue.
+    pub parcels: usize,
+    /// The most memory the load takes while no record is longer than a chunk; an outsized record adds four times its length.
+    pub memory_ceiling_bytes: u64,
+    /// Why all this, in plain words.
+    pub reasons: Vec<String>,
+    /// What the user may want otherwise, in plain words.
+    pub hints: Vec<String>,
+}
+
+/// Decides. `place` and `table` are for messages.
+///
+/// # Errors
+/// When nothing can do what the request asks for, with the reason.
+pub fn choose(
+    request: &Request,
+    facts: &Facts,
+    target: &'static dyn Target,
+    place: &str,
+    table: &str,
+) -> Result<Choice> {
+    let mut reasons = Vec::new();
+    let mut hints = Vec::new();
+    let action = action(request, facts, place, table)?;
+    let (columns, fields) = columns(request, facts, action, table, &mut reasons, &mut hints)?;
+    let key = key(request, facts, action, &columns)?;
+    let (strategy, knobs, fit) = strategy(request, facts, target, &mut reasons)?;
+    let Fit::Usable { atomic, lanes_max, .. } = fit else {
+        unreachable!("strategy() gives usable ones only")
+    };
+
+    let lanes = request.lanes.unwrap_or(1).max(1);
+    if lanes > lanes_max {
+        return Err(Error::usage(format!(
+            "--lanes {lanes}: {} can use {lanes_max}",
+            strategy.id()
+        )));
+    }
+    // Lanes mostly wait for the database, which on the same machine needs a processor of its own.
+    let encoders =
+        request.encoders.unwrap_or_else(|| facts.processors.saturating_sub(lanes)).max(1);
+    let chunk_bytes = request.chunk_bytes.unwrap_or(CHUNK_BYTES);
+    if !CHUNK_BYTES_RANGE.contains(&chunk_bytes) {
+        return Err(Error::usage(format!("--chunk-size {chunk_bytes}: takes 1k to 16m")));
+    }
+    // One in each stage's hands, and enough between them to ride out a hiccup.
+    let parcels = encoders + lanes + 4;
+    let memory = strategy.memory(&knobs);
+    let parcel_bytes = chunk_bytes as u64 * (2 + memory.wire_bytes_per_byte as u64);
+    Ok(Choice {
+        strategy,
+        knobs,
+        action,
+        columns,
+        fields,
+        key,
+        atomic,
+        lanes,
+        encoders,
+        chunk_bytes,
+        parcels,
+        memory_ceiling_bytes: parcels as u64 * parcel_bytes + memory.fixed_bytes,
+        reasons,
+        hints,
+    })
+}
+
+fn action(request: &Request, facts: &Facts, place: &str, table: &str) -> Result<Action> {
+    let Some(found) = &facts.target.table else { return Ok(Action::Create) };
+    match request.if_exists {
+        IfExists::Fail => {
+            Err(Error::new(Kind::Target, format!("{place} has a table {table} already")).advise(
+                "--if-exists fail asks for this error; leave it out, or name another --table",
+            ))
+        }
+        IfExists::Replace => Ok(Action::Replace),
+        IfExists::Truncate => Ok(Action::Truncate),
+        IfExists::Append => Ok(Action::Append),
+        IfExists::Empty if found.holds_rows => {
+            Err(Error::new(Kind::Target, format!("table {table} in {place} holds rows already"))
+                .advise("--if-exists append adds the new rows to them")
+                .advise("--if-exists truncate deletes them first, in the same transaction")
+                .advise("--if-exists replace drops the table and makes it anew")
+                .advise("--table NAME loads into another table"))
+        }
+        IfExists::Empty => Ok(Action::Append),
+    }
+}
+
+fn columns(
+    request: &Request,
+    facts: &Facts,
+    action: Action,
+    table: &str,
+    reasons: &mut Vec<String>,
+    hints: &mut Vec<String>,
+) -> Result<(Vec<Column>, Vec<usize>)> {
+    let (mut columns, fields) = match &facts.target.table {
+        Some(found) if !action.makes_table() => {
+            existing_columns(&found.columns, facts, table, reasons)?
+        }
+        _ => made_columns(request, facts, hints)?,
+    };
+    for (name, ty) in &request.types {
+        let Some(column) = columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(name))
+        else {
+            let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+            return Err(Error::usage(format!("--type {name}={ty}: there is no column {name}"))
+                .advise(format!("the columns are {}", names.join(", "))));
+        };
+        column.ty = *ty;
+        column.pinned = true;
+    }
+    Ok((columns, fields))
+}
+
+fn made_columns(
+    request: &Request,
+    facts: &Facts,
+    hints: &mut Vec<String>,
+) -> Result<(Vec<Column>, Vec<usize>)> {
+    let fields = &facts.source.fields;
+    let max = facts.target.columns_max;
+    if fields.len() > max {
+        return Err(Error::new(
+            Kind::Target,
+            format!(
+                "the source has {} columns; {} takes at most {max} in a table",
+                fields.len(),
+                facts.target.engine
+            ),
+        )
+        .advise("if that is not the file's real width, check --delimiter"));
+    }
+    let text = request.inference == Inference::Text;
+    if !text {
+        let open = |field: &&FieldFacts| {
+            !request.types.keys().any(|name| name.eq_ignore_ascii_case(&field.name))
+        };
+        hints.extend(spoilt(fields.iter().filter(open)));
+    }
+    let columns = fields
+        .iter()
+        .map(|field| Column {
+            name: field.name.clone(),
+            ty: if text { Type::Text } else { field.ty },
+            declared: None,
+            pinned: text,
+        })
+        .collect();
+    Ok((columns, (0..fields.len()).collect()))
+}
+
+/// One sentence for each column that is text for little reason, and one for all that a spelling of NULL spoils.
+fn spoilt<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
+    let mut by_null: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut hints = Vec::new();
+    for field in fields {
+        match &field.spoiler {
+            None => {}
+            Some(Spoiler::Null { spelling, .. }) => by_null.entry(spelling).or_default().push(&field.name),
+            Some(Spoiler::Values { narrower, fitting, seen, example }) => hints.push(format!(
+                "column {0} is text: {fitting} of {seen} values seen are of type {narrower}, but {example} is not \
+                 (--type {0}={narrower} makes such rows bad rows)",
+                field.name
+            )),
+        }
+    }
+    for (null, names) in by_null {
+        let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
+        hints.push(format!(
+            "{columns} {} {are} text because of '{null}': --null {null} reads it as NULL",
+            names.join(", ")
+        ));
+    }
+    hints
+}
+
+fn existing_columns(
+    table_columns: &[Column],
+    facts: &Facts,
+    table: &str,
+    reasons: &mut Vec<String>,
+) -> Result<(Vec<Column>, Vec<usize>)> {
+    let fields = &facts.source.fields;
+    let find = |column: &Column| {
+        fields.iter().position(|field| field.name.eq_ignore_ascii_case(&column.name))
+    };
+    let unknown: Vec<&str> = fields
+        .iter()
+        .filter(|field| {
+            !table_columns.iter().any(|column| column.name.eq_ignore_ascii_case(&field.name))
+        })
+        .map(|field| field.name.as_str())
+        .collect();
+    if facts.source.header && unknown.len() < fields.len() {
+        if !unknown.is_empty() {
+            let names: Vec<&str> =
+                table_columns.iter().map(|column| column.name.as_str()).collect();
+            return Err(Error::new(
+                Kind::Target,
+                format!("table {table} has no column {} that the source names", unknown.join(", ")),
+            )
+            .advise(format!("the table's columns are {}", names.join(", ")))
+            .advise("add the column, rename it in the header, or load into another --table"));
+        }
+        let matched: Vec<(Column, usize)> = table_columns
+            .iter()
+            .filter_map(|column| Some((column.clone(), find(column)?)))
+            .collect();
+        reasons.push(format!("the source's columns go to the columns of table {table} by name"));
+        if matched.len() < table_columns.len() {
+            let left: Vec<&str> = table_columns
+                .iter()
+                .filter(|column| find(column).is_none())
+                .map(|column| column.name.as_str())
+                .collect();
+            reasons
+                .push(format!("not in the source, so they get their default: {}", left.join(", ")));
+        }
+        return Ok(matched.into_iter().unzip());
+    }
+    if fields.len() != table_columns.len() {
+        return Err(Error::new(
+            Kind::Target,
+            format!(
+                "the source has {} columns, table {table} has {}",
+                fields.len(),
+                table_columns.len()
+            ),
+        )
+        .advise("a header with the table's column names says which goes where"));
+    }
+    reasons.push(format!("the source's columns go to the columns of table {table} by position"));
+    Ok((table_columns.to_vec(), (0..fields.len()).collect()))
+}
+
+fn key(
+    request: &Request,
+    facts: &Facts,
+    action: Action,
+    columns: &[Column],
+) -> Result<Vec<String>> {
+    let known = |names: &[String], option: &str| match names
+        .iter()
+        .find(|name| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)))
+    {
+        Some(name) => Err(Error::usage(format!("{option} {name}: there is no column {name}"))),
+        None => Ok(()),
+    };
+    known(&request.primary_key, "--primary-key")?;
+    known(&request.key, "--key")?;
+    for index in &request.indexes {
+        known(index, "--index")?;
+    }
+    if !action.makes_table() && (!request.primary_key.is_empty() || !request.indexes.is_empty()) {
+        return Err(Error::usage(
+            "--primary-key and --index are for a table that the load makes; this one is there",
+        )
+        .advise("leave them out, or let --if-exists replace make the table anew"));
+    }
+    if request.on_conflict == OnConflict::Fail {
+        return Ok(Vec::new());
+    }
+    let of_table = facts
+        .target
+        .table
+        .as_ref()
+        .filter(|_| !action.makes_table())
+        .map(|table| &table.primary_key);
+    let key = [Some(&request.key), of_table, Some(&request.primary_key)]
+        .into_iter()
+        .flatten()
+        .find(|key| !key.is_empty())
+        .cloned();
+    key.ok_or_else(|| {
+        Error::usage(format!("--on-conflict {} needs to know the key", request.on_conflict))
+            .advise("name it with --key COL[,COL], or make one with --primary-key")
+    })
+}
+
+fn strategy(
+    request: &Request,
+    facts: &Facts,
+    target: &'static dyn Target,
+    reasons: &mut Vec<String>,
+) -> Result<(&'static dyn Strategy, Knobs, Fit)> {
+    let named = request.strategy.as_deref();
+    let answers_to = |strategy: &dyn Strategy, name: &str| {
+        strategy.id() == name || strategy.id().rsplit('/').next() == Some(name)
+    };
+    let candidates: Vec<&'static dyn Strategy> = target
+        .strategies()
+        .iter()
+        .copied()
+        .filter(|strategy| named.is_none_or(|name| answers_to(*strategy, name)))
+        .collect();
+    if let (Some(name), true) = (named, candidates.is_empty()) {
+        let ids: Vec<&str> = target.strategies().iter().map(|strategy| strategy.id()).collect();
+        return Err(Error::usage(format!("'{name}' is no strategy for this target"))
+            .advise(format!("there are {}", ids.join(", "))));
+    }
+    let mut first_error = None;
+    for strategy in candidates {
+        let mut knobs = match Knobs::resolve(strategy, &request.knobs) {
+            Ok(knobs) => knobs,
+            Err(error) => {
+                first_error.get_or_insert(error);
+                continue;
+            }
+        };
+        let fit = strategy.fit(request, facts, &mut knobs);
+        let why_not = match &fit {
+            Fit::Unusable { reason } => reason.clone(),
+            Fit::Usable { durability, .. } if !promises(*durability, request.durability) => {
+                format!(
+                    "with these settings a load is '{durability}' at best, and '{}' is promised (--durability)",
+                    request.durability
+                )
+            }
+            Fit::Usable { atomic, .. } => {
+                reasons.push(match named {
+                    Some(_) => format!("{} was asked for", strategy.id()),
+                    None => format!("{}: {}", strategy.id(), strategy.about()),
+                });
+                if !atomic {
+                    reasons.push("rows are committed on the way: a failed load leaves those of finished transactions".to_owned());
+                }
+                return Ok((strategy, knobs, fit));
+            }
+        };
+        reasons.push(format!("not {}: {why_not}", strategy.id()));
+        first_error.get_or_insert(Error::usage(format!("{}: {why_not}", strategy.id())));
+    }
+    Err(first_error.unwrap_or_else(|| Error::usage("this target has no strategy in this build")))
+}
+
+/// Whether `offered` keeps what `asked` promises.
+fn promises(offered: Durability, asked: Durability) -> bool {
+    let rank = |durability| match durability {
+        Durability::Durable => 2,
+        Durability::Process => 1,
+        Durability::None => 0,
+    };
+    rank(offered) >= rank(asked)
+}

@@ -1,0 +1,110 @@
+//! The plan in plain words.
+
+use std::fmt::Write as _;
+
+use crate::plan::{Action, Plan};
+
+impl Plan {
+    /// Why the plan is as it is, one sentence each.
+    pub fn reasons(&self) -> Vec<String> {
+        self.facts.source.reasons.iter().chain(&self.choice.reasons).cloned().collect()
+    }
+
+    /// What a user should know of source and choice before the load.
+    pub fn warnings(&self) -> Vec<String> {
+        self.facts.source.warnings.iter().chain(&self.choice.hints).cloned().collect()
+    }
+
+    /// What the load would do, for people: several lines.
+    pub fn explain(&self) -> String {
+        let mut out = String::new();
+        let choice = &self.choice;
+        let names = self.source_names();
+        let _ = writeln!(out, "source    {}", names.join(", "));
+        let _ = writeln!(out, "          {}", self.dialect_words());
+        let _ = writeln!(out, "target    {} ({})", self.location.shown, self.facts.target.engine);
+        let _ = writeln!(out, "table     {}: {}", self.table, self.action_words());
+        let wide = choice
+            .columns
+            .iter()
+            .map(|column| column.name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .min(40);
+        for column in &choice.columns {
+            let engine = column.declared.clone().unwrap_or_else(|| self.target.spell(column.ty));
+            let pad = wide.saturating_sub(column.name.chars().count());
+            let _ = writeln!(
+                out,
+                "            {}{:pad$}  {:<12} {engine}",
+                column.name,
+                "",
+                column.ty.to_string()
+            );
+        }
+        let _ = writeln!(out, "strategy  {}", choice.strategy.id());
+        let knobs: Vec<String> =
+            choice.knobs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let _ = writeln!(out, "          {}", knobs.join(" "));
+        let _ = writeln!(
+            out,
+            "promise   {}; {}; at most {} bad rows; verified by {}",
+            self.request.durability,
+            if choice.atomic { "all rows or none" } else { "committed on the way" },
+            self.request.max_rejects,
+            self.request.verify
+        );
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        let _ = writeln!(
+            out,
+            "work      {} encoder{}, {} lane{}, chunks of {} KiB, at most {} MB of memory",
+            choice.encoders,
+            s(choice.encoders),
+            choice.lanes,
+            s(choice.lanes),
+            choice.chunk_bytes >> 10,
+            choice.memory_ceiling_bytes.div_ceil(1_000_000)
+        );
+        let _ = writeln!(out, "why");
+        for reason in self.reasons() {
+            let _ = writeln!(out, "  - {reason}");
+        }
+        for warning in self.warnings() {
+            let _ = writeln!(out, "  ! {warning}");
+        }
+        out
+    }
+
+    fn dialect_words(&self) -> String {
+        let dialect = &self.source.dialect;
+        let show = |byte: Option<u8>| match byte {
+            None => "none".to_owned(),
+            Some(b'\t') => "tab".to_owned(),
+            Some(byte) => format!("[{}]", char::from(byte)),
+        };
+        let mut words =
+            format!("delimiter {}, quote {}", show(Some(dialect.delimiter)), show(dialect.quote));
+        if dialect.escape.is_some() {
+            let _ = write!(words, ", escape {}", show(dialect.escape));
+        }
+        words.push_str(if self.source.header { ", header" } else { ", no header" });
+        let input = &self.source.inputs[0];
+        let _ = write!(words, ", {}", input.encoding.name());
+        if let Some(compression) = input.compression {
+            let _ = write!(words, ", {}", compression.name());
+        }
+        words
+    }
+
+    fn action_words(&self) -> &'static str {
+        match self.choice.action {
+            Action::Create => "will be made",
+            Action::Replace => "will be dropped and made anew",
+            Action::Truncate => "its rows will be deleted first",
+            Action::Append => match &self.facts.target.table {
+                Some(table) if table.holds_rows => "rows will be added to those it holds",
+                _ => "is there and empty",
+            },
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What was found before a choice is made: of the source, of the target, of the machine.
+
+use std::collections::BTreeMap;
+
+use crate::plan::schema::{Column, Type};
+
+/// Everything [`crate::plan::choose`] may know. Gathered without changing anything.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The input.
+    pub source: SourceFacts,
+    /// The database.
+    pub target: TargetFacts,
+    /// Processors this process may use.
+    pub processors: usize,
+}
+
+/// What the samples showed.
+#[derive(Clone, Debug)]
+pub struct SourceFacts {
+    /// The columns, in the first input's order.
+    pub fields: Vec<FieldFacts>,
+    /// Whether the names come from a header.
+    pub header: bool,
+    /// How the dialect and the header were decided, in plain words.
+    pub reasons: Vec<String>,
+    /// Things a user should know, such as a renamed column.
+    pub warnings: Vec<String>,
+    /// The input's size on disk, when every input is a file.
+    pub bytes: Option<u64>,
+    /// Whether the input can be read a second time.
+    pub seekable: bool,
+}
+
+/// What the samples showed of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldFacts {
+    /// The name in the header, made unique; `column_N` without one.
+    pub name: String,
+    /// The narrowest type that every sampled value fits without changing.
+    pub ty: Type,
+    /// Why a narrower type that nearly all values fit was not taken.
+    pub spoiler: Option<Spoiler>,
+}
+
+/// What keeps a column from a narrower type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spoiler {
+    /// Somebody's way to write NULL.
+    Null {
+        /// As it is written.
+        spelling: String,
+        /// The word for the narrower type.
+        narrower: &'static str,
+    },
+    /// A few values of another kind.
+    Values {
+        /// The word for the narrower type.
+        narrower: &'static str,
+        /// Values that are of the narrower type.
+        fitting: u64,
+        /// Values seen.
+        seen: u64,
+        /// The first that isn't, as messages show it.
+        example: String,
+    },
+}
+
+/// What the target says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct TargetFacts {
+    /// The engine and its version, for people.
+    pub engine: String,
+    /// Whether the database is there.
+    pub exists: bool,
+    /// The table, if it is there.
+    pub table: Option<TableFacts>,
+    /// The most columns a table can have.
+    pub columns_max: usize,
+    /// Settings that bear on loads, as found.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// A table that is there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableFacts {
+    /// Its name as the catalogue spells it.
+    pub name: String,
+    /// The columns that can be written, in order.
+    pub columns: Vec<Column>,
+    /// Whether it holds at least one row.
+    pub holds_rows: bool,
+    /// The primary key's columns, empty without one.
+    pub primary_key: Vec<String>,
+    /// Unique keys besides the primary one, and indexes: how many the engine maintains for each row.
+    pub indexes: usize,
+}

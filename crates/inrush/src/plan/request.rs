@@ -1,0 +1,276 @@
+//! What the user asked for, before anything was looked at.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::plan::schema::Type;
+
+/// A load as the user asked for it. [`crate::plan`] turns it into a [`crate::Plan`].
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Files, globs, or `-` for standard input; at least one.
+    pub sources: Vec<String>,
+    /// The target's URL or file name, possibly with a password in it.
+    pub target: String,
+    /// The table; `None` takes the first source's stem.
+    pub table: Option<String>,
+    /// What to do with a table that is there.
+    pub if_exists: IfExists,
+    /// What to do with a row whose key is there.
+    pub on_conflict: OnConflict,
+    /// The columns that `on_conflict` compares; empty takes the table's primary key.
+    pub key: Vec<String>,
+    /// The primary key of a table that the load makes.
+    pub primary_key: Vec<String>,
+    /// Indexes to build after the rows, each a list of columns.
+    pub indexes: Vec<Vec<String>>,
+    /// Types the user fixed, by column name.
+    pub types: BTreeMap<String, Type>,
+    /// Whether other columns' types are inferred or all text.
+    pub inference: Inference,
+    /// How the input is written; `None` fields are sniffed.
+    pub dialect: DialectRequest,
+    /// A strategy id, `target/name` or just `name`; `None` lets the planner choose.
+    pub strategy: Option<String>,
+    /// Knob settings by name, unparsed.
+    pub knobs: BTreeMap<String, String>,
+    /// Connections; `None` lets the planner choose.
+    pub lanes: Option<usize>,
+    /// Encoder threads; `None` lets the planner choose.
+    pub encoders: Option<usize>,
+    /// Bytes of input in a chunk; `None` lets the planner choose.
+    pub chunk_bytes: Option<usize>,
+    /// The promise at the end of the load.
+    pub durability: Durability,
+    /// How many bad rows are put aside before the load stops.
+    pub max_rejects: RejectLimit,
+    /// Where bad rows go; `None` puts them beside the source.
+    pub rejects: Option<PathBuf>,
+    /// How the loaded rows are verified.
+    pub verify: Verify,
+}
+
+/// How the input is written, as far as the user says. `None` is sniffed.
+#[derive(Clone, Debug, Default)]
+pub struct DialectRequest {
+    /// CSV or TSV.
+    pub format: Option<Format>,
+    /// The byte between fields.
+    pub delimiter: Option<u8>,
+    /// The byte around fields; `Some(None)` for none.
+    pub quote: Option<Option<u8>>,
+    /// The byte that makes the next one literal; `Some(None)` for none.
+    pub escape: Option<Option<u8>>,
+    /// Whether the first record names the columns.
+    pub header: Option<bool>,
+    /// Spellings of NULL besides the empty unquoted field.
+    pub nulls: Vec<String>,
+    /// A label of the WHATWG encoding standard.
+    pub encoding: Option<String>,
+    /// Physical lines to skip at the start of every file.
+    pub skip_lines: u64,
+    /// The byte that starts a comment line.
+    pub comment: Option<u8>,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant),+ }
+
+        impl $name {
+            /// Every value, by the word users type.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word users type.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok($name::$variant),)+
+                    _ => Err(format!("'{text}' is none of {}", Self::WORDS.join(", "))),
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// What to do with a table that is there.
+    IfExists {
+        /// Load only when it holds no row.
+        #[default]
+        Empty = "empty",
+        /// Add rows to those it holds.
+        Append = "append",
+        /// Drop it and make it anew from the source.
+        Replace = "replace",
+        /// Delete its rows, keep its definition.
+        Truncate = "truncate",
+        /// Load only when it isn't there.
+        Fail = "fail",
+    }
+}
+
+words! {
+    /// What to do with a row whose key is there already.
+    OnConflict {
+        /// It is a bad row.
+        #[default]
+        Fail = "fail",
+        /// Leave the row that is there.
+        Skip = "skip",
+        /// Delete the row that is there and insert the new one.
+        Replace = "replace",
+        /// Set the columns of the row that is there to the new row's values.
+        Update = "update",
+    }
+}
+
+words! {
+    /// What a load that reported success survives.
+    Durability {
+        /// A loss of power at the very moment of the report.
+        #[default]
+        Durable = "durable",
+        /// A crash of the database process.
+        Process = "process",
+        /// Nothing is promised.
+        None = "none",
+    }
+}
+
+words! {
+    /// How the loaded rows are verified.
+    Verify {
+        /// The table grew by as many rows as were sent.
+        #[default]
+        Count = "count",
+        /// And an order-independent sum over every column's stored values is the sum of what was sent.
+        Checksum = "checksum",
+        /// Not at all.
+        None = "none",
+    }
+}
+
+words! {
+    /// The shape of the input.
+    Format {
+        /// Fields between delimiters, quotes around fields that need them.
+        #[default]
+        Csv = "csv",
+        /// The same with tabs.
+        Tsv = "tsv",
+    }
+}
+
+words! {
+    /// Where types come from.
+    Inference {
+        /// From a sample of the values.
+        #[default]
+        Infer = "infer",
+        /// Every column is text.
+        Text = "text",
+    }
+}
+
+/// How many bad rows are put aside before the load stops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RejectLimit {
+    /// So many rows; 0 stops at the first.
+    Rows(u64),
+    /// So much of the rows read, in percent; judged at the end, and on the way once 1,000 rows were read.
+    Percent(f64),
+}
+
+impl Default for RejectLimit {
+    fn default() -> Self {
+        RejectLimit::Rows(0)
+    }
+}
+
+impl RejectLimit {
+    /// Rows that must have been read before a percentage can stop a load on the way: one bad row among the first
+    /// ten is no reason to give up on 1 %.
+    const PERCENT_ROWS_MIN: u64 = 1_000;
+
+    /// Whether `rejected` of `read` rows are too many; `done` when nothing more will be read.
+    pub fn exceeded(self, rejected: u64, read: u64, done: bool) -> bool {
+        match self {
+            RejectLimit::Rows(limit) => rejected > limit,
+            RejectLimit::Percent(percent) => {
+                (done || read >= Self::PERCENT_ROWS_MIN)
+                    && rejected as f64 > percent / 100.0 * read as f64
+            }
+        }
+    }
+}
+
+impl fmt::Display for RejectLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RejectLimit::Rows(rows) => write!(f, "{rows}"),
+            RejectLimit::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl FromStr for RejectLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("'{text}' is neither a number of rows nor a percentage such as 0.5%");
+        match text.strip_suffix('%') {
+            Some(number) => match number.trim().parse::<f64>() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => {
+                    Ok(RejectLimit::Percent(percent))
+                }
+                _ => Err(bad()),
+            },
+            None => text.parse().map(RejectLimit::Rows).map_err(|_| bad()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_waits_for_enough_rows() {
+        let limit: RejectLimit = "1%".parse().unwrap();
+        assert!(!limit.exceeded(1, 10, false));
+        assert!(limit.exceeded(1, 10, true));
+        assert!(limit.exceeded(11, 1_000, false));
+        assert!(!limit.exceeded(10, 1_000, true));
+        assert!(RejectLimit::default().exceeded(1, 1, false));
+        assert!("101%".parse::<RejectLimit>().is_err());
+        assert!("-1".parse::<RejectLimit>().is_err());
+    }
+
+    #[test]
+    fn words_round_trip() {
+        for word in IfExists::WORDS {
+            assert_eq!(word.parse::<IfExists>().unwrap().word(), *word);
+        }
+        assert!("sometimes".parse::<Durability>().unwrap_err().contains("durable, process, none"));
+    }
+}

@@ -1,0 +1,68 @@
+//! Everything measured after the last byte has moved.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::pipe::Stage;
+use crate::plan::{Plan, Verify};
+
+/// What a load did. Serializes to the report of `--json`, whose keys are stable.
+#[derive(Serialize)]
+pub struct Report {
+    /// The version of inrush.
+    pub version: &'static str,
+    /// What was decided; after a restart, what was decided then.
+    pub plan: Plan,
+    /// Records read: loaded, rejected and skipped ones.
+    pub rows_read: u64,
+    /// Rows the target holds now because of this load.
+    pub rows_loaded: u64,
+    /// Bad rows put aside.
+    pub rows_rejected: u64,
+    /// Rows left out because their key was there (`--on-conflict skip`).
+    pub rows_skipped: u64,
+    /// Bytes of text read, decompressed and decoded.
+    pub bytes_read: u64,
+    /// Where the time went.
+    pub seconds: Seconds,
+    /// Loaded rows over all seconds.
+    pub rows_per_second: f64,
+    /// Bytes read over all seconds, in 10^6 bytes.
+    pub mb_per_second: f64,
+    /// What each stage of the pipeline waited for.
+    pub stages: Vec<Stage>,
+    /// How the rows were verified.
+    pub verify: Verification,
+    /// The engine's settings that decide what the load survives, as the engine told them before the commit.
+    pub durability_read_back: BTreeMap<String, String>,
+    /// The files that hold bad rows.
+    pub rejects: Vec<PathBuf>,
+    /// What a user should know although the load went well.
+    pub warnings: Vec<String>,
+}
+
+/// Where the time went.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Seconds {
+    /// From the first byte to the report; a restart counts.
+    pub total: f64,
+    /// Until the target had acknowledged the last row.
+    pub load: f64,
+    /// Building keys and indexes after the rows.
+    pub index: f64,
+    /// Making everything last.
+    pub durable: f64,
+    /// Comparing the table with what was sent.
+    pub verify: f64,
+}
+
+/// How the rows were verified.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verification {
+    /// What was compared.
+    pub method: Verify,
+    /// Whether it was equal; false only when nothing was compared.
+    pub ok: bool,
+}

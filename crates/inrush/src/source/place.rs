@@ -1,0 +1,161 @@
+//! From what the user typed to the inputs it names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file, or something that can be opened like one.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+impl Place {
+    /// The name that messages and the sidecar show.
+    pub fn name(&self) -> String {
+        match self {
+            Place::File(path) => path.display().to_string(),
+            Place::Stdin => "-".to_owned(),
+        }
+    }
+
+    /// Size and seekability: a pipe opened by name can be read only once, as standard input.
+    pub(crate) fn regular_bytes(&self) -> Option<u64> {
+        match self {
+            Place::File(path) => {
+                fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
+            }
+            Place::Stdin => None,
+        }
+    }
+
+    /// The file's name without directories and without the endings that tell its format.
+    pub fn stem(&self) -> String {
+        let Place::File(path) = self else { return "stdin".to_owned() };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let endings = [&COMPRESSIONS[..], &["csv", "tsv", "tab", "txt", "psv", "dat"][..]].concat();
+        let mut stem = name.as_str();
+        while let Some((head, ending)) = stem.rsplit_once('.') {
+            if head.is_empty() || !endings.contains(&ending.to_ascii_lowercase().as_str()) {
+                break;
+            }
+            stem = head;
+        }
+        stem.to_owned()
+    }
+
+    /// The ending that tells the format, lower case, compression endings left out; empty without one.
+    pub(crate) fn extension(&self) -> String {
+        let Place::File(path) = self else { return String::new() };
+        let mut path = path.clone();
+        loop {
+            let ending = path
+                .extension()
+                .map(|e| e.to_string_lossy().to_ascii_lowercase())
+                .unwrap_or_default();
+            if !COMPRESSIONS.contains(&ending.as_str()) {
+                return ending;
+            }
+            path.set_extension("");
+        }
+    }
+}
+
+const COMPRESSIONS: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
+
+/// Expands `-`, paths and globs, in the order given; a glob's files in the order of their names.
+pub(crate) fn expand(sources: &[String]) -> Result<Vec<Place>> {
+    let mut places = Vec::new();
+    for source in sources {
+        if source == "-" {
+            if places.contains(&Place::Stdin) {
+                return Err(Error::usage("standard input ('-') can be read only once"));
+            }
+            places.push(Place::Stdin);
+            continue;
+        }
+        let path = Path::new(source);
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => {
+                let pattern = path.join("*.csv");
+                return Err(Error::source(format!("{source} is a directory")).advise(format!(
+                    "name the files in it, or a pattern in quotes: '{}'",
+                    pattern.display()
+                )));
+            }
+            Ok(_) => places.push(Place::File(path.to_owned())),
+            Err(error)
+                if source.contains(['*', '?', '['])
+                    && error.kind() == std::io::ErrorKind::NotFound =>
+            {
+                places.extend(matches(source)?);
+            }
+            Err(error) => return Err(cannot_open(source, &error)),
+        }
+    }
+    if places.is_empty() {
+        return Err(Error::usage("no source is named"));
+    }
+    Ok(places)
+}
+
+fn matches(pattern: &str) -> Result<Vec<Place>> {
+    let paths = glob::glob(pattern)
+        .map_err(|error| Error::usage(format!("'{pattern}' is no pattern: {}", error.msg)))?;
+    let mut places = Vec::new();
+    for path in paths {
+        let path =
+            path.map_err(|error| cannot_open(&error.path().display().to_string(), error.error()))?;
+        if path.is_file() {
+            places.push(Place::File(path));
+        }
+    }
+    if places.is_empty() {
+        return Err(Error::source(format!("'{pattern}' matches no file")));
+    }
+    Ok(places)
+}
+
+pub(crate) fn cannot_open(name: &str, error: &std::io::Error) -> Error {
+    let fail = Error::source(format!("cannot read {name}: {}", plain(error)));
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            fail.advise("check the spelling and the directory you are in")
+        }
+        std::io::ErrorKind::PermissionDenied => fail.advise("check the file's permissions"),
+        _ => fail,
+    }
+}
+
+/// The system's words without Rust's "(os error N)".
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str) -> Place {
+        Place::File(PathBuf::from(name))
+    }
+
+    #[test]
+    fn stems_lose_format_endings_only() {
+        assert_eq!(file("/a/b/weather.csv.gz").stem(), "weather");
+        assert_eq!(file("sales.2024.tsv").stem(), "sales.2024");
+        assert_eq!(file("README").stem(), "README");
+        assert_eq!(file(".csv").stem(), ".csv");
+        assert_eq!(file("a.TXT.ZST").stem(), "a");
+        assert_eq!(Place::Stdin.stem(), "stdin");
+        assert_eq!(file("a.tsv.gz").extension(), "tsv");
+    }
+}

@@ -1,0 +1,269 @@
+//! The dialect and the header, from an input's first bytes.
+
+use inrush_scan::{Dialect, Field, Newline, Scanner, unescape};
+
+use crate::plan::Type;
+use crate::plan::{DialectRequest, Format};
+use crate::source::infer::Observed;
+
+/// Records looked at; more would not change the verdict.
+const RECORDS_MAX: usize = 1_000;
+
+/// Delimiters tried when the user names none, likeliest first: on a tie the first wins.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+
+/// The dialect that reads `head` best, and why, in plain words.
+pub(crate) fn dialect(
+    head: &[u8],
+    request: &DialectRequest,
+    extension: &str,
+) -> (Dialect, Vec<String>) {
+    let mut reasons = Vec::new();
+    let newline = if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some()
+    {
+        reasons.push("lines end in a lone carriage return".to_owned());
+        Newline::Cr
+    } else {
+        Newline::Lf
+    };
+    let delimiters: Vec<u8> = match (request.delimiter, request.format) {
+        (Some(delimiter), _) => vec![delimiter],
+        (None, Some(Format::Tsv)) => vec![b'\t'],
+        (None, _) if matches!(extension, "tsv" | "tab") => {
+            [b'\t'].into_iter().chain(DELIMITERS).collect()
+        }
+        (None, _) => DELIMITERS.to_vec(),
+    };
+    // A dialect with more machinery has to read strictly better to win over a plainer one.
+    let quotings: Vec<(Option<u8>, Option<u8>)> = match (request.quote, request.escape) {
+        (Some(quote), Some(escape)) => vec![(quote, escape)],
+        (Some(quote), None) => vec![(quote, None), (quote, Some(b'\\'))],
+        (None, Some(escape)) => vec![(Some(b'"'), escape), (None, escape)],
+        (None, None) => {
+            vec![(Some(b'"'), None), (Some(b'"'), Some(b'\\')), (None, None), (Some(b'\''), None)]
+        }
+    };
+    // First the quoting under each delimiter, then the delimiter: a comma inside quotes must not count as a field's end.
+    let mut best: Option<(Score, Dialect)> = None;
+    for delimiter in delimiters {
+        let mut here: Option<(Score, Dialect)> = None;
+        for (quote, escape) in &quotings {
+            let dialect = Dialect {
+                delimiter,
+                quote: *quote,
+                escape: *escape,
+                comment: request.comment,
+                newline,
+            };
+            if dialect.check().is_err() {
+                continue;
+            }
+            let score = score(head, &dialect);
+            if here.as_ref().is_none_or(|(top, _)| score.quotes_better(top)) {
+                here = Some((score, dialect));
+            }
+        }
+        if let Some((score, dialect)) = here
+            && best.as_ref().is_none_or(|(top, _)| score.separates_better(top))
+        {
+            best = Some((score, dialect));
+        }
+    }
+    let dialect = best.map_or_else(Dialect::csv, |(_, dialect)| dialect);
+    if request.delimiter.is_none() && request.format != Some(Format::Tsv) {
+        reasons.push(format!("fields are separated by {}", name(dialect.delimiter)));
+    }
+    if request.quote.is_none() && dialect.quote != Some(b'"') {
+        reasons.push(match dialect.quote {
+            None => "quotes are plain characters: as quotes they would be broken".to_owned(),
+            Some(quote) => format!("fields are quoted with {}", name(quote)),
+        });
+    }
+    if request.escape.is_none() && dialect.escape.is_some() {
+        reasons.push(
+            "a backslash makes the next character literal: without it quotes would be broken"
+                .to_owned(),
+        );
+    }
+    (dialect, reasons)
+}
+
+/// A byte as messages name it.
+pub(crate) fn name(byte: u8) -> String {
+    match byte {
+        b',' => "commas".to_owned(),
+        b'\t' => "tabs".to_owned(),
+        b';' => "semicolons".to_owned(),
+        b'|' => "vertical bars".to_owned(),
+        byte => format!("'{}'", char::from(byte).escape_default()),
+    }
+}
+
+/// How well a dialect reads the head.
+#[derive(Debug, PartialEq)]
+struct Score {
+    /// Share of records with the usual number of fields and sound quoting.
+    regular: f64,
+    /// The usual number of fields.
+    width: usize,
+    /// Fields in quotes: a quote character that quotes nothing explains nothing.
+    quoted: usize,
+}
+
+impl Score {
+    /// Differences of regularity below this are a few bad rows, which say nothing of the dialect.
+    const NOISE: f64 = 0.02;
+
+    fn quotes_better(&self, other: &Score) -> bool {
+        self.regular > other.regular + Self::NOISE
+            || self.regular >= other.regular && self.quoted > 0 && other.quoted == 0
+    }
+
+    fn separates_better(&self, other: &Score) -> bool {
+        match (self.width > 1, other.width > 1) {
+            (true, false) => self.regular > 0.5,
+            (false, true) => other.regular <= 0.5 && self.regular > other.regular,
+            _ if (self.regular - other.regular).abs() < Self::NOISE => {
+                self.regular >= other.regular && self.width > other.width
+            }
+            _ => self.regular > other.regular,
+        }
+    }
+}
+
+fn score(head: &[u8], dialect: &Dialect) -> Score {
+    let mut scanner = Scanner::new(dialect, head);
+    let mut fields = Vec::new();
+    let mut widths: Vec<usize> = Vec::new();
+    let mut broken = 0;
+    let mut quoted = 0;
+    while widths.len() + broken < RECORDS_MAX
+        && let Some(record) = scanner.next(&mut fields)
+    {
+        // The last record may have been cut off with the head.
+        if record.next as usize == head.len() && !widths.is_empty() {
+            break;
+        }
+        if record.fault.is_some() {
+            broken += 1;
+        } else if !record.is_blank() {
+            widths.push(fields.len());
+            quoted += fields.iter().filter(|field| field.form.is_quoted()).count();
+        }
+    }
+    let width = usual(&widths);
+    let regular = widths.iter().filter(|w| **w == width).count();
+    Score { regular: regular as f64 / (widths.len() + broken).max(1) as f64, width, quoted }
+}
+
+/// The most frequent number; of several the larger.
+fn usual(widths: &[usize]) -> usize {
+    let mut counts = std::collections::BTreeMap::new();
+    widths.iter().for_each(|width| *counts.entry(*width).or_insert(0usize) += 1);
+    counts.into_iter().max_by_key(|(width, count)| (*count, *width)).map_or(1, |(width, _)| width)
+}
+
+/// The usual number of fields of the records in `head`.
+pub(crate) fn width(head: &[u8], dialect: &Dialect) -> usize {
+    score(head, dialect).width
+}
+
+/// Whether the first record names the columns, and why. `known` are the columns of the table, if it is there.
+pub(crate) fn header(
+    names: &[String],
+    first: &[Observed],
+    rest: &[Observed],
+    known: Option<&[String]>,
+) -> (bool, &'static str) {
+    if let Some(known) = known {
+        let hits = names
+            .iter()
+            .filter(|name| known.iter().any(|k| k.eq_ignore_ascii_case(name.trim())))
+            .count();
+        if hits > 0 && hits * 2 >= names.len() {
+            return (true, "the first line has the names of the table's columns");
+        }
+    }
+    let typed = |observed: &Observed| observed.ty() != Type::Text;
+    for (first, rest) in first.iter().zip(rest) {
+        if typed(rest) && !typed(first) && first != &Observed::default() {
+            return (true, "the first line has words where the others have numbers or dates");
+        }
+    }
+    if first.iter().any(typed) {
+        return (false, "the first line has numbers or dates like the others");
+    }
+    if names.iter().all(|name| name.trim().is_empty()) {
+        return (false, "the first line is empty");
+    }
+    (
+        true,
+        "the first line looks like names, and nothing speaks against it (--header no if it is data)",
+    )
+}
+
+/// The fields of the record at the start of `bytes`, as text, and the offset after it. `None` when there is no record.
+pub(crate) fn first_record(
+    bytes: &[u8],
+    dialect: &Dialect,
+) -> Option<(Vec<Vec<u8>>, inrush_scan::Record)> {
+    let mut fields: Vec<Field> = Vec::new();
+    let mut scanner = Scanner::new(dialect, bytes);
+    loop {
+        let record = scanner.next(&mut fields)?;
+        if record.is_blank() {
+            continue;
+        }
+        let values = fields
+            .iter()
+            .map(|field| {
+                let mut value = Vec::new();
+                unescape(
+                    dialect,
+                    &bytes[field.start as usize..field.end as usize],
+                    field.form,
+                    &mut value,
+                );
+                value
+            })
+            .collect();
+        return Some((values, record));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sniffed(head: &str) -> Dialect {
+        dialect(head.as_bytes(), &DialectRequest::default(), "csv").0
+    }
+
+    #[test]
+    fn delimiters_are_found_by_regularity() {
+        assert_eq!(sniffed("a,b,c\n1,2,3\n4,5,6\n").delimiter, b',');
+        assert_eq!(sniffed("a\tb\n1,5\t2\n1,5\t3,7\n").delimiter, b'\t');
+        assert_eq!(sniffed("a;b\n1,5;2,5\n3,5;4\n").delimiter, b';');
+        assert_eq!(sniffed("a|b|c\n1|2|3\n").delimiter, b'|');
+        assert_eq!(sniffed("word\nother\n").delimiter, b',');
+        assert_eq!(sniffed("name,text\n1,\"a;b;c\"\n2,\"d;e;f\"\n").delimiter, b',');
+    }
+
+    #[test]
+    fn quoting_is_taken_as_it_reads_best() {
+        assert_eq!(sniffed("a,b\n1,\"x, y\"\n").quote, Some(b'"'));
+        assert_eq!(sniffed("a,b\n1,'x, y'\n2,'z, w'\n").quote, Some(b'\''));
+        let backslash = sniffed("a,b\n1,\"say \\\"hi\\\", you\"\n2,\"x\"\n");
+        assert_eq!((backslash.quote, backslash.escape), (Some(b'"'), Some(b'\\')));
+        let plain = "a\tb\n\"Bob\" Smith\t1\n\"Al\" Jones\t2\n\"Cy\" Young\t3\n";
+        assert_eq!(sniffed(plain).quote, None);
+        let one_bad_in_many = format!("a,b\n{}\"x\" y,2\n", "\"q\",1\n".repeat(200));
+        assert_eq!(sniffed(&one_bad_in_many).quote, Some(b'"'));
+    }
+
+    #[test]
+    fn old_mac_lines_are_told_by_the_absence_of_newlines() {
+        assert_eq!(sniffed("a,b\r1,2\r").newline, Newline::Cr);
+        assert_eq!(sniffed("a,b\r\n1,2\r\n").newline, Newline::Lf);
+    }
+}

@@ -1,0 +1,148 @@
+//! Cuts an input's bytes into chunks.
+
+use std::io::Read;
+
+use inrush_scan::{Cutter, Tail};
+
+use crate::error::{Error, Result};
+use crate::pipe::Meter;
+use crate::pipe::run::Feeder;
+use crate::source::Source;
+
+/// A record must fit in this: above the 50 MB that single values reach in practice, small enough for the memory ceiling
+/// to stay modest when a quote is never closed. 64 MiB.
+pub const RECORD_BYTES_MAX: usize = 64 << 20;
+
+/// Feeds every input of `source` into the pipeline, in order, as chunks of about `chunk_bytes`.
+pub(crate) fn feed(
+    source: &Source,
+    chunk_bytes: usize,
+    meter: &Meter,
+    feeder: &mut Feeder<'_>,
+) -> Result<()> {
+    for file in 0..source.inputs.len() {
+        if !feed_input(source, file, chunk_bytes, meter, feeder)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// False when the pass is over before the input is.
+fn feed_input(
+    source: &Source,
+    file: usize,
+    chunk_bytes: usize,
+    meter: &Meter,
+    feeder: &mut Feeder<'_>,
+) -> Result<bool> {
+    let input = &source.inputs[file];
+    let mut reader = Ahead::new(source.open_body(file, meter)?);
+    let cutter = Cutter::new(&source.dialect);
+    let mut byte = input.body_at;
+    loop {
+        let Some(mut parcel) = feeder.take() else { return Ok(false) };
+        let bytes = &mut parcel.chunk.bytes;
+        bytes.clear();
+        let mut goal = chunk_bytes;
+        let end = loop {
+            let ended = reader.fill(bytes, goal).map_err(|error| input.read_error(&error))?;
+            let tail = match (ended, bytes.len() >= RECORD_BYTES_MAX) {
+                (true, _) => Tail::End,
+                (false, true) => Tail::Limit,
+                (false, false) => Tail::More,
+            };
+            match cutter.cut(bytes, chunk_bytes, tail) {
+                Some(end) => break end,
+                None if bytes.is_empty() => return Ok(true),
+                None if tail == Tail::More => goal = (goal * 2).min(RECORD_BYTES_MAX),
+                None => return Err(input.too_long(byte)),
+            }
+        };
+        reader.put_back(&bytes[end..]);
+        bytes.truncate(end);
+        meter.add_read(end as u64);
+        parcel.chunk.origin = crate::pipe::Origin { file: file as u32, byte };
+        byte += end as u64;
+        if !feeder.give(parcel) {
+            return Ok(false);
+        }
+    }
+}
+
+/// A reader that takes bytes back: what was read beyond the last whole record.
+struct Ahead<R> {
+    input: R,
+    back: Vec<u8>,
+    back_at: usize,
+    ended: bool,
+}
+
+impl<R: Read> Ahead<R> {
+    fn new(input: R) -> Self {
+        Self { input, back: Vec::new(), back_at: 0, ended: false }
+    }
+
+    /// Fills `bytes` up to `goal`; true when nothing is left behind them.
+    fn fill(&mut self, bytes: &mut Vec<u8>, goal: usize) -> std::io::Result<bool> {
+        let back = &self.back[self.back_at..];
+        let take = back.len().min(goal.saturating_sub(bytes.len()));
+        bytes.extend_from_slice(&back[..take]);
+        self.back_at += take;
+        let missing = goal.saturating_sub(bytes.len());
+        if missing > 0 && !self.ended {
+            bytes.reserve(missing);
+            let got = self.input.by_ref().take(missing as u64).read_to_end(bytes)?;
+            self.ended = got < missing;
+        }
+        Ok(self.ended && self.back_at == self.back.len())
+    }
+
+    /// Takes back the end of what [`Ahead::fill`] gave.
+    fn put_back(&mut self, bytes: &[u8]) {
+        if self.back_at >= bytes.len() && self.back_at < self.back.len() {
+            // They are still here, just before what is to be read next: after a quote that never closes there can be much.
+            self.back_at -= bytes.len();
+        } else {
+            self.back.drain(..self.back_at);
+            self.back.splice(0..0, bytes.iter().copied());
+            self.back_at = 0;
+        }
+    }
+}
+
+impl crate::source::Input {
+    fn too_long(&self, byte: u64) -> Error {
+        Error::source(format!(
+            "{}: the record at byte {byte} is longer than {} MiB, the most a record may have",
+            self.name,
+            RECORD_BYTES_MAX >> 20
+        ))
+        .advise("if the file is no text with lines, it is no CSV; check --delimiter, --quote and --encoding")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_back_comes_again() {
+        let mut ahead = Ahead::new(&b"0123456789"[..]);
+        let mut bytes = Vec::new();
+        assert!(!ahead.fill(&mut bytes, 8).unwrap());
+        assert_eq!(bytes, b"01234567");
+        ahead.put_back(b"34567");
+        bytes.clear();
+        assert!(!ahead.fill(&mut bytes, 2).unwrap());
+        assert_eq!(bytes, b"34");
+        ahead.put_back(b"4");
+        bytes.clear();
+        assert!(ahead.fill(&mut bytes, 20).unwrap());
+        assert_eq!(bytes, b"456789");
+        ahead.put_back(b"789");
+        bytes.clear();
+        assert!(ahead.fill(&mut bytes, 20).unwrap());
+        assert_eq!(bytes, b"789");
+    }
+}

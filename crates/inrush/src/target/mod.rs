@@ -1,0 +1,376 @@
+//! Databases: what each can do, and the steps of a load into one.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+use serde::{Serialize, Serializer};
+
+use crate::error::{Error, Result};
+use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
+use crate::plan::{Durability, Facts, Plan, Request, TargetFacts, Type};
+
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+/// Every target of this build. A target is a folder, its line here, and the contract suite passing.
+pub static ALL: &[&dyn Target] = &[
+    #[cfg(feature = "sqlite")]
+    &sqlite::Sqlite,
+];
+
+/// A kind of database.
+pub trait Target: Sync {
+    /// The word before the slash of its strategies' ids.
+    fn name(&self) -> &'static str;
+
+    /// How users write such a target, for help and messages.
+    fn spelling(&self) -> &'static str;
+
+    /// The location that `text` names, if it is one of this target's.
+    fn claim(&self, text: &str) -> Option<Location>;
+
+    /// Its strategies, best first: the static ranking.
+    fn strategies(&self) -> &'static [&'static dyn Strategy];
+
+    /// Looks at the database and the table without changing either.
+    ///
+    /// # Errors
+    /// When the database is there but can't be read.
+    fn facts(&self, location: &Location, table: &str) -> Result<TargetFacts>;
+
+    /// The engine's type for a column that the load makes.
+    fn spell(&self, ty: Type) -> String;
+}
+
+/// Where a database is. Shows itself without the password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Location {
+    /// What the target needs to open it; may hold a password.
+    pub secret: String,
+    /// The same for people.
+    pub shown: String,
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl Serialize for Location {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.shown)
+    }
+}
+
+/// The target that `text` names.
+///
+/// # Errors
+/// When no target of this build takes it.
+pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
+    ALL.iter().find_map(|target| Some((*target, target.claim(text)?))).ok_or_else(|| {
+        let spellings: Vec<&str> = ALL.iter().map(|target| target.spelling()).collect();
+        Error::usage(format!("'{}' names no target", without_password(text)))
+            .advise(format!("the target comes last, as {}", spellings.join(" or ")))
+    })
+}
+
+/// A URL without what stands between the user's name and the host.
+fn without_password(text: &str) -> String {
+    match text.split_once("://") {
+        Some((scheme, rest)) => match rest.rsplit_once('@') {
+            Some((user, host)) => {
+                format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or_default())
+            }
+            None => text.to_owned(),
+        },
+        None => text.to_owned(),
+    }
+}
+
+/// One way to write to one target.
+pub trait Strategy: Sync {
+    /// `target/name`. Users type it and reports keep it: never renamed.
+    fn id(&self) -> &'static str;
+
+    /// One sentence for help and docs.
+    fn about(&self) -> &'static str;
+
+    /// Its parameters.
+    fn knobs(&self) -> &'static [Knob];
+
+    /// Whether it can do this load, and what it would give up. Sets the knobs that the user left alone to what the request
+    /// needs.
+    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit;
+
+    /// What a load takes in memory.
+    fn memory(&self, knobs: &Knobs) -> Memory;
+
+    /// Begins a load: opens, locks, makes the table. `stop` is set when the user wants to.
+    ///
+    /// # Errors
+    /// When the target refuses; it is then as it was.
+    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>>;
+}
+
+/// Whether a strategy can do a load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// It can, with these properties.
+    Usable {
+        /// Whether a failed load leaves the target as it was.
+        atomic: bool,
+        /// The strongest promise it can make with these knobs.
+        durability: Durability,
+        /// The most connections it can use.
+        lanes_max: usize,
+    },
+    /// It can't, for this reason.
+    Unusable {
+        /// One sentence.
+        reason: String,
+    },
+}
+
+/// What a load takes in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// For each byte of a chunk, at worst.
+    pub wire_bytes_per_byte: usize,
+    /// Besides parcels: caches, buffers.
+    pub fixed_bytes: u64,
+}
+
+/// A load under way. The steps, in order:
+///
+/// 1. [`Strategy::begin`] gave it.
+/// 2. [`Load::encoder`] as often as there are encoder threads, [`Load::lane`] as often as there are lanes.
+/// 3. The pipeline runs; the lanes are dropped when all chunks are sent.
+/// 4. [`Load::index`], [`Load::verify`].
+/// 5. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.
+pub trait Load: Send {
+    /// An encoder for one thread.
+    fn encoder(&self) -> Box<dyn Encode>;
+
+    /// A connection that sends.
+    ///
+    /// # Errors
+    /// When it can't be had.
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>>;
+
+    /// Builds keys and indexes that come after the rows.
+    ///
+    /// # Errors
+    /// When one can't be built; a duplicate key found here names its columns.
+    fn index(&mut self) -> Result<()>;
+
+    /// Compares the table with what was sent.
+    ///
+    /// # Errors
+    /// When it can't be read. A difference is an answer, not an error.
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict>;
+
+    /// Makes everything visible and lasting, and reads back what durability the engine was running with.
+    ///
+    /// # Errors
+    /// When the target refuses; [`Load::abort`] says what is left.
+    fn commit(&mut self) -> Result<BTreeMap<String, String>>;
+
+    /// Undoes everything that can be undone, and says what is left.
+    fn abort(&mut self) -> crate::error::Aftermath;
+}
+
+/// One connection. Only I/O: the encoder has done the thinking.
+pub trait Lane: Send {
+    /// Sends one wire, whole. Rows that the target refuses are in the answer; an error ends the load.
+    ///
+    /// # Errors
+    /// When the target fails for a reason that no row is to blame for.
+    fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack>;
+}
+
+/// What a load sent, to be compared with what is there.
+#[derive(Debug)]
+pub struct Sent {
+    /// Rows the target acknowledged.
+    pub rows: u64,
+    /// Sums over their values, when verified by checksum.
+    pub checksum: Option<Checksum>,
+}
+
+/// The outcome of a verification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether the target holds what was sent.
+    pub ok: bool,
+    /// The difference, in words.
+    pub difference: Option<String>,
+}
+
+/// A named, typed, bounded parameter of a strategy.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Knob {
+    /// As users type it: `--set NAME=VALUE`.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: KnobKind,
+    /// The value without `--set`.
+    pub default: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+}
+
+/// What values a knob takes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum KnobKind {
+    /// A whole number within bounds, both included.
+    Count {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+impl KnobKind {
+    fn check(&self, value: &str) -> Result<String, String> {
+        match self {
+            KnobKind::Count { min, max } => match parse_count(value) {
+                Some(number) if (*min..=*max).contains(&number) => Ok(number.to_string()),
+                _ => Err(format!("takes a number from {min} to {max}")),
+            },
+            KnobKind::Choice(words) => words
+                .iter()
+                .find(|word| word.eq_ignore_ascii_case(value))
+                .map(|word| (*word).to_owned())
+                .ok_or_else(|| format!("takes one of {}", words.join(", "))),
+        }
+    }
+}
+
+impl fmt::Display for KnobKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KnobKind::Count { min, max } => write!(f, "{min}..{max}"),
+            KnobKind::Choice(words) => f.write_str(&words.join("|")),
+        }
+    }
+}
+
+/// A number with an optional binary suffix: `64k`, `1m`, `2g`, with or without `ib`.
+pub fn parse_count(text: &str) -> Option<u64> {
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &lower[digits.len()..] {
+        "" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    digits.trim().replace('_', "").parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Every knob of one strategy, with its value and whether the user set it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Knobs(BTreeMap<&'static str, (String, bool)>);
+
+impl Knobs {
+    /// The strategy's knobs with the user's settings.
+    ///
+    /// # Errors
+    /// When a setting names no knob of the strategy, or its value isn't one the knob takes.
+    pub fn resolve(strategy: &dyn Strategy, settings: &BTreeMap<String, String>) -> Result<Self> {
+        let mut values: BTreeMap<_, _> = strategy
+            .knobs()
+            .iter()
+            .map(|knob| (knob.name, (knob.default.to_owned(), false)))
+            .collect();
+        for (name, value) in settings {
+            let Some(knob) = strategy.knobs().iter().find(|knob| knob.name == name) else {
+                let names: Vec<&str> = strategy.knobs().iter().map(|knob| knob.name).collect();
+                return Err(Error::usage(format!("{} has no knob '{name}'", strategy.id()))
+                    .advise(format!("its knobs are {}", names.join(", "))));
+            };
+            let value = knob
+                .kind
+                .check(value)
+                .map_err(|wanted| Error::usage(format!("--set {name}={value}: {name} {wanted}")))?;
+            values.insert(knob.name, (value, true));
+        }
+        Ok(Self(values))
+    }
+
+    /// Sets a knob that the user left alone.
+    pub fn suggest(&mut self, name: &'static str, value: &str) {
+        if let Some(entry) = self.0.get_mut(name)
+            && !entry.1
+        {
+            value.clone_into(&mut entry.0);
+        }
+    }
+
+    /// The knob's value. A name that is no knob of the strategy is a mistake in its own code.
+    pub fn word(&self, name: &str) -> &str {
+        &self.0[name].0
+    }
+
+    /// The knob's value as a number; words are 0.
+    pub fn count(&self, name: &str) -> u64 {
+        self.word(name).parse().unwrap_or(0)
+    }
+
+    /// Names and values, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.iter().map(|(name, (value, _))| (*name, value.as_str()))
+    }
+}
+
+impl Serialize for Knobs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(name, value)| match value.parse::<u64>() {
+            Ok(number) => (name, serde_json::Value::from(number)),
+            Err(_) => (name, serde_json::Value::from(value)),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_begin_with_their_target() {
+        let mut ids = std::collections::HashSet::new();
+        for target in ALL {
+            assert!(!target.strategies().is_empty());
+            for strategy in target.strategies() {
+                assert!(ids.insert(strategy.id()), "{}", strategy.id());
+                assert!(strategy.id().starts_with(&format!("{}/", target.name())));
+                for knob in strategy.knobs() {
+                    knob.kind.check(knob.default).unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn passwords_do_not_reach_messages() {
+        let error = find("oracle://scott:tig@er@db.example/x").err().unwrap();
+        assert!(!error.to_string().contains("tig"), "{error}");
+        assert!(!error.to_string().contains("er@"), "{error}");
+        assert!(error.what().contains("scott@db.example"), "{error}");
+    }
+
+    #[test]
+    fn counts_take_binary_suffixes() {
+        assert_eq!(parse_count("64k"), Some(65_536));
+        assert_eq!(parse_count("1MiB"), Some(1 << 20));
+        assert_eq!(parse_count("100_000"), Some(100_000));
+        assert_eq!(parse_count("x"), None);
+        assert_eq!(parse_count("99999999999g"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! `sqlite/bind`: one prepared INSERT, run once a row, its values bound where they lie.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rusqlite::ffi;
+
+use crate::error::Result;
+use crate::pipe::encode::{Shape, TextEncoder};
+use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
+use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
+use crate::target::sqlite::cells::CellEncoder;
+use crate::target::sqlite::ddl::Insert;
+use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing, add_to};
+use crate::target::sqlite::statement::{Statement, Step, fault, refusal};
+use crate::target::{Fit, Knob, Knobs, Lane, Load, Memory, Strategy};
+
+/// The strategy.
+pub(super) struct Bind;
+
+impl Strategy for Bind {
+    fn id(&self) -> &'static str {
+        "sqlite/bind"
+    }
+
+    fn about(&self) -> &'static str {
+        "one prepared INSERT, run once a row; values are parsed on other threads and bound without a copy"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        &[
+            load::ROWS_PER_TRANSACTION,
+            load::JOURNAL_MODE,
+            load::SYNCHRONOUS,
+            load::BEGIN,
+            load::BUSY_TIMEOUT,
+            load::PAGE_SIZE,
+            load::CACHE,
+        ]
+    }
+
+    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+        load::fit(request, facts, knobs)
+    }
+
+    fn memory(&self, knobs: &Knobs) -> Memory {
+        load::memory(knobs)
+    }
+
+    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
+        SqliteLoad::begin(&Bind, plan, stop)
+    }
+}
+
+impl Writing for Bind {
+    fn encoder(&self, shape: Arc<Shape>, plan: &Plan) -> Box<dyn Encode> {
+        Box::new(TextEncoder::new(shape, CellEncoder::new(&plan.choice.columns)))
+    }
+
+    fn lane<'l>(&self, transaction: Transaction<'l>, plan: &'l Plan) -> Result<Box<dyn Lane + 'l>> {
+        let columns = plan.choice.columns.len();
+        let statement =
+            Statement::prepare(transaction.session, Insert::of(plan).prepared(columns).as_bytes())?;
+        Ok(Box::new(BindLane {
+            transaction,
+            statement,
+            columns,
+            skips: plan.request.on_conflict == OnConflict::Skip,
+            sums: plan.request.verify == Verify::Checksum,
+        }))
+    }
+}
+
+struct BindLane<'l> {
+    statement: Statement<'l>,
+    transaction: Transaction<'l>,
+    columns: usize,
+    skips: bool,
+    sums: bool,
+}
+
+impl Lane for BindLane<'_> {
+    fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack> {
+        let mut ack =
+            Ack { checksum: self.sums.then(|| Checksum::new(self.columns)), ..Ack::default() };
+        let session = self.transaction.session;
+        for row in 0..wire.rows.len() {
+            let cells = &wire.cells[row * self.columns..(row + 1) * self.columns];
+            // SAFETY: the encoder made the spans inside this chunk and this wire; both are borrowed until `send` returns, and
+            // every parameter is bound anew before the next step or let go of below.
+            let bound = unsafe { self.statement.bind(cells, &chunk.bytes, &wire.values) };
+            if bound != ffi::SQLITE_OK {
+                let (code, message) = session.last_failure();
+                let Some((code, column)) = refusal(code, &message) else {
+                    return Err(session.last_error());
+                };
+                ack.faults.push(fault(row, code, column, message));
+                continue;
+            }
+            match self.statement.step(session)? {
+                Step::Done if self.skips && session.connection().changes() == 0 => ack.skipped += 1,
+                Step::Done => {
+                    ack.loaded += 1;
+                    if let Some(sums) = &mut ack.checksum {
+                        add_to(sums, cells, chunk, wire);
+                    }
+                    self.transaction.wrote(1)?;
+                }
+                Step::Refused(code, column, message) => {
+                    ack.faults.push(fault(row, code, column, message))
+                }
+            }
+        }
+        self.statement.forget();
+        Ok(ack)
+    }
+}

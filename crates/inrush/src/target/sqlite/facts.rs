@@ -1,0 +1,132 @@
+//! What a database says of itself, read without changing it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
+
+use crate::error::{Error, Kind, Result};
+use crate::plan::{Column, TableFacts, TargetFacts};
+use crate::target::sqlite::ddl::quote;
+use crate::target::sqlite::session::explain;
+use crate::target::sqlite::types;
+
+/// How long a look waits for a writer to finish.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(super) fn gather(path: &Path, table: &str) -> Result<TargetFacts> {
+    if path.is_dir() {
+        return Err(Error::new(
+            Kind::Target,
+            format!("{} is a directory, not a database", path.display()),
+        )
+        .advise("name a file in it"));
+    }
+    let exists = path.exists();
+    let connection = if exists {
+        open(path).map_err(|error| explain(path, &error))?
+    } else {
+        Connection::open_in_memory().map_err(|error| explain(path, &error))?
+    };
+    let mut facts = read(&connection, table).map_err(|error| explain(path, &error))?;
+    facts.exists = exists;
+    if let Some(found) = &facts.table {
+        refuse_view(&connection, &found.name).map_err(|error| explain(path, &error))??;
+    }
+    Ok(facts)
+}
+
+/// Read-only; but where a writer was killed, SQLite has to finish its undoing first, and that takes the right to write.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let look = |flags| {
+        let connection =
+            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(connection)
+    };
+    match look(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Err(rusqlite::Error::SqliteFailure(code, _))
+            if matches!(code.extended_code & 0xff, ffi::SQLITE_READONLY | ffi::SQLITE_CANTOPEN) =>
+        {
+            look(OpenFlags::SQLITE_OPEN_READ_WRITE)
+        }
+        other => other,
+    }
+}
+
+/// The facts as this connection sees them; a load calls it again inside its transaction.
+pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<TargetFacts> {
+    let mut facts = TargetFacts {
+        engine: format!("SQLite {}", rusqlite::version()),
+        exists: true,
+        columns_max: connection.limit(Limit::SQLITE_LIMIT_COLUMN)?.try_into().unwrap_or(2000),
+        ..TargetFacts::default()
+    };
+    for pragma in ["journal_mode", "page_size", "encoding", "auto_vacuum"] {
+        let value = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| {
+            row.get::<_, rusqlite::types::Value>(0).map(|value| match value {
+                rusqlite::types::Value::Integer(number) => number.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                _ => String::new(),
+            })
+        })?;
+        facts.settings.insert(pragma.to_owned(), value);
+    }
+    facts.table = read_table(connection, table)?;
+    Ok(facts)
+}
+
+fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<TableFacts>> {
+    let name: Option<String> = connection
+        .query_row(
+            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE",
+            [table],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let Some(name) = name else { return Ok(None) };
+    let mut facts = TableFacts { name: name.clone(), ..TableFacts::default() };
+    let mut key: Vec<(i64, String)> = Vec::new();
+    // table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden; hidden columns are generated, or a virtual table's own.
+    let mut statement =
+        connection.prepare("SELECT name, type, pk FROM pragma_table_xinfo(?1) WHERE hidden = 0")?;
+    let mut rows = statement.query([&name])?;
+    while let Some(row) = rows.next()? {
+        let (column, declared, pk): (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if pk > 0 {
+            key.push((pk, column.clone()));
+        }
+        let ty = types::declared(&declared);
+        facts.columns.push(Column { name: column, ty, declared: Some(declared), pinned: true });
+    }
+    key.sort();
+    facts.primary_key = key.into_iter().map(|(_, column)| column).collect();
+    facts.indexes =
+        connection.query_row("SELECT count(*) FROM pragma_index_list(?1)", [&name], |row| {
+            row.get::<_, u32>(0)
+        })? as usize;
+    facts.holds_rows = connection.query_row(
+        &format!("SELECT EXISTS (SELECT 1 FROM {})", quote(&name)),
+        [],
+        |row| row.get(0),
+    )?;
+    Ok(Some(facts))
+}
+
+fn refuse_view(connection: &Connection, name: &str) -> rusqlite::Result<Result<()>> {
+    let kind: String =
+        connection.query_row("SELECT type FROM sqlite_schema WHERE name = ?1", [name], |row| {
+            row.get(0)
+        })?;
+    Ok(if kind == "view" {
+        Err(Error::new(
+            Kind::Target,
+            format!("{name} is a view, and rows can't be loaded into a view"),
+        )
+        .advise("name the table behind it with --table"))
+    } else {
+        Ok(())
+    })
+}

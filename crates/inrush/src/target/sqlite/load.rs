@@ -1,0 +1,423 @@
+//! A load into SQLite, step by step: the same for every strategy but for the encoder and the lane.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rusqlite::types::ValueRef;
+
+use crate::error::{Aftermath, Error, Result};
+use crate::pipe::checksum::Stored;
+use crate::pipe::encode::Shape;
+use crate::pipe::{Cell, Checksum, Chunk, Encode, Home, Wire};
+use crate::plan::{Action, Durability, Facts, OnConflict, Plan, Request, Verify};
+use crate::target::sqlite::ddl;
+use crate::target::sqlite::facts;
+use crate::target::sqlite::session::Session;
+use crate::target::{Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdict};
+
+/// Rows in one transaction: all of them.
+const WHOLE_LOAD: &str = "0";
+
+/// The knobs that every strategy has.
+pub(super) const ROWS_PER_TRANSACTION: Knob = Knob {
+    name: "rows_per_transaction",
+    kind: KnobKind::Count { min: 0, max: u64::MAX },
+    default: WHOLE_LOAD,
+    about: "rows between commits; 0 is the whole load in one transaction, 1 is autocommit",
+};
+pub(super) const JOURNAL_MODE: Knob = Knob {
+    name: "journal_mode",
+    kind: KnobKind::Choice(&["keep", "delete", "truncate", "persist", "memory", "wal", "off"]),
+    default: "keep",
+    about: "how SQLite can undo; 'keep' leaves the database's own mode",
+};
+pub(super) const SYNCHRONOUS: Knob = Knob {
+    name: "synchronous",
+    kind: KnobKind::Choice(&["off", "normal", "full", "extra"]),
+    default: "full",
+    about: "when SQLite waits for the disk; --durability process or none lowers it",
+};
+pub(super) const BEGIN: Knob = Knob {
+    name: "begin",
+    kind: KnobKind::Choice(&["deferred", "immediate", "exclusive"]),
+    default: "immediate",
+    about: "when a transaction takes its locks",
+};
+pub(super) const BUSY_TIMEOUT: Knob = Knob {
+    name: "busy_timeout",
+    kind: KnobKind::Count { min: 0, max: i32::MAX as u64 },
+    default: "5000",
+    about: "milliseconds to wait for another process's lock",
+};
+pub(super) const PAGE_SIZE: Knob = Knob {
+    name: "page_size",
+    kind: KnobKind::Choice(&[
+        "keep", "512", "1024", "2048", "4096", "8192", "16384", "32768", "65536",
+    ]),
+    default: "keep",
+    about: "bytes of a page, for a database that the load makes; 'keep' is 4096 there",
+};
+pub(super) const CACHE: Knob = Knob {
+    name: "cache",
+    kind: KnobKind::Count { min: 0, max: 64 << 30 },
+    default: "33554432",
+    about: "bytes of SQLite's page cache",
+};
+
+/// What all strategies of this target answer to `fit`.
+pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    match request.durability {
+        Durability::Durable => {}
+        Durability::Process => knobs.suggest("synchronous", "normal"),
+        Durability::None => knobs.suggest("synchronous", "off"),
+    }
+    if facts.target.exists && knobs.word("page_size") != "keep" {
+        let found = facts.target.settings.get("page_size").map_or("", String::as_str);
+        if found != knobs.word("page_size") {
+            return Fit::Unusable {
+                reason: format!("the database is there and has pages of {found} bytes"),
+            };
+        }
+    }
+    let journal = match (knobs.word("journal_mode"), facts.target.exists) {
+        ("keep", true) => {
+            facts.target.settings.get("journal_mode").map_or("delete", String::as_str)
+        }
+        ("keep", false) => "delete",
+        (mode, _) => mode,
+    };
+    // https://sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last transactions in WAL mode, and corrupt in
+    // rare cases in the others; a journal in memory or none is lost with the process.
+    let undoable = !matches!(journal, "memory" | "off");
+    let durability = match knobs.word("synchronous") {
+        "full" | "extra" => Durability::Durable,
+        _ => Durability::Process,
+    };
+    Fit::Usable {
+        atomic: !facts.target.exists
+            || undoable && knobs.word("rows_per_transaction") == WHOLE_LOAD,
+        durability,
+        lanes_max: 1,
+    }
+}
+
+pub(super) fn memory(knobs: &Knobs) -> Memory {
+    Memory {
+        // The narrowest field is a delimiter and makes a cell of 16 bytes; the narrowest row adds a mark.
+        wire_bytes_per_byte: size_of::<Cell>() + size_of::<crate::pipe::RowMark>(),
+        // SQLite's cache, its statement and schema memory, and the program itself.
+        fixed_bytes: knobs.count("cache") + (12 << 20),
+    }
+}
+
+/// What differs between strategies.
+pub(super) trait Writing: Send + Sync {
+    fn encoder(&self, shape: Arc<Shape>, plan: &Plan) -> Box<dyn Encode>;
+    fn lane<'l>(&self, transaction: Transaction<'l>, plan: &'l Plan) -> Result<Box<dyn Lane + 'l>>;
+}
+
+/// A load under way.
+pub(super) struct SqliteLoad<'a> {
+    plan: &'a Plan,
+    session: Session<'a>,
+    writing: &'static dyn Writing,
+    shape: Arc<Shape>,
+    /// Rows in the table before the load.
+    rows_before: u64,
+    checksum_before: Option<Checksum>,
+    committed: u64,
+}
+
+impl<'a> SqliteLoad<'a> {
+    pub(super) fn begin(
+        writing: &'static dyn Writing,
+        plan: &'a Plan,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Load + 'a>> {
+        let knobs = &plan.choice.knobs;
+        let session = Session::open(Path::new(&plan.location.secret), knobs.count("busy_timeout"))?;
+        if session.is_new() && knobs.word("page_size") != "keep" {
+            session.execute(&format!("PRAGMA page_size = {}", knobs.word("page_size")))?;
+        }
+        if knobs.word("journal_mode") != "keep" {
+            let mode =
+                session.value(&format!("PRAGMA journal_mode = {}", knobs.word("journal_mode")))?;
+            if mode != knobs.word("journal_mode") {
+                return Err(Error::target(format!(
+                    "the journal mode stays {mode}: another connection uses the database"
+                )));
+            }
+        }
+        session.execute(&format!("PRAGMA synchronous = {}", knobs.word("synchronous")))?;
+        session.execute(&format!("PRAGMA cache_size = -{}", knobs.count("cache") >> 10))?;
+        let mut load = Self {
+            plan,
+            session,
+            writing,
+            shape: Arc::new(plan.shape()),
+            rows_before: 0,
+            checksum_before: None,
+            committed: 0,
+        };
+        load.session.watch(stop);
+        load.transaction().begin()?;
+        load.prepare_table()?;
+        Ok(Box::new(load))
+    }
+
+    fn transaction(&mut self) -> Transaction<'_> {
+        let knobs = &self.plan.choice.knobs;
+        Transaction {
+            session: &self.session,
+            begin: knobs.word("begin"),
+            rows_max: knobs.count("rows_per_transaction"),
+            rows: 0,
+            committed: &mut self.committed,
+        }
+    }
+
+    fn prepare_table(&mut self) -> Result<()> {
+        let plan = self.plan;
+        let table = &plan.table;
+        if !self.session.is_new() {
+            // Between plan and lock somebody else may have written.
+            let now = facts::read(self.session.connection(), table)
+                .map_err(|error| self.session.explain(&error))?;
+            if now.table != plan.facts.target.table {
+                return Err(Error::target(format!(
+                    "table {table} has changed since the plan was made"
+                ))
+                .advise("run the load again: it will look at what is there now"));
+            }
+        }
+        match plan.choice.action {
+            Action::Append => {}
+            Action::Truncate => {
+                self.session.execute(&format!("DELETE FROM {}", ddl::quote(table)))?
+            }
+            Action::Replace => {
+                self.session.execute(&format!("DROP TABLE {}", ddl::quote(table)))?
+            }
+            Action::Create => {}
+        }
+        if plan.choice.action.makes_table() {
+            self.session.execute(&ddl::create_table(
+                table,
+                &plan.choice.columns,
+                &plan.request.primary_key,
+            ))?;
+        }
+        if plan.request.verify != Verify::None {
+            self.rows_before = self.count()?;
+        }
+        if plan.request.verify == Verify::Checksum {
+            self.checksum_before = Some(self.sums()?);
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> Result<u64> {
+        let count = self
+            .session
+            .value(&format!("SELECT count(*) FROM {}", ddl::quote(&self.plan.table)))?;
+        Ok(count.parse().unwrap_or(0))
+    }
+
+    /// Sums over every loaded column of the table as it is now.
+    fn sums(&self) -> Result<Checksum> {
+        let columns = &self.plan.choice.columns;
+        let names: Vec<String> = columns.iter().map(|column| ddl::quote(&column.name)).collect();
+        let sql = format!("SELECT {} FROM {}", names.join(", "), ddl::quote(&self.plan.table));
+        let mut sums = Checksum::new(columns.len());
+        let read = || -> rusqlite::Result<()> {
+            let mut statement = self.session.connection().prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                for index in 0..columns.len() {
+                    sums.add(
+                        index,
+                        match row.get_ref(index)? {
+                            ValueRef::Null => Stored::Null,
+                            ValueRef::Integer(number) => Stored::Integer(number),
+                            ValueRef::Real(number) => Stored::Real(number),
+                            ValueRef::Text(text) => Stored::Text(text),
+                            ValueRef::Blob(bytes) => Stored::Bytes(bytes),
+                        },
+                    );
+                }
+            }
+            Ok(())
+        };
+        let mut read = read;
+        read().map_err(|error| self.session.explain(&error))?;
+        Ok(sums)
+    }
+}
+
+impl Load for SqliteLoad<'_> {
+    fn encoder(&self) -> Box<dyn Encode> {
+        self.writing.encoder(Arc::clone(&self.shape), self.plan)
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        let (writing, plan) = (self.writing, self.plan);
+        Ok(vec![writing.lane(self.transaction(), plan)?])
+    }
+
+    fn index(&mut self) -> Result<()> {
+        if !self.session.in_transaction() {
+            self.transaction().begin()?;
+        }
+        for columns in &self.plan.request.indexes {
+            let taken = |name: &str| {
+                let query = format!(
+                    "SELECT count(*) FROM sqlite_schema WHERE name = '{}' COLLATE NOCASE",
+                    name.replace('\'', "''")
+                );
+                self.session.value(&query).is_ok_and(|count| count != "0")
+            };
+            let sql = ddl::create_index(&self.plan.table, columns, taken);
+            self.session.execute(&sql)?;
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
+        let after = self.count()?;
+        let grown = after.checked_sub(self.rows_before);
+        let counted = match self.plan.request.on_conflict {
+            // Rows that replaced or changed others did not make the table longer.
+            OnConflict::Update | OnConflict::Replace => {
+                grown.is_some_and(|grown| grown <= sent.rows)
+            }
+            OnConflict::Fail | OnConflict::Skip => grown == Some(sent.rows),
+        };
+        if !counted {
+            let difference = format!(
+                "the table went from {} to {after} rows, {} were sent",
+                self.rows_before, sent.rows
+            );
+            return Ok(Verdict { ok: false, difference: Some(difference) });
+        }
+        if let (Some(before), Some(sent)) = (&self.checksum_before, &sent.checksum) {
+            let arrived = self.sums()?.since(before);
+            if let Some(column) = arrived.first_difference(sent) {
+                let name = &self.plan.choice.columns[column].name;
+                let difference =
+                    format!("the values in column {name} are not those that were sent");
+                return Ok(Verdict { ok: false, difference: Some(difference) });
+            }
+        }
+        Ok(Verdict { ok: true, difference: None })
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        let mut settings = BTreeMap::new();
+        for name in ["journal_mode", "synchronous"] {
+            let value = self.session.value(&format!("PRAGMA {name}"))?;
+            let value = match (name, value.as_str()) {
+                ("synchronous", "0") => "off".to_owned(),
+                ("synchronous", "1") => "normal".to_owned(),
+                ("synchronous", "2") => "full".to_owned(),
+                ("synchronous", "3") => "extra".to_owned(),
+                _ => value,
+            };
+            settings.insert(name.to_owned(), value);
+        }
+        // From here on there is no stopping halfway.
+        self.session.unwatch();
+        if self.session.in_transaction() {
+            self.session.execute("COMMIT")?;
+        }
+        self.session.finish()?;
+        Ok(settings)
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        self.session.unwatch();
+        // SQLite itself has rolled back after some errors, and closing rolls back as well.
+        if self.session.in_transaction()
+            && self.session.execute("ROLLBACK").is_err()
+            && self.session.in_transaction()
+        {
+            return Aftermath::Unknown;
+        }
+        let new = self.session.is_new();
+        self.session.discard();
+        match self.committed {
+            rows if rows > 0 && !new => Aftermath::Committed { rows },
+            _ => Aftermath::NothingChanged,
+        }
+    }
+}
+
+/// The transaction a lane writes in, committed every so many rows when the plan says so.
+pub(super) struct Transaction<'l> {
+    pub(super) session: &'l Session<'l>,
+    begin: &'l str,
+    rows_max: u64,
+    rows: u64,
+    committed: &'l mut u64,
+}
+
+// SAFETY: a session is used by one thread at a time: the lane's while the pipeline runs, and the lane alone holds this borrow
+// of it; the load's own thread before and after. SQLite's "multi-thread" mode asks for no more.
+unsafe impl Send for Transaction<'_> {}
+
+impl Transaction<'_> {
+    fn begin(&mut self) -> Result<()> {
+        // One row a transaction is what SQLite does by itself.
+        if self.rows_max != 1 && !self.session.in_transaction() {
+            self.session.execute(&format!("BEGIN {}", self.begin))?;
+        }
+        Ok(())
+    }
+
+    /// Rows that can be written before the next commit.
+    pub(super) fn room(&self) -> u64 {
+        if self.rows_max == 0 { u64::MAX } else { self.rows_max - self.rows }
+    }
+
+    /// Notes rows as written, and commits when the transaction is full.
+    #[inline]
+    pub(super) fn wrote(&mut self, rows: u64) -> Result<()> {
+        if self.rows_max == 0 {
+            return Ok(());
+        }
+        self.rows += rows;
+        if self.rows >= self.rows_max {
+            if self.session.in_transaction() {
+                self.session.execute("COMMIT")?;
+            }
+            *self.committed += self.rows;
+            self.rows = 0;
+            self.begin()?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the values of one row to the sums.
+pub(super) fn add_to(sums: &mut Checksum, cells: &[Cell], chunk: &Chunk, wire: &Wire) {
+    let bytes = |home, span: crate::pipe::Span| {
+        let from = match home {
+            Home::Chunk => chunk.bytes.as_slice(),
+            Home::Wire => wire.values.as_slice(),
+        };
+        &from[span.at as usize..(span.at + span.len) as usize]
+    };
+    for (column, cell) in cells.iter().enumerate() {
+        sums.add(
+            column,
+            match *cell {
+                Cell::Null => Stored::Null,
+                Cell::Integer(number) => Stored::Integer(number),
+                Cell::Real(number) => Stored::Real(number),
+                Cell::Text(home, span) => Stored::Text(bytes(home, span)),
+                Cell::Bytes(home, span) => Stored::Bytes(bytes(home, span)),
+            },
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! `sqlite/values` and `sqlite/row-sql`: INSERT as SQL text, with many rows or with one. What most programs do, and what the
+//! faster ways are measured against.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::error::Result;
+use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
+use crate::pipe::{Ack, Cell, Checksum, Chunk, Encode, Home, Span, Wire};
+use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
+use crate::target::sqlite::cells::CellEncoder;
+use crate::target::sqlite::ddl::Insert;
+use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing, add_to};
+use crate::target::sqlite::statement::{Statement, Step, fault};
+use crate::target::{Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Strategy};
+
+/// SQL text with many rows a statement.
+pub(super) struct Values;
+
+/// SQL text with one row a statement.
+pub(super) struct RowSql;
+
+const ROWS_PER_STATEMENT: Knob = Knob {
+    name: "rows_per_statement",
+    kind: KnobKind::Count { min: 1, max: 100_000 },
+    default: "100",
+    about: "rows in one INSERT",
+};
+
+impl Strategy for Values {
+    fn id(&self) -> &'static str {
+        "sqlite/values"
+    }
+
+    fn about(&self) -> &'static str {
+        "SQL text: INSERT INTO ... VALUES (...), (...) with many rows a statement"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        &[
+            ROWS_PER_STATEMENT,
+            load::ROWS_PER_TRANSACTION,
+            load::JOURNAL_MODE,
+            load::SYNCHRONOUS,
+            load::BEGIN,
+            load::BUSY_TIMEOUT,
+            load::PAGE_SIZE,
+            load::CACHE,
+        ]
+    }
+
+    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+        // https://sqlite.org/pragma.html#pragma_journal_mode: without a journal SQLite can't undo half a statement.
+        if knobs.word("journal_mode") == "off" && knobs.count("rows_per_statement") > 1 {
+            return Fit::Unusable {
+                reason:
+                    "with journal_mode=off a statement that fails at its second row can't be undone"
+                        .to_owned(),
+            };
+        }
+        load::fit(request, facts, knobs)
+    }
+
+    fn memory(&self, knobs: &Knobs) -> Memory {
+        text_memory(knobs)
+    }
+
+    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
+        SqliteLoad::begin(&Values, plan, stop)
+    }
+}
+
+impl Strategy for RowSql {
+    fn id(&self) -> &'static str {
+        "sqlite/row-sql"
+    }
+
+    fn about(&self) -> &'static str {
+        "SQL text: one INSERT a row, not prepared"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        super::bind::Bind.knobs()
+    }
+
+    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+        load::fit(request, facts, knobs)
+    }
+
+    fn memory(&self, knobs: &Knobs) -> Memory {
+        text_memory(knobs)
+    }
+
+    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
+        SqliteLoad::begin(&RowSql, plan, stop)
+    }
+}
+
+/// Cells, and the same values as text: an empty field takes "NULL,".
+fn text_memory(knobs: &Knobs) -> Memory {
+    let cells = load::memory(knobs);
+    Memory { wire_bytes_per_byte: cells.wire_bytes_per_byte + 8, ..cells }
+}
+
+impl Writing for Values {
+    fn encoder(&self, shape: Arc<Shape>, plan: &Plan) -> Box<dyn Encode> {
+        Box::new(TextEncoder::new(shape, TupleEncoder::new(plan)))
+    }
+
+    fn lane<'l>(&self, transaction: Transaction<'l>, plan: &'l Plan) -> Result<Box<dyn Lane + 'l>> {
+        let rows = plan.choice.knobs.count("rows_per_statement") as usize;
+        Ok(Box::new(TextLane::new(transaction, plan, rows)))
+    }
+}
+
+impl Writing for RowSql {
+    fn encoder(&self, shape: Arc<Shape>, plan: &Plan) -> Box<dyn Encode> {
+        Values.encoder(shape, plan)
+    }
+
+    fn lane<'l>(&self, transaction: Transaction<'l>, plan: &'l Plan) -> Result<Box<dyn Lane + 'l>> {
+        Ok(Box::new(TextLane::new(transaction, plan, 1)))
+    }
+}
+
+/// Encodes a row as `(1,'a',NULL),` after its cells.
+struct TupleEncoder {
+    cells: CellEncoder,
+    columns: usize,
+}
+
+impl TupleEncoder {
+    fn new(plan: &Plan) -> Self {
+        let columns = &plan.choice.columns;
+        Self { cells: CellEncoder::new(columns), columns: columns.len() }
+    }
+}
+
+impl EncodeRow for TupleEncoder {
+    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue> {
+        self.cells.row(row, wire)?;
+        let Wire { cells, values, bytes, .. } = wire;
+        for (index, cell) in cells[cells.len() - self.columns..].iter().enumerate() {
+            bytes.push(if index == 0 { b'(' } else { b',' });
+            literal(*cell, |home, span| row.bytes(home, span, values), bytes);
+        }
+        bytes.extend_from_slice(b"),");
+        Ok(())
+    }
+}
+
+/// A value as SQL text.
+fn literal<'b>(cell: Cell, bytes: impl Fn(Home, Span) -> &'b [u8], out: &mut Vec<u8>) {
+    // Writing to memory doesn't fail.
+    match cell {
+        Cell::Null => out.extend_from_slice(b"NULL"),
+        // The most negative integer has no literal: its digits alone are out of range before the sign is seen.
+        Cell::Integer(i64::MIN) => out.extend_from_slice(b"(-9223372036854775807-1)"),
+        Cell::Integer(number) => drop(write!(out, "{number}")),
+        // 17 significant digits and an exponent: exact, and never taken for an integer.
+        Cell::Real(number) => drop(write!(out, "{number:.16e}")),
+        Cell::Text(home, span) => {
+            out.push(b'\'');
+            for (index, part) in bytes(home, span).split(|b| *b == b'\'').enumerate() {
+                if index > 0 {
+                    out.extend_from_slice(b"''");
+                }
+                out.extend_from_slice(part);
+            }
+            out.push(b'\'');
+        }
+        Cell::Bytes(home, span) => {
+            out.extend_from_slice(b"x'");
+            bytes(home, span).iter().for_each(|byte| drop(write!(out, "{byte:02x}")));
+            out.push(b'\'');
+        }
+    }
+}
+
+struct TextLane<'l> {
+    transaction: Transaction<'l>,
+    insert: Insert,
+    columns: usize,
+    rows_per_statement: usize,
+    skips: bool,
+    sums: bool,
+    sql: Vec<u8>,
+}
+
+impl<'l> TextLane<'l> {
+    fn new(transaction: Transaction<'l>, plan: &Plan, rows_per_statement: usize) -> Self {
+        Self {
+            transaction,
+            insert: Insert::of(plan),
+            columns: plan.choice.columns.len(),
+            rows_per_statement,
+            skips: plan.request.on_conflict == OnConflict::Skip,
+            sums: plan.request.verify == Verify::Checksum,
+            sql: Vec::new(),
+        }
+    }
+
+    /// Sends rows `from..to` as one statement; where a row in it is refused, in two halves, down to the row.
+    fn send_rows(
+        &mut self,
+        chunk: &Chunk,
+        wire: &Wire,
+        from: usize,
+        to: usize,
+        ack: &mut Ack,
+    ) -> Result<()> {
+        let session = self.transaction.session;
+        let start = if from == 0 { 0 } else { wire.rows[from - 1].end as usize };
+        // Without the last tuple's comma.
+        let end = wire.rows[to - 1].end as usize - 1;
+        self.sql.clear();
+        self.sql.extend_from_slice(self.insert.head.as_bytes());
+        self.sql.extend_from_slice(&wire.bytes[start..end]);
+        self.sql.extend_from_slice(self.insert.tail.as_bytes());
+        let step = Statement::prepare(session, &self.sql)?.step(session)?;
+        match step {
+            Step::Done => {
+                let rows = (to - from) as u64;
+                let changed = if self.skips { session.connection().changes() } else { rows };
+                ack.loaded += changed;
+                ack.skipped += rows - changed;
+                if let Some(sums) = &mut ack.checksum {
+                    for cells in wire.cells[from * self.columns..to * self.columns]
+                        .chunks_exact(self.columns)
+                    {
+                        add_to(sums, cells, chunk, wire);
+                    }
+                }
+                self.transaction.wrote(changed)
+            }
+            Step::Refused(code, column, message) if to - from == 1 => {
+                ack.faults.push(fault(from, code, column, message));
+                Ok(())
+            }
+            Step::Refused(..) => {
+                let middle = from + (to - from) / 2;
+                self.send_rows(chunk, wire, from, middle, ack)?;
+                self.send_rows(chunk, wire, middle, to, ack)
+            }
+        }
+    }
+}
+
+impl Lane for TextLane<'_> {
+    fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack> {
+        let mut ack =
+            Ack { checksum: self.sums.then(|| Checksum::new(self.columns)), ..Ack::default() };
+        let mut from = 0;
+        while from < wire.rows.len() {
+            let room = usize::try_from(self.transaction.room()).unwrap_or(usize::MAX);
+            let to = from.saturating_add(self.rows_per_statement.min(room)).min(wire.rows.len());
+            self.send_rows(chunk, wire, from, to, &mut ack)?;
+            from = to;
+        }
+        Ok(ack)
+    }
+}
