@@ -1,0 +1,210 @@
+//! The command line as it is typed. What it means is decided in `settings`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+
+const EXAMPLES: &str = "\
+Examples:
+  inrush load weather.csv.gz weather.db          load a file into a new table of its name
+  inrush plan weather.csv.gz weather.db          what load would do, and why
+  inrush load 'logs/*.tsv' logs.db --table log   several files into one table
+  inrush strategies                              the ways to write that this build has
+
+Exit codes: 0 all rows are in; 3 done, with bad rows put aside; 1 failed; 2 usage; 130 interrupted.";
+
+const LOAD_EXAMPLES: &str = "\
+Examples:
+  inrush load weather.csv.gz weather.db
+  inrush load flights.csv air.db --null NA --primary-key id --index carrier --index origin,dest
+  inrush load dirty.csv shop.db --table orders --if-exists append --max-rejects 100
+  zcat big.csv.gz | inrush load - big.db --table big --type code=text
+  inrush load nodes.tsv osm.db --header no --json --durability process
+
+Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their positions and reasons in
+SOURCE.rejects.csv.jsonl. Mend that file and load it with --if-exists append.
+
+Exit codes: 0 all rows are in; 3 done, with bad rows put aside; 1 failed; 2 usage; 130 interrupted.";
+
+/// Moves files into databases as fast as each database allows, and loses no row silently
+#[derive(Parser)]
+#[command(name = "inrush", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Load files into a table
+    #[command(after_help = LOAD_EXAMPLES)]
+    Load(LoadArgs),
+    /// Say what load would do, and why; touches nothing
+    #[command(after_help = LOAD_EXAMPLES)]
+    Plan(LoadArgs),
+    /// List the ways to write that this build has
+    Strategies {
+        /// Only those of this target: a URL, a file, or a name such as sqlite
+        target: Option<String>,
+        /// As Markdown, the form the documentation has
+        #[arg(long)]
+        markdown: bool,
+    },
+    /// Print a completion script for a shell
+    #[command(
+        after_help = "Example:\n  inrush completions bash > ~/.local/share/bash-completion/completions/inrush"
+    )]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "Example:\n  inrush man > ~/.local/share/man/man1/inrush.1")]
+    Man,
+}
+
+/// What `load` and `plan` take.
+#[derive(Args)]
+pub(crate) struct LoadArgs {
+    /// Files or patterns to load, '-' for standard input; then the target: FILE.db, FILE.sqlite, FILE.sqlite3 or sqlite:PATH
+    #[arg(value_name = "SOURCE... TARGET", num_args = 2.., required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) places: Vec<String>,
+
+    /// The table [default: the first source's name without endings]
+    #[arg(long, value_name = "NAME", help_heading = "Table")]
+    pub(crate) table: Option<String>,
+    /// What to do with a table that is there: load only when it is empty, append, replace (drop and make anew), truncate, or fail
+    #[arg(
+        long,
+        value_name = "empty|append|replace|truncate|fail",
+        default_value = "empty",
+        hide_default_value = true,
+        help_heading = "Table"
+    )]
+    pub(crate) if_exists: inrush::plan::IfExists,
+    /// What to do with a row whose key is there: fail (it is a bad row), skip, replace, or update
+    #[arg(
+        long,
+        value_name = "fail|skip|replace|update",
+        default_value = "fail",
+        hide_default_value = true,
+        help_heading = "Table"
+    )]
+    pub(crate) on_conflict: inrush::plan::OnConflict,
+    /// The columns that --on-conflict compares [default: the table's primary key]
+    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Table")]
+    pub(crate) key: Vec<String>,
+    /// The primary key of a table that the load makes
+    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Table")]
+    pub(crate) primary_key: Vec<String>,
+    /// An index to build after the rows; may be repeated
+    #[arg(long, value_name = "COL[,COL]", help_heading = "Table")]
+    pub(crate) index: Vec<String>,
+    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, text, json or bytes; may be repeated
+    #[arg(long = "type", value_name = "COL=TYPE", help_heading = "Table")]
+    pub(crate) types: Vec<String>,
+    /// Infer the other columns' types, or make them all text
+    #[arg(
+        long = "types",
+        value_name = "infer|text",
+        default_value = "infer",
+        hide_default_value = true,
+        help_heading = "Table"
+    )]
+    pub(crate) inference: inrush::plan::Inference,
+
+    /// The input's format [default: told by its content]
+    #[arg(long, value_name = "csv|tsv", help_heading = "Input")]
+    pub(crate) format: Option<inrush::plan::Format>,
+    /// The character between fields, or a name: tab, comma, semicolon, pipe, space [default: sniffed]
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    pub(crate) delimiter: Option<String>,
+    /// The character around fields that need it, or none [default: sniffed, mostly "]
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    pub(crate) quote: Option<String>,
+    /// The character that makes the next one literal, or none [default: sniffed, mostly none]
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    pub(crate) escape: Option<String>,
+    /// Whether the first line names the columns
+    #[arg(long, value_name = "yes|no|auto", default_value = "auto", hide_default_value = true, value_parser = ["yes", "no", "auto"], help_heading = "Input")]
+    pub(crate) header: String,
+    /// A spelling of NULL besides the empty unquoted field, such as NA; may be repeated. '' makes quoted empty fields NULL too
+    #[arg(long, value_name = "S", help_heading = "Input")]
+    pub(crate) null: Vec<String>,
+    /// The input's encoding: utf-8, utf-16le, utf-16be, latin1, ... [default: UTF-8, or as a byte order mark says]
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub(crate) encoding: Option<String>,
+    /// Lines to skip at the start of every input
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        help_heading = "Input"
+    )]
+    pub(crate) skip_lines: u64,
+    /// The character that begins a comment line
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    pub(crate) comment: Option<String>,
+
+    /// The way to write, see 'inrush strategies' [default: the planner's choice]
+    #[arg(long, value_name = "ID", help_heading = "Work")]
+    pub(crate) strategy: Option<String>,
+    /// A parameter of the strategy; may be repeated
+    #[arg(long = "set", value_name = "KNOB=VALUE", help_heading = "Work")]
+    pub(crate) knobs: Vec<String>,
+    /// Connections that write
+    #[arg(long, value_name = "N", help_heading = "Work")]
+    pub(crate) lanes: Option<usize>,
+    /// Threads that parse and encode
+    #[arg(long, value_name = "N", help_heading = "Work")]
+    pub(crate) encoders: Option<usize>,
+    /// Input bytes in a chunk, such as 256k [default: 256k]
+    #[arg(long, value_name = "SIZE", help_heading = "Work")]
+    pub(crate) chunk_size: Option<String>,
+
+    /// What the loaded rows survive: a power failure, a crash of the process, or nothing
+    #[arg(
+        long,
+        value_name = "durable|process|none",
+        default_value = "durable",
+        hide_default_value = true,
+        help_heading = "Promises"
+    )]
+    pub(crate) durability: inrush::plan::Durability,
+    /// Bad rows to put aside before giving up, as a number or a share [default: 0]
+    #[arg(
+        long,
+        value_name = "N|P%",
+        default_value = "0",
+        hide_default_value = true,
+        help_heading = "Promises"
+    )]
+    pub(crate) max_rejects: inrush::plan::RejectLimit,
+    /// Where bad rows go [default: SOURCE.rejects.csv beside the source]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
+    pub(crate) rejects: Option<PathBuf>,
+    /// Compare the table with what was sent: by its count of rows, by a sum over every column, or not
+    #[arg(
+        long,
+        value_name = "count|checksum|none",
+        default_value = "count",
+        hide_default_value = true,
+        help_heading = "Promises"
+    )]
+    pub(crate) verify: inrush::plan::Verify,
+
+    /// Print the report as one JSON object on standard output
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// How to show progress on standard error; auto is a bar on a terminal and nothing elsewhere
+    #[arg(long, value_name = "auto|bar|plain|json|none", default_value = "auto", hide_default_value = true, value_parser = ["auto", "bar", "plain", "json", "none"], help_heading = "Output")]
+    pub(crate) progress: String,
+    /// Say nothing but errors
+    #[arg(short, long, help_heading = "Output")]
+    pub(crate) quiet: bool,
+    /// Say more: the plan before the load, and what each stage waited for
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
+    pub(crate) verbose: bool,
+}

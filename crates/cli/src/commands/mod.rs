@@ -1,0 +1,106 @@
+//! What each command does. All answer with the number of bad rows put aside.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::args::{Cli, LoadArgs};
+use crate::render::{self, ProgressMode};
+use crate::settings;
+
+/// Loads, and reports on standard output.
+pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
+    let request = settings::request(args)?;
+    let stop = stop_on_signals()?;
+    let plan = inrush::plan(&request)?;
+    if args.verbose {
+        eprint_text(&plan.explain());
+    }
+    let mode = ProgressMode::of(&args.progress, args.quiet);
+    let observer = render::Progress::new(mode, stop, args.quiet);
+    let outcome = inrush::run(&plan, &observer);
+    observer.finish();
+    let report = outcome?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer(&mut out, &report)?;
+        writeln!(out)?;
+    } else if !args.quiet {
+        write!(out, "{}", render::report(&report, args.verbose))?;
+    }
+    Ok(report.rows_rejected)
+}
+
+/// Says what load would do.
+pub(crate) fn plan(args: &LoadArgs) -> Result<u64> {
+    let plan = inrush::plan(&settings::request(args)?)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer(&mut out, &plan)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{}", plan.explain())?;
+    }
+    Ok(0)
+}
+
+/// Lists strategies and knobs.
+pub(crate) fn strategies(target: Option<&str>, markdown: bool) -> Result<u64> {
+    let named = match target {
+        Some(name) if !inrush::target::ALL.iter().any(|target| target.name() == name) => {
+            Some(inrush::target::find(name)?.0.name())
+        }
+        other => other,
+    };
+    let mut out = io::stdout().lock();
+    for target in
+        inrush::target::ALL.iter().filter(|target| named.is_none_or(|name| name == target.name()))
+    {
+        write!(out, "{}", render::strategies(*target, markdown))?;
+    }
+    Ok(0)
+}
+
+/// Prints a completion script.
+pub(crate) fn completions(shell: Shell) -> Result<u64> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "inrush", &mut script);
+    io::stdout().lock().write_all(&script)?;
+    Ok(0)
+}
+
+/// Prints the manual page: the command's own, then each subcommand's.
+pub(crate) fn man() -> Result<u64> {
+    let mut command = Cli::command();
+    command.build();
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        clap_mangen::Man::new(sub.clone()).render_synopsis_section(&mut page)?;
+        clap_mangen::Man::new(sub.clone()).render_description_section(&mut page)?;
+        clap_mangen::Man::new(sub.clone()).render_options_section(&mut page)?;
+    }
+    io::stdout().lock().write_all(&page)?;
+    Ok(0)
+}
+
+/// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once.
+fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: while the flag is down the first does nothing, and the second raises it.
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
+fn eprint_text(text: &str) {
+    // Nobody is left to tell when standard error is closed.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

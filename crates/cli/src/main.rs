@@ -1,0 +1,57 @@
+//! The `inrush` command: arguments to settings to a command; what it answers, rendered; one place for exit codes.
+
+mod args;
+mod commands;
+mod render;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use inrush::Kind;
+
+use crate::args::{Cli, Command};
+
+/// All rows are in.
+const DONE: u8 = 0;
+/// The load did not happen, or not whole.
+const FAILED: u8 = 1;
+/// The request is wrong; clap uses the same.
+const USAGE: u8 = 2;
+/// Done, with bad rows put aside.
+const DONE_WITH_REJECTS: u8 = 3;
+/// As a shell reports a program ended by SIGINT.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match &cli.command {
+        Command::Load(args) => commands::load(args),
+        Command::Plan(args) => commands::plan(args),
+        Command::Strategies { target, markdown } => {
+            commands::strategies(target.as_deref(), *markdown)
+        }
+        Command::Completions { shell } => commands::completions(*shell),
+        Command::Man => commands::man(),
+    };
+    let code = match outcome {
+        Ok(rejected) if rejected > 0 => DONE_WITH_REJECTS,
+        Ok(_) => DONE,
+        Err(error) => {
+            // Whoever reads our output has seen enough: `inrush strategies | head` is no failure.
+            if error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+            {
+                return ExitCode::from(DONE);
+            }
+            render::error(&error);
+            match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
+                Some(Kind::Usage) => USAGE,
+                Some(Kind::Interrupted) => INTERRUPTED,
+                _ => FAILED,
+            }
+        }
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,107 @@
+//! Answers as people read them.
+
+mod progress;
+mod report;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use inrush::Aftermath;
+use inrush::target::Target;
+
+pub(crate) use progress::{Progress, ProgressMode};
+pub(crate) use report::report;
+
+/// What happened, what to try, and as the last line what is left of the load.
+pub(crate) fn error(error: &anyhow::Error) {
+    let mut text = String::new();
+    match error.downcast_ref::<inrush::Error>() {
+        Some(error) => {
+            let _ = writeln!(text, "error: {}", error.what());
+            for advice in error.advice() {
+                let _ = writeln!(text, "  try: {advice}");
+            }
+            match error.aftermath() {
+                Some(Aftermath::Committed { rows }) => {
+                    let _ = writeln!(
+                        text,
+                        "{} rows of earlier transactions were committed and stay in the table",
+                        count(rows)
+                    );
+                }
+                Some(Aftermath::Unknown) => {
+                    let _ = writeln!(
+                        text,
+                        "the target did not answer when asked to undo: look at it before you go on"
+                    );
+                }
+                _ => text.push_str("nothing changed in the target\n"),
+            }
+        }
+        None => {
+            let _ = writeln!(text, "error: {error:#}");
+        }
+    }
+    // Nobody is left to tell when standard error is closed.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A number with its thousands apart: 26,115.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The strategies of a target with their knobs.
+pub(crate) fn strategies(target: &dyn Target, markdown: bool) -> String {
+    let mut out = String::new();
+    for strategy in target.strategies() {
+        if markdown {
+            let _ = writeln!(
+                out,
+                "### `{}`\n\n{}.\n\n| knob | values | default | meaning |\n|---|---|---|---|",
+                strategy.id(),
+                strategy.about()
+            );
+        } else {
+            let _ = writeln!(out, "{}\n  {}", strategy.id(), strategy.about());
+        }
+        for knob in strategy.knobs() {
+            let kind = knob.kind.to_string();
+            let _ = if markdown {
+                writeln!(
+                    out,
+                    "| `{}` | {} | {} | {} |",
+                    knob.name,
+                    kind.replace('|', ", "),
+                    knob.default,
+                    knob.about
+                )
+            } else {
+                writeln!(out, "    {:<22} {} [{kind}; {}]", knob.name, knob.about, knob.default)
+            };
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(26_115), "26,115");
+        assert_eq!(count(1_000_000), "1,000,000");
+    }
+}

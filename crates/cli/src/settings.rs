@@ -1,0 +1,111 @@
+//! From what was typed to what is asked of the library.
+
+use std::collections::BTreeMap;
+
+use inrush::plan::{DialectRequest, Type};
+use inrush::target::parse_count;
+use inrush::{Error, Kind, Request};
+
+use crate::args::LoadArgs;
+
+type Result<T> = std::result::Result<T, Error>;
+
+fn usage(what: String) -> Error {
+    Error::new(Kind::Usage, what)
+}
+
+/// The request that the arguments make.
+pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
+    let Some((target, sources)) = args.places.split_last() else {
+        return Err(usage("name a source and a target".to_owned()));
+    };
+    let mut types = BTreeMap::new();
+    for text in &args.types {
+        let (column, ty) = pair(text, "--type", "COL=TYPE")?;
+        types.insert(column, ty.parse::<Type>().map_err(usage)?);
+    }
+    let knobs =
+        args.knobs.iter().map(|text| pair(text, "--set", "KNOB=VALUE")).collect::<Result<_>>()?;
+    let chunk_bytes = args
+        .chunk_size
+        .as_deref()
+        .map(|text| {
+            parse_count(text)
+                .and_then(|bytes| usize::try_from(bytes).ok())
+                .ok_or_else(|| usage(format!("--chunk-size {text}: takes a size such as 256k")))
+        })
+        .transpose()?;
+    let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
+    Ok(Request {
+        sources: sources.to_vec(),
+        target: target.clone(),
+        table: args.table.clone(),
+        if_exists: args.if_exists,
+        on_conflict: args.on_conflict,
+        key: args.key.clone(),
+        primary_key: args.primary_key.clone(),
+        indexes: args.index.iter().map(columns).collect(),
+        types,
+        inference: args.inference,
+        dialect: dialect(args)?,
+        strategy: args.strategy.clone(),
+        knobs,
+        lanes: args.lanes,
+        encoders: args.encoders,
+        chunk_bytes,
+        durability: args.durability,
+        max_rejects: args.max_rejects,
+        rejects: args.rejects.clone(),
+        verify: args.verify,
+    })
+}
+
+fn dialect(args: &LoadArgs) -> Result<DialectRequest> {
+    let maybe =
+        |text: &Option<String>, option| text.as_deref().map(|text| byte(text, option)).transpose();
+    let or_none = |text: &Option<String>, option| {
+        text.as_deref()
+            .map(|text| if text == "none" { Ok(None) } else { byte(text, option).map(Some) })
+            .transpose()
+    };
+    Ok(DialectRequest {
+        format: args.format,
+        delimiter: maybe(&args.delimiter, "--delimiter")?,
+        quote: or_none(&args.quote, "--quote")?,
+        escape: or_none(&args.escape, "--escape")?,
+        header: match args.header.as_str() {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        },
+        nulls: args.null.clone(),
+        encoding: args.encoding.clone(),
+        skip_lines: args.skip_lines,
+        comment: maybe(&args.comment, "--comment")?,
+    })
+}
+
+/// One byte, by itself or by name.
+fn byte(text: &str, option: &str) -> Result<u8> {
+    let byte = match text {
+        "tab" | "\\t" => b'\t',
+        "comma" => b',',
+        "semicolon" => b';',
+        "pipe" => b'|',
+        "space" => b' ',
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() => *byte,
+            _ => return Err(usage(format!("{option} '{text}': takes one ASCII character"))),
+        },
+    };
+    Ok(byte)
+}
+
+fn pair(text: &str, option: &str, form: &str) -> Result<(String, String)> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(usage(format!("{option} {text}: takes {form}"))),
+    }
+}
