@@ -1,0 +1,68 @@
+# Every check and chore has one name here. `make help` lists them; `make test` is the one that has to pass.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# The order of the checks is the order below, whatever -j says: cargo uses the cores itself.
+.NOTPARALLEL:
+
+# Where cargo and its subcommands are, on a machine whose shell has not been told.
+export PATH := $(PATH):$(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin
+
+ROWS ?= 5000000
+PAIRS ?= 5
+SIZE_MB ?= 2048
+FUZZ_S ?= 60
+
+.PHONY: help test deps testdata fmt lint doc doctest scripts build bench bench-smoke memory deny fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+
+# nextest comes last, so that the output ends with its summary.
+test: deps fmt lint doc doctest ## the one check: everything below up to doctest, then all tests
+	cargo nextest run --workspace --locked
+
+deps: ## install what is missing: system packages, toolchain, nextest, test data
+	@scripts/deps.sh
+
+testdata: ## the flights table (336,776 rows) as target/testdata/flights.csv
+	@scripts/testdata.sh
+
+fmt: ## formatting, checked only (`cargo fmt --all` repairs it)
+	cargo fmt --all --check
+
+lint: ## clippy, warnings are errors
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# --lib: the command and the library are both called inrush, and their pages would overwrite each other.
+doc: ## API documentation, warnings are errors
+	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --workspace --lib --locked
+
+doctest: ## the examples in the documentation
+	cargo test --doc --workspace --locked
+
+scripts: ## shellcheck over the scripts
+	shellcheck scripts/*.sh .ci/run
+
+build: ## the release command, target/release/inrush
+	cargo build --release --locked
+
+bench: build ## load against sqlite3 .import, paired (ROWS, PAIRS)
+	benches/sqlite.py $(ROWS) $(PAIRS)
+
+bench-smoke: build ## the same at its smallest size, to see that it runs
+	benches/sqlite.py 50000 2
+
+memory: build ## peak memory of loading SIZE_MB, exits 1 above 150 MB
+	benches/memory.py $(SIZE_MB)
+
+deny: ## licences, sources and doubled versions of the dependencies
+	@scripts/deny.sh
+
+fuzz: ## every fuzz target for FUZZ_S seconds (nightly toolchain)
+	@scripts/fuzz.sh $(FUZZ_S)
+
+clean: ## remove what was built, test data included
+	cargo clean
+	rm -rf target fuzz/target
