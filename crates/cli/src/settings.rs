@@ -16,8 +16,16 @@ fn usage(what: String) -> Error {
 
 /// The request that the arguments make.
 pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
-    let Some((target, sources)) = args.places.split_last() else {
-        return Err(usage("name a source and a target".to_owned()));
+    // Options may stand between them, so it is here that the last one turns out to be the target.
+    let (target, sources) = match args.places.split_last() {
+        Some((target, sources)) if !sources.is_empty() => (target, sources),
+        _ => {
+            let what = format!(
+                "'{}' stands alone: name one or more sources and, last, the target",
+                args.places.join(" ")
+            );
+            return Err(usage(what).advise("inrush load FILE.csv DATABASE.db"));
+        }
     };
     let mut types = BTreeMap::new();
     for text in &args.types {

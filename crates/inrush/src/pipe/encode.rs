@@ -163,13 +163,13 @@ impl<R: EncodeRow> Encode for TextEncoder<R> {
         // One vectorised look at the whole chunk saves a look at every field; nearly all chunks pass.
         let clean = simdutf8::basic::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none();
         let mut scanner = Scanner::new(&shape.dialect, bytes);
+        let mut lines = LineCounter::default();
         while let Some(record) = scanner.next(fields) {
             // In a table of one column a blank line is a row whose value is NULL; in a wider one it's no row at all.
             if record.is_blank() && shape.width != 1 {
                 out.blanks += 1;
                 continue;
             }
-            let raw = &bytes[record.start as usize..record.end as usize];
             let before = out.wire.mark();
             let outcome = check_record(shape, &record, bytes, fields)
                 .and_then(|()| if clean { Ok(()) } else { check_text(shape, order, bytes, fields) })
@@ -189,11 +189,11 @@ impl<R: EncodeRow> Encode for TextEncoder<R> {
                     let found = Found {
                         start: record.start,
                         record: out.records,
-                        line: count_lines(&shape.dialect, &bytes[..record.start as usize]) as u32,
+                        line: lines.before(&shape.dialect, bytes, record.start),
                         column: bad.column.map(|column| shape.columns[column].name.clone()),
                         code: bad.code,
                         message: bad.message,
-                        raw: raw.to_vec(),
+                        raw: bytes[record.start as usize..record.next as usize].to_vec(),
                     };
                     if surprise {
                         out.surprise.get_or_insert(found);
@@ -302,6 +302,21 @@ fn describe(row: &Row<'_>, bad: &BadValue) -> BadRecord {
     BadRecord { column: Some(bad.column), code: bad.code, message }
 }
 
+/// Counts physical lines up to ascending offsets, each byte once.
+#[derive(Default)]
+struct LineCounter {
+    at: u32,
+    lines: u32,
+}
+
+impl LineCounter {
+    fn before(&mut self, dialect: &Dialect, bytes: &[u8], offset: u32) -> u32 {
+        self.lines += count_lines(dialect, &bytes[self.at as usize..offset as usize]) as u32;
+        self.at = offset;
+        self.lines
+    }
+}
+
 /// The bad rows that a lane's faults name, with their records.
 pub(crate) fn found_by_lane(
     shape: &Shape,
@@ -312,6 +327,7 @@ pub(crate) fn found_by_lane(
     let bytes = chunk.bytes.as_slice();
     let order = shape.fields[chunk.origin.file as usize].as_slice();
     let mut fields = Vec::new();
+    let mut lines = LineCounter::default();
     faults
         .iter()
         .map(|fault| {
@@ -327,13 +343,13 @@ pub(crate) fn found_by_lane(
                 let (home, span) = row.value(column, &mut values)?;
                 Some(shorten(row.bytes(home, span, &values)))
             });
-            let end = record.map_or(bytes.len(), |record| (start + record.end) as usize);
+            let end = record.map_or(bytes.len(), |record| (start + record.next) as usize);
             // Records before this one: the good rows, and the bad ones that start earlier.
             let bad_before = encoded.found.partition_point(|found| found.start < start);
             Found {
                 start,
                 record: fault.row + bad_before as u32,
-                line: count_lines(&shape.dialect, &bytes[..start as usize]) as u32,
+                line: lines.before(&shape.dialect, bytes, start),
                 column: fault.column.clone(),
                 code: fault.code,
                 message: value.map(|value| format!("{value}: ")).unwrap_or_default()

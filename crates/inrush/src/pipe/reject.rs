@@ -69,7 +69,7 @@ pub struct Found {
     pub code: Code,
     /// The reason, with the value shortened.
     pub message: String,
-    /// The record verbatim, without its terminator.
+    /// The record verbatim, with its terminator if it has one.
     pub raw: Vec<u8>,
 }
 
@@ -177,7 +177,9 @@ impl RejectFiles {
         let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
         pair.rows.write_all(&reject.found.raw).map_err(fail)?;
-        pair.rows.write_all(&[self.newline]).map_err(fail)?;
+        if reject.found.raw.last() != Some(&self.newline) {
+            pair.rows.write_all(&[self.newline]).map_err(fail)?;
+        }
         pair.notes.write_all(&line).map_err(fail)?;
         Ok(())
     }
@@ -255,7 +257,7 @@ pub(crate) fn limit_error(
     let column = found.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
     let mut what = format!("{name}: line {}{column}: {}", reject.line, found.message);
     if matches!(found.code, Code::FieldCount | Code::Quote) {
-        what.push_str(&format!(": {}", shorten(&found.raw)));
+        what.push_str(&format!(": {}", shorten(found.raw.trim_ascii_end())));
     }
     if limit != RejectLimit::Rows(0) {
         what.push_str(&format!(" (bad row {rejected}; --max-rejects {limit} allows no more)"));

@@ -21,7 +21,7 @@ pub use schema::{Column, Type};
 
 use crate::error::{Error, Result};
 use crate::pipe::encode::{Shape, ShapeColumn};
-use crate::pipe::reject::RejectPlace;
+use crate::pipe::reject::{RejectPlace, sidecar_path};
 use crate::source::{Compression, Place, Source};
 use crate::target::{self, Location, Target};
 
@@ -60,7 +60,7 @@ pub fn plan(request: &Request) -> Result<Plan> {
         Some(table) => table.clone(),
         None => places[0].stem(),
     };
-    let target_facts = target.facts(&location, &table)?;
+    let target_facts = target.facts(&location, &table, request)?;
     let known: Option<Vec<String>> = target_facts
         .table
         .as_ref()
@@ -70,7 +70,7 @@ pub fn plan(request: &Request) -> Result<Plan> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let facts = Facts { source: source_facts, target: target_facts, processors };
     let choice = choose(request, &facts, target, &location.shown, &table)?;
-    let reject_places = reject_places(request, &places, &source)?;
+    let reject_places = reject_places(request, &places, &source, &location)?;
     Ok(Plan {
         request: request.clone(),
         facts,
@@ -128,7 +128,12 @@ impl Plan {
 }
 
 /// `--rejects FILE` for all inputs, or a file beside each.
-fn reject_places(request: &Request, places: &[Place], source: &Source) -> Result<Vec<RejectPlace>> {
+fn reject_places(
+    request: &Request,
+    places: &[Place],
+    source: &Source,
+    location: &Location,
+) -> Result<Vec<RejectPlace>> {
     if request.rejects.is_some() && source.orders.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(Error::usage(
             "the inputs order their columns differently, so their bad rows can't share one file",
@@ -144,22 +149,31 @@ fn reject_places(request: &Request, places: &[Place], source: &Source) -> Result
             header: input.header.clone(),
         })
         .collect();
-    for place in &places {
-        if source.inputs.iter().any(|input| same_file(&input.place, &place.path)) {
+    // A rejects file takes the place of what has its name, so that must be nobody's data.
+    let inputs = source.inputs.iter().filter_map(|input| match &input.place {
+        Place::File(path) => Some((path, "an input")),
+        Place::Stdin => None,
+    });
+    let database = location.files.iter().map(|path| (path, "the target"));
+    for (path, what) in inputs.chain(database) {
+        let written =
+            places.iter().flat_map(|place| [place.path.clone(), sidecar_path(&place.path)]);
+        if let Some(written) = written.into_iter().find(|written| same_file(path, written)) {
             return Err(Error::usage(format!(
-                "--rejects {}: that is an input",
-                place.path.display()
-            )));
+                "bad rows would go to {}, and that is {what}",
+                written.display()
+            ))
+            .advise("--rejects FILE puts them elsewhere"));
         }
     }
     Ok(places)
 }
 
-fn same_file(place: &Place, path: &std::path::Path) -> bool {
-    let Place::File(input) = place else { return false };
-    match (input.canonicalize(), path.canonicalize()) {
+/// Whether two paths are one file, there already or to be made.
+fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
-        _ => false,
+        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
     }
 }
 

@@ -217,8 +217,9 @@ impl RejectLimit {
         match self {
             RejectLimit::Rows(limit) => rejected > limit,
             RejectLimit::Percent(percent) => {
-                (done || read >= Self::PERCENT_ROWS_MIN)
-                    && rejected as f64 > percent / 100.0 * read as f64
+                // 14 of 1,000 are exactly 1.4 %, which has no exact double.
+                let allowed = percent * read as f64 * (1.0 + 1e-9);
+                (done || read >= Self::PERCENT_ROWS_MIN) && rejected as f64 * 100.0 > allowed
             }
         }
     }
@@ -261,6 +262,8 @@ mod tests {
         assert!(limit.exceeded(1, 10, true));
         assert!(limit.exceeded(11, 1_000, false));
         assert!(!limit.exceeded(10, 1_000, true));
+        assert!(!RejectLimit::Percent(1.4).exceeded(14, 1_000, true));
+        assert!(RejectLimit::Percent(1.4).exceeded(15, 1_000, true));
         assert!(RejectLimit::default().exceeded(1, 1, false));
         assert!("101%".parse::<RejectLimit>().is_err());
         assert!("-1".parse::<RejectLimit>().is_err());

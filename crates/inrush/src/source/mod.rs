@@ -102,8 +102,12 @@ impl Source {
         let mut warnings = Vec::new();
         let first = &heads[0];
         let skipped = body_start(&first.text, request.skip_lines);
-        let (dialect, why) =
-            sniff::dialect(&first.text[skipped..], request, &first.input.place.extension());
+        let (dialect, why) = sniff::dialect(
+            &first.text[skipped..],
+            first.whole,
+            request,
+            &first.input.place.extension(),
+        );
         dialect.check().map_err(|error| Error::usage(error.to_string()))?;
         reasons.extend(why);
 
@@ -168,29 +172,28 @@ impl Source {
                 };
             }
             let mut body_at = start;
-            let here = match first {
-                Some((values, record)) if self.header => {
-                    if record.fault.is_some() {
-                        return Err(Error::source(format!(
-                            "{}: the quoting of the header is broken",
-                            head.input.name
-                        ))
-                        .advise("check --quote, or say --quote none"));
+            let here =
+                match first {
+                    Some((values, record)) if self.header => {
+                        if record.fault.is_some() {
+                            return Err(Error::source(format!(
+                                "{}: the quoting of the header is broken",
+                                head.input.name
+                            ))
+                            .advise("check --quote, or say --quote none"));
+                        }
+                        body_at = start + record.next as usize;
+                        head.input.header =
+                            text[record.start as usize..record.next as usize].to_vec();
+                        header_names(&head.input.name, values)?
                     }
-                    body_at = start + record.next as usize;
-                    head.input.header = text[record.start as usize..record.next as usize].to_vec();
-                    header_names(&head.input.name, values)?
-                }
-                Some((values, _)) if index == 0 => {
-                    let width = sniff::width(text, &self.dialect).max(if head.whole {
-                        1
-                    } else {
-                        values.len()
-                    });
-                    (1..=width).map(|n| format!("column_{n}")).collect()
-                }
-                _ => names.clone(),
-            };
+                    Some((values, _)) if index == 0 => {
+                        let width = sniff::width(text, head.whole, &self.dialect)
+                            .max(if head.whole { 1 } else { values.len() });
+                        (1..=width).map(|n| format!("column_{n}")).collect()
+                    }
+                    _ => names.clone(),
+                };
             head.input.lines_before =
                 inrush_scan::count_lines(&self.dialect, &head.text[..body_at]);
             head.input.body_at = body_at as u64;

@@ -58,8 +58,8 @@ pub(crate) fn dialect(
             if dialect.check().is_err() {
                 continue;
             }
-            let score = score(head, &dialect);
-            if here.as_ref().is_none_or(|(top, _)| score.quotes_better(top)) {
+            let score = score(head, whole, &dialect);
+            if here.as_ref().is_none_or(|(top, _)| score.quotes_better(top, &dialect)) {
                 here = Some((score, dialect));
             }
         }
@@ -106,23 +106,35 @@ struct Score {
     regular: f64,
     /// The usual number of fields.
     width: usize,
-    /// Fields in quotes: a quote character that quotes nothing explains nothing.
+    /// Records with sound quotes: a quote character that quotes nothing explains nothing.
     quoted: usize,
+    /// Records whose quoting is broken.
+    broken: usize,
 }
 
 impl Score {
-    /// Differences of regularity below this are a few bad rows, which say nothing of the dialect.
+    /// Differences of regularity below this are a few bad rows, which say nothing of the delimiter.
     const NOISE: f64 = 0.02;
 
-    fn quotes_better(&self, other: &Score) -> bool {
-        self.regular > other.regular + Self::NOISE
+    /// A few broken quotes are bad rows, and make no file one without quotes: that takes so many, and more of them than sound
+    /// ones.
+    const BROKEN_MIN: usize = 3;
+
+    /// Whether `dialect`, which scores so, reads the quotes better than the one that scores `other`.
+    fn quotes_better(&self, other: &Score, dialect: &Dialect) -> bool {
+        if dialect.quote.is_none()
+            && (other.broken < Self::BROKEN_MIN || other.broken <= other.quoted)
+        {
+            return false;
+        }
+        self.broken < other.broken && self.regular > other.regular
             || self.regular >= other.regular && self.quoted > 0 && other.quoted == 0
     }
 
     fn separates_better(&self, other: &Score) -> bool {
         match (self.width > 1, other.width > 1) {
             (true, false) => self.regular > 0.5,
-            (false, true) => other.regular <= 0.5 && self.regular > other.regular,
+            (false, true) => other.regular < 0.5 && self.regular > other.regular,
             _ if (self.regular - other.regular).abs() < Self::NOISE => {
                 self.regular >= other.regular && self.width > other.width
             }
@@ -131,29 +143,28 @@ impl Score {
     }
 }
 
-fn score(head: &[u8], dialect: &Dialect) -> Score {
+fn score(head: &[u8], whole: bool, dialect: &Dialect) -> Score {
     let mut scanner = Scanner::new(dialect, head);
     let mut fields = Vec::new();
     let mut widths: Vec<usize> = Vec::new();
-    let mut broken = 0;
-    let mut quoted = 0;
+    let (mut broken, mut quoted) = (0, 0);
     while widths.len() + broken < RECORDS_MAX
         && let Some(record) = scanner.next(&mut fields)
     {
         // The last record may have been cut off with the head.
-        if record.next as usize == head.len() && !widths.is_empty() {
+        if !whole && record.next as usize == head.len() && !widths.is_empty() {
             break;
         }
         if record.fault.is_some() {
             broken += 1;
         } else if !record.is_blank() {
             widths.push(fields.len());
-            quoted += fields.iter().filter(|field| field.form.is_quoted()).count();
+            quoted += usize::from(fields.iter().any(|field| field.form.is_quoted()));
         }
     }
     let width = usual(&widths);
     let regular = widths.iter().filter(|w| **w == width).count();
-    Score { regular: regular as f64 / (widths.len() + broken).max(1) as f64, width, quoted }
+    Score { regular: regular as f64 / (widths.len() + broken).max(1) as f64, width, quoted, broken }
 }
 
 /// The most frequent number; of several the larger.
@@ -164,8 +175,8 @@ fn usual(widths: &[usize]) -> usize {
 }
 
 /// The usual number of fields of the records in `head`.
-pub(crate) fn width(head: &[u8], dialect: &Dialect) -> usize {
-    score(head, dialect).width
+pub(crate) fn width(head: &[u8], whole: bool, dialect: &Dialect) -> usize {
+    score(head, whole, dialect).width
 }
 
 /// Whether the first record names the columns, and why. `known` are the columns of the table, if it is there.
@@ -236,7 +247,7 @@ mod tests {
     use super::*;
 
     fn sniffed(head: &str) -> Dialect {
-        dialect(head.as_bytes(), &DialectRequest::default(), "csv").0
+        dialect(head.as_bytes(), true, &DialectRequest::default(), "csv").0
     }
 
     #[test]
@@ -246,6 +257,8 @@ mod tests {
         assert_eq!(sniffed("a;b\n1,5;2,5\n3,5;4\n").delimiter, b';');
         assert_eq!(sniffed("a|b|c\n1|2|3\n").delimiter, b'|');
         assert_eq!(sniffed("word\nother\n").delimiter, b',');
+        assert_eq!(sniffed("a,b,c\n1,2\n3,4,5\n").delimiter, b',');
+        assert_eq!(sniffed("a,b,c\n1,2\n").delimiter, b',');
         assert_eq!(sniffed("name,text\n1,\"a;b;c\"\n2,\"d;e;f\"\n").delimiter, b',');
     }
 
@@ -257,6 +270,8 @@ mod tests {
         assert_eq!((backslash.quote, backslash.escape), (Some(b'"'), Some(b'\\')));
         let plain = "a\tb\n\"Bob\" Smith\t1\n\"Al\" Jones\t2\n\"Cy\" Young\t3\n";
         assert_eq!(sniffed(plain).quote, None);
+        let few = "id,name\n1,a\n2,\"b\" c\n3,\"d\n4,e\n";
+        assert_eq!(sniffed(few).quote, Some(b'"'));
         let one_bad_in_many = format!("a,b\n{}\"x\" y,2\n", "\"q\",1\n".repeat(200));
         assert_eq!(sniffed(&one_bad_in_many).quote, Some(b'"'));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Serialize, Serializer};
@@ -33,11 +34,11 @@ pub trait Target: Sync {
     /// Its strategies, best first: the static ranking.
     fn strategies(&self) -> &'static [&'static dyn Strategy];
 
-    /// Looks at the database and the table without changing either.
+    /// Looks at the database and the table without changing either. Of the request only what bears on connecting counts.
     ///
     /// # Errors
     /// When the database is there but can't be read.
-    fn facts(&self, location: &Location, table: &str) -> Result<TargetFacts>;
+    fn facts(&self, location: &Location, table: &str, request: &Request) -> Result<TargetFacts>;
 
     /// The engine's type for a column that the load makes.
     fn spell(&self, ty: Type) -> String;
@@ -50,6 +51,8 @@ pub struct Location {
     pub secret: String,
     /// The same for people.
     pub shown: String,
+    /// Files of this machine that are the database: nothing of ours may overwrite them.
+    pub files: Vec<PathBuf>,
 }
 
 impl fmt::Debug for Location {

@@ -1,5 +1,7 @@
 //! What a database says of itself, read without changing it.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,13 +11,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 use crate::error::{Error, Kind, Result};
 use crate::plan::{Column, TableFacts, TargetFacts};
 use crate::target::sqlite::ddl::quote;
-use crate::target::sqlite::session::explain;
+use crate::target::sqlite::session::{explain, with_suffix};
 use crate::target::sqlite::types;
 
-/// How long a look waits for a writer to finish.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-pub(super) fn gather(path: &Path, table: &str) -> Result<TargetFacts> {
+/// The facts of a database file; waits `busy_timeout_ms` for a writer that shuts everybody out.
+pub(super) fn gather(path: &Path, table: &str, busy_timeout_ms: u64) -> Result<TargetFacts> {
     if path.is_dir() {
         return Err(Error::new(
             Kind::Target,
@@ -25,7 +25,7 @@ pub(super) fn gather(path: &Path, table: &str) -> Result<TargetFacts> {
     }
     let exists = path.exists();
     let connection = if exists {
-        open(path).map_err(|error| explain(path, &error))?
+        open(path, Duration::from_millis(busy_timeout_ms)).map_err(|error| explain(path, &error))?
     } else {
         Connection::open_in_memory().map_err(|error| explain(path, &error))?
     };
@@ -38,14 +38,18 @@ pub(super) fn gather(path: &Path, table: &str) -> Result<TargetFacts> {
 }
 
 /// Read-only; but where a writer was killed, SQLite has to finish its undoing first, and that takes the right to write.
-fn open(path: &Path) -> rusqlite::Result<Connection> {
+fn open(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     let look = |flags| {
         let connection =
             Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.busy_timeout(busy_timeout)?;
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(connection)
     };
+    // A reader of a database in WAL mode makes -wal and -shm files, and only one that may write takes them away again.
+    if is_wal(path) && !with_suffix(path, "-wal").exists() {
+        return look(OpenFlags::SQLITE_OPEN_READ_WRITE);
+    }
     match look(OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Err(rusqlite::Error::SqliteFailure(code, _))
             if matches!(code.extended_code & 0xff, ffi::SQLITE_READONLY | ffi::SQLITE_CANTOPEN) =>
@@ -54,6 +58,12 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         }
         other => other,
     }
+}
+
+/// Whether the header says WAL: byte 18, the write version, is 2 (<https://sqlite.org/fileformat2.html>, section 1.3).
+fn is_wal(path: &Path) -> bool {
+    let mut header = [0; 19];
+    File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok() && header[18] == 2
 }
 
 /// The facts as this connection sees them; a load calls it again inside its transaction.

@@ -11,7 +11,7 @@ mod types;
 mod values;
 
 use crate::error::Result;
-use crate::plan::{TargetFacts, Type};
+use crate::plan::{Request, TargetFacts, Type};
 use crate::target::{Location, Strategy, Target};
 
 /// SQLite database files.
@@ -19,6 +19,9 @@ pub(super) struct Sqlite;
 
 /// Endings that name an SQLite database without a scheme.
 const ENDINGS: [&str; 3] = [".db", ".sqlite", ".sqlite3"];
+
+/// What a database's files are called after its path: the database itself, and SQLite's own beside it.
+const JOURNALS: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 
 impl Target for Sqlite {
     fn name(&self) -> &'static str {
@@ -40,15 +43,26 @@ impl Target for Sqlite {
             }
             None => return None,
         };
-        (!path.is_empty()).then(|| Location { secret: path.to_owned(), shown: path.to_owned() })
+        let files =
+            JOURNALS.iter().map(|suffix| session::with_suffix(path.as_ref(), suffix)).collect();
+        (!path.is_empty()).then(|| Location {
+            secret: path.to_owned(),
+            shown: path.to_owned(),
+            files,
+        })
     }
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
         &[&bind::Bind, &values::Values, &values::RowSql]
     }
 
-    fn facts(&self, location: &Location, table: &str) -> Result<TargetFacts> {
-        facts::gather(location.secret.as_ref(), table)
+    fn facts(&self, location: &Location, table: &str, request: &Request) -> Result<TargetFacts> {
+        let timeout = request
+            .knobs
+            .get(load::BUSY_TIMEOUT.name)
+            .map_or(load::BUSY_TIMEOUT.default, String::as_str);
+        // A value that is no number is refused with the other knobs, in words.
+        facts::gather(location.secret.as_ref(), table, timeout.parse().unwrap_or(0))
     }
 
     fn spell(&self, ty: Type) -> String {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::error::{Error, Kind, Result};
+use crate::target::sqlite::JOURNALS;
 
 /// A connection, and where its file really is.
 pub(super) struct Session<'a> {
@@ -180,10 +181,16 @@ fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// The path with something after its last byte, as SQLite names its journals.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
 fn remove_database(path: &Path) {
-    for suffix in ["", "-journal", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
+    for suffix in JOURNALS {
+        let name = with_suffix(path, suffix);
         // Most of them aren't there; one that can't be removed is swept by the next load.
         let _ = fs::remove_file(name);
     }
@@ -280,9 +287,7 @@ fn holders(path: &Path) -> Vec<String> {
         let inodes: Vec<u64> = ["", "-shm"]
             .iter()
             .filter_map(|suffix| {
-                let mut name = path.as_os_str().to_owned();
-                name.push(suffix);
-                fs::metadata(name).ok().map(|meta| meta.ino())
+                fs::metadata(with_suffix(path, suffix)).ok().map(|meta| meta.ino())
             })
             .collect();
         let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
