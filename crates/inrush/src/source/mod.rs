@@ -502,9 +502,9 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     if let Some((_, what, advice)) = BINARIES.iter().find(|(magic, ..)| text.starts_with(magic)) {
         return Err(Error::source(format!("{name} is {what}, not text")).advise(*advice));
     }
-    // A stray NUL makes a bad row; one in a hundred bytes makes a binary file.
+    // Stray NULs make bad rows; one in a hundred bytes makes a binary file.
     let zeros = memchr::memchr_iter(0, text).count();
-    if zeros > 0 && zeros >= text.len() / 100 {
+    if zeros >= 8 && zeros >= text.len() / 100 {
         let at = memchr::memchr(0, text).unwrap_or(0);
         return Err(Error::source(format!("{name} does not look like text: {zeros} of its first {} bytes are NUL, the first at byte {at}", text.len()))
             .advise("if it is UTF-16 without a byte order mark, say --encoding utf-16le"));

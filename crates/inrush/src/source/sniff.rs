@@ -15,6 +15,7 @@ const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 /// The dialect that reads `head` best, and why, in plain words.
 pub(crate) fn dialect(
     head: &[u8],
+    whole: bool,
     request: &DialectRequest,
     extension: &str,
 ) -> (Dialect, Vec<String>) {
@@ -127,8 +128,9 @@ impl Score {
         {
             return false;
         }
-        self.broken < other.broken && self.regular > other.regular
-            || self.regular >= other.regular && self.quoted > 0 && other.quoted == 0
+        let explains = self.quoted > 0 && other.quoted == 0;
+        let mends = self.broken < other.broken && (self.quoted > 0 || dialect.quote.is_none());
+        self.regular > other.regular && mends || self.regular >= other.regular && explains
     }
 
     fn separates_better(&self, other: &Score) -> bool {
