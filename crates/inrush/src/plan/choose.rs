@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Kind, Result};
 use crate::plan::schema::{Column, Type};
 use crate::plan::{
-    Durability, Facts, FieldFacts, IfExists, Inference, OnConflict, Request, Spoiler,
+    Durability, Facts, FieldFacts, IfExists, Inference, OnConflict, Request, Spoiler, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 
@@ -325,6 +325,13 @@ fn key(
     if request.on_conflict == OnConflict::Fail {
         return Ok(Vec::new());
     }
+    if request.verify == Verify::Checksum && request.on_conflict != OnConflict::Skip {
+        return Err(Error::usage(format!(
+            "--verify checksum can't tell rows that --on-conflict {} changed from those it added",
+            request.on_conflict
+        ))
+        .advise("--verify count compares the number of rows"));
+    }
     let of_table = facts
         .target
         .table
@@ -406,4 +413,231 @@ fn promises(offered: Durability, asked: Durability) -> bool {
         Durability::None => 0,
     };
     rank(offered) >= rank(asked)
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::plan::{RejectLimit, SourceFacts, TableFacts, TargetFacts};
+    use crate::target::find;
+
+    fn field(name: &str, ty: Type) -> FieldFacts {
+        FieldFacts { name: name.to_owned(), ty, spoiler: None }
+    }
+
+    fn facts() -> Facts {
+        Facts {
+            source: SourceFacts {
+                fields: vec![field("id", Type::Integer), field("name", Type::Text)],
+                header: true,
+                reasons: vec![],
+                warnings: vec![],
+                bytes: Some(1_000),
+                seekable: true,
+            },
+            target: TargetFacts {
+                engine: "SQLite".to_owned(),
+                columns_max: 2_000,
+                ..TargetFacts::default()
+            },
+            processors: 2,
+        }
+    }
+
+    fn table(names: &[&str], holds_rows: bool) -> TableFacts {
+        let columns = names
+            .iter()
+            .map(|name| Column {
+                name: (*name).to_owned(),
+                ty: Type::Text,
+                declared: Some("TEXT".to_owned()),
+                pinned: true,
+            })
+            .collect();
+        TableFacts { name: "t".to_owned(), columns, holds_rows, ..TableFacts::default() }
+    }
+
+    fn decide(request: &Request, facts: &Facts) -> Result<Choice> {
+        choose(request, facts, find("x.db")?.0, "x.db", "t")
+    }
+
+    /// The whole decision in a few lines.
+    fn told(choice: &Choice) -> String {
+        let columns: Vec<String> = choice
+            .columns
+            .iter()
+            .zip(&choice.fields)
+            .map(|(column, field)| {
+                format!(
+                    "{}:{}<-{field}{}",
+                    column.name,
+                    column.ty,
+                    if column.pinned { "!" } else { "" }
+                )
+            })
+            .collect();
+        format!(
+            "{:?} {} [{}] atomic={} {}x{}\n{}",
+            choice.action,
+            choice.strategy.id(),
+            columns.join(" "),
+            choice.atomic,
+            choice.encoders,
+            choice.lanes,
+            choice.reasons.join("\n")
+        )
+    }
+
+    #[test]
+    fn a_new_table_takes_the_inferred_types() {
+        let choice = decide(&Request::default(), &facts()).unwrap();
+        insta::assert_snapshot!(told(&choice), @r"
+        Create sqlite/bind [id:integer<-0 name:text<-1] atomic=true 1x1
+        sqlite/bind: one prepared INSERT, run once a row; values are parsed on other threads and bound without a copy
+        ");
+    }
+
+    #[test]
+    fn a_table_that_is_there_rules_by_name_and_by_position() {
+        let mut by_name = facts();
+        by_name.target.table = Some(table(&["NAME", "note", "ID"], false));
+        insta::assert_snapshot!(told(&decide(&Request::default(), &by_name).unwrap()), @r"
+        Append sqlite/bind [NAME:text<-1! ID:text<-0!] atomic=true 1x1
+        the source's columns go to the columns of table t by name
+        not in the source, so they get their default: note
+        sqlite/bind: one prepared INSERT, run once a row; values are parsed on other threads and bound without a copy
+        ");
+
+        let mut by_position = facts();
+        by_position.source.header = false;
+        by_position.target.table = Some(table(&["a", "b"], false));
+        insta::assert_snapshot!(told(&decide(&Request::default(), &by_position).unwrap()), @r"
+        Append sqlite/bind [a:text<-0! b:text<-1!] atomic=true 1x1
+        the source's columns go to the columns of table t by position
+        sqlite/bind: one prepared INSERT, run once a row; values are parsed on other threads and bound without a copy
+        ");
+
+        let mut unknown = facts();
+        unknown.target.table = Some(table(&["id"], false));
+        let error = decide(&Request::default(), &unknown).err().unwrap();
+        assert_eq!(error.what(), "table t has no column name that the source names");
+
+        let mut too_narrow = facts();
+        too_narrow.source.header = false;
+        too_narrow.target.table = Some(table(&["a"], false));
+        let error = decide(&Request::default(), &too_narrow).err().unwrap();
+        assert_eq!(error.what(), "the source has 2 columns, table t has 1");
+    }
+
+    #[test]
+    fn a_table_with_rows_needs_a_word_from_the_user() {
+        let mut facts = facts();
+        facts.target.table = Some(table(&["id", "name"], true));
+        let error = decide(&Request::default(), &facts).err().unwrap();
+        assert_eq!(error.what(), "table t in x.db holds rows already");
+        assert_eq!(error.advice().len(), 4);
+        let action = |if_exists| {
+            decide(&Request { if_exists, ..Request::default() }, &facts).map(|c| c.action)
+        };
+        assert_eq!(action(IfExists::Append).unwrap(), Action::Append);
+        assert_eq!(action(IfExists::Truncate).unwrap(), Action::Truncate);
+        assert_eq!(action(IfExists::Replace).unwrap(), Action::Replace);
+        assert!(action(IfExists::Fail).is_err());
+    }
+
+    #[test]
+    fn promises_forbid_what_cannot_keep_them() {
+        let fast = [("synchronous".to_owned(), "off".to_owned())].into();
+        let error = decide(&Request { knobs: fast, ..Request::default() }, &facts()).err().unwrap();
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(error.what().contains("'process' at best, and 'durable' is promised"), "{error}");
+
+        let relaxed = Request { durability: Durability::None, ..Request::default() };
+        assert_eq!(decide(&relaxed, &facts()).unwrap().knobs.word("synchronous"), "off");
+    }
+
+    #[test]
+    fn committing_on_the_way_gives_up_atomicity_in_a_database_that_is_there() {
+        let request = Request {
+            knobs: [("rows_per_transaction".to_owned(), "1k".to_owned())].into(),
+            ..Request::default()
+        };
+        assert!(
+            decide(&request, &facts()).unwrap().atomic,
+            "a new database appears whole or not at all"
+        );
+        let mut there = facts();
+        there.target.exists = true;
+        let choice = decide(&request, &there).unwrap();
+        assert!(!choice.atomic);
+        assert_eq!(choice.knobs.count("rows_per_transaction"), 1_024);
+        assert!(choice.reasons.iter().any(|reason| reason.contains("committed on the way")));
+    }
+
+    #[test]
+    fn contradictions_are_usage_errors() {
+        let usage = |request: Request| {
+            let error = decide(&request, &facts()).err().unwrap();
+            assert_eq!(error.kind(), Kind::Usage, "{error}");
+            error.what().to_owned()
+        };
+        let base = Request::default;
+        assert!(
+            usage(Request { strategy: Some("sqlite/magic".to_owned()), ..base() })
+                .contains("no strategy")
+        );
+        assert!(usage(Request { lanes: Some(2), ..base() }).contains("can use 1"));
+        assert!(usage(Request { chunk_bytes: Some(1), ..base() }).contains("--chunk-size"));
+        assert!(
+            usage(Request { primary_key: vec!["x".to_owned()], ..base() }).contains("no column x")
+        );
+        assert!(
+            usage(Request { on_conflict: OnConflict::Skip, ..base() }).contains("know the key")
+        );
+        assert!(
+            usage(Request { types: [("x".to_owned(), Type::Text)].into(), ..base() })
+                .contains("no column x")
+        );
+        let keyed = Request {
+            on_conflict: OnConflict::Update,
+            key: vec!["id".to_owned()],
+            verify: Verify::Checksum,
+            max_rejects: RejectLimit::default(),
+            ..base()
+        };
+        assert!(usage(keyed).contains("checksum"));
+    }
+
+    #[test]
+    fn memory_does_not_depend_on_the_input() {
+        let small = decide(&Request::default(), &facts()).unwrap().memory_ceiling_bytes;
+        let mut huge = facts();
+        huge.source.bytes = Some(1 << 40);
+        assert_eq!(decide(&Request::default(), &huge).unwrap().memory_ceiling_bytes, small);
+        assert!(small < 100_000_000, "{small}");
+    }
+
+    #[test]
+    fn too_many_columns_are_said_before_anything_is_made() {
+        let mut facts = facts();
+        facts.source.fields = (0..2_001).map(|n| field(&format!("c{n}"), Type::Text)).collect();
+        let error = decide(&Request::default(), &facts).err().unwrap();
+        assert!(
+            error.what().contains("2001 columns") && error.what().contains("at most 2000"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_spoils_columns_is_said_once_for_each_spelling_of_null() {
+        let mut facts = facts();
+        let null = || Some(Spoiler::Null { spelling: "NA".to_owned(), narrower: "integer" });
+        facts.source.fields[0] = FieldFacts { spoiler: null(), ..field("id", Type::Text) };
+        facts.source.fields[1] = FieldFacts { spoiler: null(), ..field("name", Type::Text) };
+        let hints = decide(&Request::default(), &facts).unwrap().hints;
+        assert_eq!(
+            hints,
+            ["columns id, name are text because of 'NA': --null NA reads it as NULL"]
+        );
+    }
 }
