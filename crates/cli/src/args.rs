@@ -47,9 +47,6 @@ pub(crate) enum Command {
     Strategies {
         /// Only those of this target: a URL, a file, or a name such as sqlite
         target: Option<String>,
-        /// As Markdown, the form the documentation has
-        #[arg(long)]
-        markdown: bool,
     },
     /// Print a completion script for a shell
     #[command(

@@ -2,6 +2,8 @@
 
 mod args;
 mod commands;
+#[cfg(test)]
+mod docs;
 mod render;
 mod settings;
 
@@ -28,9 +30,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Load(args) => commands::load(args),
         Command::Plan(args) => commands::plan(args),
-        Command::Strategies { target, markdown } => {
-            commands::strategies(target.as_deref(), *markdown)
-        }
+        Command::Strategies { target } => commands::strategies(target.as_deref()),
         Command::Completions { shell } => commands::completions(*shell),
         Command::Man => commands::man(),
     };

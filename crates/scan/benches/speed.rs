@@ -108,13 +108,14 @@ fn node(text: &mut String, random: &mut Random, rare: &str) {
         600_000 + below(12_000_000),
         1000 + below(500_000),
     )
-    .unwrap();
+    .expect("a String takes everything");
 }
 
 fn eight(text: &mut String, random: &mut Random, quote: &str) {
     for i in 0..8 {
         let end = if i == 7 { '\n' } else { ',' };
-        write!(text, "{quote}{:08x}{quote}{end}", random.below(1 << 32)).unwrap();
+        write!(text, "{quote}{:08x}{quote}{end}", random.below(1 << 32))
+            .expect("a String takes everything");
     }
 }
 
@@ -166,7 +167,9 @@ fn integer(bencher: Bencher, digits: u32) {
     let texts = numbers(digits);
     bencher.counter(ItemsCount::of_iter(&texts)).bench(|| {
         let texts = black_box(&texts).iter();
-        texts.map(|text| inrush_scan::integer(text.as_bytes()).unwrap()).fold(0, i64::wrapping_add)
+        texts
+            .map(|text| inrush_scan::integer(text.as_bytes()).expect("a number"))
+            .fold(0, i64::wrapping_add)
     });
 }
 
@@ -175,7 +178,7 @@ fn float(bencher: Bencher, fraction: usize) {
     let texts = floats(180, fraction);
     bencher.counter(ItemsCount::of_iter(&texts)).bench(|| {
         let texts = black_box(&texts).iter();
-        texts.map(|text| inrush_scan::float(text.as_bytes()).unwrap()).sum::<f64>()
+        texts.map(|text| inrush_scan::float(text.as_bytes()).expect("a number")).sum::<f64>()
     });
 }
 

@@ -154,6 +154,13 @@ impl Cut<'_> {
         if self.dialect.comment.is_some() && self.dialect.comment == Some(self.bytes[self.record]) {
             return self.pass_first_line();
         }
+        if self.repair.is_near(self.record) && self.asked != self.record {
+            // Once per record: the answer takes time in the length of its first line.
+            self.asked = self.record;
+            if self.repair.is_broken(self.bytes, self.record) {
+                return self.pass_first_line();
+            }
+        }
         if Some(self.bytes[special]) == self.dialect.escape {
             return self.pass_escape(special);
         }
@@ -208,13 +215,6 @@ impl Cut<'_> {
     #[inline(always)]
     fn pass_quoted<const N: usize>(&mut self, open: usize) -> Step {
         debug_assert!(open < self.bytes.len());
-        if self.repair.is_near(self.record) && self.asked != self.record {
-            // Once per record: the answer takes time in the length of its first line.
-            self.asked = self.record;
-            if self.repair.is_broken(self.bytes, self.record) {
-                return self.pass_first_line();
-            }
-        }
         loop {
             let Some(at) = self.bits.next::<N>(self.bytes) else { return self.end(false) };
             if at >= self.goal && self.record > 0 {

@@ -40,7 +40,7 @@ impl Day {
 #[inline]
 fn two(b: &[u8; 2]) -> Option<u8> {
     let (tens, ones) = (b[0].wrapping_sub(b'0'), b[1].wrapping_sub(b'0'));
-    (tens <= 9 && ones <= 9).then_some(tens * 10 + ones)
+    (tens <= 9 && ones <= 9).then(|| tens * 10 + ones)
 }
 
 /// Takes `YYYY-MM-DD` apart.
@@ -128,7 +128,6 @@ fn fraction(b: &[u8]) -> Option<(u32, &[u8])> {
 
 /// Minutes east of UTC; `Some(None)` when `b` is empty, `None` when it is no zone.
 #[inline]
-#[expect(clippy::option_option, reason = "no zone and a bad zone are different answers")]
 fn zone(b: &[u8]) -> Option<Option<i32>> {
     let b = match b {
         [] => return Some(None),

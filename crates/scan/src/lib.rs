@@ -15,6 +15,7 @@ mod blocks;
 pub mod cutter;
 pub mod date;
 pub mod dialect;
+mod float;
 pub mod number;
 mod record;
 mod repair;

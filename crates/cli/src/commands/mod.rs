@@ -50,7 +50,7 @@ pub(crate) fn plan(args: &LoadArgs) -> Result<u64> {
 }
 
 /// Lists strategies and knobs.
-pub(crate) fn strategies(target: Option<&str>, markdown: bool) -> Result<u64> {
+pub(crate) fn strategies(target: Option<&str>) -> Result<u64> {
     let named = match target {
         Some(name) if !inrush::target::ALL.iter().any(|target| target.name() == name) => {
             Some(inrush::target::find(name)?.0.name())
@@ -61,7 +61,7 @@ pub(crate) fn strategies(target: Option<&str>, markdown: bool) -> Result<u64> {
     for target in
         inrush::target::ALL.iter().filter(|target| named.is_none_or(|name| name == target.name()))
     {
-        write!(out, "{}", render::strategies(*target, markdown))?;
+        write!(out, "{}", render::strategies(*target))?;
     }
     Ok(0)
 }

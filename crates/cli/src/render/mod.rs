@@ -60,33 +60,16 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// The strategies of a target with their knobs.
-pub(crate) fn strategies(target: &dyn Target, markdown: bool) -> String {
+pub(crate) fn strategies(target: &dyn Target) -> String {
     let mut out = String::new();
     for strategy in target.strategies() {
-        if markdown {
+        let _ = writeln!(out, "{}\n  {}", strategy.id(), strategy.about());
+        for knob in strategy.knobs() {
             let _ = writeln!(
                 out,
-                "### `{}`\n\n{}.\n\n| knob | values | default | meaning |\n|---|---|---|---|",
-                strategy.id(),
-                strategy.about()
+                "    {:<22} {} [{}; {}]",
+                knob.name, knob.about, knob.kind, knob.default
             );
-        } else {
-            let _ = writeln!(out, "{}\n  {}", strategy.id(), strategy.about());
-        }
-        for knob in strategy.knobs() {
-            let kind = knob.kind.to_string();
-            let _ = if markdown {
-                writeln!(
-                    out,
-                    "| `{}` | {} | {} | {} |",
-                    knob.name,
-                    kind.replace('|', ", "),
-                    knob.default,
-                    knob.about
-                )
-            } else {
-                writeln!(out, "    {:<22} {} [{kind}; {}]", knob.name, knob.about, knob.default)
-            };
         }
         out.push('\n');
     }

@@ -242,17 +242,39 @@ impl Source {
         let mut texts: Vec<(u32, Vec<u8>)> = Vec::new();
         for (index, head) in heads.iter().enumerate() {
             let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
-            let end = if head.whole {
-                body.len()
-            } else {
-                Cutter::new(&self.dialect).cut(body, body.len(), Tail::More).unwrap_or(0)
-            };
-            texts.push((index as u32, body[..end].to_vec()));
+            let cutter = Cutter::new(&self.dialect);
+            if head.whole {
+                texts.push((index as u32, body.to_vec()));
+            } else if let Some(end) = cutter.cut(body, body.len(), Tail::More) {
+                texts.push((index as u32, body[..end].to_vec()));
+            } else if head.input.bytes_stored.is_some() {
+                texts.push((index as u32, self.first_record(index, &cutter)?));
+            }
         }
         texts.extend(self.spread(&heads[0])?);
         let texts: Vec<(u32, &[u8])> =
             texts.iter().map(|(file, text)| (*file, text.as_slice())).collect();
         Ok(self.survey(&texts, width))
+    }
+
+    /// The first record of an input, where it is longer than what was looked at.
+    fn first_record(&self, file: usize, cutter: &Cutter) -> Result<Vec<u8>> {
+        let meter = Meter::default();
+        let mut reader = self.open_body(file, &meter)?;
+        let mut text = Vec::new();
+        loop {
+            let more = text.len().max(2 * HEAD_BYTES) as u64;
+            let got = reader.by_ref().take(more).read_to_end(&mut text);
+            let ended = (got.map_err(|error| self.inputs[file].read_error(&error))? as u64) < more;
+            let tail = if ended { Tail::End } else { Tail::More };
+            if let Some(end) = cutter.cut(&text, 1, tail) {
+                text.truncate(end);
+                return Ok(text);
+            }
+            if ended || text.len() >= RECORD_BYTES_MAX {
+                return Ok(Vec::new());
+            }
+        }
     }
 
     /// Whole lines from places spread over the first input, when lines can be told there: in a plain file whose head has no
@@ -285,7 +307,10 @@ impl Source {
             file.by_ref().take(SPREAD_BYTES as u64).read_to_end(&mut text).map_err(fail)?;
             let start = memchr::memchr(b'\n', &text).map_or(text.len(), |at| at + 1);
             let end = memchr::memrchr(b'\n', &text).map_or(start, |at| at + 1).max(start);
-            texts.push((0, text[start..end].to_vec()));
+            // A quote here may close a field that began before, and nobody can tell.
+            if self.dialect.quote.is_none_or(|quote| memchr::memchr(quote, &text).is_none()) {
+                texts.push((0, text[start..end].to_vec()));
+            }
         }
         Ok(texts)
     }

@@ -1,1 +1,144 @@
-//! x
+//! Dates, timestamps and booleans against a calendar that counts day by day.
+
+use inrush_scan::{Zone, date_days, is_boolean, is_date, timestamp, timestamp_micros};
+
+use crate::date_model::{days, timestamp_by_strings};
+
+/// Every text of the form `YYYY-MM-DD` whose month and day are below 100, in some years; every real
+/// day of all years.
+#[test]
+fn every_day() {
+    // 1970-01-01 is the 719,163rd day of the calendar.
+    let mut number = -719_162;
+    for year in 0..=9999 {
+        let thorough = year < 5 || (1895..2105).contains(&year) || year > 9995;
+        for month in 0..if thorough { 100 } else { 14 } {
+            for day in 0..if thorough { 100 } else { 33 } {
+                let text = format!("{year:04}-{month:02}-{day:02}");
+                let exists = year > 0 && day > 0 && day <= days(year, month);
+                assert_eq!(is_date(text.as_bytes()), exists, "{text}");
+                assert_eq!(date_days(text.as_bytes()), exists.then_some(number), "{text}");
+                number += i32::from(exists);
+            }
+        }
+    }
+    assert_eq!(date_days(b"1970-01-01"), Some(0));
+    assert_eq!(date_days(b"9999-12-31"), Some(2_932_896));
+}
+
+#[test]
+fn not_dates() {
+    for text in [
+        "",
+        "2012",
+        "2012-1-1",
+        "12-01-01",
+        "2012/01/01",
+        "2012-01-01 ",
+        " 2012-01-01",
+        "2012-01-0a",
+        "+012-01-01",
+        "2012-01-01T00:00",
+        "20120101",
+        "2012-+1-01",
+        "a012-01-01",
+        "2012-01:01",
+    ] {
+        assert!(!is_date(text.as_bytes()), "{text}");
+    }
+}
+
+#[test]
+fn every_minute_and_second() {
+    for first in 0..100 {
+        for second in 0..100 {
+            let minute = format!("2014-10-08 {first:02}:{second:02}");
+            let exists = first < 24 && second < 60;
+            assert_eq!(timestamp(minute.as_bytes()), exists.then_some(Zone::None), "{minute}");
+            let text = format!("2014-10-08T17:{first:02}:{second:02}");
+            let exists = first < 60 && second < 60;
+            assert_eq!(timestamp(text.as_bytes()), exists.then_some(Zone::None), "{text}");
+            for (text, exists) in [
+                (format!("{minute}:00+{first:02}{second:02}"), first < 14 && second < 60),
+                (format!("2014-10-08 17:00-{first:02}:{second:02}"), first < 14 && second < 60),
+            ] {
+                let exists = exists || (first, second) == (14, 0);
+                assert_eq!(timestamp(text.as_bytes()), exists.then_some(Zone::Offset), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn timestamps() {
+    const DAY: i64 = 86_400_000_000;
+    for (text, zone, micros) in [
+        ("1970-01-01 00:00", Zone::None, Some(0)),
+        ("1970-01-02T00:00:00", Zone::None, Some(DAY)),
+        ("1970-01-01 01:02:03.5", Zone::None, Some(3_723_500_000)),
+        ("1969-12-31 23:59:59.999999", Zone::None, Some(-1)),
+        ("1969-12-31 23:59:59.999999000", Zone::None, Some(-1)),
+        ("1970-01-01 00:00:00.000000001", Zone::None, None),
+        ("1970-01-01 00:00:00.12345678", Zone::None, None),
+        ("1970-01-01T00:00Z", Zone::Offset, Some(0)),
+        ("1970-01-01 00:00:00 Z", Zone::Offset, Some(0)),
+        ("1970-01-01 00:00:00.1+01", Zone::Offset, Some(100_000 - DAY / 24)),
+        ("1970-01-01 00:00 -01:30", Zone::Offset, Some(DAY / 16)),
+        ("1970-01-01 14:00:00+1400", Zone::Offset, Some(0)),
+        ("0001-01-01 00:00:00+14:00", Zone::Offset, Some(-719_162 * DAY - DAY / 24 * 14)),
+        ("9999-12-31 23:59:59.999999", Zone::None, Some(2_932_897 * DAY - 1)),
+        ("1970-01-01 00:00:00-00:00", Zone::Offset, Some(0)),
+    ] {
+        assert_eq!(timestamp(text.as_bytes()), Some(zone), "{text}");
+        assert_eq!(timestamp_micros(text.as_bytes()), micros, "{text}");
+        assert_eq!(timestamp_by_strings(text), Some((zone, micros)), "{text}");
+    }
+    for text in [
+        "",
+        "1970-01-01",
+        "1970-01-01 ",
+        "1970-01-01 00",
+        "1970-01-01 00:0",
+        "1970-01-01  00:00",
+        "1970-01-01t00:00",
+        "1970-01-01 24:00",
+        "1970-01-01 00:60",
+        "1970-01-01 00:00:60",
+        "1970-02-30 00:00",
+        "1970-01-01 00:00:00.",
+        "1970-01-01 00:00:00.1234567890",
+        "1970-01-01 00:00.5",
+        "1970-01-01 00:00:00,5",
+        "1970-01-01 00:00:00z",
+        "1970-01-01 00:00:00  Z",
+        "1970-01-01 00:00:00 ",
+        "1970-01-01 00:00:00+1",
+        "1970-01-01 00:00:00+1:00",
+        "1970-01-01 00:00:00+14:01",
+        "1970-01-01 00:00:00+15",
+        "1970-01-01 00:00:00+01:60",
+        "1970-01-01 00:00:00+01:0",
+        "1970-01-01 00:00:00 UTC",
+        "1970-01-01 00:00:00Z ",
+        "1970-01-01 00:00:0",
+        "1970-01-01 00:00:",
+        "1970-01-01 00:00:00*01",
+    ] {
+        assert_eq!(timestamp(text.as_bytes()), None, "{text}");
+        assert_eq!(timestamp_by_strings(text), None, "{text}");
+        assert_eq!(timestamp_micros(text.as_bytes()), None, "{text}");
+    }
+}
+
+#[test]
+fn booleans() {
+    for (text, value) in [("true", true), ("True", true), ("TRUE", true)] {
+        assert_eq!(is_boolean(text.as_bytes()), Some(value));
+    }
+    for text in ["false", "False", "FALSE"] {
+        assert_eq!(is_boolean(text.as_bytes()), Some(false));
+    }
+    for text in ["", "t", "f", "tRUE", "yes", "1", "0", "true ", "falsE"] {
+        assert_eq!(is_boolean(text.as_bytes()), None);
+    }
+}

@@ -74,7 +74,10 @@ fn check_cut(
     if end > goal {
         assert_eq!(better, None);
     } else if better != Some(end) {
-        let broken = rows(dialect, bytes).into_iter().find(|row| row.start == end).unwrap();
+        let broken = rows(dialect, bytes)
+            .into_iter()
+            .find(|row| row.start == end)
+            .expect("a cut starts a record");
         assert!(broken.fault.is_some(), "cut at {end}, not at {better:?}");
     }
 }
@@ -146,7 +149,7 @@ pub(crate) fn is_csv_core_able(dialect: &Dialect, bytes: &[u8], rows: &[Row]) ->
 
 /// Gives `bytes` to every machine; the answer of all.
 pub(crate) fn agreed(dialect: &Dialect, bytes: &[u8]) -> Vec<Row> {
-    dialect.check().unwrap();
+    dialect.check().expect("a dialect that can be scanned");
     let expected = rows(dialect, bytes);
     assert_eq!(scanned(dialect, bytes), expected, "scanner, {}", bytes.escape_ascii());
     if is_csv_core_able(dialect, bytes, &expected) {

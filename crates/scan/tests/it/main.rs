@@ -1,10 +1,16 @@
 //! The crate from outside: the grammar against a model, against csv-core, and against itself, cut in
 //! every possible way.
 
+/// Dates and timestamps, done in a way that is easy to believe.
+mod date_model;
 /// Whole inputs given to every machine at once.
 mod machines;
-/// The model: what the grammar says, written as plainly as possible.
+/// The machines that read an input, and how their answers are compared.
+mod machines;
+/// What the grammar says, written as plainly as possible.
 mod model;
+/// Numbers, done in a way that is easy to believe.
+mod number_model;
 
 /// Dates, timestamps and booleans against a calendar that counts day by day.
 mod dates;

@@ -72,7 +72,7 @@ fn first_line(dialect: &Dialect, bytes: &[u8], start: usize) -> (usize, usize) {
 fn fault(dialect: &Dialect, bytes: &[u8], start: usize, next: usize) -> Fault {
     let mut walk = Walk::new(dialect, &bytes[..next], start);
     assert!(walk.record().is_err(), "the first line of a broken record is broken");
-    walk.fault.unwrap()
+    walk.fault.expect("a walk that fails says why")
 }
 
 fn newline(dialect: &Dialect) -> u8 {

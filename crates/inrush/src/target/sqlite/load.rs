@@ -23,7 +23,7 @@ const WHOLE_LOAD: &str = "0";
 /// The knobs that every strategy has.
 pub(super) const ROWS_PER_TRANSACTION: Knob = Knob {
     name: "rows_per_transaction",
-    kind: KnobKind::Count { min: 0, max: u64::MAX },
+    kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
     default: WHOLE_LOAD,
     about: "rows between commits; 0 is the whole load in one transaction, 1 is autocommit",
 };
@@ -346,6 +346,9 @@ impl Load for SqliteLoad<'_> {
         }
         let new = self.session.is_new();
         self.session.discard();
+        if !new && self.session.recover().is_err() {
+            return Aftermath::Unknown;
+        }
         match self.committed {
             rows if rows > 0 && !new => Aftermath::Committed { rows },
             _ => Aftermath::NothingChanged,

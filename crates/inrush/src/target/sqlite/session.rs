@@ -164,6 +164,17 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Has SQLite play back what a failed transaction left in the journal: after an error of the disk it leaves that to the next
+    /// connection, and the user should not have to be that one. For a closed session.
+    pub(super) fn recover(&self) -> Result<()> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Connection::open_with_flags(&self.path, flags)
+            .and_then(|connection| {
+                connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+            })
+            .map_err(|error| self.explain(&error))
+    }
+
     /// Whether the database is new with this load.
     pub(super) fn is_new(&self) -> bool {
         self.temporary.is_some()

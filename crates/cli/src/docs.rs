@@ -1,0 +1,74 @@
+//! Keeps the tables in `docs/` equal to the code: they are generated here, and a test compares them.
+//! `UPDATE_DOCS=1 cargo test -p inrush-cli docs` writes them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use clap::CommandFactory as _;
+use inrush::target::Target;
+
+use crate::args::Cli;
+
+fn strategies(target: &dyn Target) -> String {
+    let mut out = String::new();
+    for strategy in target.strategies() {
+        let _ = writeln!(out, "### `{}`\n\n{}.\n", strategy.id(), strategy.about());
+        let _ = writeln!(out, "| knob | values | default | meaning |\n|---|---|---|---|");
+        for knob in strategy.knobs() {
+            let values = knob.kind.to_string().replace('|', ", ");
+            let _ =
+                writeln!(out, "| `{}` | {values} | {} | {} |", knob.name, knob.default, knob.about);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn options() -> String {
+    let command = Cli::command();
+    let load = command.find_subcommand("load").expect("the load command");
+    let mut out = String::from("| option | meaning |\n|---|---|\n");
+    for arg in load.get_arguments().filter(|arg| !arg.is_positional() && arg.get_id() != "help") {
+        let value = match arg.get_value_names() {
+            Some(names) if arg.get_action().takes_values() => format!(" {}", names.join(" ")),
+            _ => String::new(),
+        };
+        let name = format!("--{}{value}", arg.get_long().expect("every option has a long name"));
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(out, "| `{}` | {} |", name.replace('|', "\\|"), help.replace('|', "\\|"));
+    }
+    out
+}
+
+fn check(file: &str, section: &str, generated: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let begin = format!("<!-- generated: {section} -->\n");
+    let (head, rest) = text.split_once(&begin).expect("the section's begin");
+    let (_, tail) = rest.split_once("<!-- end -->").expect("the section's end");
+    let wanted = format!("{head}{begin}\n{}\n\n<!-- end -->{tail}", generated.trim());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, wanted).unwrap();
+    } else {
+        assert!(
+            text == wanted,
+            "docs/{file} is out of date: UPDATE_DOCS=1 cargo test -p inrush-cli docs"
+        );
+    }
+}
+
+#[test]
+fn strategy_tables_are_true() {
+    for target in inrush::target::ALL {
+        check(
+            &format!("{}.md", target.name()),
+            &format!("strategies {}", target.name()),
+            &strategies(*target),
+        );
+    }
+}
+
+#[test]
+fn option_table_is_true() {
+    check("options.md", "options", &options());
+}

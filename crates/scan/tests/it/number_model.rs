@@ -1,0 +1,62 @@
+//! Numbers by the standard library and by arithmetic on digit strings. The fuzzer uses this file too.
+
+use std::num::IntErrorKind;
+
+use inrush_scan::NumberFault;
+
+/// What the standard library parses as an integer. It may see an overflow before it sees that
+/// something is no number.
+pub(crate) fn integer_by_std(text: &str) -> Result<i64, NumberFault> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    text.parse::<i64>().map_err(|error| match error.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow
+            if digits.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            NumberFault::TooLarge
+        }
+        _ => NumberFault::NotANumber,
+    })
+}
+
+/// What the standard library parses as a float, less the words.
+pub(crate) fn float_by_std(text: &str) -> Result<f64, NumberFault> {
+    let is_written_well = text.bytes().all(|byte| b"+-.eE0123456789".contains(&byte));
+    match text.parse::<f64>() {
+        Ok(value) if is_written_well && value.is_finite() => Ok(value),
+        Ok(_) if is_written_well => Err(NumberFault::TooLarge),
+        _ => Err(NumberFault::NotANumber),
+    }
+}
+
+/// A number as digits and a power of ten: `digits * 10^power`, no zeros at either end.
+fn exact(text: &str) -> (String, i64) {
+    let text = text.trim_start_matches(['-', '+']);
+    let (mantissa, power) = match text.split_once(['e', 'E']) {
+        Some((mantissa, power)) => (mantissa, power.parse().unwrap_or(-1 << 60)),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let short = digits.trim_end_matches('0');
+    if short.is_empty() {
+        return (String::new(), 0);
+    }
+    let power = power - fraction.len() as i64 + (digits.len() - short.len()) as i64;
+    (short.to_owned(), power)
+}
+
+/// Whether a float's text is written well and the value's shortest text denotes the same number.
+pub(crate) fn round_trips_by_std(text: &str) -> bool {
+    let Ok(value) = float_by_std(text) else { return false };
+    let digits = text.trim_start_matches('-');
+    let whole = digits.split(['.', 'e', 'E']).next().unwrap_or_default();
+    let looks_like_an_id = match digits.split_once(['e', 'E']) {
+        Some((mantissa, power)) => !mantissa.contains('.') && !power.starts_with(['+', '-']),
+        None => false,
+    };
+    if text.starts_with('+') || (whole.len() > 1 && whole.starts_with('0')) || looks_like_an_id {
+        return false;
+    }
+    exact(text) == exact(&value.to_string())
+}
