@@ -130,11 +130,11 @@ impl Observer for Progress {
                     Some(total) => {
                         self.bar.set_length(total);
                         self.bar.set_style(style(
-                            "{prefix} [{wide_bar}] {percent}% {msg} {bytes_per_sec}, {eta} left",
+                            "{prefix} [{wide_bar}] {percent}% {bytes}, {msg}, {bytes_per_sec}, {eta} left",
                         ));
                     }
                     None => self.bar.set_style(style(
-                        "{prefix} {spinner} {bytes} {msg} {bytes_per_sec}, {elapsed}",
+                        "{prefix} {spinner} {bytes}, {msg}, {bytes_per_sec}, {elapsed}",
                     )),
                 }
                 self.bar.set_position(progress.bytes_stored);

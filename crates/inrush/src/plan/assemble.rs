@@ -1,0 +1,263 @@
+//! The plan, put together from request, facts and choice.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::pipe::encode::{Shape, ShapeColumn};
+use crate::pipe::reject::{RejectPlace, sidecar_path};
+use crate::plan::choose::{Choice, choose};
+use crate::plan::facts::{Facts, FieldFacts};
+use crate::plan::request::{Durability, IfExists, Request};
+use crate::plan::schema::{Column, Type};
+use crate::source::{Compression, Place, Source};
+use crate::target::{self, Location, Target};
+
+/// What a load will do. Made by [`plan`], carried out by [`crate::run`].
+#[derive(Clone)]
+pub struct Plan {
+    /// What the user asked for.
+    pub request: Request,
+    /// What was found.
+    pub facts: Facts,
+    /// What was decided.
+    pub choice: Choice,
+    /// The kind of database.
+    pub target: &'static dyn Target,
+    /// Where it is.
+    pub location: Location,
+    /// The table's name.
+    pub table: String,
+    /// The inputs.
+    pub source: Arc<Source>,
+    /// Where each input's bad rows would go.
+    pub reject_places: Vec<RejectPlace>,
+}
+
+/// Looks at source and target, changing neither, and decides how to load the one into the other.
+///
+/// # Errors
+/// When the request contradicts itself, an input can't be read, or the target would refuse the load.
+pub fn plan(request: &Request) -> Result<Plan> {
+    let (target, location) = target::find(&request.target)?;
+    let places = crate::source::expand(&request.sources)?;
+    let table = match &request.table {
+        Some(table) if table.is_empty() || table.contains('\0') => {
+            return Err(Error::usage("--table needs a name that isn't empty and holds no NUL"));
+        }
+        Some(table) => table.clone(),
+        None => places[0].stem(),
+    };
+    let target_facts = target.facts(&location, &table, request)?;
+    let known: Option<Vec<String>> = target_facts
+        .table
+        .as_ref()
+        .filter(|_| request.if_exists != IfExists::Replace)
+        .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
+    let (source, source_facts) = Source::open(&places, &request.dialect, known.as_deref())?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let facts = Facts { source: source_facts, target: target_facts, processors };
+    let choice = choose(request, &facts, target, &location.shown, &table)?;
+    let reject_places = reject_places(request, &places, &source, &location)?;
+    Ok(Plan {
+        request: request.clone(),
+        facts,
+        choice,
+        target,
+        location,
+        table,
+        source: Arc::new(source),
+        reject_places,
+    })
+}
+
+impl Plan {
+    /// The plan for the same load with the types that a look at the whole input showed.
+    pub(crate) fn widened(&self, types: Vec<FieldFacts>, why: String) -> Result<Plan> {
+        let mut plan = self.clone();
+        plan.facts.source.fields = types;
+        plan.facts.source.reasons.push(why);
+        plan.choice =
+            choose(&plan.request, &plan.facts, plan.target, &plan.location.shown, &plan.table)?;
+        Ok(plan)
+    }
+
+    /// How records become rows.
+    pub fn shape(&self) -> Shape {
+        let fields = self
+            .source
+            .orders
+            .iter()
+            .map(|order| self.choice.fields.iter().map(|field| order[*field]).collect())
+            .collect();
+        let columns = self
+            .choice
+            .columns
+            .iter()
+            .map(|column| ShapeColumn {
+                name: column.name.clone(),
+                pinned: column.pinned,
+                bytes: column.ty == Type::Bytes,
+            })
+            .collect();
+        Shape {
+            dialect: self.source.dialect.clone(),
+            nulls: self.source.nulls.clone(),
+            width: self.facts.source.fields.len(),
+            fields,
+            columns,
+        }
+    }
+
+    /// The input's names, in order.
+    pub fn source_names(&self) -> Vec<&str> {
+        self.source.inputs.iter().map(|input| input.name.as_str()).collect()
+    }
+}
+
+/// `--rejects FILE` for all inputs, or a file beside each.
+fn reject_places(
+    request: &Request,
+    places: &[Place],
+    source: &Source,
+    location: &Location,
+) -> Result<Vec<RejectPlace>> {
+    if request.rejects.is_some() && source.orders.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(Error::usage(
+            "the inputs order their columns differently, so their bad rows can't share one file",
+        )
+        .advise("leave --rejects out: each input then has its own"));
+    }
+    let places: Vec<RejectPlace> = places
+        .iter()
+        .zip(&source.inputs)
+        .map(|(place, input)| RejectPlace {
+            file: input.name.clone(),
+            path: request.rejects.clone().unwrap_or_else(|| beside(place)),
+            header: input.header.clone(),
+        })
+        .collect();
+    // A rejects file takes the place of what has its name, so that must be nobody's data.
+    let inputs = source.inputs.iter().filter_map(|input| match &input.place {
+        Place::File(path) => Some((path, "an input")),
+        Place::Stdin => None,
+    });
+    let database = location.files.iter().map(|path| (path, "the target"));
+    for (path, what) in inputs.chain(database) {
+        let written =
+            places.iter().flat_map(|place| [place.path.clone(), sidecar_path(&place.path)]);
+        if let Some(written) = written.into_iter().find(|written| same_file(path, written)) {
+            return Err(Error::usage(format!(
+                "bad rows would go to {}, and that is {what}",
+                written.display()
+            ))
+            .advise("--rejects FILE puts them elsewhere"));
+        }
+    }
+    Ok(places)
+}
+
+/// Whether two paths are one file, there already or to be made.
+fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
+    }
+}
+
+fn beside(place: &Place) -> PathBuf {
+    let ending = match place.extension() {
+        ending if ending.is_empty() || ending == place.stem().to_lowercase() => "csv".to_owned(),
+        ending => ending,
+    };
+    let name = format!("{}.rejects.{ending}", place.stem());
+    match place {
+        Place::File(path) => path.with_file_name(name),
+        Place::Stdin => PathBuf::from(name),
+    }
+}
+
+/// How the input is written, as reports show it.
+#[derive(Serialize)]
+pub struct DialectShown {
+    delimiter: String,
+    quote: Option<String>,
+    escape: Option<String>,
+    comment: Option<String>,
+    newline: &'static str,
+    header: bool,
+    nulls: Vec<String>,
+    encodings: Vec<&'static str>,
+    compressions: Vec<Option<&'static str>>,
+    skip_lines: u64,
+}
+
+impl Plan {
+    /// How the input is written.
+    pub fn dialect(&self) -> DialectShown {
+        let dialect = &self.source.dialect;
+        let text = |byte: u8| char::from(byte).to_string();
+        DialectShown {
+            delimiter: text(dialect.delimiter),
+            quote: dialect.quote.map(text),
+            escape: dialect.escape.map(text),
+            comment: dialect.comment.map(text),
+            newline: match dialect.newline {
+                inrush_scan::Newline::Lf => "lf",
+                inrush_scan::Newline::Cr => "cr",
+            },
+            header: self.source.header,
+            nulls: self.request.dialect.nulls.clone(),
+            encodings: self.source.inputs.iter().map(|input| input.encoding.name()).collect(),
+            compressions: self
+                .source
+                .inputs
+                .iter()
+                .map(|input| input.compression.map(Compression::name))
+                .collect(),
+            skip_lines: self.request.dialect.skip_lines,
+        }
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            source: Vec<&'a str>,
+            target: &'a Location,
+            table: &'a str,
+            strategy: &'static str,
+            knobs: &'a target::Knobs,
+            columns: &'a [Column],
+            dialect: DialectShown,
+            durability: Durability,
+            atomic: bool,
+            lanes: usize,
+            encoders: usize,
+            chunk_bytes: usize,
+            memory_ceiling_bytes: u64,
+            reasons: Vec<String>,
+        }
+        let choice = &self.choice;
+        Shown {
+            source: self.source_names(),
+            target: &self.location,
+            table: &self.table,
+            strategy: choice.strategy.id(),
+            knobs: &choice.knobs,
+            columns: &choice.columns,
+            dialect: self.dialect(),
+            durability: self.request.durability,
+            atomic: choice.atomic,
+            lanes: choice.lanes,
+            encoders: choice.encoders,
+            chunk_bytes: choice.chunk_bytes,
+            memory_ceiling_bytes: choice.memory_ceiling_bytes,
+            reasons: self.reasons(),
+        }
+        .serialize(serializer)
+    }
+}

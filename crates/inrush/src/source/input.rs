@@ -1,0 +1,215 @@
+//! Inputs, opened as often as they have to be read.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use encoding_rs::{Encoding, UTF_8};
+use inrush_scan::Dialect;
+
+use crate::error::{Error, Result};
+use crate::pipe::Meter;
+use crate::pipe::encode::{Encode, Shape, ShapeColumn, TextEncoder};
+use crate::plan::{DialectRequest, FieldFacts, SourceFacts};
+use crate::source::head::{body_start, read_head};
+use crate::source::infer::{Observed, Surveyor};
+use crate::source::place::cannot_open;
+use crate::source::stdin::Pipe;
+use crate::source::{Compression, Place, decode, sniff};
+
+/// One input, opened, looked at, and closed again (standard input stays open).
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The name that messages and the sidecar show.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// How it is compressed.
+    pub compression: Option<Compression>,
+    /// How its characters are encoded.
+    pub encoding: &'static Encoding,
+    /// Its size as stored; `None` for a pipe.
+    pub bytes_stored: Option<u64>,
+    /// Where its data begins in the decoded text: after byte order mark, skipped lines and header.
+    pub body_at: u64,
+    /// Physical lines before that.
+    pub lines_before: u64,
+    /// The header, verbatim with its terminator; empty without one.
+    pub header: Vec<u8>,
+}
+
+/// Everything that is read in one load.
+#[derive(Debug)]
+pub struct Source {
+    /// In the order they are loaded.
+    pub inputs: Vec<Input>,
+    /// How all of them are written.
+    pub dialect: Dialect,
+    /// Spellings of NULL besides the empty unquoted field.
+    pub nulls: Vec<Vec<u8>>,
+    /// Whether the first record names the columns.
+    pub header: bool,
+    /// For each input, the position of each of the first input's fields.
+    pub orders: Vec<Vec<usize>>,
+    /// The one pipe among the inputs, until it is read.
+    pipe: Mutex<Option<Pipe>>,
+    abandoned: Arc<AtomicBool>,
+}
+
+impl Source {
+    /// Opens and looks at every input. `known` are the columns of the table, if it is there: they help to tell a header.
+    pub(crate) fn open(
+        places: &[Place],
+        request: &DialectRequest,
+        known: Option<&[String]>,
+    ) -> Result<(Self, SourceFacts)> {
+        let mut heads = Vec::new();
+        let mut pipe = None;
+        let abandoned = Arc::new(AtomicBool::new(false));
+        for place in places {
+            heads.push(read_head(place, request, &mut pipe, &abandoned)?);
+        }
+        let mut reasons = Vec::new();
+        let mut warnings = Vec::new();
+        let first = &heads[0];
+        let skipped = body_start(&first.text, request.skip_lines);
+        let (dialect, why) = sniff::dialect(
+            &first.text[skipped..],
+            first.whole,
+            request,
+            &first.input.place.extension(),
+        );
+        dialect.check().map_err(|error| Error::usage(error.to_string()))?;
+        reasons.extend(why);
+
+        let mut source = Source {
+            inputs: Vec::new(),
+            dialect,
+            nulls: request.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
+            header: false,
+            orders: Vec::new(),
+            pipe: Mutex::new(pipe),
+            abandoned,
+        };
+        let names = source.find_header(&mut heads, request, known, &mut reasons, &mut warnings)?;
+        source.inputs = heads.iter().map(|head| head.input.clone()).collect();
+        let seen = source.sample(&heads, names.len())?;
+        let fields = names
+            .into_iter()
+            .zip(seen)
+            .map(|(name, seen)| FieldFacts { name, ty: seen.ty(), spoiler: seen.spoiler() })
+            .collect();
+        for input in &source.inputs {
+            let named = request.encoding.is_some();
+            if input.encoding != UTF_8 && !named {
+                reasons.push(format!("{} is in {}", input.name, input.encoding.name()));
+            }
+        }
+        let bytes = source.inputs.iter().map(|input| input.bytes_stored).sum();
+        let seekable = source.inputs.iter().all(|input| input.bytes_stored.is_some());
+        let facts =
+            SourceFacts { fields, header: source.header, reasons, warnings, bytes, seekable };
+        Ok((source, facts))
+    }
+
+    /// An encoder that only looks at the values' types and adds what it saw to `total`, one entry a field.
+    pub(crate) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
+        let width = total.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let fields =
+            if self.orders.is_empty() { vec![(0..width).collect()] } else { self.orders.clone() };
+        let columns = (0..width)
+            .map(|n| ShapeColumn { name: n.to_string(), pinned: true, bytes: false })
+            .collect();
+        let shape = Shape {
+            dialect: self.dialect.clone(),
+            nulls: self.nulls.clone(),
+            width,
+            fields,
+            columns,
+        };
+        Box::new(TextEncoder::new(Arc::new(shape), Surveyor::new(Arc::clone(total))))
+    }
+
+    /// Whoever waits for a pipe's data need wait no longer.
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Relaxed);
+    }
+
+    /// The text of one input from its first data record on. Bytes taken from storage are counted in `meter`.
+    pub(crate) fn open_body<'a>(
+        &self,
+        file: usize,
+        meter: &'a Meter,
+    ) -> Result<Box<dyn Read + Send + 'a>> {
+        let input = &self.inputs[file];
+        let mut reader: Box<dyn Read + Send + 'a> = match &input.place {
+            Place::File(path) if input.bytes_stored.is_some() => {
+                let mut raw = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
+                if input.compression.is_none() && decode::is_utf8(input.encoding) {
+                    raw.seek(SeekFrom::Start(input.body_at))
+                        .map_err(|error| input.read_error(&error))?;
+                    return Ok(Box::new(Counted { input: raw, meter }));
+                }
+                layers(Box::new(Counted { input: raw, meter }), input)?
+            }
+            _ => {
+                let Some(pipe) = self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take()
+                else {
+                    return Err(Error::source(format!("{} can be read only once", input.name))
+                        .advise("save it to a file first"));
+                };
+                layers(Box::new(Counted { input: pipe, meter }), input)?
+            }
+        };
+        io::copy(&mut reader.by_ref().take(input.body_at), &mut io::sink())
+            .map_err(|error| input.read_error(&error))?;
+        Ok(reader)
+    }
+}
+
+impl Input {
+    /// What a failed read means, in words.
+    pub(crate) fn read_error(&self, error: &io::Error) -> Error {
+        match self.compression {
+            Some(compression) if error.kind() == io::ErrorKind::UnexpectedEof => Error::source(
+                format!("{}: the {} data ends in the middle", self.name, compression.name()),
+            )
+            .advise("the file is incomplete: fetch it again"),
+            Some(compression) if error.raw_os_error().is_none() => Error::source(format!(
+                "{}: the {} data is damaged: {error}",
+                self.name,
+                compression.name()
+            ))
+            .advise("fetch the file again"),
+            _ => cannot_open(&self.name, error),
+        }
+    }
+}
+
+/// Decompression and decoding around raw bytes.
+fn layers<'a>(raw: Box<dyn Read + Send + 'a>, input: &Input) -> Result<Box<dyn Read + Send + 'a>> {
+    let plain = match input.compression {
+        Some(compression) => compression.open(raw).map_err(|error| input.read_error(&error))?,
+        None => raw,
+    };
+    Ok(if decode::is_utf8(input.encoding) {
+        plain
+    } else {
+        Box::new(decode::Decoder::new(plain, input.encoding))
+    })
+}
+
+/// Counts what is taken from storage, for the progress bar.
+struct Counted<'a, R> {
+    input: R,
+    meter: &'a Meter,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let got = self.input.read(out)?;
+        self.meter.add_stored(got as u64);
+        Ok(got)
+    }
+}

@@ -1,0 +1,115 @@
+//! Values to infer types from: the inputs' heads, and places spread over a plain file.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inrush_scan::{Cutter, Newline, Tail};
+
+use crate::error::Result;
+use crate::pipe::{Chunk, Encoded, Meter, Origin};
+use crate::source::head::{HEAD_BYTES, Head};
+use crate::source::infer::Observed;
+use crate::source::place::cannot_open;
+use crate::source::text::RECORD_BYTES_MAX;
+use crate::source::{Place, Source, decode};
+
+/// Places in a plain file, besides its start, that are looked at too...
+const SPREAD_PLACES: u64 = 8;
+
+/// ... and how much at each.
+const SPREAD_BYTES: usize = 64 << 10;
+
+impl Source {
+    /// The inference over every input's head, and over places spread through a plain first file.
+    pub(super) fn sample(&self, heads: &[Head], width: usize) -> Result<Vec<Observed>> {
+        let mut texts: Vec<(u32, Vec<u8>)> = Vec::new();
+        for (index, head) in heads.iter().enumerate() {
+            let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
+            let cutter = Cutter::new(&self.dialect);
+            if head.whole {
+                texts.push((index as u32, body.to_vec()));
+            } else if let Some(end) = cutter.cut(body, body.len(), Tail::More) {
+                texts.push((index as u32, body[..end].to_vec()));
+            } else if head.input.bytes_stored.is_some() {
+                texts.push((index as u32, self.first_record(index, &cutter)?));
+            }
+        }
+        texts.extend(self.spread(&heads[0])?);
+        let texts: Vec<(u32, &[u8])> =
+            texts.iter().map(|(file, text)| (*file, text.as_slice())).collect();
+        Ok(self.survey(&texts, width))
+    }
+
+    /// The first record of an input, where it is longer than what was looked at.
+    fn first_record(&self, file: usize, cutter: &Cutter) -> Result<Vec<u8>> {
+        let meter = Meter::default();
+        let mut reader = self.open_body(file, &meter)?;
+        let mut text = Vec::new();
+        loop {
+            let more = text.len().max(2 * HEAD_BYTES) as u64;
+            let got = reader.by_ref().take(more).read_to_end(&mut text);
+            let ended = (got.map_err(|error| self.inputs[file].read_error(&error))? as u64) < more;
+            let tail = if ended { Tail::End } else { Tail::More };
+            if let Some(end) = cutter.cut(&text, 1, tail) {
+                text.truncate(end);
+                return Ok(text);
+            }
+            if ended || text.len() >= RECORD_BYTES_MAX {
+                return Ok(Vec::new());
+            }
+        }
+    }
+
+    /// Whole lines from places spread over the first input, when lines can be told there: in a plain file whose head has no
+    /// newline inside quotes. What is missed costs a restart of the load, never a value.
+    fn spread(&self, head: &Head) -> Result<Vec<(u32, Vec<u8>)>> {
+        let (Place::File(path), Some(bytes)) = (&head.input.place, head.input.bytes_stored) else {
+            return Ok(vec![]);
+        };
+        let lines =
+            self.dialect.quote.is_none_or(|quote| memchr::memchr(quote, &head.text).is_none());
+        if head.whole
+            || !lines
+            || head.input.compression.is_some()
+            || !decode::is_utf8(head.input.encoding)
+            || self.dialect.newline == Newline::Cr
+        {
+            return Ok(vec![]);
+        }
+        let fail = |error: io::Error| cannot_open(&head.input.name, &error);
+        let mut file = File::open(path).map_err(fail)?;
+        let mut texts = Vec::new();
+        for place in 1..=SPREAD_PLACES {
+            // The last place is the end of the file, where appended rows of another kind would be.
+            let at = (bytes.saturating_sub(SPREAD_BYTES as u64)) / SPREAD_PLACES * place;
+            if at < head.text.len() as u64 {
+                continue;
+            }
+            file.seek(SeekFrom::Start(at)).map_err(fail)?;
+            let mut text = Vec::with_capacity(SPREAD_BYTES);
+            file.by_ref().take(SPREAD_BYTES as u64).read_to_end(&mut text).map_err(fail)?;
+            let start = memchr::memchr(b'\n', &text).map_or(text.len(), |at| at + 1);
+            let end = memchr::memrchr(b'\n', &text).map_or(start, |at| at + 1).max(start);
+            // A quote here may close a field that began before, and nobody can tell.
+            if self.dialect.quote.is_none_or(|quote| memchr::memchr(quote, &text).is_none()) {
+                texts.push((0, text[start..end].to_vec()));
+            }
+        }
+        Ok(texts)
+    }
+
+    pub(super) fn survey(&self, texts: &[(u32, &[u8])], width: usize) -> Vec<Observed> {
+        let total = Arc::new(Mutex::new(vec![Observed::default(); width]));
+        let mut encoder = self.surveyor(&total);
+        let mut encoded = Encoded::default();
+        for (file, text) in texts {
+            let chunk =
+                Chunk { seq: 0, origin: Origin { file: *file, byte: 0 }, bytes: text.to_vec() };
+            encoded.clear();
+            encoder.encode(&chunk, &mut encoded);
+        }
+        let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+        total.clone()
+    }
+}
