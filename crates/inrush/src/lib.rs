@@ -13,7 +13,7 @@
 //! # Ok::<(), inrush::Error>(())
 //! ```
 //!
-//! The modules are the data's way: [`plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells.
+//! The modules are the data's way: [`mod@plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells.
 
 mod error;
 mod load;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::plan::schema::Type;
 
-/// A load as the user asked for it. [`crate::plan`] turns it into a [`crate::Plan`].
+/// A load as the user asked for it. [`crate::plan()`] turns it into a [`crate::Plan`].
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Files, globs, or `-` for standard input; at least one.

@@ -151,7 +151,7 @@ pub struct Memory {
 /// A load under way. The steps, in order:
 ///
 /// 1. [`Strategy::begin`] gave it.
-/// 2. [`Load::encoder`] as often as there are encoder threads, [`Load::lane`] as often as there are lanes.
+/// 2. [`Load::encoder`] as often as there are encoder threads, and [`Load::lanes`] once.
 /// 3. The pipeline runs; the lanes are dropped when all chunks are sent.
 /// 4. [`Load::index`], [`Load::verify`].
 /// 5. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.

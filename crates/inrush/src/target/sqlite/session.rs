@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
@@ -66,7 +66,7 @@ impl<'a> Session<'a> {
 
     /// Whether an explicit transaction is open.
     pub(super) fn in_transaction(&self) -> bool {
-        !self.connection().is_autocommit()
+        self.connection.as_ref().is_some_and(|connection| !connection.is_autocommit())
     }
 
     pub(super) fn explain(&self, error: &rusqlite::Error) -> Error {
@@ -207,7 +207,7 @@ fn remove_database(path: &Path) {
     }
 }
 
-/// A name for the new database until it is whole: hidden, beside the target, with our process id. What loads that were killed
+/// A name for the new database until it is whole: hidden, beside the target, with our process id and a count. What loads that were killed
 /// left there is removed.
 fn temporary_path(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -242,7 +242,9 @@ fn temporary_path(path: &Path) -> Result<PathBuf> {
             let _ = fs::remove_file(entry.path());
         }
     }
-    Ok(directory.join(format!("{prefix}{}", std::process::id())))
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Relaxed);
+    Ok(directory.join(format!("{prefix}{}-{count}", std::process::id())))
 }
 
 /// SQLite's error in the user's words: what happened, and what to try.
