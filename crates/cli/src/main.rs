@@ -38,13 +38,6 @@ fn main() -> ExitCode {
         Ok(rejected) if rejected > 0 => DONE_WITH_REJECTS,
         Ok(_) => DONE,
         Err(error) => {
-            // Whoever reads our output has seen enough: `inrush strategies | head` is no failure.
-            if error
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
-            {
-                return ExitCode::from(DONE);
-            }
             render::error(&error);
             match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
                 Some(Kind::Usage) => USAGE,

@@ -26,12 +26,10 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     let outcome = inrush::run(&plan, &observer);
     observer.finish();
     let report = outcome?;
-    let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
+        print(&(serde_json::to_string(&report)? + "\n"))?;
     } else if !args.quiet {
-        write!(out, "{}", render::report(&report, args.verbose))?;
+        print(&render::report(&report, args.verbose))?;
     }
     Ok(report.rows_rejected)
 }
@@ -39,13 +37,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
 /// Says what load would do.
 pub(crate) fn plan(args: &LoadArgs) -> Result<u64> {
     let plan = inrush::plan(&settings::request(args)?)?;
-    let mut out = io::stdout().lock();
-    if args.json {
-        serde_json::to_writer(&mut out, &plan)?;
-        writeln!(out)?;
-    } else {
-        write!(out, "{}", plan.explain())?;
-    }
+    print(&if args.json { serde_json::to_string(&plan)? + "\n" } else { plan.explain() })?;
     Ok(0)
 }
 
@@ -57,12 +49,9 @@ pub(crate) fn strategies(target: Option<&str>) -> Result<u64> {
         }
         other => other,
     };
-    let mut out = io::stdout().lock();
-    for target in
-        inrush::target::ALL.iter().filter(|target| named.is_none_or(|name| name == target.name()))
-    {
-        write!(out, "{}", render::strategies(*target))?;
-    }
+    let listed =
+        inrush::target::ALL.iter().filter(|target| named.is_none_or(|name| name == target.name()));
+    print(&listed.map(|target| render::strategies(*target)).collect::<String>())?;
     Ok(0)
 }
 
@@ -70,7 +59,7 @@ pub(crate) fn strategies(target: Option<&str>) -> Result<u64> {
 pub(crate) fn completions(shell: Shell) -> Result<u64> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "inrush", &mut script);
-    io::stdout().lock().write_all(&script)?;
+    print(&String::from_utf8(script)?)?;
     Ok(0)
 }
 
@@ -85,7 +74,7 @@ pub(crate) fn man() -> Result<u64> {
         clap_mangen::Man::new(sub.clone()).render_description_section(&mut page)?;
         clap_mangen::Man::new(sub.clone()).render_options_section(&mut page)?;
     }
-    io::stdout().lock().write_all(&page)?;
+    print(&String::from_utf8(page)?)?;
     Ok(0)
 }
 
@@ -98,6 +87,14 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// Writes to standard output. Whoever closes it has seen enough: that is no failure, least of all of a load that is done.
+fn print(text: &str) -> Result<()> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 fn eprint_text(text: &str) {
