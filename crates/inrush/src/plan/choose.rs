@@ -209,6 +209,7 @@ fn made_columns(
             ty: if text { Type::Text } else { field.ty },
             declared: None,
             pinned: text,
+            required: request.primary_key.iter().any(|key| key.eq_ignore_ascii_case(&field.name)),
         })
         .collect();
     Ok((columns, (0..fields.len()).collect()))
@@ -452,6 +453,7 @@ mod tests {
                 ty: Type::Text,
                 declared: Some("TEXT".to_owned()),
                 pinned: true,
+                required: false,
             })
             .collect();
         TableFacts { name: "t".to_owned(), columns, holds_rows, ..TableFacts::default() }

@@ -113,6 +113,9 @@ pub struct Column {
     /// doesn't fit a pinned column is a bad row, one that doesn't fit an inferred column widens the column.
     #[serde(skip)]
     pub pinned: bool,
+    /// Whether a NULL is a bad row although the engine would take it, and make up a value.
+    #[serde(skip)]
+    pub required: bool,
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub(super) struct Head {
     pub(super) whole: bool,
 }
 
+/// The head of the input at `place`. A pipe is put into `pipe`, for what was looked at has to come again.
 pub(super) fn read_head(
     place: &Place,
     request: &DialectRequest,
@@ -33,61 +34,70 @@ pub(super) fn read_head(
     abandoned: &Arc<AtomicBool>,
 ) -> Result<Head> {
     let name = place.name();
-    let bytes_stored = place.regular_bytes();
-    let fail = |error: &io::Error| cannot_open(&name, error);
-    // The head of a pipe ends where it was cut off, which isn't the input's fault.
-    let mut cut_off = false;
-    let mut reader: Box<dyn Read + Send> = match place {
-        Place::File(path) if bytes_stored.is_some() => {
-            Box::new(File::open(path).map_err(|error| fail(&error))?)
+    let fail = |error: io::Error| cannot_open(&name, &error);
+    if let (Place::File(path), Some(_)) = (place, place.regular_bytes()) {
+        let file = File::open(path).map_err(fail)?;
+        return look(place, request, Box::new(file), false);
+    }
+    if pipe.is_some() {
+        return Err(Error::usage("only one of the sources can be a pipe or standard input"));
+    }
+    let pipe = pipe.insert(Pipe::open(place, Arc::clone(abandoned))?);
+    let mut bytes_max = HEAD_BYTES;
+    loop {
+        let bytes = pipe.peek(bytes_max).map_err(fail)?;
+        let cut_off = bytes.len() == bytes_max;
+        let head = look(place, request, Box::new(io::Cursor::new(bytes)), cut_off)?;
+        // Compressed data comes in blocks, and none may have been whole.
+        if !cut_off || has_line(&head.text) || bytes_max >= RECORD_BYTES_MAX {
+            return Ok(head);
         }
-        _ => {
-            if pipe.is_some() {
-                return Err(Error::usage(
-                    "only one of the sources can be a pipe or standard input",
-                ));
-            }
-            let pipe = pipe.insert(Pipe::open(place, Arc::clone(abandoned))?);
-            let head = pipe.peek(HEAD_BYTES).map_err(|error| fail(&error))?;
-            cut_off = head.len() == HEAD_BYTES;
-            Box::new(io::Cursor::new(head))
-        }
-    };
+        bytes_max *= 2;
+    }
+}
+
+fn has_line(text: &[u8]) -> bool {
+    memchr::memchr2(b'\n', b'\r', text).is_some()
+}
+
+/// Looks at what `reader` gives; `cut_off` when that is not all, which is then not the input's fault.
+fn look(
+    place: &Place,
+    request: &DialectRequest,
+    mut reader: Box<dyn Read + Send>,
+    cut_off: bool,
+) -> Result<Head> {
     let mut magic = Vec::new();
-    reader.by_ref().take(8192).read_to_end(&mut magic).map_err(|error| fail(&error))?;
-    let compression = Compression::detect(&magic);
+    let got = reader.by_ref().take(8).read_to_end(&mut magic);
+    got.map_err(|error| cannot_open(&place.name(), &error))?;
     let mut input = Input {
-        name: name.clone(),
+        name: place.name(),
         place: place.clone(),
-        compression,
+        compression: Compression::detect(&magic),
         encoding: UTF_8,
-        bytes_stored,
+        bytes_stored: place.regular_bytes(),
         body_at: 0,
         lines_before: 0,
         header: Vec::new(),
     };
     let forgive = |error: io::Error| if cut_off { Ok(0) } else { Err(input.read_error(&error)) };
     let mut plain: Box<dyn Read + Send> = Box::new(io::Cursor::new(magic).chain(reader));
-    if let Some(compression) = compression {
+    if let Some(compression) = input.compression {
         plain = compression.open(plain).map_err(|error| input.read_error(&error))?;
     }
-    let mut bytes = Vec::new();
-    plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut bytes).or_else(forgive)?;
+    let mut text = Vec::new();
+    plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
     let encoding = match &request.encoding {
         Some(label) => decode::by_label(label)?,
-        None => decode::detect(&bytes).unwrap_or(UTF_8),
+        None => decode::detect(&text).unwrap_or(UTF_8),
     };
-    let mut whole = bytes.len() < HEAD_BYTES && !cut_off;
-    let mut text = bytes;
+    let mut whole = text.len() < HEAD_BYTES && !cut_off;
     if decode::is_utf8(encoding) {
-        refuse_binary(&name, &text)?;
-        // A header, or one record, must be whole to be understood.
-        while !whole
-            && memchr::memchr2(b'\n', b'\r', &text).is_none()
-            && text.len() < RECORD_BYTES_MAX
-        {
-            let got =
-                plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
+        refuse_binary(&input.name, &text)?;
+        // A header must be whole to be understood.
+        while !whole && !has_line(&text) && text.len() < RECORD_BYTES_MAX {
+            let more = plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text);
+            let got = more.or_else(forgive)?;
             whole = got < HEAD_BYTES && !cut_off;
             if got == 0 {
                 break;
@@ -96,7 +106,8 @@ pub(super) fn read_head(
     } else {
         let mut decoded = Vec::new();
         let mut decoder = decode::Decoder::new(text.as_slice(), encoding);
-        decoder.read_to_end(&mut decoded).map_err(|error| fail(&error))?;
+        let got = decoder.read_to_end(&mut decoded);
+        got.map_err(|error| input.read_error(&error))?;
         text = decoded;
     }
     input.encoding = encoding;

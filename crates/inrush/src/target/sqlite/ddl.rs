@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn column(name: &str, ty: Type) -> Column {
-        Column { name: name.to_owned(), ty, declared: None, pinned: false }
+        Column { name: name.to_owned(), ty, declared: None, pinned: false, required: false }
     }
 
     #[test]

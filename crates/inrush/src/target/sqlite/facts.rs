@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 use crate::error::{Error, Kind, Result};
 use crate::plan::{Column, TableFacts, TargetFacts};
 use crate::target::sqlite::ddl::quote;
-use crate::target::sqlite::session::{explain, with_suffix};
+use crate::target::sqlite::session::{directory, explain, no_directory, with_suffix};
 use crate::target::sqlite::types;
 
 /// The facts of a database file; waits `busy_timeout_ms` for a writer that shuts everybody out.
@@ -24,6 +24,9 @@ pub(super) fn gather(path: &Path, table: &str, busy_timeout_ms: u64) -> Result<T
         .advise("name a file in it"));
     }
     let exists = path.exists();
+    if !exists && !directory(path).is_dir() {
+        return Err(no_directory(path));
+    }
     let connection = if exists {
         open(path, Duration::from_millis(busy_timeout_ms)).map_err(|error| explain(path, &error))?
     } else {
@@ -109,9 +112,23 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
             key.push((pk, column.clone()));
         }
         let ty = types::declared(&declared);
-        facts.columns.push(Column { name: column, ty, declared: Some(declared), pinned: true });
+        facts.columns.push(Column {
+            name: column,
+            ty,
+            declared: Some(declared),
+            pinned: true,
+            required: false,
+        });
     }
     key.sort();
+    // SQLite numbers a row whose INTEGER PRIMARY KEY is NULL (https://sqlite.org/lang_createtable.html#rowid): a value that the
+    // source does not have. Who wants that leaves the column out.
+    if let [(_, only)] = key.as_slice() {
+        for column in facts.columns.iter_mut().filter(|column| column.name == *only) {
+            column.required =
+                column.declared.as_deref().is_some_and(|ty| ty.eq_ignore_ascii_case("INTEGER"));
+        }
+    }
     facts.primary_key = key.into_iter().map(|(_, column)| column).collect();
     facts.indexes =
         connection.query_row("SELECT count(*) FROM pragma_index_list(?1)", [&name], |row| {

@@ -188,7 +188,7 @@ impl Drop for Session<'_> {
 }
 
 /// The directory of a file named by the user.
-fn directory(path: &Path) -> &Path {
+pub(super) fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -207,28 +207,23 @@ fn remove_database(path: &Path) {
     }
 }
 
+/// The directory that a new database would be in isn't there.
+pub(super) fn no_directory(path: &Path) -> Error {
+    let directory = directory(path).display();
+    Error::target(format!("the directory {directory} does not exist"))
+        .advise(format!("mkdir -p {directory}"))
+}
+
 /// A name for the new database until it is whole: hidden, beside the target, with our process id and a count. What loads that were killed
 /// left there is removed.
 fn temporary_path(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!(".{name}.inrush-");
     let directory = directory(path);
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Error::target(format!(
-                "the directory {} does not exist",
-                directory.display()
-            ))
-            .advise(format!("mkdir -p {}", directory.display())));
-        }
-        Err(error) => {
-            return Err(Error::target(format!(
-                "cannot use the directory {}: {error}",
-                directory.display()
-            )));
-        }
-    };
+    let entries = fs::read_dir(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => no_directory(path),
+        _ => Error::target(format!("cannot use the directory {}: {error}", directory.display())),
+    })?;
     for entry in entries.flatten() {
         let pid = entry
             .file_name()

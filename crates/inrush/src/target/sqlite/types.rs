@@ -305,6 +305,7 @@ mod tests {
             ty,
             declared: declared.map(str::to_owned),
             pinned,
+            required: false,
         })
     }
 
