@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use inrush::plan::{DialectRequest, Type};
 use inrush::target::parse_count;
-use inrush::{Error, Kind, Request};
+use inrush::{Error, Kind, Request, without_secrets};
 
 use crate::args::LoadArgs;
 
@@ -20,10 +20,9 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
     let (target, sources) = match args.places.split_last() {
         Some((target, sources)) if !sources.is_empty() => (target, sources),
         _ => {
-            let what = format!(
-                "'{}' stands alone: name one or more sources and, last, the target",
-                args.places.join(" ")
-            );
+            let place = without_secrets(&args.places.join(" "));
+            let what =
+                format!("'{place}' stands alone: name one or more sources and, last, the target");
             return Err(usage(what).advise("inrush load FILE.csv DATABASE.db"));
         }
     };

@@ -122,6 +122,17 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
+/// What a user typed as a place, as messages show it: of what may be a URL only the scheme, for a password can stand anywhere
+/// in one.
+pub fn without_secrets(place: &str) -> String {
+    match place.split_once(':') {
+        Some((scheme, rest)) if rest.starts_with("//") || rest.contains('@') => {
+            format!("{scheme}:...")
+        }
+        _ => place.to_owned(),
+    }
+}
+
 /// A value as messages show it: quoted, control characters escaped, cut to 60 characters.
 pub(crate) fn shorten(bytes: &[u8]) -> String {
     const SHOWN_MAX: usize = 60;

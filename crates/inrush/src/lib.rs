@@ -6,7 +6,7 @@
 //!     target: "weather.db".to_owned(),
 //!     ..inrush::Request::default()
 //! };
-//! let plan = inrush::plan(&request)?;
+//! let plan = inrush::plan(&request, &inrush::Unobserved)?;
 //! println!("{}", plan.explain());
 //! let report = inrush::run(&plan, &inrush::Unobserved)?;
 //! assert_eq!(report.rows_read, report.rows_loaded + report.rows_rejected);
@@ -17,13 +17,14 @@
 
 mod error;
 mod load;
+mod pending;
 pub mod pipe;
 pub mod plan;
 pub mod report;
 pub mod source;
 pub mod target;
 
-pub use error::{Aftermath, Error, Kind, Result};
+pub use error::{Aftermath, Error, Kind, Result, without_secrets};
 pub use load::{Observer, Unobserved, run};
 pub use plan::{Plan, Request, plan};
 pub use report::Report;

@@ -48,9 +48,14 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
         Outcome::Done(report) => Ok(*report),
         Outcome::Surprised(surprise) => {
             let why = surprise.message();
+            let pin =
+                format!("say --type {}=text (or --types text for all columns)", surprise.column);
+            if surprise.aftermath != Aftermath::NothingChanged {
+                return Err(Error::new(Kind::Source, why).advise(pin).leaving(surprise.aftermath));
+            }
             if !plan.facts.source.seekable {
                 return Err(Error::new(Kind::Source, why)
-                    .advise(format!("say --type {}=text (or --types text for all columns)", surprise.column))
+                    .advise(pin)
                     .advise("or load from a file instead of a pipe: then inrush finds the right type by itself")
                     .leaving(Aftermath::NothingChanged));
             }
@@ -88,6 +93,8 @@ struct Surprise {
     column: String,
     line: u64,
     message: String,
+    /// What the pass that it ended left behind.
+    aftermath: Aftermath,
 }
 
 impl Surprise {
@@ -98,27 +105,48 @@ impl Surprise {
 
 fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outcome> {
     let stop = observer.stop();
+    // Whatever was waited for or running when the user stopped it, the user's wish is the reason.
+    let unless_stopped = |error| if stop.load(Relaxed) { Error::interrupted() } else { error };
     let mut load = plan
         .choice
         .strategy
         .begin(plan, stop)
-        .map_err(|error| error.leaving(Aftermath::NothingChanged))?;
+        .map_err(|error| unless_stopped(error).leaving(Aftermath::NothingChanged))?;
     let newline = match plan.source.dialect.newline {
         inrush_scan::Newline::Lf => b'\n',
         inrush_scan::Newline::Cr => b'\r',
     };
     let mut rejects = RejectFiles::new(plan.reject_places.clone(), newline);
     let steps = steps(plan, observer, began, &mut *load, &mut rejects);
-    if !matches!(steps, Ok(Outcome::Done(_))) {
-        rejects.withdraw();
-        let aftermath = load.abort();
-        return steps.map_err(|error| {
-            // Whatever SQL was running when the user stopped it, the user's wish is the reason.
-            let error = if stop.load(Relaxed) { Error::interrupted() } else { error };
-            error.leaving(aftermath)
-        });
+    if let Ok(Outcome::Done(_)) = steps {
+        return steps;
     }
-    steps
+    let aftermath = load.abort();
+    if aftermath == Aftermath::NothingChanged {
+        rejects.withdraw();
+    }
+    match steps {
+        Ok(Outcome::Surprised(surprise)) => {
+            Ok(Outcome::Surprised(Surprise { aftermath, ..surprise }))
+        }
+        Ok(done) => Ok(done),
+        Err(error) => {
+            let mut error = unless_stopped(error);
+            // Rows that were committed stay, so the bad rows among them have to stay as well.
+            if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {
+                let files = rejects.paths();
+                error = match rejects.publish() {
+                    Ok(()) => error.advise(format!("the bad rows so far are in {}", names(&files))),
+                    Err(lost) => error.advise(lost.to_string()),
+                };
+            }
+            Err(error.leaving(aftermath))
+        }
+    }
+}
+
+fn names(paths: &[std::path::PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn steps(
@@ -178,6 +206,7 @@ fn steps(
     if tally.blanks > 0 {
         warnings.push(format!("{} blank lines were left out", tally.blanks));
     }
+    warnings.extend(rejects.notes());
     Ok(Outcome::Done(Box::new(Report {
         version: env!("CARGO_PKG_VERSION"),
         plan: plan.clone(),
@@ -343,6 +372,7 @@ impl Tally {
                 column: reject.found.column.unwrap_or_default(),
                 line: reject.line,
                 message: reject.found.message,
+                aftermath: Aftermath::NothingChanged,
             });
             return Err(Error::source("surprise"));
         }

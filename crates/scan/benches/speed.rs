@@ -173,7 +173,7 @@ fn integer(bencher: Bencher, digits: u32) {
     });
 }
 
-#[divan::bench(args = [2, 7, 16])]
+#[divan::bench(args = [2, 7, 14])]
 fn float(bencher: Bencher, fraction: usize) {
     let texts = floats(180, fraction);
     bencher.counter(ItemsCount::of_iter(&texts)).bench(|| {
@@ -182,7 +182,7 @@ fn float(bencher: Bencher, fraction: usize) {
     });
 }
 
-#[divan::bench(args = [2, 7, 16])]
+#[divan::bench(args = [2, 7, 14])]
 fn float_round_trips(bencher: Bencher, fraction: usize) {
     let texts = floats(180, fraction);
     bencher.counter(ItemsCount::of_iter(&texts)).bench(|| {

@@ -12,8 +12,8 @@
 //!           `--gap--'  ^    ^         the last newline of the gap is the current record's start
 //! ```
 //!
-//! The walk of a record is the same as the scanner's (see [`crate::scanner`]), and records whose
-//! quoting is broken are treated alike ([`crate::repair`]).
+//! What a record is, whole or broken, is said in [`crate::scanner`]. Broken ones are found out about
+//! as they are there, so that both see the same records.
 
 use memchr::{memchr, memchr2, memrchr};
 
@@ -49,11 +49,13 @@ impl Cutter {
     /// The end (exclusive) of a run of whole records. `bytes` starts on a record boundary.
     ///
     /// That is the last boundary in `bytes[..goal]` if there is one, else the first behind it. `None`
-    /// when no record is complete. A record that starts before the goal, but not with the first byte,
-    /// and isn't seen to end or break before it, is left to the next chunk.
+    /// when no record is complete. A record that starts before the goal, though not with the first
+    /// byte, and neither ends nor breaks before it, is left to the next chunk.
     ///
-    /// A call looks at no byte behind the first boundary after the goal, or behind the quote at which
-    /// it knows enough, and at none more than ten times, whatever the input.
+    /// Nothing is remembered from call to call. A call looks at no byte more than ten times, whatever
+    /// the input; behind the goal it goes only until the first record is known to be whole or broken.
+    /// So a reader that doubles its buffer while the answer is `None`, up to a limit, looks at a byte
+    /// some tens of `limit / goal` times at worst, and once when the quoting is as it should be.
     #[must_use]
     pub fn cut(&self, bytes: &[u8], goal: usize, tail: Tail) -> Option<usize> {
         if bytes.is_empty() {
@@ -63,31 +65,28 @@ impl Cutter {
             return Some(bytes.len());
         }
         let near = &bytes[..goal.min(bytes.len())];
-        let plain = match (self.dialect.quote, self.dialect.escape) {
+        let (one, other) = match (self.dialect.quote, self.dialect.escape) {
             (None, None) => return self.cut_lines(bytes, near, tail),
-            (Some(one), None) | (None, Some(one)) => memchr(one, near).is_none(),
-            (Some(one), Some(other)) => memchr2(one, other, near).is_none(),
+            (Some(one), None) | (None, Some(one)) => (one, one),
+            (Some(quote), Some(escape)) => (quote, escape),
         };
-        if plain && let Some(at) = memrchr(self.dialect.newline.byte(), near) {
+        if memchr2(one, other, near).is_none()
+            && let Some(at) = memrchr(self.dialect.newline.byte(), near)
+        {
             return Some(at + 1);
         }
-        let (needles, both) = match (self.dialect.quote, self.dialect.escape) {
-            (Some(quote), Some(escape)) => ([quote, escape, 0, 0], true),
-            (Some(one), None) | (None, Some(one)) => ([one, 0, 0, 0], false),
-            (None, None) => ([0; 4], false),
-        };
         let cut = Cut {
             dialect: &self.dialect,
             bytes,
             goal,
             tail,
-            bits: Bits::new(needles),
+            bits: Bits::new([one, other, 0, 0]),
             repair: Repair::new(&self.dialect),
             asked: usize::MAX,
             record: 0,
             at: 0,
         };
-        if both { cut.run::<2>() } else { cut.run::<1>() }
+        if one == other { cut.run::<1>() } else { cut.run::<2>() }
     }
 
     /// Every newline is a boundary.
@@ -167,7 +166,7 @@ impl Cut<'_> {
         let after_delimiter =
             special > self.at && self.bytes[special - 1] == self.dialect.delimiter;
         if special == self.record || after_delimiter {
-            return self.pass_quoted::<N>(special);
+            return self.pass_quoted::<N>();
         }
         self.at = special + 1;
         Step::On
@@ -211,10 +210,9 @@ impl Cut<'_> {
         Step::On
     }
 
-    /// Passes a quoted field.
+    /// Passes a quoted field, the opening quote of which was the last special byte.
     #[inline(always)]
-    fn pass_quoted<const N: usize>(&mut self, open: usize) -> Step {
-        debug_assert!(open < self.bytes.len());
+    fn pass_quoted<const N: usize>(&mut self) -> Step {
         loop {
             let Some(at) = self.bits.next::<N>(self.bytes) else { return self.end(false) };
             if at >= self.goal && self.record > 0 {

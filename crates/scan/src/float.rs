@@ -1,12 +1,12 @@
 //! Floats as text.
 //!
-//! A text is read once into [`Parts`], grammar and all, and both questions are answered from there:
+//! A text is read once into `Parts`, grammar and all, and both questions are answered from there:
 //!
-//! - [`float`], what is it? Where digits and exponent are small enough for one exact multiplication or
+//! - `float`, what is it? Where digits and exponent are small enough for one exact multiplication or
 //!   division (Clinger's fast path), that is the value. Everything else goes to the standard library's
 //!   parser, which is correctly rounded and takes three times as long.
-//! - [`float_round_trips`], is it safe as an `f64`? Up to 15 digits always are. For 16 and 17, what
-//!   programs print of values that they have computed, [`is_shortest`] compares the number with its
+//! - `float_round_trips`, is it safe as an `f64`? Up to 15 digits always are. For 16 and 17, what
+//!   programs print of values that they have computed, `is_shortest` compares the number with its
 //!   neighbours in 128 bits. What is left has the shortest text of the value printed and compared.
 
 use std::fmt::{self, Write as _};

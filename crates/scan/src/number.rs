@@ -4,7 +4,7 @@
 //! [`decimal`]) are different questions. `007` is an integer, but a column of integers would hand
 //! back `7`; inference asks the second kind, encoders the first.
 //!
-//! Digits are read eight and four at a time: [`take_digits`] multiplies neighbours together inside a
+//! Digits are read eight and four at a time: `take_digits` multiplies neighbours together inside a
 //! register, which takes three multiplications for eight digits instead of eight.
 //!
 use std::fmt;

@@ -79,11 +79,10 @@ impl Repair {
     /// Remembers that the walk from `start` failed at `until`.
     #[cold]
     pub(crate) fn remember(&mut self, bytes: &[u8], start: usize, until: usize) {
-        let known = self.shadow_at;
         self.until = until;
         self.shadow_at = start;
         self.shadow = Mark::Between;
-        self.advance(bytes, known.max(start + 1));
+        self.advance(bytes, start + 1);
     }
 
     /// Moves the shadow to `to`, a line's start, or the next one when it is inside a line.
@@ -91,9 +90,7 @@ impl Repair {
         while self.shadow_at < to && self.shadow != Mark::Broken {
             let passed = pass_line(&self.dialect, bytes, self.shadow_at, self.shadow);
             self.shadow_at = passed.next;
-            // A failed walk that isn't in a record any more is one that the bytes' end stopped.
-            let ended = passed.mark == Mark::Between;
-            self.shadow = if ended { Mark::Broken } else { passed.mark };
+            self.shadow = passed.mark;
         }
         self.shadow_at = self.shadow_at.max(to);
     }

@@ -1,12 +1,37 @@
 //! The records and fields of a chunk.
 //!
-//! [`Bits`] hands over the positions of the special bytes (delimiter, newline, quote, escape), and a
+//! # Grammar
+//!
+//! ```text
+//! input    = { comment | record }
+//! comment  = comment-byte { any byte but newline } newline
+//! record   = field { delimiter field } newline
+//! field    = quoted | plain
+//! quoted   = quote { any byte but quote, escape | quote quote | escape any byte } quote
+//! plain    = { any byte but delimiter, newline, escape | escape any byte }, not from a quote on
+//! newline  = "\n" | "\r\n", or with `Newline::Cr` "\r"
+//! ```
+//!
+//! The last newline may be missing, and an escape that is the input's last byte stands for itself.
+//! A `\r` belongs to the newline when it is right before the `\n` and isn't escaped. Inside a plain
+//! field quotes are text.
+//!
+//! A record that isn't written so is *broken*: text follows a closing quote, a quote is never closed,
+//! or the input ends with an escaped newline. It is then its first physical line, up to the first
+//! newline byte, and carries a [`Fault`]; the next line starts a record or a comment. So a stray quote
+//! costs one line and never the rest of the input. What the fault is depends on that line alone, which
+//! is why a chunk and the whole input give the same records, faults included.
+//!
+//! # How it is done
+//!
+//! `Bits` hands over the positions of the special bytes (delimiter, newline, quote, escape), and a
 //! record is a walk over them: a delimiter ends a field, a newline the record, a quote at a field's
 //! first byte starts a quoted field, any other quote is text, an escape takes the byte after it out
-//! of the game. Bytes in between are never looked at.
+//! of the game. Bytes in between are never looked at. A dialect without quotes or escapes doesn't
+//! search for them: the walk is compiled once for each of the four cases, and chosen per record.
 //!
-//! A dialect without quotes or escapes doesn't search for them: the walk is compiled once for each of
-//! the four cases, and chosen per record. Broken records are the business of [`crate::repair`].
+//! A broken record means that bytes are walked over more than once. How that stays linear is told in
+//! `repair.rs`: no byte is looked at more than ten times, whatever the input.
 
 use memchr::memchr_iter;
 

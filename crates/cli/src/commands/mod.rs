@@ -17,12 +17,12 @@ use crate::settings;
 pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     let request = settings::request(args)?;
     let stop = stop_on_signals()?;
-    let plan = inrush::plan(&request)?;
+    let mode = ProgressMode::of(&args.progress, args.quiet);
+    let observer = render::Progress::new(mode, stop, args.quiet);
+    let plan = inrush::plan(&request, &observer)?;
     if args.verbose {
         eprint_text(&plan.explain());
     }
-    let mode = ProgressMode::of(&args.progress, args.quiet);
-    let observer = render::Progress::new(mode, stop, args.quiet);
     let outcome = inrush::run(&plan, &observer);
     observer.finish();
     let report = outcome?;
@@ -36,7 +36,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
 
 /// Says what load would do.
 pub(crate) fn plan(args: &LoadArgs) -> Result<u64> {
-    let plan = inrush::plan(&settings::request(args)?)?;
+    let plan = inrush::plan(&settings::request(args)?, &inrush::Unobserved)?;
     print(&if args.json { serde_json::to_string(&plan)? + "\n" } else { plan.explain() })?;
     Ok(0)
 }

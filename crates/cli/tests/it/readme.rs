@@ -47,7 +47,8 @@ fn readme_shows_what_the_commands_print() {
     let place = tempfile::tempdir().unwrap();
     std::fs::create_dir(place.path().join("examples")).unwrap();
     for file in ["weather.csv.gz", "orders.csv"] {
-        std::fs::copy(root.join("examples").join(file), place.path().join("examples").join(file)).unwrap();
+        std::fs::copy(root.join("examples").join(file), place.path().join("examples").join(file))
+            .unwrap();
     }
     let binary = Path::new(env!("CARGO_BIN_EXE_inrush"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
@@ -59,7 +60,9 @@ fn readme_shows_what_the_commands_print() {
         for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
             writeln!(printed, "$ {command}").unwrap();
             // The suite has built the binary; building it once more would test cargo.
-            let run = command.replace("cargo run --release --", "inrush").replace("$?", &exit_code.to_string());
+            let run = command
+                .replace("cargo run --release --", "inrush")
+                .replace("$?", &exit_code.to_string());
             let output = Command::new("sh")
                 .args(["-c", &format!("{{ {run}; }} 2>&1")])
                 .current_dir(place.path())

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::error::{Error, Kind, Result, shorten};
+use crate::pending::Pending;
 
 /// What is wrong with a bad row. The words are stable: they stand in the sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -122,29 +123,30 @@ pub(crate) struct RejectFiles {
 
 struct OpenPair {
     path: PathBuf,
+    /// Where rows and notes are until they are published.
+    pending: (Pending, Pending),
+    /// Files of an earlier load that had the names: (name, where it is now).
+    moved: Vec<(PathBuf, PathBuf)>,
     rows: BufWriter<File>,
     notes: BufWriter<File>,
 }
 
 /// The sidecar of a rejects file: its name with `.jsonl` after it.
 pub fn sidecar_path(rejects: &Path) -> PathBuf {
-    with_suffix(rejects, ".jsonl")
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
+    let mut name = rejects.as_os_str().to_owned();
+    name.push(".jsonl");
     PathBuf::from(name)
-}
-
-fn temporary(path: &Path) -> PathBuf {
-    with_suffix(path, &format!(".{}.tmp", std::process::id()))
 }
 
 impl RejectFiles {
     /// Nothing is created before the first bad row. One place an input.
     pub(crate) fn new(places: Vec<RejectPlace>, newline: u8) -> Self {
         Self { places, open: Vec::new(), published: false, newline }
+    }
+
+    /// Whether there was no bad row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
     }
 
     /// The files that hold rows, in the order of their first row.
@@ -185,29 +187,42 @@ impl RejectFiles {
     }
 
     /// Gives the files their names, safe on disk. Done just before the target commits: a crash between the two leaves
-    /// a rejects file too many, never a bad row lost.
+    /// a rejects file too many, never a bad row lost. Files of an earlier load are moved aside, for they may be half mended.
     pub(crate) fn publish(&mut self) -> Result<()> {
-        for pair in &mut self.open {
-            let fail = |error| cannot_write(&pair.path, error);
-            pair.rows.flush().map_err(fail)?;
-            pair.notes.flush().map_err(fail)?;
-            pair.rows.get_ref().sync_all().map_err(fail)?;
-            pair.notes.get_ref().sync_all().map_err(fail)?;
-            let notes = sidecar_path(&pair.path);
-            fs::rename(temporary(&notes), &notes).map_err(fail)?;
-            fs::rename(temporary(&pair.path), &pair.path).map_err(fail)?;
+        if std::mem::replace(&mut self.published, true) {
+            return Ok(());
         }
-        self.published = true;
+        for pair in &mut self.open {
+            pair.publish().map_err(|error| cannot_write(&pair.path, error))?;
+        }
         Ok(())
     }
 
-    /// Takes the files away again, published or not: the load they belong to did not happen.
+    /// What was moved aside, in words.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let moved = self.open.iter().flat_map(|pair| &pair.moved);
+        moved
+            .map(|(name, aside)| {
+                format!("an earlier {} is now {}", name.display(), aside.display())
+            })
+            .collect()
+    }
+
+    /// Takes the files away again, published or not, and puts back what had their names: the load they belong to did not
+    /// happen.
     pub(crate) fn withdraw(&mut self) {
         for pair in self.open.drain(..) {
-            let notes = sidecar_path(&pair.path);
-            for path in [pair.path, notes] {
-                // Nothing is lost when a file can't be removed, and the load's own error matters more.
-                let _ = fs::remove_file(if self.published { path } else { temporary(&path) });
+            // Nothing is lost when a file can't be removed, and the load's own error matters more.
+            for pending in [&pair.pending.0, &pair.pending.1] {
+                let _ = fs::remove_file(&pending.path);
+            }
+            if self.published {
+                for path in [sidecar_path(&pair.path), pair.path] {
+                    let _ = fs::remove_file(path);
+                }
+            }
+            for (name, aside) in pair.moved {
+                let _ = fs::rename(aside, name);
             }
         }
     }
@@ -222,25 +237,45 @@ impl Drop for RejectFiles {
 }
 
 impl OpenPair {
-    fn create(path: &Path) -> std::io::Result<Self> {
-        let create = |path: &Path| {
-            let mut options = File::options();
-            options.write(true).create(true).truncate(true);
-            #[cfg(unix)]
-            {
-                // Bad rows are the user's data: as private as a file can be, until its owner says otherwise.
-                use std::os::unix::fs::OpenOptionsExt as _;
-                options.mode(0o600);
+    fn create(path: &Path) -> io::Result<Self> {
+        // Bad rows are the user's data: as private as a file can be, until its owner says otherwise.
+        let pending = (Pending::create(path, true)?, Pending::create(&sidecar_path(path), true)?);
+        let open =
+            |pending: &Pending| File::options().write(true).open(&pending.path).map(BufWriter::new);
+        let (rows, notes) = (open(&pending.0)?, open(&pending.1)?);
+        Ok(Self { path: path.to_owned(), pending, moved: Vec::new(), rows, notes })
+    }
+
+    fn publish(&mut self) -> io::Result<()> {
+        let names =
+            [(&self.pending.1, sidecar_path(&self.path)), (&self.pending.0, self.path.clone())];
+        for file in [&mut self.rows, &mut self.notes] {
+            file.flush()?;
+            file.get_ref().sync_all()?;
+        }
+        for (pending, name) in names {
+            if fs::metadata(&name).is_ok_and(|meta| meta.len() > 0) {
+                let aside = free_name(&name);
+                fs::rename(&name, &aside)?;
+                self.moved.push((name.clone(), aside));
             }
-            options.open(path).map(BufWriter::new)
-        };
-        let rows = create(&temporary(path))?;
-        let notes = create(&temporary(&sidecar_path(path)))?;
-        Ok(Self { path: path.to_owned(), rows, notes })
+            fs::rename(&pending.path, &name)?;
+        }
+        Ok(())
     }
 }
 
-fn cannot_write(path: &Path, error: std::io::Error) -> Error {
+/// `NAME.1`, or the next number that nothing has.
+fn free_name(path: &Path) -> PathBuf {
+    let numbered = |n: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{n}"));
+        PathBuf::from(name)
+    };
+    (1..).map(numbered).find(|name| !name.exists()).unwrap_or_else(|| numbered(0))
+}
+
+fn cannot_write(path: &Path, error: io::Error) -> Error {
     Error::source(format!("cannot write the bad rows to {}: {error}", path.display()))
         .advise("--rejects FILE puts them elsewhere")
 }

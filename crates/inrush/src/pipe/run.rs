@@ -154,7 +154,8 @@ fn spawn<'scope, T: Send + 'scope>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> thread::ScopedJoinHandle<'scope, T> {
-    // Spawning fails only when the system has no thread left; std's own spawn panics there as well.
+    // Threads are few (the planner bounds them) and all started before the first byte moves; a system that has not even those
+    // left is out of reach of an error message, and std's own spawn panics there as well.
     thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work).expect("a thread")
 }
 

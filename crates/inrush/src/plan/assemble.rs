@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::load::Observer;
 use crate::pipe::encode::{Shape, ShapeColumn};
 use crate::pipe::reject::{RejectPlace, sidecar_path};
 use crate::plan::choose::{Choice, choose};
@@ -39,8 +41,15 @@ pub struct Plan {
 /// Looks at source and target, changing neither, and decides how to load the one into the other.
 ///
 /// # Errors
-/// When the request contradicts itself, an input can't be read, or the target would refuse the load.
-pub fn plan(request: &Request) -> Result<Plan> {
+/// When the request contradicts itself, an input can't be read, the target would refuse the load, or the observer wants to
+/// stop.
+pub fn plan(request: &Request, observer: &dyn Observer) -> Result<Plan> {
+    let stop = observer.stop();
+    gather(request, stop)
+        .map_err(|error| if stop.load(Relaxed) { Error::interrupted() } else { error })
+}
+
+fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
     let (target, location) = target::find(&request.target)?;
     let places = crate::source::expand(&request.sources)?;
     let table = match &request.table {
@@ -50,13 +59,13 @@ pub fn plan(request: &Request) -> Result<Plan> {
         Some(table) => table.clone(),
         None => places[0].stem(),
     };
-    let target_facts = target.facts(&location, &table, request)?;
+    let target_facts = target.facts(&location, &table, request, stop)?;
     let known: Option<Vec<String>> = target_facts
         .table
         .as_ref()
         .filter(|_| request.if_exists != IfExists::Replace)
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
-    let (source, source_facts) = Source::open(&places, &request.dialect, known.as_deref())?;
+    let (source, source_facts) = Source::open(&places, &request.dialect, known.as_deref(), stop)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let facts = Facts { source: source_facts, target: target_facts, processors };
     let choice = choose(request, &facts, target, &location.shown, &table)?;
@@ -124,12 +133,6 @@ fn reject_places(
     source: &Source,
     location: &Location,
 ) -> Result<Vec<RejectPlace>> {
-    if request.rejects.is_some() && source.orders.windows(2).any(|pair| pair[0] != pair[1]) {
-        return Err(Error::usage(
-            "the inputs order their columns differently, so their bad rows can't share one file",
-        )
-        .advise("leave --rejects out: each input then has its own"));
-    }
     let places: Vec<RejectPlace> = places
         .iter()
         .zip(&source.inputs)
@@ -139,6 +142,20 @@ fn reject_places(
             header: input.header.clone(),
         })
         .collect();
+    for (index, place) in places.iter().enumerate() {
+        let shares = |other: &usize| {
+            places[*other].path == place.path && source.orders[*other] != source.orders[index]
+        };
+        if let Some(other) = (0..index).find(shares) {
+            return Err(Error::usage(format!(
+                "bad rows of {} and of {} would share {}, and their columns are in different order",
+                places[other].file,
+                place.file,
+                place.path.display()
+            ))
+            .advise("load them one by one"));
+        }
+    }
     // A rejects file takes the place of what has its name, so that must be nobody's data.
     let inputs = source.inputs.iter().filter_map(|input| match &input.place {
         Place::File(path) => Some((path, "an input")),

@@ -15,6 +15,9 @@ use crate::target::{Fit, Knobs, Strategy, Target};
 /// Bytes of input in a chunk: parcels of this size stay in a core's own cache, and a queue's cost vanishes beside them.
 const CHUNK_BYTES: usize = 256 << 10;
 
+/// The most encoder threads: beyond any machine's use, below any system's limit.
+const ENCODERS_MAX: usize = 256;
+
 /// The bounds of `--chunk-size`.
 const CHUNK_BYTES_RANGE: std::ops::RangeInclusive<usize> = (1 << 10)..=(16 << 20);
 
@@ -92,16 +95,20 @@ pub fn choose(
         unreachable!("strategy() gives usable ones only")
     };
 
-    let lanes = request.lanes.unwrap_or(1).max(1);
-    if lanes > lanes_max {
+    let lanes = request.lanes.unwrap_or(1);
+    if !(1..=lanes_max).contains(&lanes) {
         return Err(Error::usage(format!(
             "--lanes {lanes}: {} can use {lanes_max}",
             strategy.id()
         )));
     }
     // Lanes mostly wait for the database, which on the same machine needs a processor of its own.
-    let encoders =
-        request.encoders.unwrap_or_else(|| facts.processors.saturating_sub(lanes)).max(1);
+    let encoders = request
+        .encoders
+        .unwrap_or_else(|| facts.processors.saturating_sub(lanes).clamp(1, ENCODERS_MAX));
+    if !(1..=ENCODERS_MAX).contains(&encoders) {
+        return Err(Error::usage(format!("--encoders {encoders}: takes 1 to {ENCODERS_MAX}")));
+    }
     let chunk_bytes = request.chunk_bytes.unwrap_or(CHUNK_BYTES);
     if !CHUNK_BYTES_RANGE.contains(&chunk_bytes) {
         return Err(Error::usage(format!("--chunk-size {chunk_bytes}: takes 1k to 16m")));
@@ -130,6 +137,18 @@ pub fn choose(
 
 fn action(request: &Request, facts: &Facts, place: &str, table: &str) -> Result<Action> {
     let Some(found) = &facts.target.table else { return Ok(Action::Create) };
+    if matches!(request.if_exists, IfExists::Replace | IfExists::Truncate)
+        && !found.dependents.is_empty()
+    {
+        return Err(Error::new(
+            Kind::Target,
+            format!(
+                "deleting the rows of table {table} would change those of {}, whose foreign keys say so",
+                found.dependents.join(", ")
+            ),
+        )
+        .advise("delete them yourself and load with --if-exists append, or load into another --table"));
+    }
     match request.if_exists {
         IfExists::Fail => {
             Err(Error::new(Kind::Target, format!("{place} has a table {table} already")).advise(
@@ -333,21 +352,38 @@ fn key(
         ))
         .advise("--verify count compares the number of rows"));
     }
-    let of_table = facts
-        .target
-        .table
-        .as_ref()
-        .filter(|_| !action.makes_table())
-        .map(|table| &table.primary_key);
-    let key = [Some(&request.key), of_table, Some(&request.primary_key)]
-        .into_iter()
-        .flatten()
-        .find(|key| !key.is_empty())
-        .cloned();
-    key.ok_or_else(|| {
-        Error::usage(format!("--on-conflict {} needs to know the key", request.on_conflict))
-            .advise("name it with --key COL[,COL], or make one with --primary-key")
-    })
+    let there = facts.target.table.as_ref().filter(|_| !action.makes_table());
+    let primary = there.map_or(&request.primary_key, |table| &table.primary_key);
+    let key = if request.key.is_empty() { primary } else { &request.key };
+    if key.is_empty() {
+        return Err(Error::usage(format!(
+            "--on-conflict {} needs to know the key",
+            request.on_conflict
+        ))
+        .advise("name it with --key COL[,COL], or make one with --primary-key"));
+    }
+    let others = there.map(|table| table.unique_keys.as_slice()).unwrap_or_default();
+    if !others.iter().chain([primary]).any(|unique| same_columns(unique, key)) {
+        return Err(Error::usage(format!(
+            "--key {}: the table has no unique key on these columns",
+            key.join(",")
+        ))
+        .advise(match there {
+            Some(_) => "make a unique index on them first".to_owned(),
+            None => format!("make one with --primary-key {}", key.join(",")),
+        }));
+    }
+    Ok(key.clone())
+}
+
+/// Whether two keys are the same columns, in any order.
+fn same_columns(a: &[String], b: &[String]) -> bool {
+    let sorted = |names: &[String]| {
+        let mut names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        names.sort();
+        names
+    };
+    sorted(a) == sorted(b)
 }
 
 fn strategy(
@@ -603,6 +639,7 @@ mod tests {
         let keyed = Request {
             on_conflict: OnConflict::Update,
             key: vec!["id".to_owned()],
+            primary_key: vec!["id".to_owned()],
             verify: Verify::Checksum,
             max_rejects: RejectLimit::default(),
             ..base()

@@ -92,6 +92,8 @@ pub struct TableFacts {
     pub holds_rows: bool,
     /// The primary key's columns, empty without one.
     pub primary_key: Vec<String>,
-    /// Unique keys besides the primary one, and indexes: how many the engine maintains for each row.
-    pub indexes: usize,
+    /// Unique keys besides the primary one.
+    pub unique_keys: Vec<Vec<String>>,
+    /// Tables whose rows the engine would delete or change if this one's were deleted.
+    pub dependents: Vec<String>,
 }

@@ -32,6 +32,7 @@ pub(super) fn read_head(
     request: &DialectRequest,
     pipe: &mut Option<Pipe>,
     abandoned: &Arc<AtomicBool>,
+    stop: &AtomicBool,
 ) -> Result<Head> {
     let name = place.name();
     let fail = |error: io::Error| cannot_open(&name, &error);
@@ -45,19 +46,36 @@ pub(super) fn read_head(
     let pipe = pipe.insert(Pipe::open(place, Arc::clone(abandoned))?);
     let mut bytes_max = HEAD_BYTES;
     loop {
-        let bytes = pipe.peek(bytes_max).map_err(fail)?;
+        let bytes = pipe.peek(bytes_max, stop).map_err(fail)?;
         let cut_off = bytes.len() == bytes_max;
         let head = look(place, request, Box::new(io::Cursor::new(bytes)), cut_off)?;
         // Compressed data comes in blocks, and none may have been whole.
-        if !cut_off || has_line(&head.text) || bytes_max >= RECORD_BYTES_MAX {
+        if !cut_off || has_record(&head.text, request) {
             return Ok(head);
+        }
+        if bytes_max >= RECORD_BYTES_MAX {
+            return Err(no_record(&name));
         }
         bytes_max *= 2;
     }
 }
 
-fn has_line(text: &[u8]) -> bool {
-    memchr::memchr2(b'\n', b'\r', text).is_some()
+/// Whether the first line that is neither to be skipped, nor blank, nor a comment is there as a whole.
+fn has_record(text: &[u8], request: &DialectRequest) -> bool {
+    let mut at = body_start(text, request.skip_lines);
+    while let Some(len) = memchr::memchr2(b'\n', b'\r', &text[at..]) {
+        if len > 0 && Some(text[at]) != request.comment {
+            return true;
+        }
+        at += len + 1;
+    }
+    false
+}
+
+fn no_record(name: &str) -> Error {
+    let mib = RECORD_BYTES_MAX >> 20;
+    Error::source(format!("the first {mib} MiB of {name} hold no record"))
+        .advise("check --skip-lines, --comment and --encoding")
 }
 
 /// Looks at what `reader` gives; `cut_off` when that is not all, which is then not the input's fault.
@@ -91,24 +109,31 @@ fn look(
         Some(label) => decode::by_label(label)?,
         None => decode::detect(&text).unwrap_or(UTF_8),
     };
-    let mut whole = text.len() < HEAD_BYTES && !cut_off;
     if decode::is_utf8(encoding) {
         refuse_binary(&input.name, &text)?;
-        // A header must be whole to be understood.
-        while !whole && !has_line(&text) && text.len() < RECORD_BYTES_MAX {
-            let more = plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text);
-            let got = more.or_else(forgive)?;
-            whole = got < HEAD_BYTES && !cut_off;
-            if got == 0 {
-                break;
-            }
-        }
     } else {
-        let mut decoded = Vec::new();
-        let mut decoder = decode::Decoder::new(text.as_slice(), encoding);
-        let got = decoder.read_to_end(&mut decoded);
-        got.map_err(|error| input.read_error(&error))?;
-        text = decoded;
+        plain = Box::new(decode::Decoder::new(
+            io::Cursor::new(std::mem::take(&mut text)).chain(plain),
+            encoding,
+        ));
+        plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
+    }
+    let mut whole = text.len() < HEAD_BYTES && !cut_off;
+    // The first record must be whole to be understood, and what follows it is looked at as well.
+    let mut found = has_record(&text, request);
+    let mut enough = found;
+    while !whole && !enough {
+        if text.len() >= RECORD_BYTES_MAX {
+            return Err(no_record(&input.name));
+        }
+        let more = plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text);
+        let got = more.or_else(forgive)?;
+        whole = got < HEAD_BYTES && !cut_off;
+        if got == 0 {
+            break;
+        }
+        enough = found;
+        found = has_record(&text, request);
     }
     input.encoding = encoding;
     Ok(Head { input, text, whole })

@@ -52,6 +52,10 @@ pub(crate) struct Observed {
     exponents: u64,
     /// Values written with a point, or otherwise as nothing but a float.
     points: u64,
+    /// Digits after the point, at the least; `digits_after` is the most.
+    scale_min: Option<u16>,
+    /// Values with a zero at the end that no program writes for a number: `1.10`, not `1.0`.
+    padded: bool,
     /// Values that look like somebody's way to write NULL, and the first of them.
     null_like: u64,
     null_spelling: Option<String>,
@@ -72,6 +76,9 @@ impl Observed {
         if let Some(decimal) = class.decimal {
             self.digits_before = self.digits_before.max(decimal.precision - decimal.scale);
             self.digits_after = self.digits_after.max(decimal.scale);
+            self.scale_min =
+                Some(self.scale_min.map_or(decimal.scale, |min| min.min(decimal.scale)));
+            self.padded |= decimal.scale > 1 && value.last() == Some(&b'0');
         }
         for (index, candidate) in CANDIDATES.iter().enumerate() {
             if class.fits & (1 << *candidate as u16) != 0 {
@@ -100,6 +107,11 @@ impl Observed {
         }
         self.digits_before = self.digits_before.max(other.digits_before);
         self.digits_after = self.digits_after.max(other.digits_after);
+        self.scale_min = match (self.scale_min, other.scale_min) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        self.padded |= other.padded;
     }
 
     /// The column's type; text where nothing was seen.
@@ -124,8 +136,12 @@ impl Observed {
     }
 
     /// Among whole numbers `1e5` is rather an identifier that a spreadsheet has not got at yet; among decimals it is 100000.
+    /// And `1.10` beside `1.1` is a version, which as a number would become its neighbour; where all have two digits, as in
+    /// prices, the zero says nothing.
     fn is_float_column(&self, index: usize) -> bool {
-        CANDIDATES[index] != Candidate::Float || self.exponents == 0 || self.points > 0
+        let versions = self.padded && self.scale_min != Some(self.digits_after);
+        CANDIDATES[index] != Candidate::Float
+            || !versions && (self.exponents == 0 || self.points > 0)
     }
 
     /// Why the column is text although nearly all its values fit a narrower type.
@@ -287,6 +303,9 @@ mod tests {
             (&["1", "2.5", "-0.25"], Type::Float),
             (&["39.02", "10.357019999999999", "1e-05"], Type::Float),
             (&["1012.3", "1e3"], Type::Float),
+            (&["19.90", "5.00", "7.25"], Type::Float),
+            (&["10.0", "0.25"], Type::Float),
+            (&["1.1", "1.10", "1.2"], decimal(3, 2)),
             (&["0.1234567890123456789", "12"], decimal(21, 19)),
             (&["NaN", "1.5"], Type::Text),
             (&["true", "false", "True"], Type::Boolean),

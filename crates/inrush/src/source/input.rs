@@ -63,25 +63,35 @@ impl Source {
         places: &[Place],
         request: &DialectRequest,
         known: Option<&[String]>,
+        stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
         let mut heads = Vec::new();
         let mut pipe = None;
         let abandoned = Arc::new(AtomicBool::new(false));
         for place in places {
-            heads.push(read_head(place, request, &mut pipe, &abandoned)?);
+            heads.push(read_head(place, request, &mut pipe, &abandoned, stop)?);
         }
         let mut reasons = Vec::new();
         let mut warnings = Vec::new();
         let first = &heads[0];
         let skipped = body_start(&first.text, request.skip_lines);
-        let (dialect, why) = sniff::dialect(
-            &first.text[skipped..],
-            first.whole,
-            request,
-            &first.input.place.extension(),
-        );
-        dialect.check().map_err(|error| Error::usage(error.to_string()))?;
-        reasons.extend(why);
+        let head = &first.text[skipped..];
+        let sniffed = sniff::dialect(head, first.whole, request, &first.input.place.extension())
+            .map_err(|error| Error::usage(error.to_string()))?;
+        reasons.extend(sniffed.reasons);
+        warnings.extend(sniffed.warnings);
+        let dialect = sniffed.dialect;
+        for head in &heads[1..] {
+            if memchr::memchr2(b'\n', b'\r', &head.text).is_some()
+                && sniff::newline(&head.text) != dialect.newline
+            {
+                return Err(Error::source(format!(
+                    "{} ends its lines otherwise than {}",
+                    head.input.name, heads[0].input.name
+                ))
+                .advise("load them one by one: a lone carriage return ends lines in one of them"));
+            }
+        }
 
         let mut source = Source {
             inputs: Vec::new(),

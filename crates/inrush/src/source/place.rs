@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, without_secrets};
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +71,12 @@ const COMPRESSIONS: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"
 pub(crate) fn expand(sources: &[String]) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for source in sources {
+        let shown = without_secrets(source);
+        if shown != *source && !Path::new(source).exists() {
+            return Err(Error::usage(format!(
+                "'{shown}' is no file: sources are files or patterns, and the target comes last"
+            )));
+        }
         if source == "-" {
             if places.contains(&Place::Stdin) {
                 return Err(Error::usage("standard input ('-') can be read only once"));

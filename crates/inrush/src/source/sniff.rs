@@ -1,6 +1,6 @@
 //! The dialect and the header, from an input's first bytes.
 
-use inrush_scan::{Dialect, Field, Newline, Scanner, unescape};
+use inrush_scan::{Dialect, DialectError, Field, Newline, Scanner, unescape};
 
 use crate::plan::Type;
 use crate::plan::{DialectRequest, Format};
@@ -12,21 +12,39 @@ const RECORDS_MAX: usize = 1_000;
 /// Delimiters tried when the user names none, likeliest first: on a tie the first wins.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// The dialect that reads `head` best, and why, in plain words.
+/// What was found out about the dialect.
+pub(crate) struct Sniffed {
+    pub(crate) dialect: Dialect,
+    /// Why, in plain words.
+    pub(crate) reasons: Vec<String>,
+    /// What is unusual enough that a user must hear of it: it changes how values are read.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The kind of line ends: a lone CR counts only where there is no LF at all.
+pub(crate) fn newline(head: &[u8]) -> Newline {
+    if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() {
+        Newline::Cr
+    } else {
+        Newline::Lf
+    }
+}
+
+/// The dialect that reads `head` best; `whole` when there is no more of the input.
+///
+/// # Errors
+/// When the user's own choices contradict each other.
 pub(crate) fn dialect(
     head: &[u8],
     whole: bool,
     request: &DialectRequest,
     extension: &str,
-) -> (Dialect, Vec<String>) {
+) -> Result<Sniffed, DialectError> {
     let mut reasons = Vec::new();
-    let newline = if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some()
-    {
+    let newline = newline(head);
+    if newline == Newline::Cr {
         reasons.push("lines end in a lone carriage return".to_owned());
-        Newline::Cr
-    } else {
-        Newline::Lf
-    };
+    }
     let delimiters: Vec<u8> = match (request.delimiter, request.format) {
         (Some(delimiter), _) => vec![delimiter],
         (None, Some(Format::Tsv)) => vec![b'\t'],
@@ -35,8 +53,12 @@ pub(crate) fn dialect(
         }
         (None, _) => DELIMITERS.to_vec(),
     };
-    // A dialect with more machinery has to read strictly better to win over a plainer one.
-    let quotings: Vec<(Option<u8>, Option<u8>)> = match (request.quote, request.escape) {
+    // A quote that is its own escape is what doubling means anyway.
+    let quote_of = |quote: Option<Option<u8>>| quote.unwrap_or(Some(b'"'));
+    let escape =
+        request.escape.map(|escape| escape.filter(|e| Some(*e) != quote_of(request.quote)));
+    // The plainest first: the others have to read the head better.
+    let quotings: Vec<(Option<u8>, Option<u8>)> = match (request.quote, escape) {
         (Some(quote), Some(escape)) => vec![(quote, escape)],
         (Some(quote), None) => vec![(quote, None), (quote, Some(b'\\'))],
         (None, Some(escape)) => vec![(Some(b'"'), escape), (None, escape)],
@@ -46,6 +68,7 @@ pub(crate) fn dialect(
     };
     // First the quoting under each delimiter, then the delimiter: a comma inside quotes must not count as a field's end.
     let mut best: Option<(Score, Dialect)> = None;
+    let mut contradiction = None;
     for delimiter in delimiters {
         let mut here: Option<(Score, Dialect)> = None;
         for (quote, escape) in &quotings {
@@ -56,7 +79,12 @@ pub(crate) fn dialect(
                 comment: request.comment,
                 newline,
             };
-            if dialect.check().is_err() {
+            if let Err(error) = dialect.check() {
+                contradiction.get_or_insert(error);
+                continue;
+            }
+            let sniffed_escape = request.escape.is_none() && escape.is_some();
+            if sniffed_escape && !backslashes_escape(head, &dialect) {
                 continue;
             }
             let score = score(head, whole, &dialect);
@@ -70,23 +98,49 @@ pub(crate) fn dialect(
             best = Some((score, dialect));
         }
     }
-    let dialect = best.map_or_else(Dialect::csv, |(_, dialect)| dialect);
+    let dialect = match (best, contradiction) {
+        (Some((_, dialect)), _) => dialect,
+        (None, Some(contradiction)) => return Err(contradiction),
+        (None, None) => Dialect::csv(),
+    };
     if request.delimiter.is_none() && request.format != Some(Format::Tsv) {
         reasons.push(format!("fields are separated by {}", name(dialect.delimiter)));
     }
+    let mut warnings = Vec::new();
     if request.quote.is_none() && dialect.quote != Some(b'"') {
-        reasons.push(match dialect.quote {
-            None => "quotes are plain characters: as quotes they would be broken".to_owned(),
-            Some(quote) => format!("fields are quoted with {}", name(quote)),
+        warnings.push(match dialect.quote {
+            None => "double quotes are read as plain characters, for as quotes most would be broken (--quote '\"' says otherwise)".to_owned(),
+            Some(quote) => {
+                format!("fields are quoted with {} (--quote '\"' says otherwise)", name(quote))
+            }
         });
     }
     if request.escape.is_none() && dialect.escape.is_some() {
-        reasons.push(
-            "a backslash makes the next character literal: without it quotes would be broken"
+        warnings.push(
+            "a backslash makes the next character literal, for without it quotes would be broken (--escape none says otherwise)"
                 .to_owned(),
         );
     }
-    (dialect, reasons)
+    Ok(Sniffed { dialect, reasons, warnings })
+}
+
+/// Whether every backslash stands where an escape would: before a quote, a delimiter, a line's end or another backslash. One in
+/// a path or a regular expression is a character like others.
+fn backslashes_escape(head: &[u8], dialect: &Dialect) -> bool {
+    let mut at = 0;
+    while let Some(next) = memchr::memchr(b'\\', &head[at..]) {
+        at += next + 1;
+        match head.get(at) {
+            Some(b'\\') => at += 1,
+            Some(b)
+                if Some(*b) == dialect.quote
+                    || *b == dialect.delimiter
+                    || matches!(b, b'\n' | b'\r') => {}
+            Some(_) => return false,
+            None => break,
+        }
+    }
+    true
 }
 
 /// A byte as messages name it.
@@ -111,6 +165,8 @@ struct Score {
     quoted: usize,
     /// Records whose quoting is broken.
     broken: usize,
+    /// Records looked at.
+    records: usize,
 }
 
 impl Score {
@@ -126,6 +182,11 @@ impl Score {
         if dialect.quote.is_none()
             && (other.broken < Self::BROKEN_MIN || other.broken <= other.quoted)
         {
+            return false;
+        }
+        // An apostrophe is a character of many languages, and a quote only where it explains much.
+        let apostrophe = dialect.quote == Some(b'\'');
+        if apostrophe && self.quoted * 2 <= self.records && self.regular <= other.regular {
             return false;
         }
         let explains = self.quoted > 0 && other.quoted == 0;
@@ -166,7 +227,8 @@ fn score(head: &[u8], whole: bool, dialect: &Dialect) -> Score {
     }
     let width = usual(&widths);
     let regular = widths.iter().filter(|w| **w == width).count();
-    Score { regular: regular as f64 / (widths.len() + broken).max(1) as f64, width, quoted, broken }
+    let records = widths.len() + broken;
+    Score { regular: regular as f64 / records.max(1) as f64, width, quoted, broken, records }
 }
 
 /// The most frequent number; of several the larger.
@@ -249,7 +311,7 @@ mod tests {
     use super::*;
 
     fn sniffed(head: &str) -> Dialect {
-        dialect(head.as_bytes(), true, &DialectRequest::default(), "csv").0
+        dialect(head.as_bytes(), true, &DialectRequest::default(), "csv").unwrap().dialect
     }
 
     #[test]
@@ -270,6 +332,10 @@ mod tests {
         assert_eq!(sniffed("a,b\n1,'x, y'\n2,'z, w'\n").quote, Some(b'\''));
         let backslash = sniffed("a,b\n1,\"say \\\"hi\\\", you\"\n2,\"x\"\n");
         assert_eq!((backslash.quote, backslash.escape), (Some(b'"'), Some(b'\\')));
+        let paths = "id,v\n1,C:\\new\\dir\n2,\"say \\\"hi\\\" now\"\n";
+        assert_eq!(sniffed(paths).escape, None);
+        let apostrophes = format!("id,v\n{}5,'quoted'\n", "1,x\n".repeat(20));
+        assert_eq!(sniffed(&apostrophes).quote, Some(b'"'));
         let plain = "a\tb\n\"Bob\" Smith\t1\n\"Al\" Jones\t2\n\"Cy\" Young\t3\n";
         assert_eq!(sniffed(plain).quote, None);
         let few = "id,name\n1,a\n2,\"b\" c\n3,\"d\n4,e\n";

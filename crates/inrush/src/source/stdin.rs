@@ -61,9 +61,12 @@ impl Pipe {
     }
 
     /// The first `bytes_max` bytes, or all if there are fewer. They come again when the pipe is read.
-    pub(crate) fn peek(&mut self, bytes_max: usize) -> io::Result<Vec<u8>> {
+    pub(crate) fn peek(&mut self, bytes_max: usize, stop: &AtomicBool) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
-        self.by_ref().take(bytes_max as u64).read_to_end(&mut head)?;
+        while head.len() < bytes_max && self.wait(stop)? {
+            let missing = (bytes_max - head.len()) as u64;
+            self.block.by_ref().take(missing).read_to_end(&mut head)?;
+        }
         let mut block = head.clone();
         block.extend_from_slice(&self.block.get_ref()[self.block.position() as usize..]);
         self.block = Cursor::new(block);
@@ -71,22 +74,30 @@ impl Pipe {
     }
 }
 
-impl Read for Pipe {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+impl Pipe {
+    /// Waits until there is something to read; false at the end, an error once `stop` is set.
+    fn wait(&mut self, stop: &AtomicBool) -> io::Result<bool> {
         while self.block.position() == self.block.get_ref().len() as u64 {
             match self.blocks.recv_timeout(TICK) {
                 Ok(block) => self.block = Cursor::new(block?),
-                Err(RecvTimeoutError::Timeout) if self.abandoned.load(Relaxed) => {
+                Err(RecvTimeoutError::Timeout) if stop.load(Relaxed) => {
                     return Err(io::ErrorKind::Other.into());
                 }
                 Err(RecvTimeoutError::Timeout) => continue,
                 // The thread has passed on the end, or its error, and is gone.
-                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+                Err(RecvTimeoutError::Disconnected) => return Ok(false),
             }
             if self.block.get_ref().is_empty() {
-                return Ok(0);
+                return Ok(false);
             }
         }
-        self.block.read(out)
+        Ok(true)
+    }
+}
+
+impl Read for Pipe {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let abandoned = Arc::clone(&self.abandoned);
+        if self.wait(&abandoned)? { self.block.read(out) } else { Ok(0) }
     }
 }

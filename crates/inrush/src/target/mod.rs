@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Durability, Facts, Plan, Request, TargetFacts, Type};
 
@@ -37,11 +37,18 @@ pub trait Target: Sync {
     /// Its strategies, best first: the static ranking.
     fn strategies(&self) -> &'static [&'static dyn Strategy];
 
-    /// Looks at the database and the table without changing either. Of the request only what bears on connecting counts.
+    /// Looks at the database and the table without changing either. Of the request only what bears on connecting counts;
+    /// `stop` ends a wait.
     ///
     /// # Errors
     /// When the database is there but can't be read.
-    fn facts(&self, location: &Location, table: &str, request: &Request) -> Result<TargetFacts>;
+    fn facts(
+        &self,
+        location: &Location,
+        table: &str,
+        request: &Request,
+        stop: &AtomicBool,
+    ) -> Result<TargetFacts>;
 
     /// The engine's type for a column that the load makes.
     fn spell(&self, ty: Type) -> String;
@@ -77,22 +84,9 @@ impl Serialize for Location {
 pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
     ALL.iter().find_map(|target| Some((*target, target.claim(text)?))).ok_or_else(|| {
         let spellings: Vec<&str> = ALL.iter().map(|target| target.spelling()).collect();
-        Error::usage(format!("'{}' names no target", without_password(text)))
+        Error::usage(format!("'{}' names no target", without_secrets(text)))
             .advise(format!("the target comes last, as {}", spellings.join(" or ")))
     })
-}
-
-/// A URL without what stands between the user's name and the host.
-fn without_password(text: &str) -> String {
-    match text.split_once("://") {
-        Some((scheme, rest)) => match rest.rsplit_once('@') {
-            Some((user, host)) => {
-                format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or_default())
-            }
-            None => text.to_owned(),
-        },
-        None => text.to_owned(),
-    }
 }
 
 /// One way to write to one target.
@@ -235,9 +229,12 @@ mod tests {
 
     #[test]
     fn passwords_do_not_reach_messages() {
-        let error = find("oracle://scott:tig@er@db.example/x").err().unwrap();
-        assert!(!error.to_string().contains("tig"), "{error}");
-        assert!(!error.to_string().contains("er@"), "{error}");
-        assert!(error.what().contains("scott@db.example"), "{error}");
+        for url in
+            ["oracle://scott:tig@er@db/x", "oracle://db/x?password=tiger", "oracle:scott:tiger@db"]
+        {
+            let error = find(url).err().unwrap();
+            assert!(!error.to_string().contains("tig"), "{error}");
+            assert!(error.what().contains("'oracle:...'"), "{error}");
+        }
     }
 }

@@ -58,7 +58,8 @@ pub(crate) fn scanned_in_chunks(
     all
 }
 
-/// A cut is a boundary, and the last one before the goal unless the record behind it is broken.
+/// A cut is a boundary: the last one before the goal, unless the record behind it is broken, or the
+/// first one behind the goal.
 fn check_cut(
     dialect: &Dialect,
     bytes: &[u8],
@@ -73,6 +74,7 @@ fn check_cut(
     let better = boundaries.iter().copied().rfind(|&at| start < at && at <= goal);
     if end > goal {
         assert_eq!(better, None);
+        assert_eq!(boundaries.iter().find(|&&at| at > start), Some(&end), "not the first");
     } else if better != Some(end) {
         let broken = rows(dialect, bytes)
             .into_iter()

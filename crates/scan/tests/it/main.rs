@@ -3,8 +3,6 @@
 
 /// Dates and timestamps, done in a way that is easy to believe.
 mod date_model;
-/// Whole inputs given to every machine at once.
-mod machines;
 /// The machines that read an input, and how their answers are compared.
 mod machines;
 /// What the grammar says, written as plainly as possible.

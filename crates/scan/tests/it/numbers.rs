@@ -193,6 +193,28 @@ fn floats_that_round_trip() {
     }
 }
 
+/// Values next to powers of two, where the distance to the next value changes, with 15 to 18 digits
+/// and a little beside.
+#[test]
+fn long_floats_next_to_powers_of_two() {
+    for power in -80..90 {
+        let value = 2_f64.powi(power);
+        for value in [value.next_down(), value, value.next_up(), value * 1.5, value * 1.1] {
+            for digits in 14..18 {
+                let text = format!("{value:.digits$e}");
+                let (mantissa, power) = text.split_once('e').expect("a power");
+                let mantissa: i64 = mantissa.replace('.', "").parse().expect("digits");
+                let power = power.parse::<i64>().expect("a power") - digits as i64;
+                for off in -12..=12 {
+                    let text = format!("{}.e{power}", mantissa + off);
+                    let expected = round_trips_by_std(&text);
+                    assert_eq!(float_round_trips(text.as_bytes()), expected, "{text}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn decimals() {
     for (text, precision, scale) in [

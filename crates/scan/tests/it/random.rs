@@ -44,13 +44,39 @@ const PIECES: [&str; 22] = [
     "0123456789abcdefghijklmnopqrstuvwxyz",
 ];
 
+/// Lines that take a walk from in quotes to in plain text, or not, or break it.
+const LINES: [&str; 14] = [
+    "\",x\",\"\n",
+    "\",x\",y\\\n",
+    "\",x\\\n",
+    "x\\\n",
+    "\\\n",
+    "\"\n",
+    "\"x\n",
+    "x\n",
+    "x,\"\n",
+    "\"\",\\\n",
+    "\\\",\"\n",
+    "\"\\\n",
+    "\",\"\",\"\n",
+    "x\",\\\n",
+];
+
+fn lines() -> impl Strategy<Value = Vec<u8>> {
+    (
+        proptest::collection::vec(proptest::sample::select(&LINES[..]), 0..12),
+        proptest::sample::select(&PIECES[..]),
+    )
+        .prop_map(|(lines, end)| (lines.concat() + end).into_bytes())
+}
+
 fn text(pieces: impl Into<proptest::collection::SizeRange>) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(proptest::sample::select(&PIECES[..]), pieces)
         .prop_map(|pieces| pieces.concat().into_bytes())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 8000, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn machines_agree(dialect in dialects(), bytes in text(0..80)) {
@@ -68,6 +94,19 @@ proptest! {
         expect_in_chunks(&dialect, &bytes, step, goal, &rows);
     }
 
+    /// Walks that fail, and others that meet them or not.
+    #[test]
+    fn broken_records_agree(
+        escape in any::<bool>(),
+        bytes in lines(),
+        step in 1_usize..100,
+        goal in 0_usize..100,
+    ) {
+        let dialect = Dialect { escape: escape.then_some(b'\\'), ..Dialect::csv() };
+        let rows = agreed(&dialect, &bytes);
+        expect_in_chunks(&dialect, &bytes, step, goal, &rows);
+    }
+
     /// What is cut off at the limit is scanned as one run of records, and something is cut off
     /// whenever there is a whole line.
     #[test]
@@ -80,8 +119,14 @@ proptest! {
         if let Some(cut) = cut {
             prop_assert!(lines.contains(&cut));
             let more = Cutter::new(&dialect).cut(&bytes, goal, Tail::More);
-            prop_assert!(more.is_none_or(|more| more == cut));
-            agreed(&dialect, &bytes[..cut]);
+            let rows = agreed(&dialect, &bytes[..cut]);
+            match more {
+                Some(more) => prop_assert_eq!(more, cut),
+                None => {
+                    prop_assert!(rows[0].fault.is_some());
+                    prop_assert_eq!(rows[0].next, lines[0]);
+                }
+            }
         }
     }
 }

@@ -107,7 +107,8 @@ impl Lane for BindLane<'_> {
                     self.transaction.wrote(1)?;
                 }
                 Step::Refused(code, column, message) => {
-                    ack.faults.push(fault(row, code, column, message))
+                    self.transaction.refused(&message)?;
+                    ack.faults.push(fault(row, code, column, message));
                 }
             }
         }

@@ -67,7 +67,10 @@ impl Insert {
     pub(super) fn of(plan: &Plan) -> Self {
         let choice = &plan.choice;
         let names = || choice.columns.iter().map(|column| column.name.as_str());
-        let head = format!("INSERT INTO {} ({}) VALUES ", quote(&plan.table), list(names()));
+        // OR ABORT stands above the schema's own ON CONFLICT clauses: one that says IGNORE, REPLACE, FAIL or ROLLBACK would lose
+        // rows without telling us which.
+        let head =
+            format!("INSERT OR ABORT INTO {} ({}) VALUES ", quote(&plan.table), list(names()));
         let set = |names: Vec<&str>| {
             names
                 .iter()

@@ -3,19 +3,21 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 
 use crate::error::{Error, Kind, Result};
+use crate::pending::directory;
 use crate::plan::{Column, TableFacts, TargetFacts};
 use crate::target::sqlite::ddl::quote;
-use crate::target::sqlite::session::{directory, explain, no_directory, with_suffix};
+use crate::target::sqlite::session::{
+    LockWait, explain, follow_link, no_directory, open_file, refuse_leftovers, with_suffix,
+};
 use crate::target::sqlite::types;
 
-/// The facts of a database file; waits `busy_timeout_ms` for a writer that shuts everybody out.
-pub(super) fn gather(path: &Path, table: &str, busy_timeout_ms: u64) -> Result<TargetFacts> {
+/// The facts of a database file; `locks` says how to wait for a writer that shuts everybody out.
+pub(super) fn gather(path: &Path, table: &str, locks: &LockWait<'_>) -> Result<TargetFacts> {
     if path.is_dir() {
         return Err(Error::new(
             Kind::Target,
@@ -23,12 +25,20 @@ pub(super) fn gather(path: &Path, table: &str, busy_timeout_ms: u64) -> Result<T
         )
         .advise("name a file in it"));
     }
+    if path == Path::new(":memory:") {
+        return Err(Error::usage("a database in memory would be gone when the load ends")
+            .advise("name a file"));
+    }
+    let path = &follow_link(path);
     let exists = path.exists();
-    if !exists && !directory(path).is_dir() {
-        return Err(no_directory(path));
+    if !exists {
+        if !directory(path).is_dir() {
+            return Err(no_directory(path));
+        }
+        refuse_leftovers(path)?;
     }
     let connection = if exists {
-        open(path, Duration::from_millis(busy_timeout_ms)).map_err(|error| explain(path, &error))?
+        open(path, locks).map_err(|error| explain(path, &error))?
     } else {
         Connection::open_in_memory().map_err(|error| explain(path, &error))?
     };
@@ -41,11 +51,10 @@ pub(super) fn gather(path: &Path, table: &str, busy_timeout_ms: u64) -> Result<T
 }
 
 /// Read-only; but where a writer was killed, SQLite has to finish its undoing first, and that takes the right to write.
-fn open(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
+fn open(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<Connection> {
     let look = |flags| {
-        let connection =
-            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        connection.busy_timeout(busy_timeout)?;
+        let connection = open_file(path, flags)?;
+        locks.apply(&connection);
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(connection)
     };
@@ -101,13 +110,22 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
         .optional()?;
     let Some(name) = name else { return Ok(None) };
     let mut facts = TableFacts { name: name.clone(), ..TableFacts::default() };
+    let strict: bool =
+        connection
+            .query_row("SELECT strict FROM pragma_table_list(?1)", [&name], |row| row.get(0))?;
     let mut key: Vec<(i64, String)> = Vec::new();
     // table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden; hidden columns are generated, or a virtual table's own.
     let mut statement =
         connection.prepare("SELECT name, type, pk FROM pragma_table_xinfo(?1) WHERE hidden = 0")?;
     let mut rows = statement.query([&name])?;
     while let Some(row) = rows.next()? {
-        let (column, declared, pk): (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (column, mut declared, pk): (String, String, i64) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
+        if strict && declared.eq_ignore_ascii_case("ANY") {
+            // In a STRICT table ANY keeps every value as it is, like a column without a type in an ordinary one; there the word
+            // means NUMERIC affinity (https://sqlite.org/stricttables.html).
+            declared.clear();
+        }
         if pk > 0 {
             key.push((pk, column.clone()));
         }
@@ -130,16 +148,38 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
         }
     }
     facts.primary_key = key.into_iter().map(|(_, column)| column).collect();
-    facts.indexes =
-        connection.query_row("SELECT count(*) FROM pragma_index_list(?1)", [&name], |row| {
-            row.get::<_, u32>(0)
-        })? as usize;
+    facts.unique_keys = unique_keys(connection, &name)?;
+    facts.dependents = dependents(connection, &name)?;
     facts.holds_rows = connection.query_row(
         &format!("SELECT EXISTS (SELECT 1 FROM {})", quote(&name)),
         [],
         |row| row.get(0),
     )?;
     Ok(Some(facts))
+}
+
+/// The column lists that SQLite accepts as the target of ON CONFLICT: unique indexes on plain columns without a condition.
+fn unique_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Vec<String>>> {
+    let mut indexes = connection
+        .prepare("SELECT name FROM pragma_index_list(?1) WHERE \"unique\" AND NOT partial")?;
+    let names: Vec<String> =
+        indexes.query_map([table], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut columns = connection.prepare("SELECT name FROM pragma_index_info(?1)")?;
+    let mut keys = Vec::new();
+    for name in names {
+        let key: Vec<Option<String>> =
+            columns.query_map([name], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        keys.extend(key.into_iter().collect::<Option<Vec<String>>>());
+    }
+    Ok(keys)
+}
+
+/// Tables whose rows SQLite would delete or change if this one's rows were deleted.
+fn dependents(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT DISTINCT child.name FROM sqlite_schema AS child, pragma_foreign_key_list(child.name) AS key \
+               WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE \
+               AND key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT') AND child.name <> ?1 COLLATE NOCASE";
+    connection.prepare(sql)?.query_map([table], |row| row.get(0))?.collect()
 }
 
 fn refuse_view(connection: &Connection, name: &str) -> rusqlite::Result<Result<()>> {

@@ -127,7 +127,16 @@ pub(super) struct SqliteLoad<'a> {
     /// Rows in the table before the load.
     rows_before: u64,
     checksum_before: Option<Checksum>,
-    committed: u64,
+    committed: Committed,
+    /// The database's journal mode before a knob changed it.
+    journal_mode_before: Option<String>,
+}
+
+/// What was committed before the end, because the plan says so.
+#[derive(Default)]
+struct Committed {
+    anything: bool,
+    rows: u64,
 }
 
 impl<'a> SqliteLoad<'a> {
@@ -137,11 +146,14 @@ impl<'a> SqliteLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let knobs = &plan.choice.knobs;
-        let session = Session::open(Path::new(&plan.location.secret), knobs.count("busy_timeout"))?;
+        let session =
+            Session::open(Path::new(&plan.location.secret), knobs.count("busy_timeout"), stop)?;
         if session.is_new() && knobs.word("page_size") != "keep" {
             session.execute(&format!("PRAGMA page_size = {}", knobs.word("page_size")))?;
         }
+        let mut journal_mode_before = None;
         if knobs.word("journal_mode") != "keep" {
+            let before = session.value("PRAGMA journal_mode")?;
             let mode =
                 session.value(&format!("PRAGMA journal_mode = {}", knobs.word("journal_mode")))?;
             if mode != knobs.word("journal_mode") {
@@ -149,6 +161,7 @@ impl<'a> SqliteLoad<'a> {
                     "the journal mode stays {mode}: another connection uses the database"
                 )));
             }
+            journal_mode_before = (before != mode).then_some(before);
         }
         session.execute(&format!("PRAGMA synchronous = {}", knobs.word("synchronous")))?;
         session.execute(&format!("PRAGMA cache_size = -{}", knobs.count("cache") >> 10))?;
@@ -159,12 +172,15 @@ impl<'a> SqliteLoad<'a> {
             shape: Arc::new(plan.shape()),
             rows_before: 0,
             checksum_before: None,
-            committed: 0,
+            committed: Committed::default(),
+            journal_mode_before,
         };
-        load.session.watch(stop);
-        load.transaction().begin()?;
-        load.prepare_table()?;
-        Ok(Box::new(load))
+        load.session.watch();
+        let prepared = load.prepare();
+        if prepared.is_err() {
+            load.abort();
+        }
+        prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
     }
 
     fn transaction(&mut self) -> Transaction<'_> {
@@ -176,6 +192,18 @@ impl<'a> SqliteLoad<'a> {
             rows: 0,
             committed: &mut self.committed,
         }
+    }
+
+    /// Makes the table ready, and leaves a transaction open for the rows.
+    fn prepare(&mut self) -> Result<()> {
+        self.transaction().begin()?;
+        self.prepare_table()?;
+        // One row a transaction is what SQLite does by itself; the table itself is made or emptied in one, all the same.
+        if self.plan.choice.knobs.count("rows_per_transaction") == 1 {
+            self.session.execute("COMMIT")?;
+            self.committed.anything = self.plan.choice.action != Action::Append;
+        }
+        Ok(())
     }
 
     fn prepare_table(&mut self) -> Result<()> {
@@ -331,7 +359,9 @@ impl Load for SqliteLoad<'_> {
         if self.session.in_transaction() {
             self.session.execute("COMMIT")?;
         }
-        self.session.finish()?;
+        if let Some(unsure) = self.session.finish()? {
+            settings.insert("directory".to_owned(), unsure);
+        }
         Ok(settings)
     }
 
@@ -345,12 +375,19 @@ impl Load for SqliteLoad<'_> {
             return Aftermath::Unknown;
         }
         let new = self.session.is_new();
+        let journal_mode =
+            self.journal_mode_before.take().filter(|_| !new && self.session.is_open());
+        if let Some(mode) = journal_mode
+            && self.session.value(&format!("PRAGMA journal_mode = {mode}")).ok() != Some(mode)
+        {
+            return Aftermath::Unknown;
+        }
         self.session.discard();
         if !new && self.session.recover().is_err() {
             return Aftermath::Unknown;
         }
         match self.committed {
-            rows if rows > 0 && !new => Aftermath::Committed { rows },
+            Committed { anything: true, rows } if !new => Aftermath::Committed { rows },
             _ => Aftermath::NothingChanged,
         }
     }
@@ -362,7 +399,7 @@ pub(super) struct Transaction<'l> {
     begin: &'l str,
     rows_max: u64,
     rows: u64,
-    committed: &'l mut u64,
+    committed: &'l mut Committed,
 }
 
 // SAFETY: a session is used by one thread at a time: the lane's while the pipeline runs, and the lane alone holds this borrow
@@ -371,11 +408,20 @@ unsafe impl Send for Transaction<'_> {}
 
 impl Transaction<'_> {
     fn begin(&mut self) -> Result<()> {
-        // One row a transaction is what SQLite does by itself.
-        if self.rows_max != 1 && !self.session.in_transaction() {
+        if !self.session.in_transaction() {
             self.session.execute(&format!("BEGIN {}", self.begin))?;
         }
         Ok(())
+    }
+
+    /// A row was refused. Where SQLite has rolled back the whole transaction because of it (a trigger's RAISE(ROLLBACK)), the
+    /// rows before it are gone, and going on would lose them.
+    pub(super) fn refused(&self, message: &str) -> Result<()> {
+        if self.rows_max == 1 || self.session.in_transaction() {
+            return Ok(());
+        }
+        Err(Error::target(format!("a row made SQLite roll back the whole load: {message}"))
+            .advise("a trigger of the table says RAISE(ROLLBACK); with RAISE(ABORT) the row alone is refused"))
     }
 
     /// Rows that can be written before the next commit.
@@ -394,9 +440,12 @@ impl Transaction<'_> {
             if self.session.in_transaction() {
                 self.session.execute("COMMIT")?;
             }
-            *self.committed += self.rows;
+            self.committed.anything = true;
+            self.committed.rows += self.rows;
             self.rows = 0;
-            self.begin()?;
+            if self.rows_max > 1 {
+                self.begin()?;
+            }
         }
         Ok(())
     }

@@ -10,6 +10,8 @@ mod statement;
 mod types;
 mod values;
 
+use std::sync::atomic::AtomicBool;
+
 use crate::error::Result;
 use crate::plan::{Request, TargetFacts, Type};
 use crate::target::{Location, Strategy, Target};
@@ -56,13 +58,20 @@ impl Target for Sqlite {
         &[&bind::Bind, &values::Values, &values::RowSql]
     }
 
-    fn facts(&self, location: &Location, table: &str, request: &Request) -> Result<TargetFacts> {
+    fn facts(
+        &self,
+        location: &Location,
+        table: &str,
+        request: &Request,
+        stop: &AtomicBool,
+    ) -> Result<TargetFacts> {
         let timeout = request
             .knobs
             .get(load::BUSY_TIMEOUT.name)
             .map_or(load::BUSY_TIMEOUT.default, String::as_str);
         // A value that is no number is refused with the other knobs, in words.
-        facts::gather(location.secret.as_ref(), table, timeout.parse().unwrap_or(0))
+        let locks = session::LockWait::new(timeout.parse().unwrap_or(0), stop);
+        facts::gather(location.secret.as_ref(), table, &locks)
     }
 
     fn spell(&self, ty: Type) -> String {

@@ -4,40 +4,94 @@ use std::ffi::{CStr, c_int, c_void};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::error::{Error, Kind, Result};
+use crate::pending::{Pending, directory};
 use crate::target::sqlite::JOURNALS;
+
+/// How a connection waits for another's lock: in small steps, and no longer than the user wants.
+pub(super) struct LockWait<'a> {
+    timeout_ms: u64,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> LockWait<'a> {
+    /// A lock comes free, or the user changes their mind, at most so much before it is noticed.
+    const STEP_MS: u64 = 10;
+
+    pub(super) fn new(timeout_ms: u64, stop: &'a AtomicBool) -> Self {
+        Self { timeout_ms, stop }
+    }
+
+    /// Makes `connection` wait so. It must be closed before `self` goes.
+    pub(super) fn apply(&self, connection: &Connection) {
+        unsafe extern "C" fn wait(this: *mut c_void, steps: c_int) -> c_int {
+            // SAFETY: `apply` registers a reference that outlives the connection.
+            let this = unsafe { &*this.cast::<LockWait<'_>>() };
+            let waited_ms = u64::try_from(steps).unwrap_or(0) * LockWait::STEP_MS;
+            if waited_ms >= this.timeout_ms || this.stop.load(Relaxed) {
+                return 0;
+            }
+            std::thread::sleep(Duration::from_millis(LockWait::STEP_MS));
+            1
+        }
+        // SAFETY: the callback fits the pointer; SQLite calls it from within calls on this connection only.
+        unsafe {
+            let this = std::ptr::from_ref(self).cast_mut().cast::<c_void>();
+            ffi::sqlite3_busy_handler(connection.handle(), Some(wait), this);
+        }
+    }
+}
 
 /// A connection, and where its file really is.
 pub(super) struct Session<'a> {
     /// `None` only after [`Session::close`].
     connection: Option<Connection>,
+    /// Boxed, for SQLite has its address; after the connection, for fields go in their order.
+    locks: Box<LockWait<'a>>,
     /// The path the user named.
     pub(super) path: PathBuf,
     /// The file being written until the load has committed, when the database isn't there yet.
-    temporary: Option<PathBuf>,
-    /// What the progress handler looks at, while there is one.
-    watched: Option<&'a AtomicBool>,
+    temporary: Option<Pending>,
+    /// Whether the progress handler is registered.
+    watched: bool,
 }
 
 impl<'a> Session<'a> {
     /// Opens the database for writing. One that isn't there is written under a temporary name beside it, so that a load that
     /// is killed leaves nothing under the target's name.
-    pub(super) fn open(path: &Path, busy_timeout_ms: u64) -> Result<Self> {
-        let temporary = if path.exists() { None } else { Some(temporary_path(path)?) };
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let file = temporary.as_deref().unwrap_or(path);
+    pub(super) fn open(path: &Path, busy_timeout_ms: u64, stop: &'a AtomicBool) -> Result<Self> {
+        let path = &follow_link(path);
+        let temporary = if path.exists() {
+            None
+        } else {
+            refuse_leftovers(path)?;
+            Some(Pending::create(path, false).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => no_directory(path),
+                _ => Error::target(format!(
+                    "cannot make a file in {}: {}",
+                    directory(path).display(),
+                    error
+                )),
+            })?)
+        };
+        let file = temporary.as_ref().map_or(path.as_path(), |temporary| &temporary.path);
         let connection =
-            Connection::open_with_flags(file, flags).map_err(|error| explain(path, &error))?;
-        connection
-            .busy_timeout(std::time::Duration::from_millis(busy_timeout_ms))
-            .map_err(|error| explain(path, &error))?;
-        Ok(Self { connection: Some(connection), path: path.to_owned(), temporary, watched: None })
+            open_file(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+                .map_err(|error| explain(path, &error))?;
+        let locks = Box::new(LockWait::new(busy_timeout_ms, stop));
+        locks.apply(&connection);
+        Ok(Self {
+            connection: Some(connection),
+            locks,
+            path: path.to_owned(),
+            temporary,
+            watched: false,
+        })
     }
 
     pub(super) fn connection(&self) -> &Connection {
@@ -90,8 +144,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Makes long statements end with SQLITE_INTERRUPT once `stop` is set.
-    pub(super) fn watch(&mut self, stop: &'a AtomicBool) {
+    /// Makes long statements end with SQLITE_INTERRUPT once the user wants to stop.
+    pub(super) fn watch(&mut self) {
         unsafe extern "C" fn stopped(stop: *mut c_void) -> c_int {
             // SAFETY: the session holds the reference while the handler is registered, and unregisters before it goes.
             c_int::from(unsafe { &*stop.cast::<AtomicBool>() }.load(Relaxed))
@@ -99,15 +153,15 @@ impl<'a> Session<'a> {
         // Looked at about every 10,000 instructions of SQLite's machine: some tenths of a millisecond.
         // SAFETY: the callback fits the pointer, which is valid for 'a, longer than the session.
         unsafe {
-            let stop = std::ptr::from_ref(stop).cast_mut().cast::<c_void>();
+            let stop = std::ptr::from_ref(self.locks.stop).cast_mut().cast::<c_void>();
             ffi::sqlite3_progress_handler(self.connection().handle(), 10_000, Some(stopped), stop);
         }
-        self.watched = Some(stop);
+        self.watched = true;
     }
 
     /// Ends [`Session::watch`]: undoing a load must not be interrupted.
     pub(super) fn unwatch(&mut self) {
-        if self.watched.take().is_some() {
+        if std::mem::take(&mut self.watched) {
             // SAFETY: the handle is open; no callback is registered after this.
             unsafe {
                 ffi::sqlite3_progress_handler(
@@ -120,37 +174,62 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Closes the connection; a database that is new gets its name, safe on disk.
-    pub(super) fn finish(&mut self) -> Result<()> {
+    /// Closes the connection; a database that is new gets its name, safe on disk. Answers with what could not be made sure.
+    pub(super) fn finish(&mut self) -> Result<Option<String>> {
         self.unwatch();
+        if self.is_new() {
+            self.empty_the_wal()?;
+        }
         if let Some(connection) = self.connection.take() {
             connection.close().map_err(|(_, error)| explain(&self.path, &error))?;
         }
-        if let Some(temporary) = &self.temporary {
-            let fail = |error: io::Error| {
-                Error::target(format!(
-                    "cannot put the database in place as {}: {error}",
-                    self.path.display()
+        let Some(temporary) = &self.temporary else { return Ok(None) };
+        let temporary = &temporary.path;
+        let shown = self.path.display();
+        let fail = |error: io::Error| {
+            Error::target(format!("cannot put the database in place as {shown}: {error}"))
+        };
+        // What SQLite has not taken back into the database would be lost with its name.
+        if JOURNALS[1..].iter().any(|suffix| with_suffix(temporary, suffix).exists()) {
+            return Err(Error::target(format!("SQLite did not finish writing {shown}")).advise(
+                format!("make room on its file system: df -h {}", directory(&self.path).display()),
+            ));
+        }
+        File::open(temporary).and_then(|file| file.sync_all()).map_err(fail)?;
+        refuse_leftovers(&self.path)?;
+        // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
+        match fs::hard_link(temporary, &self.path) {
+            Ok(()) => drop(fs::remove_file(temporary)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Error::target(format!(
+                    "{shown} was made by somebody else during the load"
                 ))
-            };
-            File::open(temporary).and_then(|file| file.sync_all()).map_err(fail)?;
-            // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
-            match fs::hard_link(temporary, &self.path) {
-                Ok(()) => drop(fs::remove_file(temporary)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    return Err(Error::target(format!(
-                        "{} was made by somebody else during the load",
-                        self.path.display()
-                    ))
-                    .advise("run the load again: it will look at what is there now"));
-                }
-                // A file system without hard links.
-                Err(_) => fs::rename(temporary, &self.path).map_err(fail)?,
+                .advise("run the load again: it will look at what is there now"));
             }
-            self.temporary = None;
-            File::open(directory(&self.path))
-                .and_then(|directory| directory.sync_all())
-                .map_err(fail)?;
+            // A file system without hard links.
+            Err(_) => fs::rename(temporary, &self.path).map_err(fail)?,
+        }
+        self.temporary = None;
+        // The database is in place; some file systems can't sync a directory, and that undoes nothing.
+        let synced = File::open(directory(&self.path)).and_then(|directory| directory.sync_all());
+        Ok(synced.err().map(|error| format!("the directory could not be synced: {error}")))
+    }
+
+    /// Has SQLite move all of a write-ahead log into the database: closing does that too, but keeps quiet when it fails.
+    fn empty_the_wal(&self) -> Result<()> {
+        // busy, pages in the log, pages moved; -1 without a log (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
+        let checkpoint = |row: &rusqlite::Row<'_>| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        };
+        let (busy, log, moved) = self
+            .connection()
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], checkpoint)
+            .map_err(|error| self.explain(&error))?;
+        if busy != 0 || log != moved {
+            return Err(Error::target(format!(
+                "SQLite could not move the write-ahead log into {}",
+                self.path.display()
+            )));
         }
         Ok(())
     }
@@ -160,19 +239,23 @@ impl<'a> Session<'a> {
         self.unwatch();
         drop(self.connection.take());
         if let Some(temporary) = self.temporary.take() {
-            remove_database(&temporary);
+            remove_database(&temporary.path);
         }
     }
 
     /// Has SQLite play back what a failed transaction left in the journal: after an error of the disk it leaves that to the next
     /// connection, and the user should not have to be that one. For a closed session.
     pub(super) fn recover(&self) -> Result<()> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Connection::open_with_flags(&self.path, flags)
+        open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .and_then(|connection| {
                 connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
             })
             .map_err(|error| self.explain(&error))
+    }
+
+    /// Whether there is a connection.
+    pub(super) fn is_open(&self) -> bool {
+        self.connection.is_some()
     }
 
     /// Whether the database is new with this load.
@@ -187,9 +270,38 @@ impl Drop for Session<'_> {
     }
 }
 
-/// The directory of a file named by the user.
-pub(super) fn directory(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// Opens the file of this path and no other: to SQLite `:memory:` and `file:x.db?mode=...` are no paths, but they can't begin
+/// with a slash.
+pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
+/// Where a link to a database that isn't there points: it is made there.
+pub(super) fn follow_link(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(goal) if !path.exists() => path = directory(&path).join(goal),
+            _ => break,
+        }
+    }
+    path
+}
+
+/// A journal of another database, left beside the place of a new one, would be played back into it by whoever opens it next.
+pub(super) fn refuse_leftovers(path: &Path) -> Result<()> {
+    match JOURNALS[1..].iter().map(|suffix| with_suffix(path, suffix)).find(|name| name.exists()) {
+        None => Ok(()),
+        Some(name) => {
+            let (shown, name) = (path.display(), name.display());
+            Err(Error::target(format!(
+                "{name} is there without {shown}: it belongs to a database that is gone"
+            ))
+            .advise(format!("put that database back as {shown}, or remove {name}")))
+        }
+    }
 }
 
 /// The path with something after its last byte, as SQLite names its journals.
@@ -212,34 +324,6 @@ pub(super) fn no_directory(path: &Path) -> Error {
     let directory = directory(path).display();
     Error::target(format!("the directory {directory} does not exist"))
         .advise(format!("mkdir -p {directory}"))
-}
-
-/// A name for the new database until it is whole: hidden, beside the target, with our process id and a count. What loads that were killed
-/// left there is removed.
-fn temporary_path(path: &Path) -> Result<PathBuf> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let prefix = format!(".{name}.inrush-");
-    let directory = directory(path);
-    let entries = fs::read_dir(directory).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => no_directory(path),
-        _ => Error::target(format!("cannot use the directory {}: {error}", directory.display())),
-    })?;
-    for entry in entries.flatten() {
-        let pid = entry
-            .file_name()
-            .to_string_lossy()
-            .strip_prefix(&prefix)
-            .and_then(|rest| rest.split('-').next().and_then(|pid| pid.parse::<u32>().ok()));
-        if let Some(pid) = pid
-            && cfg!(target_os = "linux")
-            && !Path::new(&format!("/proc/{pid}")).exists()
-        {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Relaxed);
-    Ok(directory.join(format!("{prefix}{}-{count}", std::process::id())))
 }
 
 /// SQLite's error in the user's words: what happened, and what to try.

@@ -124,11 +124,12 @@ impl<'s> Statement<'s> {
     #[cold]
     fn failed(&mut self, session: &Session<'_>) -> Result<Step> {
         let (code, message) = session.last_failure();
+        let error = session.last_error();
         // SAFETY: the statement is live; reset repeats the failure's code, which is known already.
         unsafe { ffi::sqlite3_reset(self.raw) };
         match refusal(code, &message) {
             Some((code, column)) => Ok(Step::Refused(code, column, message)),
-            None => Err(session.last_error()),
+            None => Err(error),
         }
     }
 

@@ -190,13 +190,16 @@ struct TextLane<'l> {
 
 impl<'l> TextLane<'l> {
     fn new(transaction: Transaction<'l>, plan: &Plan, rows_per_statement: usize) -> Self {
+        let skips = plan.request.on_conflict == OnConflict::Skip;
+        let sums = plan.request.verify == Verify::Checksum;
         Self {
             transaction,
             insert: Insert::of(plan),
             columns: plan.choice.columns.len(),
-            rows_per_statement,
-            skips: plan.request.on_conflict == OnConflict::Skip,
-            sums: plan.request.verify == Verify::Checksum,
+            // Of a statement that skipped some rows nobody can say which.
+            rows_per_statement: if skips && sums { 1 } else { rows_per_statement },
+            skips,
+            sums,
             sql: Vec::new(),
         }
     }
@@ -218,14 +221,31 @@ impl<'l> TextLane<'l> {
         self.sql.extend_from_slice(self.insert.head.as_bytes());
         self.sql.extend_from_slice(&wire.bytes[start..end]);
         self.sql.extend_from_slice(self.insert.tail.as_bytes());
+        // A trigger's RAISE(FAIL) keeps the rows before the one it refuses; the savepoint takes them back before the halves
+        // are sent.
+        let several = to - from > 1;
+        if several {
+            session.execute("SAVEPOINT inrush_statement")?;
+        }
         let step = Statement::prepare(session, &self.sql)?.step(session)?;
+        if let Step::Refused(_, _, message) = &step {
+            self.transaction.refused(message)?;
+            if several {
+                session.execute("ROLLBACK TO inrush_statement")?;
+            }
+        }
+        if several {
+            session.execute("RELEASE inrush_statement")?;
+        }
         match step {
             Step::Done => {
                 let rows = (to - from) as u64;
                 let changed = if self.skips { session.connection().changes() } else { rows };
                 ack.loaded += changed;
                 ack.skipped += rows - changed;
-                if let Some(sums) = &mut ack.checksum {
+                if let Some(sums) = &mut ack.checksum
+                    && changed == rows
+                {
                     for cells in wire.cells[from * self.columns..to * self.columns]
                         .chunks_exact(self.columns)
                     {

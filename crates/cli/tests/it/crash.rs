@@ -1,0 +1,270 @@
+//! Loads that are killed or stopped: the target is as it was, and the same command then succeeds.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rusqlite::types::Value;
+
+use crate::fixture::{Fixture, Outcome, Random, finish, rows, start};
+
+/// Rows in the database before the load, and in the file. The file takes an unoptimised build some tenths of a second.
+const OLD: i64 = 5_000;
+const NEW: i64 = 60_000;
+
+const LOAD: [&str; 6] = ["load", "in.csv", "t.db", "--table", "t", "--if-exists"];
+
+/// A database whose pages every chunk of the file writes to: the new keys lie between the old ones, in no order.
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", file(NEW)).sql("t.db", &database());
+    fixture
+}
+
+fn database() -> String {
+    format!(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, n INTEGER);
+         CREATE INDEX t_n ON t (n);
+         WITH RECURSIVE old(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM old WHERE k < {OLD} - 1)
+         INSERT INTO t SELECT 40 * k, 'old ' || k, k % 97 FROM old;"
+    )
+}
+
+fn file(rows: i64) -> String {
+    let mut text = String::from("id,name,n\n");
+    for row in 0..rows {
+        let k = row * 7919 % rows;
+        text.push_str(&format!("{},name of {k},{}\n", 2 * k + 1, k % 97));
+    }
+    text
+}
+
+fn old_rows(fixture: &Fixture) -> Vec<Vec<Value>> {
+    fixture.query("t.db", "SELECT * FROM t WHERE id % 2 = 0 ORDER BY id")
+}
+
+fn count(fixture: &Fixture) -> i64 {
+    fixture.number("t.db", "SELECT count(*) FROM t")
+}
+
+/// Kills five loads at moments that look random, spread over the time that a load takes, each with a fresh database. Four
+/// tests of this make the twenty of the contract; they differ in what SQLite has on the disk by then.
+fn kill_five_times(seed: u64, options: &[&str]) {
+    let args = [&LOAD[..], &["append"], options].concat();
+    let mut random = Random(seed);
+    let fixture = fixture();
+    let database = fixture.read("t.db");
+    let old = old_rows(&fixture);
+    let before = Instant::now();
+    fixture.inrush(&args).exits(0);
+    let mut whole = before.elapsed();
+    // Shown when the test fails: the same seed gives the same moments.
+    println!("seed {seed:#x}, {options:?}, a whole load takes {whole:?}");
+    let mut cut = 0;
+    while cut < 5 {
+        for name in fixture.names() {
+            if name != "in.csv" {
+                fs::remove_file(fixture.path(&name)).unwrap();
+            }
+        }
+        fixture.write("t.db", &database);
+        let moment = whole.mul_f64((f64::from(cut) + random.share()) / 5.0);
+        let mut child = start(&mut fixture.command(&args));
+        sleep(moment);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        println!("killed after {moment:?}; left: {:?}", fixture.names());
+
+        fixture.assert_sound("t.db");
+        assert!(old_rows(&fixture) == old, "the old rows have changed");
+        if count(&fixture) == OLD + NEW {
+            // The load was over before the signal came: other tests had left it more of the machine than the first.
+            whole = whole.mul_f64(0.8);
+            continue;
+        }
+        assert_eq!(count(&fixture), OLD, "neither nothing nor all");
+        cut += 1;
+        fixture.inrush(&args).exits(0);
+        assert_eq!(count(&fixture), OLD + NEW);
+        assert!(old_rows(&fixture) == old, "the old rows have changed");
+        fixture.assert_sound("t.db");
+        assert_eq!(fixture.names(), ["in.csv", "t.db"]);
+    }
+}
+
+#[test]
+fn a_killed_load_leaves_the_old_rows() {
+    kill_five_times(0x1, &[]);
+}
+
+#[test]
+fn a_killed_load_with_pages_written_already_leaves_the_old_rows() {
+    // A small cache makes SQLite write changed pages before the commit, so a killed load leaves a journal to play back.
+    kill_five_times(0x2, &["--set", "cache=524288"]);
+}
+
+#[test]
+fn a_killed_load_into_a_wal_leaves_the_old_rows() {
+    kill_five_times(0x3, &["--set", "journal_mode=wal", "--set", "cache=524288"]);
+}
+
+#[test]
+fn a_killed_load_by_another_strategy_leaves_the_old_rows() {
+    kill_five_times(0x4, &["--strategy", "row-sql", "--set", "cache=524288"]);
+}
+
+/// Waits until a file whose name begins so is there, and not empty.
+#[track_caller]
+fn wait_for(fixture: &Fixture, prefix: &str) -> String {
+    let before = Instant::now();
+    loop {
+        let found = fixture.names().into_iter().find(|name| {
+            name.starts_with(prefix)
+                && fs::metadata(fixture.path(name)).is_ok_and(|meta| meta.len() > 0)
+        });
+        if let Some(name) = found {
+            return name;
+        }
+        assert!(
+            before.elapsed() < Duration::from_secs(20),
+            "no {prefix}* in {:?}",
+            fixture.names()
+        );
+        sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_killed_load_leaves_no_new_database_and_the_next_one_sweeps_up() {
+    let fixture = Fixture::new();
+    // A load of somebody who is still there: this test.
+    let busy = format!(".new.db.inrush-{}", std::process::id());
+    fixture.write("in.csv", file(NEW)).write(&busy, "busy");
+    let args = ["load", "in.csv", "new.db", "--set", "cache=524288"];
+    let mut child = start(&mut fixture.command(&args));
+    wait_for(&fixture, &format!(".new.db.inrush-{}", child.id()));
+    sleep(Duration::from_millis(50));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = fixture.names();
+    assert!(left.len() > 2, "nothing was left to sweep up: {left:?}");
+    assert!(!left.contains(&"new.db".to_owned()), "{left:?}");
+    fixture.inrush(&args).exits(0);
+    assert_eq!(fixture.names(), [busy.as_str(), "in.csv", "new.db"]);
+    assert_eq!(fixture.number("new.db", "SELECT count(*) FROM \"in\""), NEW);
+}
+
+#[test]
+fn a_killed_load_leaves_no_rejects_for_long() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", file(NEW).replacen('\n', "\nbad\n", 1));
+    let args = ["load", "in.csv", "new.db", "--max-rejects", "1"];
+    let mut child = start(&mut fixture.command(&args));
+    // The bad row is the first, so its files are among the first things written.
+    wait_for(&fixture, ".new.db.inrush-");
+    sleep(Duration::from_millis(50));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!fixture.names().contains(&"in.rejects.csv".to_owned()), "{:?}", fixture.names());
+    fixture.inrush(&args).exits(3);
+    let names = ["in.csv", "in.rejects.csv", "in.rejects.csv.jsonl", "new.db"];
+    assert_eq!(fixture.names(), names);
+}
+
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+}
+
+/// The end of a load that was asked to stop: soon, with the exit code that shells know, and nothing changed.
+#[track_caller]
+fn stopped(child: Child) {
+    let before = Instant::now();
+    let run = Outcome::of("load, interrupted".to_owned(), finish(child, b""));
+    run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+    assert!(before.elapsed() < Duration::from_secs(3), "took {:?}", before.elapsed());
+}
+
+#[test]
+fn a_load_that_is_interrupted_undoes_what_it_did() {
+    for name in ["INT", "TERM"] {
+        let fixture = fixture();
+        fixture.leaves_all(|| {
+            let args = [&LOAD[..], &["append", "--set", "cache=524288"]].concat();
+            let child = start(&mut fixture.command(&args));
+            wait_for(&fixture, "t.db-journal");
+            signal(&child, name);
+            stopped(child);
+        });
+        fixture.leaves_all(|| {
+            let child = start(&mut fixture.command(&["load", "in.csv", "new.db"]));
+            wait_for(&fixture, ".new.db.inrush-");
+            signal(&child, name);
+            stopped(child);
+        });
+    }
+}
+
+/// Starts a load that reads a pipe, feeds it, keeps the pipe open, interrupts the load after a while, and sees it end.
+#[track_caller]
+fn interrupt_while_reading(fixture: &Fixture, target: &[&str], text: &str, after: Duration) {
+    let mut child = start(&mut fixture.command(&[&["load", "-"], target].concat()));
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(text.as_bytes()).unwrap();
+    sleep(after);
+    signal(&child, "INT");
+    let before = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if before.elapsed() > Duration::from_secs(3) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("still waiting after {} bytes, {after:?}, and a SIGINT", text.len());
+        }
+        sleep(Duration::from_millis(5));
+    }
+    drop(input);
+    let run = child.wait_with_output().unwrap();
+    let run = Outcome::of(format!("load - {target:?}"), (run.status, run.stdout, run.stderr));
+    run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+}
+
+#[test]
+fn a_load_that_waits_for_standard_input_can_be_interrupted() {
+    let fixture = Fixture::new();
+    fixture.sql("t.db", &database());
+    let rows = file(NEW);
+    // Before the first byte, in the part that is looked at for the plan, and in the middle of the load.
+    for text in ["", &rows[..1000], &rows] {
+        // Too early to be waiting already, and long since waiting.
+        for after in [20, 300].map(Duration::from_millis) {
+            for target in [&["t.db", "--table", "t", "--if-exists", "append"][..], &["new.db"]] {
+                fixture.leaves_all(|| interrupt_while_reading(&fixture, target, text, after));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_that_waits_for_a_lock_can_be_interrupted() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n").sql("t.db", "CREATE TABLE t (id INTEGER, name TEXT)");
+    let holder = fixture.db("t.db");
+    holder.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (7, 'x')").unwrap();
+    let args = [&LOAD[..], &["append", "--set", "busy_timeout=8000"]].concat();
+    let child = start(&mut fixture.command(&args));
+    sleep(Duration::from_millis(300));
+    signal(&child, "INT");
+    stopped(child);
+    // And twice when once is not enough: at once, whatever it is doing.
+    let child = start(&mut fixture.command(&args));
+    sleep(Duration::from_millis(300));
+    signal(&child, "INT");
+    signal(&child, "INT");
+    let before = Instant::now();
+    assert_eq!(finish(child, b"").0.code(), Some(130));
+    assert!(before.elapsed() < Duration::from_secs(2));
+    holder.execute_batch("COMMIT").unwrap();
+    assert_eq!(fixture.table("t.db", "t"), rows![[7, "x"]]);
+}

@@ -1,0 +1,494 @@
+//! How a file is written: separators, quotes, headers, NULL, encodings, line ends, compression. Found by looking, or as told.
+
+use rusqlite::types::Value;
+
+use crate::fixture::{Fixture, Random, rows};
+
+/// Loads a file of this content and returns the table.
+#[track_caller]
+fn loaded(text: impl AsRef<[u8]>, options: &[&str]) -> Vec<Vec<Value>> {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", text);
+    fixture.load(&[&["in.csv", "t.db", "--table", "t"], options].concat()).exits(0);
+    fixture.table("t.db", "t")
+}
+
+/// The names of the table's columns.
+#[track_caller]
+fn header(text: &str, options: &[&str]) -> Vec<String> {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", text);
+    fixture.load(&[&["in.csv", "t.db", "--table", "t"], options].concat()).exits(0);
+    fixture.columns("t.db", "t").into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn the_delimiter_is_found_by_looking() {
+    for delimiter in [",", "\t", ";", "|"] {
+        let text = "id,name,size\n1,a b,1.5\n2,c d,2.5\n".replace(',', delimiter);
+        assert_eq!(loaded(text, &[]), rows![[1, "a b", 1.5], [2, "c d", 2.5]], "{delimiter:?}");
+    }
+    // Commas that are data: in quotes, and as decimal commas.
+    assert_eq!(loaded("id;price\n1;2,5\n2;3,5\n", &[]), rows![[1, "2,5"], [2, "3,5"]]);
+    let quoted = "id;text\n1;\"a,b,c\"\n2;\"d,e,f\"\n";
+    assert_eq!(loaded(quoted, &[]), rows![[1, "a,b,c"], [2, "d,e,f"]]);
+    assert_eq!(loaded("word\none\ntwo\n", &[]), rows![["one"], ["two"]]);
+}
+
+#[test]
+fn the_delimiter_can_be_given() {
+    for (name, character) in [
+        ("tab", "\t"),
+        ("\t", "\t"),
+        (",", ","),
+        ("comma", ","),
+        ("semicolon", ";"),
+        ("pipe", "|"),
+        ("space", " "),
+        ("^", "^"),
+        ("\u{1f}", "\u{1f}"),
+    ] {
+        let text = "id,name\n1,a.b.c\n".replace(',', character);
+        assert_eq!(loaded(text, &["--delimiter", name]), rows![[1, "a.b.c"]], "{name}");
+    }
+    // Even against the evidence.
+    assert_eq!(loaded("a,b;c\n1,2;3\n", &["--delimiter", ";"]), rows![["1,2", 3]]);
+    assert_eq!(loaded("a,b\tc\n1,2\t3\n", &["--format", "tsv"]), rows![["1,2", 3]]);
+}
+
+#[test]
+fn quotes_can_be_single_or_none() {
+    let single = "id,name\n1,'a, b'\n2,'it''s'\n";
+    let rows = rows![[1, "a, b"], [2, "it's"]];
+    assert_eq!(loaded(single, &[]), rows);
+    assert_eq!(loaded(single, &["--quote", "'"]), rows);
+    // Where most quotes would be broken they are plain characters.
+    let names: String = (1..30).map(|id| format!("{id}\t\"Bob\" {id}\n")).collect();
+    let none = format!("id\tname\n{names}30\t\"Al\n");
+    for options in [&[][..], &["--quote", "none"]] {
+        let rows = loaded(&none, options);
+        assert_eq!(rows[0], rows![[1, "\"Bob\" 1"]][0]);
+        assert_eq!(rows[29], rows![[30, "\"Al"]][0]);
+    }
+    // An apostrophe at the start of some words makes no quotes.
+    let words = "id,name\n1,'tis\n2,O'Neil\n3,x\n";
+    assert_eq!(loaded(words, &[]), rows![[1, "'tis"], [2, "O'Neil"], [3, "x"]]);
+}
+
+#[test]
+fn a_quoted_field_may_hold_anything() {
+    let text =
+        "id,text\n1,\"a,b\"\n2,\"a\"\"b\"\n3,\"a\nb\"\n4,\"a\r\nb\"\n5,\"\"\"\"\n6,\"a\n\n\nb\"\n";
+    let rows =
+        rows![[1, "a,b"], [2, "a\"b"], [3, "a\nb"], [4, "a\r\nb"], [5, "\""], [6, "a\n\n\nb"]];
+    assert_eq!(loaded(text, &[]), rows);
+}
+
+#[test]
+fn a_backslash_can_escape() {
+    let text = "id,text\n1,\"say \\\"hi\\\", you\"\n2,\"a\\\\b\"\n3,\"x\"\n";
+    let rows = rows![[1, "say \"hi\", you"], [2, "a\\b"], [3, "x"]];
+    assert_eq!(loaded(text, &[]), rows);
+    assert_eq!(loaded(text, &["--escape", "\\"]), rows);
+    let bare = "id,text\n1,a\\,b\n2,c\\\nd\n";
+    let rows = rows![[1, "a,b"], [2, "c\nd"]];
+    assert_eq!(loaded(bare, &["--escape", "\\", "--quote", "none"]), rows);
+    // By itself a backslash is a character like others.
+    let paths = "id,text\n1,C:\\new\n2,\\\n3,\"\\\"\n";
+    let rows = rows![[1, "C:\\new"], [2, "\\"], [3, "\\"]];
+    assert_eq!(loaded(paths, &["--escape", "none"]), rows);
+}
+
+#[test]
+fn a_header_is_told_from_data() {
+    assert_eq!(header("id,name\n1,a\n", &[]), ["id", "name"]);
+    assert_eq!(header("1,a\n2,b\n", &[]), ["column_1", "column_2"]);
+    assert_eq!(header("name,town\na,b\n", &[]), ["name", "town"]);
+    assert_eq!(header("2013-01-01,a\n2013-01-02,b\n", &[]), ["column_1", "column_2"]);
+}
+
+#[test]
+fn whether_there_is_a_header_can_be_said() {
+    assert_eq!(header("1,a\n2,b\n", &["--header", "yes"]), ["1", "a"]);
+    assert_eq!(loaded("1,a\n2,b\n", &["--header", "yes"]), rows![[2, "b"]]);
+    assert_eq!(loaded("1,a\n2,b\n", &["--header", "auto"]), rows![[1, "a"], [2, "b"]]);
+    assert_eq!(header("id,name\n1,a\n", &["--header", "no"]), ["column_1", "column_2"]);
+    let rows = rows![["id", "name"], ["1", "a"]];
+    assert_eq!(loaded("id,name\n1,a\n", &["--header", "no"]), rows);
+    assert_eq!(loaded("5\n", &["--header", "no"]), rows![[5]]);
+}
+
+#[test]
+fn the_names_of_a_table_that_is_there_make_a_header() {
+    let fixture = Fixture::new();
+    // By its looks alone this could be data.
+    fixture
+        .write("in.csv", "name,town\na,b\n")
+        .sql("t.db", "CREATE TABLE t (town TEXT, name TEXT)");
+    fixture.load(&["in.csv", "t.db", "--table", "t"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![["b", "a"]]);
+}
+
+#[test]
+fn an_empty_unquoted_field_is_null_and_a_quoted_one_the_empty_string() {
+    let text = "a,b,c\n,\"\",x\n1,,\n";
+    assert_eq!(loaded(text, &["--types", "text"]), rows![[(), "", "x"], ["1", (), ()]]);
+    // An empty spelling makes the quoted one NULL too.
+    let options = ["--types", "text", "--null", ""];
+    assert_eq!(loaded(text, &options), rows![[(), (), "x"], ["1", (), ()]]);
+}
+
+#[test]
+fn null_can_be_spelled_otherwise_but_not_in_quotes() {
+    let text = "a,b\nNA,1\n\"NA\",NA\nNAN,-\n,2\n";
+    assert_eq!(
+        loaded(text, &["--null", "NA", "--null", "-"]),
+        rows![[(), 1], ["NA", ()], ["NAN", ()], [(), 2]]
+    );
+    assert_eq!(
+        loaded(text, &["--null", "NA"]),
+        rows![[(), "1"], ["NA", ()], ["NAN", "-"], [(), "2"]]
+    );
+    // Spellings are exact.
+    assert_eq!(loaded("a\nna\nNA \n", &["--null", "NA"]), rows![["na"], ["NA "]]);
+    assert_eq!(loaded("a,b\n1,\\N\n", &["--null", "\\N"]), rows![[1, ()]]);
+}
+
+#[test]
+fn comments_and_skipped_lines_are_no_records() {
+    let text = "# made by hand\nid,name\n# one\n1,a\n2,#b\n\"#3\",c\n#\"open\n";
+    assert_eq!(loaded(text, &["--comment", "#"]), rows![["1", "a"], ["2", "#b"], ["#3", "c"]]);
+    let text = "report of 2013\n\"made, by\nid,name\n1,a\n";
+    assert_eq!(loaded(text, &["--skip-lines", "2"]), rows![[1, "a"]]);
+    let windows = "report\r\nid,name\r\n1,a\r\n";
+    assert_eq!(loaded(windows, &["--skip-lines", "1"]), rows![[1, "a"]]);
+}
+
+const TEXT: &str = "id,n\u{e4}me\n1,Zo\u{eb}\n2,\u{20ac} \u{1f600}\n";
+
+fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(unit).collect()
+}
+
+#[test]
+fn byte_order_marks_and_utf_16() {
+    let rows = rows![[1, "Zo\u{eb}"], [2, "\u{20ac} \u{1f600}"]];
+    let marked = format!("\u{feff}{TEXT}");
+    assert_eq!(loaded(&marked, &[]), rows);
+    assert_eq!(header(&marked, &[])[0], "id");
+    for unit in [u16::to_le_bytes, u16::to_be_bytes] {
+        assert_eq!(loaded(utf16(&marked, unit), &[]), rows);
+        assert_eq!(loaded(utf16(TEXT, unit), &[]), rows);
+    }
+    assert_eq!(loaded(utf16(TEXT, u16::to_le_bytes), &["--encoding", "utf-16le"]), rows);
+    assert_eq!(loaded(utf16(TEXT, u16::to_be_bytes), &["--encoding", "UTF-16BE"]), rows);
+    assert_eq!(loaded(&marked, &["--encoding", "utf-8"]), rows);
+    // Before a quoted name as well.
+    assert_eq!(header("\u{feff}\"id\",name\n1,a\n", &[]), ["id", "name"]);
+}
+
+#[test]
+fn a_long_file_in_utf_16() {
+    let rows: String = (0..60_000).map(|n| format!("{n},na\u{ef}ve \u{1f600} {n}\n")).collect();
+    let fixture = Fixture::new();
+    fixture.write("in.csv", utf16(&format!("\u{feff}id,name\n{rows}"), u16::to_le_bytes));
+    fixture.load(&["in.csv", "t.db", "--table", "t"]).exits(0);
+    let right = "SELECT count(*) FROM t WHERE name = 'na\u{ef}ve \u{1f600} ' || id";
+    assert_eq!(fixture.number("t.db", right), 60_000);
+}
+
+#[test]
+fn damaged_utf_16_makes_a_bad_row() {
+    let mut bytes = utf16("\u{feff}id,name\n1,a\n2,b\n3,c\n", u16::to_le_bytes);
+    let b = bytes.iter().position(|byte| *byte == b'b').unwrap();
+    // Half a surrogate pair.
+    bytes[b..b + 2].copy_from_slice(&0xd83du16.to_le_bytes());
+    let fixture = Fixture::new();
+    fixture.write("in.csv", bytes);
+    fixture.refuses(&["in.csv", "t.db"]).says(&["in.csv: line 3, column name"]);
+}
+
+#[test]
+fn latin1_has_to_be_named() {
+    let latin1 = b"id,n\xe4me\n1,Zo\xeb \x80\n";
+    let rows = rows![[1, "Zo\u{eb} \u{20ac}"]];
+    assert_eq!(loaded(latin1, &["--encoding", "latin1"]), rows);
+    assert_eq!(loaded(latin1, &["--encoding", "windows-1252"]), rows);
+    // 'Shift_JIS' for "kana" in half-width katakana.
+    let japanese = loaded(b"id,name\n1,\xb6\xc5\n", &["--encoding", "shift_jis"]);
+    assert_eq!(japanese, rows![[1, "\u{ff76}\u{ff85}"]]);
+}
+
+#[test]
+fn lines_end_in_lf_crlf_both_or_cr() {
+    let rows = rows![[1, "a"], [2, "b"], [3, "c d"]];
+    for (first, second) in
+        [("\n", "\n"), ("\r\n", "\r\n"), ("\n", "\r\n"), ("\r\n", "\n"), ("\r", "\r")]
+    {
+        for end in ["", second] {
+            let text = format!("id,name{first}1,a{second}2,b{first}3,c d{end}");
+            assert_eq!(loaded(&text, &[]), rows, "{text:?}");
+        }
+    }
+    // A lone CR between LFs is data, and so is one in quotes.
+    assert_eq!(loaded("id,name\n1,a\rb\n2,\"c\r\"\n", &[]), rows![[1, "a\rb"], [2, "c\r"]]);
+}
+
+#[test]
+fn blank_lines_are_left_out_and_noted() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "\nid,name\n\n1,a\n\r\n2,b\n\n\n");
+    let report = fixture.report(&["in.csv", "t.db"]);
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, "a"], [2, "b"]]);
+    assert_eq!(report["rows_read"], 2);
+    assert!(report["warnings"].to_string().contains("4 blank lines"), "{}", report["warnings"]);
+}
+
+#[test]
+fn in_a_file_of_one_column_a_blank_line_is_a_row() {
+    assert_eq!(loaded("id\n1\n\n3\n", &[]), rows![[1], [()], [3]]);
+    assert_eq!(loaded("id\n1\n\"\"\n3\n", &[]), rows![["1"], [""], ["3"]]);
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "name\na\n\n").sql("t.db", "CREATE TABLE t (name TEXT NOT NULL)");
+    fixture
+        .refuses(&["in.csv", "t.db", "--table", "t"])
+        .says(&["in.csv: line 3, column name", "NULL"]);
+}
+
+/// A way to write fields: what separates them, what is around those that need it, what makes a character literal.
+struct Writer {
+    delimiter: char,
+    quote: Option<char>,
+    escape: Option<char>,
+}
+
+impl Writer {
+    /// Appends a field. In quotes when it has to be, or when asked for, as far as there are any.
+    fn field(&self, value: &str, in_quotes: bool, out: &mut String) {
+        let special =
+            |c: char| [Some(self.delimiter), self.quote, Some('\n'), Some('\r')].contains(&Some(c));
+        match self.quote {
+            Some(quote) if in_quotes || value.contains(special) => {
+                out.push(quote);
+                for c in value.chars() {
+                    match self.escape {
+                        Some(escape) if c == quote || c == escape => out.extend([escape, c]),
+                        None if c == quote => out.extend([c, c]),
+                        _ => out.push(c),
+                    }
+                }
+                out.push(quote);
+            }
+            _ => {
+                for c in value.chars() {
+                    if let Some(escape) = self.escape
+                        && (c == escape || special(c))
+                    {
+                        out.push(escape);
+                    }
+                    out.push(c);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_was_written_in_any_dialect_is_what_is_loaded() {
+    let mut random = Random(0x5eed);
+    let mut pick = |n: usize| random.next() as usize % n;
+    for round in 0..60 {
+        let quote = [Some('"'), Some('"'), Some('\''), None][pick(4)];
+        // Without quotes only an escape makes all fields writable.
+        let escape = if quote.is_none() || pick(3) == 0 { Some('\\') } else { None };
+        let writer = Writer { delimiter: [',', '\t', ';', '|', 'x'][pick(5)], quote, escape };
+        let characters = [
+            'a',
+            ' ',
+            '"',
+            '\'',
+            '\\',
+            ',',
+            '\t',
+            ';',
+            'x',
+            '\n',
+            '\r',
+            '\u{e9}',
+            '\u{1f600}',
+            '#',
+        ];
+        let newline = ["\n", "\r\n"][pick(2)];
+        let width = 2 + pick(4);
+        let mut text = String::new();
+        let mut rows: Vec<Vec<Value>> = Vec::new();
+        let names: Vec<String> = (0..width).map(|n| format!("c{n}")).collect();
+        text += &names.join(&writer.delimiter.to_string());
+        text += newline;
+        for _ in 0..100 {
+            let mut row = Vec::new();
+            for index in 0..width {
+                if index > 0 {
+                    text.push(writer.delimiter);
+                }
+                let value: String =
+                    (0..pick(8)).map(|_| characters[pick(characters.len())]).collect();
+                let in_quotes = pick(2) == 0;
+                writer.field(&value, in_quotes, &mut text);
+                let null = value.is_empty() && !(in_quotes && quote.is_some());
+                row.push(if null { Value::Null } else { Value::Text(value) });
+            }
+            rows.push(row);
+            text += newline;
+        }
+        let option = |c: Option<char>| c.map_or("none".to_owned(), String::from);
+        let (delimiter, quote, escape) =
+            (writer.delimiter.to_string(), option(writer.quote), option(writer.escape));
+        let size = ["1k", "256k"][pick(2)];
+        let options = [
+            "--delimiter",
+            &delimiter,
+            "--quote",
+            &quote,
+            "--escape",
+            &escape,
+            "--header",
+            "yes",
+            "--types",
+            "text",
+            "--chunk-size",
+            size,
+            "--verify",
+            "checksum",
+        ];
+        assert!(loaded(&text, &options) == rows, "round {round}: {options:?}\n{text:?}");
+    }
+}
+
+/// The tools that compress, and how each is asked to write to standard output, fast.
+const TOOLS: [(&str, &[&str]); 5] = [
+    ("gzip", &["-c"]),
+    ("zstd", &["-q", "-c"]),
+    ("bzip2", &["-1", "-c"]),
+    ("xz", &["-0", "-c"]),
+    ("lz4", &["-q", "-c"]),
+];
+
+fn compressed(fixture: &Fixture, tool: usize, bytes: &[u8]) -> Vec<u8> {
+    let (program, args) = TOOLS[tool];
+    fixture.tool(program, args, bytes)
+}
+
+#[test]
+fn compression_is_told_by_content_whatever_the_name() {
+    let rows: String = (0..10_000).map(|n| format!("{n},name {n}\n")).collect();
+    let text = format!("id,name\n{rows}");
+    for (tool, (program, _)) in TOOLS.iter().enumerate() {
+        let fixture = Fixture::new();
+        for name in ["in.csv", "in.csv.gz", "in"] {
+            fixture.write(name, compressed(&fixture, tool, text.as_bytes()));
+            fixture.load(&[name, "t.db", "--if-exists", "replace"]).exits(0);
+            let right = "SELECT count(*) FROM \"in\" WHERE name = 'name ' || id";
+            assert_eq!(fixture.number("t.db", right), 10_000, "{program} as {name}");
+        }
+    }
+    let fixture = Fixture::new();
+    fixture.write("plain.csv.gz", "id,name\n1,a\n");
+    fixture.load(&["plain.csv.gz", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "plain"), rows![[1, "a"]]);
+}
+
+#[test]
+fn a_compressed_file_of_several_parts_is_read_to_its_end() {
+    for (tool, (program, _)) in TOOLS.iter().enumerate() {
+        let fixture = Fixture::new();
+        let parts = ["id,name\n1,a\n", "2,b\n3,", "c\n"];
+        let bytes: Vec<u8> =
+            parts.iter().flat_map(|part| compressed(&fixture, tool, part.as_bytes())).collect();
+        fixture.write("in.csv", bytes);
+        fixture.load(&["in.csv", "t.db"]).exits(0);
+        assert_eq!(fixture.table("t.db", "in"), rows![[1, "a"], [2, "b"], [3, "c"]], "{program}");
+    }
+}
+
+#[test]
+fn compressed_utf_16() {
+    let fixture = Fixture::new();
+    let bytes = utf16(&format!("\u{feff}{TEXT}"), u16::to_be_bytes);
+    fixture.write("in.csv", compressed(&fixture, 1, &bytes));
+    fixture.load(&["in.csv", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, "Zo\u{eb}"], [2, "\u{20ac} \u{1f600}"]]);
+}
+
+/// 3 MB that don't compress well: what a cut-off file holds is rows, and a pipe's first MiB is not all of it.
+fn noise() -> String {
+    let mut random = Random(7);
+    let mut text = String::from("id,code\n");
+    for n in 0..15_000 {
+        let code: String = (0..12).map(|_| format!("{:016x}", random.next())).collect();
+        text.push_str(&format!("{n},{code}\n"));
+    }
+    text
+}
+
+#[test]
+fn standard_input_of_every_compression() {
+    let text = noise();
+    for (tool, (program, _)) in TOOLS.iter().enumerate() {
+        let fixture = Fixture::new();
+        let bytes = compressed(&fixture, tool, text.as_bytes());
+        fixture.load_reading(&bytes, &["-", "t.db"]).exits(0);
+        let right = "SELECT count(*) FROM stdin WHERE length(code) = 192";
+        assert_eq!(fixture.number("t.db", right), 15_000, "{program}");
+    }
+}
+
+#[test]
+fn a_truncated_compressed_file_loads_nothing() {
+    let text = noise();
+    for (tool, (program, _)) in TOOLS.iter().enumerate() {
+        let fixture = Fixture::new();
+        fixture
+            .sql("t.db", "CREATE TABLE t (id INTEGER, code TEXT); INSERT INTO t VALUES (1, 'old')");
+        let whole = compressed(&fixture, tool, text.as_bytes());
+        let message = format!("the {program} data ends in the middle");
+        let append = ["in.csv", "t.db", "--table", "t", "--if-exists", "append"];
+        // In the head, far behind it, and just before the end with its check sum.
+        for len in [20, whole.len() / 2, whole.len() - 1] {
+            fixture.write("in.csv", &whole[..len]);
+            fixture.refuses(&append).says(&["in.csv", &message]);
+        }
+        fixture.refuses(&["in.csv", "new.db"]).says(&["in.csv", &message]);
+        let pipe = fixture.leaves_all(|| {
+            fixture.load_reading(&whole[..whole.len() / 2], &["-", "new.db"]).exits(1)
+        });
+        pipe.says(&[&message]).ends_with_nothing_changed();
+    }
+}
+
+#[test]
+fn a_damaged_compressed_file_loads_nothing() {
+    let text = noise();
+    for (tool, (program, _)) in TOOLS.iter().enumerate() {
+        let fixture = Fixture::new();
+        let mut bytes = compressed(&fixture, tool, text.as_bytes());
+        let middle = bytes.len() / 2;
+        for byte in &mut bytes[middle..middle + 64] {
+            *byte ^= 0x5a;
+        }
+        fixture.write("in.csv", &bytes);
+        // Bad rows may come out of a damaged block before its check sum is seen, so a limit on them must not hide it.
+        fixture
+            .refuses(&["in.csv", "new.db", "--types", "text", "--max-rejects", "100%"])
+            .says(&["in.csv", program, "damaged"]);
+    }
+}
+
+#[test]
+fn what_follows_a_gzip_file_is_not_ignored() {
+    let fixture = Fixture::new();
+    let mut bytes = compressed(&fixture, 0, b"id,name\n1,a\n");
+    bytes.extend_from_slice(b"2,b\n");
+    fixture.write("in.csv.gz", bytes);
+    fixture.refuses(&["in.csv.gz", "t.db"]).says(&["in.csv.gz", "gzip"]);
+}

@@ -1,0 +1,456 @@
+//! What becomes of values: types found by looking, types that a table has, and never another value than was written.
+
+use rusqlite::types::Value;
+use serde_json::Value as Json;
+
+use crate::fixture::{Fixture, rows};
+
+/// Loads one column of these values into a new table: its declared type, the plan's word for it, and the values stored.
+#[track_caller]
+fn inferred(values: &[&str]) -> (String, String, Vec<Value>) {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", format!("c,d\n{},\n", values.join(",\n")));
+    let report = fixture.report(&["in.csv", "t.db", "--table", "t", "--verify", "checksum"]);
+    let (_, declared) = fixture.columns("t.db", "t").remove(0);
+    let word = report["plan"]["columns"][0]["type"].as_str().unwrap().to_owned();
+    let stored = fixture.query("t.db", "SELECT c FROM t ORDER BY rowid");
+    (declared, word, stored.into_iter().flatten().collect())
+}
+
+#[track_caller]
+fn assert_inferred(values: &[&str], word: &str, declared: &str, stored: Vec<Vec<Value>>) {
+    let stored: Vec<Value> = stored.into_iter().flatten().collect();
+    assert_eq!(
+        inferred(values),
+        (declared.to_owned(), word.to_owned(), stored),
+        "{values:?} (declared, type, stored)"
+    );
+}
+
+/// These values make a text column and stay as they are written.
+#[track_caller]
+fn assert_text(values: &[&str]) {
+    let stored = values.iter().map(|value| Value::Text((*value).to_owned())).collect();
+    assert_eq!(inferred(values), ("TEXT".to_owned(), "text".to_owned(), stored), "{values:?}");
+}
+
+#[test]
+fn whole_numbers_of_64_bits_are_integers() {
+    assert_inferred(&["1", "-20", "0"], "integer", "INTEGER", rows![[1, -20, 0]]);
+    let limits = ["9223372036854775807", "-9223372036854775808"];
+    assert_inferred(&limits, "integer", "INTEGER", rows![[i64::MAX, i64::MIN]]);
+    assert_inferred(&["", "7"], "integer", "INTEGER", rows![[(), 7]]);
+}
+
+#[test]
+fn numbers_that_an_integer_would_not_give_back_stay_text() {
+    assert_text(&["1", "007"]);
+    assert_text(&["1", "+1"]);
+    assert_text(&["1", "1e5"]);
+    assert_text(&["12", "1 "]);
+    assert_text(&["0x10", "1"]);
+    assert_text(&["1_000", "1"]);
+    assert_text(&["\u{661}", "1"]);
+    assert_text(&["00", "0"]);
+    let fixture = Fixture::new();
+    // An empty string, written so, is none of the integers.
+    fixture.write("in.csv", "c,d\n\"\",\n1,\n").load(&["in.csv", "t.db"]).exits(0);
+    assert_eq!(fixture.query("t.db", "SELECT c FROM \"in\""), rows![[""], ["1"]]);
+}
+
+#[test]
+fn whole_numbers_beyond_64_bits_keep_every_digit() {
+    let long = ["12345678901234567890", "1"];
+    assert_inferred(&long, "decimal(20,0)", "TEXT", rows![["12345678901234567890", "1"]]);
+    let just = ["9223372036854775808", "-1"];
+    assert_inferred(&just, "decimal(19,0)", "TEXT", rows![["9223372036854775808", "-1"]]);
+}
+
+#[test]
+fn numbers_that_a_double_keeps_are_floats() {
+    assert_inferred(&["1", "2.5", "-0.25"], "float", "REAL", rows![[1.0, 2.5, -0.25]]);
+    let weather = ["10.357019999999999", "39.02", "1e-05"];
+    assert_inferred(&weather, "float", "REAL", rows![[10.357019999999999, 39.02, 1e-5]]);
+    let spellings = [".5", "5.", "1.5e3"];
+    assert_inferred(&spellings, "float", "REAL", rows![[0.5, 5.0, 1500.0]]);
+    let extremes = ["1.7976931348623157e308", "5e-324", "0.1"];
+    assert_inferred(&extremes, "float", "REAL", rows![[f64::MAX, 5e-324, 0.1]]);
+}
+
+#[test]
+fn numbers_that_a_double_would_change_stay_as_they_are() {
+    let digits = ["0.1234567890123456789", "12"];
+    assert_inferred(&digits, "decimal(21,19)", "TEXT", rows![["0.1234567890123456789", "12"]]);
+    assert_text(&["1.5", "1e400"]);
+    assert_text(&["1.5", "NaN"]);
+    assert_text(&["1.5", "inf"]);
+    assert_text(&["1.5", "-Infinity"]);
+    assert_text(&["1.5", "007.5"]);
+    assert_text(&["1.5", "+2.5"]);
+}
+
+#[test]
+fn booleans_are_the_words_true_and_false() {
+    let words = ["true", "false", "True", "FALSE"];
+    assert_inferred(&words, "boolean", "BOOLEAN", rows![[1, 0, 1, 0]]);
+    assert_text(&["true", "1"]);
+    assert_text(&["yes", "no"]);
+    assert_text(&["t", "f"]);
+    assert_text(&["true", "maybe"]);
+}
+
+#[test]
+fn dates_are_days_of_the_calendar() {
+    let days = ["2013-01-01", "2012-02-29", "9999-12-31"];
+    assert_inferred(&days, "date", "DATE", rows![["2013-01-01", "2012-02-29", "9999-12-31"]]);
+    assert_text(&["2013-01-01", "2012-02-30"]);
+    assert_text(&["2013-01-01", "2013-02-29"]);
+    assert_text(&["2013-01-01", "2013-13-01"]);
+    assert_text(&["2013-01-01", "2013-1-2"]);
+    assert_text(&["2013-01-01", "0000-00-00"]);
+    assert_text(&["01.02.2013", "1/2/2013"]);
+}
+
+#[test]
+fn timestamps_with_and_without_a_zone() {
+    let local = ["2013-01-01 05:00:00", "2013-01-01T06:00", "2013-01-01 05:00:00.123456"];
+    let stored = rows![["2013-01-01 05:00:00", "2013-01-01T06:00", "2013-01-01 05:00:00.123456"]];
+    assert_inferred(&local, "timestamp", "TIMESTAMP", stored);
+    let zoned = ["2013-01-01T06:00:00Z", "2013-01-01 05:00:00+02:00"];
+    let stored = rows![["2013-01-01T06:00:00Z", "2013-01-01 05:00:00+02:00"]];
+    assert_inferred(&zoned, "timestamptz", "TIMESTAMP", stored);
+    assert_text(&["2013-01-01 05:00:00", "2013-01-01 05:00:00Z"]);
+    assert_text(&["2013-01-01 05:00:00", "2013-01-01 25:00:00"]);
+    assert_text(&["2013-01-01 05:00:00", "2012-02-30 05:00:00"]);
+}
+
+#[test]
+fn everything_else_is_text() {
+    assert_text(&["a", "1"]);
+    assert_text(&[" 1", "2"]);
+    assert_text(&["NULL", "1"]);
+    assert_text(&["N/A", "2013-01-01"]);
+    assert_text(&["\u{1f600}", "'"]);
+    assert_inferred(&["", ""], "text", "TEXT", rows![[(), ()]]);
+    assert_inferred(&["{}", "[1]"], "json", "TEXT", rows![["{}", "[1]"]]);
+}
+
+#[test]
+fn a_column_that_a_spelling_of_null_keeps_from_being_a_number_says_so() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,n\n1,5\n2,NA\n3,7\n");
+    let report = fixture.report(&["in.csv", "t.db"]);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("--null NA") && warnings.contains("column n"), "{warnings}");
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, "5"], [2, "NA"], [3, "7"]]);
+    fixture.load(&["in.csv", "t.db", "--null", "NA", "--if-exists", "replace"]).exits(0);
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, 5], [2, ()], [3, 7]]);
+}
+
+/// The head that is looked at before a load, and the places after it: as many bytes, so often.
+const HEAD: usize = 1 << 20;
+const PLACE: usize = 64 << 10;
+const PLACES: usize = 8;
+
+/// Rows of the surprising file; of 64 bytes each, they make 3.8 MiB.
+const ROWS: usize = 62_500;
+
+/// Where the surprise is: in the middle between two of the places.
+fn surprising_row() -> usize {
+    let step = (ROWS * 64 - PLACE) / PLACES;
+    let byte = step * 4 + step / 2 + PLACE / 2;
+    assert!(byte > HEAD);
+    byte / 64
+}
+
+/// `id,n,day,name` with as many rows as make 3.8 MiB; in one of them, which no sample sees, another `n` and `day`.
+fn surprising(n: &str, day: &str) -> String {
+    let mut text = String::from("id,n,day,name\n");
+    for row in 0..ROWS {
+        let id = 1_000_000 + row;
+        let (n, day) = if row == surprising_row() { (n, day) } else { ("5", "2013-01-01") };
+        let fields = format!("{id},{n},{day},");
+        text.push_str(&fields);
+        text.push_str(&"x".repeat(63usize.saturating_sub(fields.len())));
+        text.push('\n');
+    }
+    text
+}
+
+/// Every value of the file is in the table, as it is written.
+#[track_caller]
+fn assert_all_kept(fixture: &Fixture, n: &str, day: &str) {
+    let usual = "SELECT count(*) FROM t WHERE CAST(n AS REAL) = 5 AND day = '2013-01-01' AND name LIKE 'xx%'";
+    assert_eq!(fixture.number("t.db", usual), ROWS as i64 - 1);
+    let odd =
+        format!("SELECT CAST(n AS TEXT), day FROM t WHERE id = {}", 1_000_000 + surprising_row());
+    assert_eq!(fixture.query("t.db", &odd), rows![[n, day]]);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), ROWS as i64);
+}
+
+fn column(report: &Json, name: &str) -> String {
+    let columns = report["plan"]["columns"].as_array().unwrap();
+    let column = columns.iter().find(|column| column["name"] == name).unwrap();
+    column["type"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_late_value_of_another_type_widens_the_column_and_loses_nothing() {
+    for (n, ty) in [
+        ("x", "text"),
+        ("007", "text"),
+        ("1.5", "float"),
+        ("12345678901234567890", "decimal(20,0)"),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", surprising(n, "2013-01-01")).sql("t.db", "CREATE TABLE other (a)");
+        let report = fixture.report(&["t.csv", "t.db", "--verify", "checksum"]);
+        assert_all_kept(&fixture, n, "2013-01-01");
+        assert_eq!(column(&report, "n"), ty);
+        assert_eq!(column(&report, "id"), "integer");
+        assert_eq!(column(&report, "day"), "date");
+        assert_eq!(report["rows_loaded"], ROWS);
+        let note = report["warnings"][0].as_str().unwrap();
+        let line = format!("t.csv: line {}", surprising_row() + 2);
+        for word in [line.as_str(), "column n", n, "started again"] {
+            assert!(note.contains(word), "no {word} in {note}");
+        }
+        assert_eq!(fixture.names(), ["t.csv", "t.db"]);
+    }
+}
+
+#[test]
+fn two_surprises_cost_one_restart() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", surprising("1.5", "2012-02-30"));
+    let run = fixture.load(&["t.csv", "t.db"]).exits(0).says(&["starting again"]);
+    assert_eq!(run.stderr.matches("starting again").count(), 1, "{}", run.stderr);
+    run.prints(&["note:", "started again", "62,500 rows"]);
+    assert_all_kept(&fixture, "1.5", "2012-02-30");
+    assert_eq!(fixture.columns("t.db", "t")[1].1, "REAL");
+    assert_eq!(fixture.columns("t.db", "t")[2].1, "TEXT");
+}
+
+#[test]
+fn a_restart_neither_doubles_rejects_nor_keeps_the_table_it_replaces() {
+    let fixture = Fixture::new();
+    let mut text = surprising("x", "2013-01-01");
+    text.insert_str("id,n,day,name\n".len(), "1\n2\n");
+    fixture.write("t.csv", text).sql("t.db", "CREATE TABLE t (old); INSERT INTO t VALUES (1)");
+    fixture.load(&["t.csv", "t.db", "--if-exists", "replace", "--max-rejects", "2"]).exits(3);
+    assert_all_kept(&fixture, "x", "2013-01-01");
+    assert_eq!(fixture.read("t.rejects.csv"), b"id,n,day,name\n1\n2\n");
+    fixture.assert_sound("t.db");
+}
+
+#[test]
+fn a_surprise_in_a_compressed_file_is_no_other() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", surprising("x", "2012-02-30"));
+    fixture.tool("gzip", &["-1", "t.csv"], b"");
+    fixture.load(&["t.csv.gz", "t.db"]).exits(0);
+    assert_all_kept(&fixture, "x", "2012-02-30");
+}
+
+#[test]
+fn a_surprise_on_standard_input_stops_the_load_with_advice() {
+    let fixture = Fixture::new();
+    let text = surprising("x", "2013-01-01");
+    fixture.sql("t.db", "CREATE TABLE t (old); INSERT INTO t VALUES (1)");
+    for load in [&["-", "t.db", "--table", "t", "--if-exists", "replace"][..], &["-", "new.db"]] {
+        let run = fixture.leaves_all(|| fixture.load_reading(text.as_bytes(), load).exits(1));
+        let line = format!("line {}, column n: 'x'", surprising_row() + 2);
+        run.says(&[&line, "--type n=text", "--types text"]).ends_with_nothing_changed();
+    }
+    // The advice is good.
+    let load = ["-", "t.db", "--table", "t", "--if-exists", "replace", "--type", "n=text"];
+    fixture.load_reading(text.as_bytes(), &load).exits(0);
+    assert_all_kept(&fixture, "x", "2013-01-01");
+}
+
+#[test]
+fn a_type_that_was_promised_makes_bad_rows_and_no_restart() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", surprising("x", "2013-01-01"));
+    let load = ["t.csv", "t.db", "--type", "n=integer"];
+    fixture.refuses(&load).says(&["column n: 'x' is not an integer"]);
+    fixture.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+    assert_eq!(fixture.columns("t.db", "t")[1].1, "INTEGER");
+}
+
+/// Loads values into a column of this declared type, one a row: what is stored of the good ones, and the bad ones.
+fn into_column(declared: &str, more: &str, values: &[&str]) -> (Vec<Value>, Vec<String>) {
+    let fixture = Fixture::new();
+    let rows: String =
+        values.iter().enumerate().map(|(n, value)| format!("{n},{value}\n")).collect();
+    fixture
+        .write("t.csv", format!("n,c\n{rows}"))
+        .sql("t.db", &format!("CREATE TABLE t (n INTEGER, c {declared}) {more}"));
+    let run = fixture.load(&["t.csv", "t.db", "--max-rejects", "100%", "--verify", "checksum"]);
+    assert!(matches!(run.status.code(), Some(0 | 3)), "{}", run.stderr);
+    let stored =
+        fixture.query("t.db", "SELECT c FROM t ORDER BY rowid").into_iter().flatten().collect();
+    let rejects = if fixture.names().contains(&"t.rejects.csv".to_owned()) {
+        String::from_utf8(fixture.read("t.rejects.csv")).unwrap()
+    } else {
+        String::new()
+    };
+    let bad =
+        rejects.lines().skip(1).map(|line| line.split_once(',').unwrap().1.to_owned()).collect();
+    (stored, bad)
+}
+
+#[track_caller]
+fn assert_column(declared: &str, good: &[(&str, Vec<Vec<Value>>)], bad: &[&str]) {
+    // A row that is fine in every column, so that the good and the bad ones are told apart by nothing else.
+    let values: Vec<&str> =
+        good.iter().map(|(value, _)| *value).chain(bad.iter().copied()).collect();
+    let stored: Vec<Value> = good.iter().flat_map(|(_, stored)| stored.concat()).collect();
+    let bad: Vec<String> = bad.iter().map(|value| (*value).to_owned()).collect();
+    assert_eq!(into_column(declared, "", &values), (stored, bad), "{declared}");
+}
+
+#[test]
+fn an_integer_column_takes_whole_numbers_however_written() {
+    assert_column(
+        "INTEGER",
+        &[
+            ("1", rows![[1]]),
+            ("007", rows![[7]]),
+            ("+1", rows![[1]]),
+            ("1.0", rows![[1]]),
+            ("", rows![[()]]),
+        ],
+        &["1.5", "abc", "\"\"", "1e5", "0x10", " 1", "9223372036854775808", "true", "NaN"],
+    );
+}
+
+#[test]
+fn a_real_column_takes_finite_numbers() {
+    assert_column(
+        "REAL",
+        &[
+            ("1", rows![[1.0]]),
+            ("1e5", rows![[1e5]]),
+            ("-0.5", rows![[-0.5]]),
+            ("007.50", rows![[7.5]]),
+            ("", rows![[()]]),
+        ],
+        &["1e400", "NaN", "inf", "abc", "\"\"", "\"1,5\"", "0x1p3"],
+    );
+}
+
+#[test]
+fn a_decimal_column_takes_what_sqlite_keeps_exactly() {
+    assert_column(
+        "DECIMAL(10,2)",
+        &[("12.50", rows![[12.5]]), ("0012", rows![[12]]), ("-7", rows![[-7]]), ("", rows![[()]])],
+        &["0.12345678901234567890", "12345678901234567890", "abc", "\"\""],
+    );
+}
+
+#[test]
+fn a_date_column_takes_days_that_exist() {
+    assert_column(
+        "DATE",
+        &[("2012-02-29", rows![["2012-02-29"]]), ("", rows![[()]])],
+        &["2012-02-30", "29.02.2012", "yesterday", "\"\""],
+    );
+    assert_column(
+        "DATETIME",
+        &[
+            ("2012-02-29 10:00:00", rows![["2012-02-29 10:00:00"]]),
+            ("2012-02-29T10:00:00Z", rows![["2012-02-29T10:00:00Z"]]),
+        ],
+        &["2012-02-30 10:00:00", "2012-02-29 25:00:00", "noon"],
+    );
+}
+
+#[test]
+fn a_boolean_column_takes_truth_values() {
+    assert_column(
+        "BOOLEAN",
+        &[
+            ("true", rows![[1]]),
+            ("FALSE", rows![[0]]),
+            ("1", rows![[1]]),
+            ("0", rows![[0]]),
+            ("", rows![[()]]),
+        ],
+        &["2", "yes", "maybe", "\"\""],
+    );
+}
+
+#[test]
+fn a_blob_column_takes_bytes_as_they_are() {
+    let fixture = Fixture::new();
+    fixture
+        .write("t.csv", b"n,c\n1,a\xff\xfe\n2,\"\"\n3,\n4,\"x\"\"y\"\n5,7\n6,a\0b\n")
+        .sql("t.db", "CREATE TABLE t (n INTEGER, c BLOB)");
+    fixture.load(&["t.csv", "t.db", "--header", "yes", "--verify", "checksum"]).exits(0);
+    let values: [&[u8]; 6] = [b"a\xff\xfe", b"", b"", b"x\"y", b"7", b"a\0b"];
+    let mut rows: Vec<Vec<Value>> =
+        values.iter().map(|bytes| vec![Value::Blob(bytes.to_vec())]).collect();
+    rows[2] = vec![Value::Null];
+    assert_eq!(fixture.query("t.db", "SELECT c FROM t ORDER BY n"), rows);
+}
+
+#[test]
+fn a_column_without_a_type_and_a_text_column_take_text() {
+    for declared in ["", "TEXT", "VARCHAR(3)"] {
+        let text = ["abc", "007", "1", "1e5", "9223372036854775808", " 1 ", "2012-02-30", "NaN"];
+        let good: Vec<(&str, Vec<Vec<Value>>)> =
+            text.iter().map(|text| (*text, rows![[*text]])).collect();
+        assert_column(declared, &good, &[]);
+    }
+}
+
+#[test]
+fn a_column_declared_string_does_not_turn_text_into_numbers() {
+    // Its affinity is NUMERIC: SQLite itself would store 007 as 7 and 1e5 as 100000.0.
+    assert_column(
+        "STRING",
+        &[
+            ("abc", rows![["abc"]]),
+            ("7", rows![[7]]),
+            ("2.5", rows![[2.5]]),
+            ("2012-02-30", rows![["2012-02-30"]]),
+            ("", rows![[()]]),
+            ("\"\"", rows![[""]]),
+        ],
+        &["007", "1e5", "+7", " 7", "9223372036854775808"],
+    );
+}
+
+#[test]
+fn a_strict_table_takes_each_type_strictly() {
+    let check = |declared: &str, values: &[&str], stored: Vec<Vec<Value>>, bad: &[&str]| {
+        let bad: Vec<String> = bad.iter().map(|value| (*value).to_owned()).collect();
+        assert_eq!(into_column(declared, "STRICT", values), (stored.concat(), bad), "{declared}");
+    };
+    check("INT", &["1", "007", "x", "1.5"], rows![[1, 7]], &["x", "1.5"]);
+    check("REAL", &["1", "2.5", "x"], rows![[1.0, 2.5]], &["x"]);
+    check("TEXT", &["1", "007"], rows![["1", "007"]], &[]);
+    check("BLOB", &["a"], rows![[&b"a"[..]]], &[]);
+    // Elsewhere a column declared ANY is one for numbers.
+    check("ANY", &["x", "1", "007"], rows![["x", "1", "007"]], &[]);
+}
+
+#[test]
+fn a_decimal_or_json_column_of_a_new_table_keeps_its_text() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "price,doc\n12.50,\"{\"\"a\"\":1.10}\"\n0.10,[]\n");
+    let load = ["t.csv", "t.db", "--type", "price=decimal(6,2)", "--type", "doc=json"];
+    fixture.load(&load).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![["12.50", "{\"a\":1.10}"], ["0.10", "[]"]]);
+    fixture.write("t.csv", "price,doc\n12.505,{}\n1,{}\n");
+    fixture.refuses(&[&load[..], &["--if-exists", "replace"]].concat()).says(&[
+        "t.csv: line 2, column price",
+        "'12.505'",
+        "precision",
+    ]);
+    fixture.write("t.csv", "price,doc\n12.5,{a}\n1,{}\n");
+    fixture
+        .refuses(&[&load[..], &["--if-exists", "replace"]].concat())
+        .says(&["t.csv: line 2, column doc", "'{a}' is not a JSON document"]);
+}
