@@ -261,19 +261,14 @@ fn stream(
         |parcel| {
             let collected = tally.collect(plan, &shape, parcel, rejects);
             *counts.lock().unwrap_or_else(PoisonError::into_inner) = (tally.loaded, tally.rejected);
-            if collected.is_err() {
-                source.abandon();
-            }
             collected
         },
         || {
             let (rows_loaded, rows_rejected) =
                 *counts.lock().unwrap_or_else(PoisonError::into_inner);
             observer.progress(&progress(plan, meter, began, rows_loaded, rows_rejected));
-            if observer.stop().load(Relaxed) {
-                source.abandon();
-            }
         },
+        || source.abandon(),
     )
 }
 
@@ -432,6 +427,7 @@ fn survey(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Vec<Fi
         |feeder| text::feed(source, plan.choice.chunk_bytes, &meter, feeder),
         |_| Ok(()),
         || observer.progress(&progress(plan, &meter, began, 0, 0)),
+        || source.abandon(),
     )?;
     let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(fields

@@ -63,12 +63,14 @@ pub(crate) struct Pass<'a> {
 const TICK: Duration = Duration::from_millis(50);
 
 /// Runs one pass: `feed` reads, the encoders encode, the lanes send, and `collect` sees every parcel in the source's
-/// order on the calling thread, as does `tick` now and then. The first failure ends all stages.
+/// order on the calling thread, as does `tick` now and then. The first failure ends all stages; `release` then makes a `feed`
+/// that waits for input give up.
 pub(crate) fn pass<'a>(
     pass: Pass<'a>,
     feed: impl FnOnce(&mut Feeder<'_>) -> Result<()> + Send,
     mut collect: impl FnMut(&mut Parcel) -> Result<()>,
     mut tick: impl FnMut(),
+    release: impl FnOnce(),
 ) -> Result<()> {
     let Pass { parcels, chunk_bytes, encoders, lanes, meter, stop } = pass;
     let halt = AtomicBool::new(false);
@@ -138,6 +140,7 @@ pub(crate) fn pass<'a>(
             }
         }
         halt.store(true, Relaxed);
+        release();
         drop((done_rx, empty_tx));
         let mut outcome = collected;
         // What the collector saw is what the user should read; then the lanes' and encoders' troubles, then the reader's.

@@ -364,14 +364,18 @@ fn key(
     }
     let others = there.map(|table| table.unique_keys.as_slice()).unwrap_or_default();
     if !others.iter().chain([primary]).any(|unique| same_columns(unique, key)) {
-        return Err(Error::usage(format!(
-            "--key {}: the table has no unique key on these columns",
-            key.join(",")
-        ))
-        .advise(match there {
-            Some(_) => "make a unique index on them first".to_owned(),
-            None => format!("make one with --primary-key {}", key.join(",")),
-        }));
+        let names = key.join(",");
+        return Err(match there {
+            Some(_) => Error::new(
+                Kind::Target,
+                format!("--key {names}: the table has no UNIQUE or PRIMARY KEY on it"),
+            )
+            .advise(format!("make one first: CREATE UNIQUE INDEX ... ({names})")),
+            None => Error::usage(format!(
+                "--key {names}: nothing makes these columns unique in a new table"
+            ))
+            .advise(format!("make them its key: --primary-key {names}")),
+        });
     }
     Ok(key.clone())
 }

@@ -72,11 +72,8 @@ impl<'a> Session<'a> {
             refuse_leftovers(path)?;
             Some(Pending::create(path, false).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => no_directory(path),
-                _ => Error::target(format!(
-                    "cannot make a file in {}: {}",
-                    directory(path).display(),
-                    error
-                )),
+                _ => Error::target(format!("cannot make {}: {error}", path.display()))
+                    .advise("check the permissions of the directory, where the database is written under another name first"),
             })?)
         };
         let file = temporary.as_ref().map_or(path.as_path(), |temporary| &temporary.path);
