@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::error::{Aftermath, Error, Kind, Result};
-use crate::pipe::encode::found_by_lane;
+use crate::pipe::encode::{Shape, found_by_lane};
 use crate::pipe::reject::{Found, Reject, RejectFiles, limit_error};
 use crate::pipe::run::{Parcel, Pass, pass};
 use crate::pipe::{Ack, Checksum, Chunk, Code, Meter, Phase, Progress, Wire};
@@ -326,7 +326,7 @@ impl Tally {
     fn collect(
         &mut self,
         plan: &Plan,
-        shape: &crate::pipe::encode::Shape,
+        shape: &Shape,
         parcel: &mut Parcel,
         rejects: &mut RejectFiles,
     ) -> Result<()> {
@@ -351,7 +351,7 @@ impl Tally {
             if surprise.as_ref().is_some_and(|surprise| surprise.start < found.start) {
                 break;
             }
-            let reject = self.place(chunk, found);
+            let reject = self.place(shape, chunk, &found);
             self.rejected += 1;
             let over = plan.request.max_rejects.exceeded(self.rejected, self.read, false);
             rejects.push(&reject)?;
@@ -361,12 +361,12 @@ impl Tally {
             }
         }
         if let Some(found) = surprise {
-            let reject = self.place(chunk, found);
+            let reject = self.place(shape, chunk, &found);
             self.surprise = Some(Surprise {
                 input: plan.source.inputs[self.file as usize].name.clone(),
-                column: reject.found.column.unwrap_or_default(),
+                column: reject.column.unwrap_or_default(),
                 line: reject.line,
-                message: reject.found.message,
+                message: reject.message,
                 aftermath: Aftermath::NothingChanged,
             });
             return Err(Error::source("surprise"));
@@ -376,13 +376,16 @@ impl Tally {
         Ok(())
     }
 
-    fn place(&self, chunk: &Chunk, found: Found) -> Reject {
+    fn place(&self, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
         Reject {
             file: self.file,
             record: self.records + u64::from(found.record) + 1,
             line: self.lines + u64::from(found.line) + 1,
             byte: chunk.origin.byte + u64::from(found.start),
-            found,
+            column: found.column.map(|column| shape.columns[column as usize].name.clone()),
+            code: found.code,
+            message: found.message.to_string(),
+            raw: chunk.bytes[found.start as usize..found.end as usize].to_vec(),
         }
     }
 
@@ -391,7 +394,7 @@ impl Tally {
             Some(reject) => {
                 let name = &plan.source.inputs[reject.file as usize].name;
                 let error = limit_error(name, reject, self.rejected, plan.request.max_rejects);
-                if reject.found.code == Code::Utf8 {
+                if reject.code == Code::Utf8 {
                     return error
                         .advise("if the file is in another encoding, say so: --encoding latin1");
                 }

@@ -182,7 +182,8 @@ fn signal(child: &Child, name: &str) {
         // Bits are counted from signal 1 on, and SIGINT is 2. Elsewhere than on Linux nothing is known.
         caught.is_none_or(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 0b10 != 0)
     };
-    while !is_ready() {
+    let before = Instant::now();
+    while !is_ready() && before.elapsed() < Duration::from_secs(5) {
         sleep(Duration::from_millis(1));
     }
     assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());

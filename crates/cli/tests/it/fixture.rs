@@ -189,6 +189,18 @@ impl Fixture {
     }
 }
 
+/// `t.db` with a table of three columns and, if any, these rows.
+pub(crate) fn with_table(values: &str) -> Fixture {
+    let fixture = Fixture::new();
+    fixture
+        .sql("t.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, size REAL DEFAULT 0.5)");
+    if !values.is_empty() {
+        fixture.sql("t.db", &format!("INSERT INTO t VALUES {values}"));
+    }
+    fixture
+}
+
+/// What a query answers on a connection that is kept open.
 pub(crate) fn query(db: &Connection, sql: &str) -> Vec<Vec<Value>> {
     let mut statement = db.prepare(sql).unwrap();
     let width = statement.column_count();

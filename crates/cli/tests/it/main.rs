@@ -9,16 +9,26 @@
 /// A directory, files, the command, a database: the words that all tests here are written in.
 mod fixture;
 
-/// Input and targets that no load can go well with.
+/// Input that no load can go well with.
 mod bad_input;
+/// Targets that no load can go well with: locked, full, read-only.
+mod bad_target;
+/// What surrounds a load: plan, help, lists, completions, mistakes on the command line.
+mod commands;
 /// How a file is written: found by looking, or as told.
 mod dialects;
+/// Several files, patterns, pipes.
+mod inputs;
+/// Keys and indexes, and rows whose key is there already.
+mod keys;
 /// Loads that go well, and the options that say how.
 mod load;
 /// The README's examples print what it shows.
 mod readme;
 /// Bad rows put aside: exactly they, verbatim, with their positions and reasons.
 mod rejects;
+/// Every way to write and every setting: the same table, the promises that were asked for.
+mod strategies;
 /// What becomes of values, and never another value than was written.
 mod types;
 
@@ -26,5 +36,7 @@ mod types;
 mod crash;
 /// A table of the real world against Python's csv module.
 mod flights;
+/// What once went wrong: each test is named after it.
+mod regressions;
 /// Passwords in URLs.
 mod secrets;

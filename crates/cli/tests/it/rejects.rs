@@ -336,11 +336,10 @@ fn rejects_can_go_elsewhere() {
 }
 
 #[test]
-fn a_directory_for_rejects_that_is_not_there_fails_the_load() {
+fn a_directory_for_rejects_that_is_not_there_is_told_before_the_load() {
     let fixture = fixture(&dirty("\n", false));
-    fixture
-        .refuses(&into_shop(&["--max-rejects", "20", "--rejects", "nowhere/aside.csv"]))
-        .says(&["nowhere/aside.csv", "--rejects"]);
+    let load = into_shop(&["--max-rejects", "20", "--rejects", "nowhere/aside.csv"]);
+    fixture.misused(&[&["load"], &load[..]].concat()).says(&["nowhere/aside.csv", "--rejects"]);
 }
 
 #[test]

@@ -53,6 +53,8 @@ pub struct Shape {
     pub fields: Vec<Vec<usize>>,
     /// The columns, by name, for messages.
     pub columns: Vec<ShapeColumn>,
+    /// Bad rows that the load allows in all; a chunk with more ends it.
+    pub found_max: u64,
 }
 
 /// What the record loop must know of a column.
@@ -188,17 +190,21 @@ impl<R: EncodeRow> Encode for TextEncoder<R> {
                         && matches!(bad.code, Code::Type | Code::Range);
                     let found = Found {
                         start: record.start,
+                        end: record.next,
                         record: out.records,
                         line: lines.before(&shape.dialect, bytes, record.start),
-                        column: bad.column.map(|column| shape.columns[column].name.clone()),
+                        column: bad.column.map(|column| column as u32),
                         code: bad.code,
-                        message: bad.message,
-                        raw: bytes[record.start as usize..record.next as usize].to_vec(),
+                        message: bad.message.into(),
                     };
                     if surprise {
                         out.surprise.get_or_insert(found);
                     } else {
                         out.found.push(found);
+                        if out.found.len() as u64 > shape.found_max {
+                            // The load ends at this row: nobody will look at the rest of the chunk.
+                            break;
+                        }
                     }
                 }
             }
@@ -333,28 +339,26 @@ pub(crate) fn found_by_lane(
         .map(|fault| {
             let start = encoded.wire.rows[fault.row as usize].start;
             let record = Scanner::new(&shape.dialect, &bytes[start as usize..]).next(&mut fields);
-            let named = fault
-                .column
-                .as_ref()
-                .and_then(|name| shape.columns.iter().position(|c| c.name == *name));
+            let named = fault.column.as_ref().and_then(|name| {
+                shape.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+            });
             let value = named.and_then(|column| {
                 let row = Row { chunk: &bytes[start as usize..], fields: &fields, order, shape };
                 let mut values = Vec::new();
                 let (home, span) = row.value(column, &mut values)?;
                 Some(shorten(row.bytes(home, span, &values)))
             });
-            let end = record.map_or(bytes.len(), |record| (start + record.next) as usize);
             // Records before this one: the good rows, and the bad ones that start earlier.
             let bad_before = encoded.found.partition_point(|found| found.start < start);
+            let value = value.map(|value| format!("{value}: ")).unwrap_or_default();
             Found {
                 start,
+                end: record.map_or(bytes.len() as u32, |record| start + record.next),
                 record: fault.row + bad_before as u32,
                 line: lines.before(&shape.dialect, bytes, start),
-                column: fault.column.clone(),
+                column: named.map(|column| column as u32),
                 code: fault.code,
-                message: value.map(|value| format!("{value}: ")).unwrap_or_default()
-                    + &fault.message,
-                raw: bytes[start as usize..end].to_vec(),
+                message: (value + &fault.message).into(),
             }
         })
         .collect()

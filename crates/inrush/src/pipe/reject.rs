@@ -55,23 +55,23 @@ impl fmt::Display for Code {
     }
 }
 
-/// A bad row as the stage that found it knows it: relative to its chunk.
+/// A bad row as the stage that found it knows it: relative to its chunk, and small, for all rows of a chunk may be bad.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Offset of the record in the chunk.
     pub start: u32,
+    /// Offset behind it, with its terminator if it has one.
+    pub end: u32,
     /// Data records of the chunk before this one.
     pub record: u32,
     /// Physical lines of the chunk before this one.
     pub line: u32,
-    /// Which column, where one is to blame.
-    pub column: Option<String>,
+    /// Which column of the shape, where one is to blame.
+    pub column: Option<u32>,
     /// What sort of fault.
     pub code: Code,
     /// The reason, with the value shortened.
-    pub message: String,
-    /// The record verbatim, with its terminator if it has one.
-    pub raw: Vec<u8>,
+    pub message: Box<str>,
 }
 
 /// A bad row with its position in the input.
@@ -85,8 +85,14 @@ pub struct Reject {
     pub line: u64,
     /// The record's offset in the decoded input, from 0.
     pub byte: u64,
-    /// What the finding stage knew.
-    pub found: Found,
+    /// Which column, where one is to blame.
+    pub column: Option<String>,
+    /// What sort of fault.
+    pub code: Code,
+    /// The reason, with the value shortened.
+    pub message: String,
+    /// The record verbatim, with its terminator if it has one.
+    pub raw: Vec<u8>,
 }
 
 /// One line of the sidecar.
@@ -172,14 +178,14 @@ impl RejectFiles {
             record: reject.record,
             line: reject.line,
             byte: reject.byte,
-            column: reject.found.column.as_deref(),
-            code: reject.found.code,
-            message: &reject.found.message,
+            column: reject.column.as_deref(),
+            code: reject.code,
+            message: &reject.message,
         };
         let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
-        pair.rows.write_all(&reject.found.raw).map_err(fail)?;
-        if reject.found.raw.last() != Some(&self.newline) {
+        pair.rows.write_all(&reject.raw).map_err(fail)?;
+        if reject.raw.last() != Some(&self.newline) {
             pair.rows.write_all(&[self.newline]).map_err(fail)?;
         }
         pair.notes.write_all(&line).map_err(fail)?;
@@ -288,17 +294,16 @@ pub(crate) fn limit_error(
     limit: crate::plan::RejectLimit,
 ) -> Error {
     use crate::plan::RejectLimit;
-    let found = &reject.found;
-    let column = found.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
-    let mut what = format!("{name}: line {}{column}: {}", reject.line, found.message);
-    if matches!(found.code, Code::FieldCount | Code::Quote) {
-        what.push_str(&format!(": {}", shorten(found.raw.trim_ascii_end())));
+    let column = reject.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
+    let mut what = format!("{name}: line {}{column}: {}", reject.line, reject.message);
+    if matches!(reject.code, Code::FieldCount | Code::Quote) {
+        what.push_str(&format!(": {}", shorten(reject.raw.trim_ascii_end())));
     }
     if limit != RejectLimit::Rows(0) {
         what.push_str(&format!(" (bad row {rejected}; --max-rejects {limit} allows no more)"));
     }
     let mut error = Error::new(Kind::Rejects, what);
-    if found.code == Code::Quote {
+    if reject.code == Code::Quote {
         error = error.advise("if quotes are plain characters in this file, say --quote none");
     }
     error.advise("mend the row, or put bad rows aside with --max-rejects N (or N%)")

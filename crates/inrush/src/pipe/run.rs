@@ -86,7 +86,7 @@ pub(crate) fn pass<'a>(
             let _ = empty_tx.send(Parcel::default());
         }
 
-        let reader = spawn(scope, "inrush-read", move || {
+        let reader = spawn(scope, "inrush-read", halt, move || {
             let clock = StageClock::start(meter, "read");
             let mut feeder = Feeder { empty: empty_rx, full: chunk_tx, halt, clock, seq: 0 };
             feed(&mut feeder)
@@ -94,7 +94,7 @@ pub(crate) fn pass<'a>(
         let mut workers = vec![];
         for mut encoder in encoders {
             let (from, to) = (chunk_rx.clone(), wire_tx.clone());
-            workers.push(spawn(scope, "inrush-encode", move || {
+            workers.push(spawn(scope, "inrush-encode", halt, move || {
                 let mut clock = StageClock::start(meter, "encode");
                 while let Ok(mut parcel) = clock.starved(|| from.recv()) {
                     parcel.encoded.clear();
@@ -108,7 +108,7 @@ pub(crate) fn pass<'a>(
         }
         for lane in lanes {
             let (from, to) = (wire_rx.clone(), done_tx.clone());
-            workers.push(spawn(scope, "inrush-send", move || {
+            workers.push(spawn(scope, "inrush-send", halt, move || {
                 let mut clock = StageClock::start(meter, "send");
                 run_lane(lane, &from, &to, ordered, halt, &mut clock)
             }));
@@ -134,6 +134,9 @@ pub(crate) fn pass<'a>(
                 let _ = empty_tx.send(parcel);
             }
             tick();
+            if halt.load(Relaxed) {
+                break;
+            }
             if stop.load(Relaxed) {
                 collected = Err(Error::interrupted());
                 break;
@@ -155,11 +158,29 @@ pub(crate) fn pass<'a>(
 fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     name: &str,
+    halt: &'scope AtomicBool,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> thread::ScopedJoinHandle<'scope, T> {
     // Threads are few (the planner bounds them) and all started before the first byte moves; a system that has not even those
     // left is out of reach of an error message, and std's own spawn panics there as well.
-    thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work).expect("a thread")
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn_scoped(scope, move || {
+            let _guard = HaltOnPanic(halt);
+            work()
+        })
+        .expect("a thread")
+}
+
+/// A stage that panics takes its parcel with it, and the others would wait for that one for ever.
+struct HaltOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for HaltOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Relaxed);
+        }
+    }
 }
 
 fn run_lane(

@@ -12,9 +12,9 @@ use crate::pipe::encode::{Shape, ShapeColumn};
 use crate::pipe::reject::{RejectPlace, sidecar_path};
 use crate::plan::choose::{Choice, choose};
 use crate::plan::facts::{Facts, FieldFacts};
-use crate::plan::request::{Durability, IfExists, Request};
+use crate::plan::request::{Durability, IfExists, RejectLimit, Request};
 use crate::plan::schema::{Column, Type};
-use crate::source::{Compression, Place, Source};
+use crate::source::{Compression, Place, Source, decode};
 use crate::target::{self, Location, Target};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
@@ -117,6 +117,10 @@ impl Plan {
             width: self.facts.source.fields.len(),
             fields,
             columns,
+            found_max: match self.request.max_rejects {
+                RejectLimit::Rows(rows) => rows,
+                RejectLimit::Percent(_) => u64::MAX,
+            },
         }
     }
 
@@ -139,7 +143,11 @@ fn reject_places(
         .map(|(place, input)| RejectPlace {
             file: input.name.clone(),
             path: request.rejects.clone().unwrap_or_else(|| beside(place)),
-            header: input.header.clone(),
+            // The file is in UTF-8 whatever the input was, and its mark stands above an --encoding for the input.
+            header: match decode::is_utf8(input.encoding) {
+                true => input.header.clone(),
+                false => ["\u{feff}".as_bytes(), &input.header].concat(),
+            },
         })
         .collect();
     for (index, place) in places.iter().enumerate() {
@@ -155,6 +163,9 @@ fn reject_places(
             ))
             .advise("load them one by one"));
         }
+    }
+    if request.max_rejects != RejectLimit::Rows(0) {
+        places.iter().try_for_each(|place| can_be_made(&place.path))?;
     }
     // A rejects file takes the place of what has its name, so that must be nobody's data.
     let inputs = source.inputs.iter().filter_map(|input| match &input.place {
@@ -174,6 +185,22 @@ fn reject_places(
         }
     }
     Ok(places)
+}
+
+/// Says before the load what would be found out at the first bad row.
+fn can_be_made(path: &std::path::Path) -> Result<()> {
+    let shown = path.display();
+    let error = match path.symlink_metadata() {
+        // A device or a link would be replaced by a file.
+        Ok(found) if !found.is_file() => {
+            Error::usage(format!("bad rows can't go to {shown}: it is there and no plain file"))
+        }
+        _ if !crate::pending::directory(path).is_dir() => {
+            Error::source(format!("bad rows can't go to {shown}: its directory does not exist"))
+        }
+        _ => return Ok(()),
+    };
+    Err(error.advise("--rejects FILE puts them elsewhere"))
 }
 
 /// Whether two paths are one file, there already or to be made.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::plan::schema::Type;
 
 /// A load as the user asked for it. [`crate::plan()`] turns it into a [`crate::Plan`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Request {
     /// Files, globs, or `-` for standard input; at least one.
     pub sources: Vec<String>,

@@ -31,7 +31,7 @@ pub(crate) fn detect(head: &[u8]) -> Option<&'static Encoding> {
 
 /// The encoding with this label in the WHATWG encoding standard (`latin1` is windows-1252 there, as in browsers and MySQL).
 pub(crate) fn by_label(label: &str) -> Result<&'static Encoding> {
-    Encoding::for_label(label.trim().as_bytes()).ok_or_else(|| {
+    Encoding::for_label_no_replacement(label.trim().as_bytes()).ok_or_else(|| {
         Error::usage(format!("'{label}' is no encoding"))
             .advise("try utf-8, utf-16le, utf-16be, latin1")
     })

@@ -106,6 +106,8 @@ fn look(
     let mut text = Vec::new();
     plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
     let encoding = match &request.encoding {
+        // A UTF-8 mark is right, whatever is said: bad rows of an input in another encoding come back with one.
+        _ if text.starts_with(b"\xef\xbb\xbf") => UTF_8,
         Some(label) => decode::by_label(label)?,
         None => decode::detect(&text).unwrap_or(UTF_8),
     };

@@ -27,14 +27,24 @@ impl Source {
                     (_, None) => false,
                     (Some(header), _) => header,
                     (None, Some((values, record))) => {
-                        let (header, why) =
-                            self.looks_like_header(values, &text[record.next as usize..], known);
-                        reasons.push(if header {
-                            format!("the first line is the header: {why}")
+                        let rest = &text[record.next as usize..];
+                        let verdict = self.looks_like_header(values, rest, known);
+                        let (what, otherwise) = match verdict.header {
+                            true => (
+                                "the first line is taken as the header",
+                                "--header no if it is data",
+                            ),
+                            false => {
+                                ("there is no header", "--header yes if the first line is one")
+                            }
+                        };
+                        let reason = format!("{what}: {}", verdict.why);
+                        if verdict.proven {
+                            reasons.push(reason);
                         } else {
-                            format!("there is no header: {why}")
-                        });
-                        header
+                            warnings.push(format!("{reason} ({otherwise})"));
+                        }
+                        verdict.header
                     }
                 };
             }
@@ -87,7 +97,7 @@ impl Source {
         values: &[Vec<u8>],
         rest: &[u8],
         known: Option<&[String]>,
-    ) -> (bool, &'static str) {
+    ) -> sniff::HeaderVerdict {
         let names: Vec<String> =
             values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
         let first: Vec<Observed> = values
@@ -159,7 +169,10 @@ fn order(names: &[String], here: &[String], input: &str) -> Result<Vec<usize>> {
     if names == here {
         return Ok((0..names.len()).collect());
     }
-    let find = |name: &String| here.iter().position(|other| other.eq_ignore_ascii_case(name));
+    let exactly = |name: &String| here.iter().position(|other| other == name);
+    let find = |name: &String| {
+        exactly(name).or_else(|| here.iter().position(|other| other.eq_ignore_ascii_case(name)))
+    };
     let order: Option<Vec<usize>> = names.iter().map(find).collect();
     match order {
         Some(order)

@@ -137,6 +137,7 @@ impl Source {
             width,
             fields,
             columns,
+            found_max: u64::MAX,
         };
         Box::new(TextEncoder::new(Arc::new(shape), Surveyor::new(Arc::clone(total))))
     }
@@ -182,10 +183,14 @@ impl Input {
     /// What a failed read means, in words.
     pub(crate) fn read_error(&self, error: &io::Error) -> Error {
         match self.compression {
-            Some(compression) if error.kind() == io::ErrorKind::UnexpectedEof => Error::source(
-                format!("{}: the {} data ends in the middle", self.name, compression.name()),
-            )
-            .advise("the file is incomplete: fetch it again"),
+            Some(compression) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Error::source(format!(
+                    "{}: the {} data ends in the middle, or something else follows it",
+                    self.name,
+                    compression.name()
+                ))
+                .advise("the file is incomplete: fetch it again")
+            }
             Some(compression) if error.raw_os_error().is_none() => Error::source(format!(
                 "{}: the {} data is damaged: {error}",
                 self.name,

@@ -5,7 +5,7 @@
 //! input -> decompress -> decode -> text (chunks)
 //! ```
 
-mod decode;
+pub(crate) mod decode;
 mod decompress;
 mod head;
 mod header;

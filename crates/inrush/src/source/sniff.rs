@@ -48,6 +48,7 @@ pub(crate) fn dialect(
     let delimiters: Vec<u8> = match (request.delimiter, request.format) {
         (Some(delimiter), _) => vec![delimiter],
         (None, Some(Format::Tsv)) => vec![b'\t'],
+        (None, Some(Format::Csv)) => DELIMITERS.iter().copied().filter(|d| *d != b'\t').collect(),
         (None, _) if matches!(extension, "tsv" | "tab") => {
             [b'\t'].into_iter().chain(DELIMITERS).collect()
         }
@@ -243,38 +244,53 @@ pub(crate) fn width(head: &[u8], whole: bool, dialect: &Dialect) -> usize {
     score(head, whole, dialect).width
 }
 
-/// Whether the first record names the columns, and why. `known` are the columns of the table, if it is there.
+/// Whether the first record names the columns.
+pub(crate) struct HeaderVerdict {
+    pub(crate) header: bool,
+    pub(crate) why: &'static str,
+    /// Whether something in the input or the table proves it; else it is an assumption, and the user must hear of it, for a row
+    /// is at stake.
+    pub(crate) proven: bool,
+}
+
+/// Whether the first record names the columns. `known` are the columns of the table, if it is there.
 pub(crate) fn header(
     names: &[String],
     first: &[Observed],
     rest: &[Observed],
     known: Option<&[String]>,
-) -> (bool, &'static str) {
-    if let Some(known) = known {
-        let hits = names
-            .iter()
-            .filter(|name| known.iter().any(|k| k.eq_ignore_ascii_case(name.trim())))
-            .count();
-        if hits > 0 && hits * 2 >= names.len() {
-            return (true, "the first line has the names of the table's columns");
-        }
+) -> HeaderVerdict {
+    let verdict = |header, proven, why| HeaderVerdict { header, why, proven };
+    let hits = known.map(|known| {
+        let is_known = |name: &&String| known.iter().any(|k| k.eq_ignore_ascii_case(name.trim()));
+        names.iter().filter(is_known).count()
+    });
+    if hits.is_some_and(|hits| hits > 0 && hits * 2 >= names.len()) {
+        return verdict(true, true, "the first line has the names of the table's columns");
     }
     let typed = |observed: &Observed| observed.ty() != Type::Text;
-    for (first, rest) in first.iter().zip(rest) {
-        if typed(rest) && !typed(first) && first != &Observed::default() {
-            return (true, "the first line has words where the others have numbers or dates");
-        }
+    let contradicts = |(first, rest): (&Observed, &Observed)| {
+        typed(rest) && !typed(first) && first != &Observed::default()
+    };
+    if first.iter().zip(rest).any(contradicts) {
+        return verdict(
+            true,
+            true,
+            "the first line has words where the others have numbers or dates",
+        );
     }
     if first.iter().any(typed) {
-        return (false, "the first line has numbers or dates like the others");
+        // A line of numbers alone is data; one with words as well may be a header such as country,2019,2020.
+        let proven = first.iter().all(|field| typed(field) || field == &Observed::default());
+        return verdict(false, proven, "the first line has numbers or dates like the others");
     }
     if names.iter().all(|name| name.trim().is_empty()) {
-        return (false, "the first line is empty");
+        return verdict(false, true, "the first line is empty");
     }
-    (
-        true,
-        "the first line looks like names, and nothing speaks against it (--header no if it is data)",
-    )
+    if hits == Some(0) {
+        return verdict(false, false, "the first line has none of the table's column names");
+    }
+    verdict(true, false, "the first line could be names, and nothing speaks against it")
 }
 
 /// The fields of the record at the start of `bytes`, as text, and the offset after it. `None` when there is no record.

@@ -12,7 +12,7 @@ use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
 use crate::target::sqlite::cells::CellEncoder;
 use crate::target::sqlite::ddl::Insert;
 use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing, add_to};
-use crate::target::sqlite::statement::{Statement, Step, fault, refusal};
+use crate::target::sqlite::statement::{Statement, Step, fault, left_out, refusal};
 use crate::target::{Fit, Knob, Knobs, Lane, Load, Memory, Strategy};
 
 /// The strategy.
@@ -98,7 +98,10 @@ impl Lane for BindLane<'_> {
                 continue;
             }
             match self.statement.step(session)? {
-                Step::Done if self.skips && session.connection().changes() == 0 => ack.skipped += 1,
+                Step::Done if session.connection().changes() == 0 => match self.skips {
+                    true => ack.skipped += 1,
+                    false => ack.faults.push(left_out(row)),
+                },
                 Step::Done => {
                     ack.loaded += 1;
                     if let Some(sums) = &mut ack.checksum {

@@ -88,6 +88,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         ("keep", false) => "delete",
         (mode, _) => mode,
     };
+    if journal == "off" && facts.target.exists && request.durability != Durability::None {
+        return Fit::Unusable {
+            reason: "with journal_mode=off a failed load may destroy a database that is there: --durability none accepts that".to_owned(),
+        };
+    }
     // https://sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last transactions in WAL mode, and corrupt in
     // rare cases in the others; a journal in memory or none is lost with the process.
     let undoable = !matches!(journal, "memory" | "off");
@@ -375,6 +380,11 @@ impl Load for SqliteLoad<'_> {
             return Aftermath::Unknown;
         }
         let new = self.session.is_new();
+        if !new && self.plan.choice.knobs.word("journal_mode") == "off" {
+            // What was written is written, and nobody can say what it was.
+            self.session.discard();
+            return Aftermath::Unknown;
+        }
         let journal_mode =
             self.journal_mode_before.take().filter(|_| !new && self.session.is_open());
         if let Some(mode) = journal_mode

@@ -171,6 +171,12 @@ pub(super) fn refusal(code: c_int, message: &str) -> Option<(Code, Option<String
     Some((found, column()))
 }
 
+/// The fault of a row that SQLite took and did not insert.
+pub(super) fn left_out(row: usize) -> RowFault {
+    let message = "a trigger left the row out (RAISE(IGNORE))".to_owned();
+    RowFault { row: row as u32, column: None, code: Code::Constraint, message }
+}
+
 /// A refusal as the fault of a row.
 pub(super) fn fault(row: usize, code: Code, column: Option<String>, message: String) -> RowFault {
     let message = match code {

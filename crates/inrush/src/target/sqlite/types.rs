@@ -81,6 +81,8 @@ pub(super) struct Store {
     strict: bool,
     /// SQLite turns text that looks like a number into one here.
     numeric: bool,
+    /// SQLite turns numbers into text here: whatever the value is checked for, it is kept as it is written.
+    text: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,18 +140,20 @@ impl Store {
             Type::Bytes => Kind::Bytes,
         };
         let numeric = matches!(affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
-        Self { kind, strict: !column.pinned, numeric }
+        let text = matches!(affinity, Affinity::Text);
+        Self { kind, strict: !column.pinned, numeric, text }
     }
 
     /// How `value` is stored.
     #[inline]
     pub(super) fn keep(self, value: &[u8]) -> Result<Kept, Misfit> {
-        match self.kind {
-            Kind::Text if !self.numeric => Ok(Kept::Text),
+        let kept = match self.kind {
+            Kind::Text if !self.numeric => return Ok(Kept::Text),
             Kind::Integer => self.integer(value),
             Kind::Real => self.real(value),
             _ => self.other(value),
-        }
+        };
+        if self.text { kept.map(|_| Kept::Text) } else { kept }
     }
 
     #[inline]
@@ -175,6 +179,14 @@ impl Store {
             return Err((Code::Type, "a number that a double keeps exactly"));
         }
         match scan::float(value) {
+            // Measurements are rounded to the nearest double, as the column's type says. A whole number is an identifier or a
+            // count, and must be that number still.
+            Ok(number)
+                if number.abs() >= EXACT_MAX
+                    && scan::integer(value).is_ok_and(|exact| exact != number as i64) =>
+            {
+                Err((Code::Range, "a whole number that a double keeps exactly"))
+            }
             Ok(number) => Ok(Kept::Real(number)),
             Err(NumberFault::TooLarge) => Err((Code::Range, "a double")),
             Err(NumberFault::NotANumber) => Err((Code::Type, "a number")),
@@ -222,6 +234,9 @@ impl Store {
         exact_number(value).map_err(|_| (Code::Type, wanted))
     }
 }
+
+/// Up to here every whole number is a double: 2^53.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// The part before a fraction of zeros.
 fn split_fraction(value: &[u8]) -> Option<&[u8]> {
@@ -274,25 +289,26 @@ fn digits(value: &[u8], precision: u16, scale: u16) -> Result<Kept, Misfit> {
     }
 }
 
-/// Text for a column that isn't for numbers by its name but has NUMERIC affinity, such as one declared STRING.
+/// Text for a column that isn't for numbers by its name but has NUMERIC affinity, such as one declared STRING: there the text
+/// itself must survive, not just the number it denotes.
 fn unchanged_by_affinity(value: &[u8]) -> Result<Kept, Misfit> {
-    if matches!(scan::float(value.trim_ascii()), Err(NumberFault::NotANumber)) {
+    // SQLite takes a vertical tab for a blank as well.
+    let blank = |b: &u8| b.is_ascii_whitespace() || *b == 0x0b;
+    let start = value.iter().position(|b| !blank(b)).unwrap_or(value.len());
+    let end = value.iter().rposition(|b| !blank(b)).map_or(start, |at| at + 1);
+    if matches!(scan::float(&value[start..end]), Err(NumberFault::NotANumber)) {
         return Ok(Kept::Text);
     }
-    if scan::is_canonical_integer(value)
-        && let Ok(number) = scan::integer(value)
-    {
-        return Ok(Kept::Integer(number));
+    match (scan::integer(value), scan::float(value)) {
+        (Ok(number), _) if scan::is_canonical_integer(value) => Ok(Kept::Integer(number)),
+        (_, Ok(number)) if number.to_string().as_bytes() == value && number.fract() != 0.0 => {
+            Ok(Kept::Real(number))
+        }
+        _ => Err((
+            Code::Type,
+            "kept as it is written by a column of NUMERIC affinity (declare the column TEXT)",
+        )),
     }
-    if scan::float_round_trips(value)
-        && let Ok(number) = scan::float(value)
-    {
-        return Ok(Kept::Real(number));
-    }
-    Err((
-        Code::Type,
-        "kept as it is written by a column of NUMERIC affinity (declare the column TEXT)",
-    ))
 }
 
 #[cfg(test)]
@@ -373,9 +389,27 @@ mod tests {
         let string = column(Type::Text, Some("STRING"), true);
         assert_eq!(string.keep(b"abc"), Ok(Kept::Text));
         assert_eq!(string.keep(b"7"), Ok(Kept::Integer(7)));
-        for value in ["007", " 7", "1e5", "+7", "9223372036854775808"] {
+        assert_eq!(string.keep(b"1.5"), Ok(Kept::Real(1.5)));
+        for value in
+            ["007", " 7", "\x0b7", "1e5", "+7", "1.0", "1.50", ".5", "-0", "9223372036854775808"]
+        {
             assert_eq!(string.keep(value.as_bytes()).unwrap_err().0, Code::Type, "{value}");
         }
+    }
+
+    #[test]
+    fn a_text_column_keeps_what_is_checked_as_a_number() {
+        let text = column(Type::Integer, Some("TEXT"), true);
+        assert_eq!(text.keep(b"007"), Ok(Kept::Text));
+        assert!(text.keep(b"x").is_err());
+    }
+
+    #[test]
+    fn whole_numbers_stay_themselves_in_doubles() {
+        let real = column(Type::Float, Some("REAL"), true);
+        assert_eq!(real.keep(b"9007199254740992"), Ok(Kept::Real(9_007_199_254_740_992.0)));
+        assert_eq!(real.keep(b"9007199254740993").unwrap_err().0, Code::Range);
+        assert!(real.keep(b"0.1234567890123456789").is_ok());
     }
 
     #[test]

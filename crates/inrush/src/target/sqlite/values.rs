@@ -12,7 +12,7 @@ use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
 use crate::target::sqlite::cells::CellEncoder;
 use crate::target::sqlite::ddl::Insert;
 use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing, add_to};
-use crate::target::sqlite::statement::{Statement, Step, fault};
+use crate::target::sqlite::statement::{self, Statement, Step, fault};
 use crate::target::{Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Strategy};
 
 /// SQL text with many rows a statement.
@@ -228,19 +228,24 @@ impl<'l> TextLane<'l> {
             session.execute("SAVEPOINT inrush_statement")?;
         }
         let step = Statement::prepare(session, &self.sql)?.step(session)?;
+        let rows = (to - from) as u64;
+        let changed = session.connection().changes();
+        let left_out = matches!(step, Step::Done) && changed < rows && !self.skips;
         if let Step::Refused(_, _, message) = &step {
             self.transaction.refused(message)?;
-            if several {
-                session.execute("ROLLBACK TO inrush_statement")?;
-            }
         }
         if several {
+            if left_out || matches!(step, Step::Refused(..)) {
+                session.execute("ROLLBACK TO inrush_statement")?;
+            }
             session.execute("RELEASE inrush_statement")?;
         }
         match step {
-            Step::Done => {
-                let rows = (to - from) as u64;
-                let changed = if self.skips { session.connection().changes() } else { rows };
+            Step::Done if left_out && !several => {
+                ack.faults.push(statement::left_out(from));
+                Ok(())
+            }
+            Step::Done if !left_out => {
                 ack.loaded += changed;
                 ack.skipped += rows - changed;
                 if let Some(sums) = &mut ack.checksum
@@ -258,7 +263,7 @@ impl<'l> TextLane<'l> {
                 ack.faults.push(fault(from, code, column, message));
                 Ok(())
             }
-            Step::Refused(..) => {
+            Step::Refused(..) | Step::Done => {
                 let middle = from + (to - from) / 2;
                 self.send_rows(chunk, wire, from, middle, ack)?;
                 self.send_rows(chunk, wire, middle, to, ack)

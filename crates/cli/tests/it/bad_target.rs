@@ -1,0 +1,331 @@
+//! Targets that no load can go well with: not there, no database, locked, full, read-only. Each time a message that says what
+//! and why, and nothing changed.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::bad_input::with_database;
+use crate::fixture::{Fixture, INRUSH, Outcome, finish, is_root, rows, start};
+
+#[test]
+fn a_target_in_a_directory_that_is_not_there() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    fixture
+        .refuses(&["in.csv", "nowhere/new.db"])
+        .says(&["the directory nowhere does not exist", "mkdir -p nowhere"]);
+}
+
+#[test]
+fn a_target_that_is_a_directory() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("data.db")).unwrap();
+    fixture.write("in.csv", "id\n1\n");
+    fixture.refuses(&["in.csv", "data.db"]).says(&["data.db is a directory"]);
+    assert!(fs::read_dir(fixture.path("data.db")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_target_that_is_no_database() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n").write("notes.db", "These are my notes.\n".repeat(500));
+    fixture.refuses(&["in.csv", "notes.db"]).says(&["notes.db is not an SQLite database"]);
+    // Shorter than a database's header.
+    fixture.write("notes.db", "note");
+    fixture.refuses(&["in.csv", "notes.db"]).says(&["notes.db is not an SQLite database"]);
+}
+
+#[test]
+fn an_empty_file_is_an_empty_database() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n").write("new.db", "");
+    fixture.load(&["in.csv", "new.db"]).exits(0);
+    assert_eq!(fixture.table("new.db", "in"), rows![[1]]);
+}
+
+#[test]
+fn a_damaged_database() {
+    let fixture = Fixture::new();
+    fixture.sql(
+        "shop.db",
+        "CREATE TABLE t (id INTEGER, name TEXT);
+         WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 5000)
+         INSERT INTO t SELECT n, 'name ' || n FROM n;",
+    );
+    let mut bytes = fixture.read("shop.db");
+    // Everything but the first page, which holds the schema.
+    bytes[4096..].fill(0xa5);
+    fixture.write("shop.db", bytes).write("in.csv", "id,name\n1,a\n");
+    fixture
+        .refuses(&["in.csv", "shop.db", "--table", "t", "--if-exists", "append"])
+        .says(&["shop.db is damaged", "integrity_check"]);
+}
+
+#[test]
+fn a_view_takes_no_rows() {
+    let fixture = with_database();
+    fixture
+        .sql("shop.db", "CREATE VIEW seen AS SELECT * FROM old")
+        .write("in.csv", "id,name\n1,a\n");
+    fixture.refuses(&["in.csv", "shop.db", "--table", "seen"]).says(&["seen is a view"]);
+    fixture
+        .refuses(&["in.csv", "shop.db", "--table", "seen", "--if-exists", "replace"])
+        .says(&["seen is a view"]);
+}
+
+#[test]
+fn a_locked_database_is_waited_for_and_its_holder_named() {
+    let fixture = with_database();
+    fixture.write("in.csv", "id,name\n3,c\n");
+    // Read before and after, not while it is locked: who closes a file loses all locks that their process has on it.
+    let bytes = fixture.read("shop.db");
+    for mode in ["EXCLUSIVE", "IMMEDIATE"] {
+        let holder = fixture.db("shop.db");
+        holder.execute_batch(&format!("BEGIN {mode}")).unwrap();
+        let before = Instant::now();
+        fixture
+            .load(&[
+                "in.csv",
+                "shop.db",
+                "--table",
+                "old",
+                "--if-exists",
+                "append",
+                "--set",
+                "busy_timeout=300",
+            ])
+            .exits(1)
+            .says(&["shop.db is locked", &format!("pid {}", std::process::id()), "busy_timeout"])
+            .ends_with_nothing_changed();
+        let waited = before.elapsed();
+        assert!(waited >= Duration::from_millis(300), "{waited:?}");
+        assert!(waited < Duration::from_millis(2500), "BEGIN {mode}: waited {waited:?}");
+        holder.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(fixture.read("shop.db"), bytes);
+    }
+    assert_eq!(fixture.names(), ["in.csv", "shop.db"]);
+}
+
+#[test]
+fn a_lock_that_goes_away_in_time_only_delays_the_load() {
+    let fixture = with_database();
+    fixture.write("in.csv", "id,name\n3,c\n");
+    for mode in ["EXCLUSIVE", "IMMEDIATE"] {
+        let holder = fixture.db("shop.db");
+        holder.execute_batch(&format!("BEGIN {mode}")).unwrap();
+        let load = ["load", "in.csv", "shop.db", "--table", "old", "--if-exists", "append"];
+        let child = start(&mut fixture.command(&load));
+        std::thread::sleep(Duration::from_millis(300));
+        holder.execute_batch("COMMIT").unwrap();
+        Outcome::of("load".to_owned(), finish(child, b"")).exits(0);
+    }
+    assert_eq!(fixture.number("shop.db", "SELECT count(*) FROM old"), 4);
+}
+
+#[test]
+fn a_reader_that_never_ends_keeps_the_load_from_its_commit() {
+    let fixture = with_database();
+    fixture.write("in.csv", "id,name\n3,c\n");
+    let bytes = fixture.read("shop.db");
+    let reader = fixture.db("shop.db");
+    reader.execute_batch("BEGIN; SELECT * FROM old").unwrap();
+    fixture
+        .load(&[
+            "in.csv",
+            "shop.db",
+            "--table",
+            "old",
+            "--if-exists",
+            "append",
+            "--set",
+            "busy_timeout=300",
+        ])
+        .exits(1)
+        .says(&["shop.db is locked", &format!("pid {}", std::process::id())])
+        .ends_with_nothing_changed();
+    reader.execute_batch("COMMIT").unwrap();
+    assert_eq!(fixture.read("shop.db"), bytes);
+    assert_eq!(fixture.names(), ["in.csv", "shop.db"]);
+}
+
+/// Runs a script with a file system of 1 MiB mounted as `disk`, seen by the script alone. `None`, and a word about it,
+/// when this machine lets nobody mount.
+fn on_a_small_disk(fixture: &Fixture, script: &str) -> Option<String> {
+    fs::create_dir(fixture.path("disk")).unwrap();
+    let script = format!("mount -t tmpfs -o size=1m tmpfs disk && echo mounted && {script}");
+    for options in [&["-m"][..], &["-rm"]] {
+        let run = Command::new("unshare")
+            .args(options)
+            .args(["sh", "-c", &script])
+            .current_dir(fixture.dir())
+            .output();
+        match run {
+            Ok(run) if run.stdout.starts_with(b"mounted") => {
+                let text = String::from_utf8(run.stdout).unwrap();
+                return Some(text + &String::from_utf8(run.stderr).unwrap());
+            }
+            _ => continue,
+        }
+    }
+    eprintln!(
+        "SKIPPED: no full disk to test with, because `unshare -m` and `unshare -rm` can't mount here"
+    );
+    None
+}
+
+#[test]
+fn a_full_disk_under_a_new_database() {
+    let fixture = Fixture::new();
+    let rows: String =
+        (1..40_000).map(|id| format!("{id},a name that takes room {id}\n")).collect();
+    fixture.write("in.csv", format!("id,name\n{rows}"));
+    let script = format!("'{INRUSH}' load in.csv disk/new.db; echo exit $?; ls -A disk; echo end");
+    let Some(said) = on_a_small_disk(&fixture, &script) else { return };
+    // Nothing stands between the exit code and the end of the list of files.
+    assert!(said.contains("exit 1\nend\n"), "{said}");
+    assert!(said.contains("the disk is full") && said.contains("disk/new.db"), "{said}");
+    assert!(said.trim_end().ends_with("nothing changed in the target"), "{said}");
+}
+
+#[test]
+fn a_full_disk_under_a_database_that_is_there() {
+    for more in ["", "--set cache=0", "--set journal_mode=wal", "--strategy values"] {
+        let fixture = with_database();
+        let rows: String =
+            (1..40_000).map(|id| format!("{id},a name that takes room {id}\n")).collect();
+        fixture.write("in.csv", format!("id,name\n{rows}"));
+        let script = format!(
+            "cp shop.db disk/ && '{INRUSH}' load in.csv disk/shop.db {more} --table old --if-exists append;
+             echo exit $?; cp disk/shop.db after.db; ls -A disk; echo end"
+        );
+        let Some(said) = on_a_small_disk(&fixture, &script) else { return };
+        assert!(said.contains("exit 1\nshop.db\nend\n"), "{more}: {said}");
+        assert!(said.contains("the disk is full"), "{more}: {said}");
+        assert!(said.trim_end().ends_with("nothing changed in the target"), "{more}: {said}");
+        assert_eq!(fixture.table("after.db", "old"), rows![[1, "one"], [2, "two"]], "{more}");
+        fixture.assert_sound("after.db");
+        if !more.contains("wal") {
+            assert_eq!(fixture.read("after.db"), fixture.read("shop.db"), "{more}");
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_under_the_rejects() {
+    let fixture = with_database();
+    let rows: String =
+        (1..40_000).map(|id| format!("{id},a name that takes room,{id}\n")).collect();
+    fixture.write("in.csv", format!("id,name\n1,a\n2,b\n{rows}"));
+    let script = format!(
+        "'{INRUSH}' load in.csv shop.db --header yes --table old --if-exists append --max-rejects 90000 --rejects disk/in.rejects.csv;
+         echo exit $?; ls -A disk; echo end"
+    );
+    let before = fixture.read("shop.db");
+    let Some(said) = on_a_small_disk(&fixture, &script) else { return };
+    assert!(said.contains("exit 1\nend\n"), "{said}");
+    assert!(said.contains("disk/in.rejects.csv"), "{said}");
+    assert_eq!(fixture.read("shop.db"), before);
+    assert_eq!(fixture.names(), ["disk", "in.csv", "shop.db"]);
+}
+
+/// Somebody who may not do everything: this user, or, when that is root, "nobody", with a copy of the command that they
+/// can reach.
+struct Nobody {
+    bin: Option<Fixture>,
+}
+
+impl Nobody {
+    const UID: u32 = 65_534;
+
+    fn new() -> Self {
+        let bin = is_root().then(|| {
+            let bin = Fixture::new();
+            fs::copy(INRUSH, bin.path("inrush")).unwrap();
+            mode(&bin, ".", 0o755);
+            bin
+        });
+        Self { bin }
+    }
+
+    fn load(&self, fixture: &Fixture, args: &[&str]) -> Outcome {
+        let mut command = match &self.bin {
+            Some(bin) => {
+                let mut command = Command::new(bin.path("inrush"));
+                command.uid(Self::UID).gid(Self::UID);
+                command
+            }
+            None => Command::new(INRUSH),
+        };
+        command.arg("load").args(args).current_dir(fixture.dir());
+        Outcome::of(format!("inrush load {}", args.join(" ")), finish(start(&mut command), b""))
+    }
+
+    /// As [`Fixture::refuses`].
+    fn refused(&self, fixture: &Fixture, args: &[&str]) -> Outcome {
+        fixture.leaves_all(|| self.load(fixture, args).exits(1)).ends_with_nothing_changed()
+    }
+}
+
+fn mode(fixture: &Fixture, name: &str, mode: u32) {
+    fs::set_permissions(fixture.path(name), Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_read_only_database() {
+    let (nobody, fixture) = (Nobody::new(), with_database());
+    fixture.write("in.csv", "id,name\n3,c\n");
+    mode(&fixture, ".", 0o777);
+    mode(&fixture, "shop.db", 0o444);
+    let append = ["in.csv", "shop.db", "--table", "old", "--if-exists", "append"];
+    nobody.refused(&fixture, &append).says(&["shop.db is read-only", "permissions"]);
+    nobody.refused(&fixture, &["in.csv", "shop.db"]).says(&["shop.db is read-only"]);
+}
+
+#[test]
+fn a_read_only_directory() {
+    let (nobody, fixture) = (Nobody::new(), with_database());
+    fixture.write("in.csv", "id,name\n3,c\n");
+    mode(&fixture, "shop.db", 0o666);
+    mode(&fixture, ".", 0o555);
+    nobody.refused(&fixture, &["in.csv", "new.db"]).says(&["new.db", "permissions"]);
+    // SQLite needs to make its journal beside the database.
+    nobody
+        .refused(&fixture, &["in.csv", "shop.db", "--table", "old", "--if-exists", "append"])
+        .says(&["shop.db", "directory", "permissions"]);
+    mode(&fixture, ".", 0o755);
+}
+
+#[test]
+fn a_directory_that_takes_no_rejects() {
+    let (nobody, fixture) = (Nobody::new(), Fixture::new());
+    mode(&fixture, ".", 0o755);
+    fs::create_dir(fixture.path("data")).unwrap();
+    mode(&fixture, "data", 0o777);
+    fixture.write("in.csv", "id,name\n1,a\n2\n3,b\n4,c\n");
+    mode(&fixture, ".", 0o555);
+    nobody
+        .refused(&fixture, &["in.csv", "data/new.db", "--max-rejects", "1"])
+        .says(&["in.rejects.csv", "--rejects"]);
+    assert!(fs::read_dir(fixture.path("data")).unwrap().next().is_none());
+    nobody
+        .load(
+            &fixture,
+            &["in.csv", "data/new.db", "--max-rejects", "1", "--rejects", "data/bad.csv"],
+        )
+        .exits(3);
+    mode(&fixture, ".", 0o755);
+}
+
+#[test]
+fn a_source_that_may_not_be_read() {
+    let (nobody, fixture) = (Nobody::new(), Fixture::new());
+    fixture.write("in.csv", "id,name\n1,a\n");
+    mode(&fixture, ".", 0o777);
+    mode(&fixture, "in.csv", 0o000);
+    let run = nobody.load(&fixture, &["in.csv", "new.db"]).exits(1);
+    run.says(&["in.csv", "Permission denied"]).ends_with_nothing_changed();
+    assert_eq!(fixture.names(), ["in.csv"]);
+}

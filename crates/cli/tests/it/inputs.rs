@@ -1,0 +1,114 @@
+//! Several files, patterns, pipes: whatever is named goes into one table.
+
+use std::io::Write as _;
+
+use serde_json::json;
+
+use crate::fixture::{Fixture, finish, rows, start};
+
+#[test]
+fn several_files_go_into_one_table() {
+    let fixture = Fixture::new();
+    fixture
+        .write("b.csv", "id,name\n3,c\n4,d\n")
+        .write("a.csv", "name,id\na,1\nb,2\n")
+        .write("c.tsv", "Id,Name\n9,z\n");
+    // In the order they are named; each has its own header.
+    let report = fixture.report(&["b.csv", "a.csv", "t.db"]);
+    assert_eq!(report["plan"]["source"], json!(["b.csv", "a.csv"]));
+    assert_eq!(fixture.table("t.db", "b"), rows![[3, "c"], [4, "d"], [1, "a"], [2, "b"]]);
+    // A pattern's files in the order of their names.
+    fixture.load(&["*.csv", "t.db", "--table", "t"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![["a", 1], ["b", 2], ["c", 3], ["d", 4]]);
+}
+
+#[test]
+fn several_files_without_headers_and_one_that_is_empty() {
+    let fixture = Fixture::new();
+    fixture.write("1.csv", "1,a\n2,b").write("2.csv", "").write("3.csv", "3,c\n");
+    fixture.load(&["?.csv", "t.db", "--table", "t"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "a"], [2, "b"], [3, "c"]]);
+}
+
+#[test]
+fn files_of_different_columns_are_refused() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id,name\n1,a\n").write("b.csv", "id,size\n2,b\n");
+    fixture.refuses(&["a.csv", "b.csv", "t.db"]).says(&[
+        "b.csv has other columns",
+        "missing: name",
+        "more: size",
+    ]);
+}
+
+#[test]
+fn a_bad_row_in_the_second_file_undoes_the_first() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id,name\n1,a\n").write("b.csv", "name,id\nb,2\nc\nd,4\n");
+    fixture.refuses(&["a.csv", "b.csv", "t.db"]).says(&["b.csv: line 3"]);
+}
+
+#[test]
+fn files_may_be_compressed_and_encoded_each_in_its_own_way() {
+    let fixture = Fixture::new();
+    let utf16: Vec<u8> =
+        "\u{feff}id,name\n2,Zo\u{eb}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fixture
+        .write("a.csv", "id,name\n1,Zo\u{eb}\n")
+        .write("b.csv", utf16)
+        .write("c.csv", "id,name\n3,Zo\u{eb}\n");
+    fixture.tool("gzip", &["c.csv"], b"");
+    fixture.load(&["a.csv", "b.csv", "c.csv.gz", "t.db", "--table", "t"]).exits(0);
+    let rows = rows![[1, "Zo\u{eb}"], [2, "Zo\u{eb}"], [3, "Zo\u{eb}"]];
+    assert_eq!(fixture.table("t.db", "t"), rows);
+}
+
+#[test]
+fn standard_input_plain_and_compressed() {
+    let fixture = Fixture::new();
+    let text: String = (0..100_000).map(|n| format!("{n},name {n}\n")).collect();
+    let text = format!("id,name\n{text}");
+    let packed = fixture.tool("gzip", &["-c"], text.as_bytes());
+    for (bytes, table) in [(text.as_bytes(), "plain"), (&packed, "packed")] {
+        fixture.load_reading(bytes, &["-", "t.db", "--table", table]).exits(0);
+        let sum = format!("SELECT sum(id) FROM {table} WHERE name = 'name ' || id");
+        assert_eq!(fixture.number("t.db", &sum), 99_999 * 100_000 / 2);
+    }
+    fixture.load_reading(b"id\n1\n", &["-", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "stdin"), rows![[1]]);
+    fixture.misused(&["load", "-", "-", "t.db"]).says(&["only once"]);
+}
+
+#[test]
+fn standard_input_together_with_files() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id,name\n1,a\n").write("c.csv", "id,name\n3,c\n");
+    fixture
+        .load_reading(b"name,id\nb,2\n", &["a.csv", "-", "c.csv", "t.db", "--table", "t"])
+        .exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "a"], [2, "b"], [3, "c"]]);
+}
+
+#[test]
+fn a_slow_pipe_is_waited_for() {
+    let fixture = Fixture::new();
+    let mut child = start(&mut fixture.command(&["load", "-", "t.db"]));
+    let mut input = child.stdin.take().unwrap();
+    for part in ["id,na", "me\n1", ",a\n2,b", "\n"] {
+        input.write_all(part.as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(60));
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(fixture.table("t.db", "stdin"), rows![[1, "a"], [2, "b"]]);
+}
+
+#[test]
+fn a_named_pipe_is_read_like_a_file() {
+    let fixture = Fixture::new();
+    fixture.tool("mkfifo", &["in.csv"], b"");
+    let child = start(&mut fixture.command(&["load", "in.csv", "t.db"]));
+    std::fs::write(fixture.path("in.csv"), "id,name\n1,a\n").unwrap();
+    assert!(finish(child, b"").0.success());
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, "a"]]);
+}
