@@ -196,7 +196,7 @@ fn can_be_made(path: &std::path::Path) -> Result<()> {
             Error::usage(format!("bad rows can't go to {shown}: it is there and no plain file"))
         }
         _ if !crate::pending::directory(path).is_dir() => {
-            Error::source(format!("bad rows can't go to {shown}: its directory does not exist"))
+            Error::usage(format!("bad rows can't go to {shown}: its directory does not exist"))
         }
         _ => return Ok(()),
     };
