@@ -4,10 +4,10 @@
 //! byte. [`Bits`] walks over the set bits of one block after the other. Most of the text is thus
 //! never looked at byte by byte, and a walk costs per special byte, not per byte.
 //!
-//! x86-64 has the compare as SSE2, which every such CPU has. Elsewhere eight bytes are compared at a
-//! time in a `u64`. Both are compiled for the tests, which hold them to the same answers. AVX2 was
-//! measured and doesn't pay: the walk over the bits takes most of the time, and what it finds is
-//! dealt with one by one either way.
+//! x86-64 has the compare as SSE2, which every such CPU has. Elsewhere eight bytes are compared at
+//! a time in a `u64`. Both are compiled for the tests, which hold them to the same answers. AVX2
+//! was measured and doesn't pay: the walk over the bits takes most of the time, and what it finds
+//! is dealt with one by one either way.
 
 /// Bytes compared at once: as many as a `u64` has bits.
 pub(crate) const BLOCK: usize = 64;
@@ -59,8 +59,8 @@ fn matches_portable<const N: usize>(block: &[u8; BLOCK], needles: [u8; N]) -> u6
         let text = u64::from_le_bytes(*part);
         let mut equal = 0;
         for needle in needles {
-            // A byte is 0 where it equals the needle. Adding 0x7f then carries into no high bit, and
-            // no carry leaves a byte, so the answer is exact.
+            // A byte is 0 where it equals the needle. Adding 0x7f then carries into no high bit,
+            // and no carry leaves a byte, so the answer is exact.
             let differ = text ^ (u64::from(needle) * ONES);
             equal |= !(((differ & LOW) + LOW) | differ | LOW);
         }

@@ -1,10 +1,10 @@
 //! Where a buffer may be cut, so that chunks hold whole records.
 //!
-//! Without quotes and escapes every newline is a boundary, and the last one before the goal is found
-//! from the right. With them the walk goes from quote to quote (and escape to escape) and leaves the
-//! text in between alone: outside quotes, a quote opens a field when a delimiter or a boundary is right
-//! before it. Newlines are searched only in the gaps between quoted fields, from the right, to keep
-//! track of where the current record starts.
+//! Without quotes and escapes every newline is a boundary, and the last one before the goal is
+//! found from the right. With them the walk goes from quote to quote (and escape to escape) and
+//! leaves the text in between alone: outside quotes, a quote opens a field when a delimiter or a
+//! boundary is right before it. Newlines are searched only in the gaps between quoted fields, from
+//! the right, to keep track of where the current record starts.
 //!
 //! ```text
 //!   1,"a, b",x\n2,"c\nd",y\n3,...
@@ -12,8 +12,8 @@
 //!           `--gap--'  ^    ^         the last newline of the gap is the current record's start
 //! ```
 //!
-//! What a record is, whole or broken, is said in [`crate::scanner`]. Broken ones are found out about
-//! as they are there, so that both see the same records.
+//! What a record is, whole or broken, is said in [`crate::scanner`]. Broken ones are found out
+//! about as they are there, so that both see the same records.
 
 use memchr::{memchr, memchr2, memrchr};
 
@@ -48,14 +48,15 @@ impl Cutter {
 
     /// The end (exclusive) of a run of whole records. `bytes` starts on a record boundary.
     ///
-    /// That is the last boundary in `bytes[..goal]` if there is one, else the first behind it. `None`
-    /// when no record is complete. A record that starts before the goal, though not with the first
-    /// byte, and neither ends nor breaks before it, is left to the next chunk.
+    /// That is the last boundary in `bytes[..goal]` if there is one, else the first behind it.
+    /// `None` when no record is complete. A record that starts before the goal, though not with the
+    /// first byte, and neither ends nor breaks before it, is left to the next chunk.
     ///
-    /// Nothing is remembered from call to call. A call looks at no byte more than ten times, whatever
-    /// the input; behind the goal it goes only until the first record is known to be whole or broken.
-    /// So a reader that doubles its buffer while the answer is `None`, up to a limit, looks at a byte
-    /// some tens of `limit / goal` times at worst, and once when the quoting is as it should be.
+    /// Nothing is remembered from call to call. A call looks at no byte more than ten times,
+    /// whatever the input; behind the goal it goes only until the first record is known to be whole
+    /// or broken. So a reader that doubles its buffer while the answer is `None`, up to a limit,
+    /// looks at a byte some tens of `limit / goal` times at worst, and once when the quoting is as
+    /// it should be.
     #[must_use]
     pub fn cut(&self, bytes: &[u8], goal: usize, tail: Tail) -> Option<usize> {
         if bytes.is_empty() {
@@ -115,8 +116,8 @@ struct Cut<'a> {
     asked: usize,
     /// The last boundary seen, where the current record starts. Not behind the goal.
     record: usize,
-    /// Up to here the walk has come; it is outside quotes, and no boundary lies between `record` and
-    /// here.
+    /// Up to here the walk has come; it is outside quotes, and no boundary lies between `record`
+    /// and here.
     at: usize,
 }
 

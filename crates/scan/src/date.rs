@@ -25,8 +25,9 @@ impl Day {
     /// Days since 1970-01-01.
     ///
     /// Years are counted from March, so that the leap day is the last day of its year; 400 years
-    /// (an era) have 146,097 days, and 0000-03-01 is 719,468 days before 1970-01-01. The months from
-    /// March on have 31, 30, 31, 30, 31 days again and again, which `(153 * month + 2) / 5` sums.
+    /// (an era) have 146,097 days, and 0000-03-01 is 719,468 days before 1970-01-01. The months
+    /// from March on have 31, 30, 31, 30, 31 days again and again, which `(153 * month + 2) / 5`
+    /// sums.
     fn number(self) -> i32 {
         let (year, month) = (i32::from(self.year), i32::from(self.month));
         let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };

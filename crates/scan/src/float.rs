@@ -2,9 +2,9 @@
 //!
 //! A text is read once into `Parts`, grammar and all, and both questions are answered from there:
 //!
-//! - `float`, what is it? Where digits and exponent are small enough for one exact multiplication or
-//!   division (Clinger's fast path), that is the value. Everything else goes to the standard library's
-//!   parser, which is correctly rounded and takes three times as long.
+//! - `float`, what is it? Where digits and exponent are small enough for one exact multiplication
+//!   or division (Clinger's fast path), that is the value. Everything else goes to the standard
+//!   library's parser, which is correctly rounded and takes three times as long.
 //! - `float_round_trips`, is it safe as an `f64`? Up to 15 digits always are. For 16 and 17, what
 //!   programs print of values that they have computed, `is_shortest` compares the number with its
 //!   neighbours in 128 bits. What is left has the shortest text of the value printed and compared.
@@ -186,13 +186,13 @@ fn long_round_trips(b: &[u8], parts: &Parts) -> bool {
     shortest_is_same(b, parts, value)
 }
 
-/// Whether `mantissa * 10^exponent`, the mantissa not ending in 0, is the shortest decimal number that
-/// rounds to `value`, as the number itself does, and the nearest of the shortest. `None` when that
-/// can't be told with 128 bits.
+/// Whether `mantissa * 10^exponent`, the mantissa not ending in 0, is the shortest decimal number
+/// that rounds to `value`, as the number itself does, and the nearest of the shortest. `None` when
+/// that can't be told with 128 bits.
 ///
 /// All three are brought to integers: with `value = m * 2^-s` and `exponent = -p`, everything is
-/// multiplied by `2^s * 10^p`. Then `value` is `m * 10^p`, its neighbours are `10^p` away, and numbers
-/// up to halfway there round to it.
+/// multiplied by `2^s * 10^p`. Then `value` is `m * 10^p`, its neighbours are `10^p` away, and
+/// numbers up to halfway there round to it.
 #[inline]
 fn is_shortest(mantissa: u64, exponent: i64, value: f64) -> Option<bool> {
     const HIDDEN: u64 = 1 << 52;

@@ -6,10 +6,11 @@
 //! - [`dialect`]: how records and fields are written;
 //! - [`cutter`]: where a buffer may be cut, so that chunks hold whole records;
 //! - [`scanner`]: the records and fields of a chunk;
-//! - [`number`] and [`date`]: what a field's text denotes, and whether it survives a change of type.
+//! - [`number`] and [`date`]: what a field's text denotes, and whether it survives a change of
+//!   type.
 //!
-//! The cutter and the scanner implement one grammar, written down in [`scanner`]. That they agree on
-//! every input, however it is cut, is what the tests and the fuzzer hold them to.
+//! The cutter and the scanner implement one grammar, written down in [`scanner`]. That they agree
+//! on every input, however it is cut, is what the tests and the fuzzer hold them to.
 
 mod blocks;
 pub mod cutter;

@@ -96,8 +96,8 @@ const fn are_digits(word: u64) -> bool {
     word & HIGH == THREES && word.wrapping_add(SIXES) & HIGH == THREES
 }
 
-/// The value of eight digits, the first in the lowest byte: neighbours are joined to pairs, pairs to
-/// fours, fours to eight.
+/// The value of eight digits, the first in the lowest byte: neighbours are joined to pairs, pairs
+/// to fours, fours to eight.
 #[inline(always)]
 const fn eight_digits(word: u64) -> u64 {
     let ones = word & 0x0f0f_0f0f_0f0f_0f0f;

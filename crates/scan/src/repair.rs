@@ -5,10 +5,10 @@
 //! the second. Done naively that is quadratic. The line `",x","` opens a quote whether one is open
 //! before it or not; a million of them without a proper end are a million walks to the end.
 //!
-//! So a failed walk is remembered. At a newline inside a record a walk has one of two states only: in
-//! quotes or, behind an escaped newline, in plain text. From there its way is determined, so two
-//! walks that pass a newline in the same state share their fate. The failed walk's *shadow* is moved
-//! along, line by line, with the walks that come after it:
+//! So a failed walk is remembered. At a newline inside a record a walk has one of two states only:
+//! in quotes or, behind an escaped newline, in plain text. From there its way is determined, so two
+//! walks that pass a newline in the same state share their fate. The failed walk's *shadow* is
+//! moved along, line by line, with the walks that come after it:
 //!
 //! ```text
 //!   line             1      2      3      4      5      6
@@ -31,7 +31,8 @@ use crate::record::{Fault, Record};
 /// What a walk is in, at the start or the end of a physical line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// Between records; at the end of the bytes also in a record that is whole if they end for good.
+    /// Between records; at the end of the bytes also in a record that is whole if they end for
+    /// good.
     Between,
     /// Quotes.
     Quotes,
@@ -95,8 +96,8 @@ impl Repair {
         self.shadow_at = self.shadow_at.max(to);
     }
 
-    /// Whether the record at `start` is known to be broken, by its first line or because a walk over
-    /// it would meet one that failed. `false` doesn't say that it is whole.
+    /// Whether the record at `start` is known to be broken, by its first line or because a walk
+    /// over it would meet one that failed. `false` doesn't say that it is whole.
     #[cold]
     pub(crate) fn is_broken(&mut self, bytes: &[u8], start: usize) -> bool {
         let mut walk = pass_line(&self.dialect, bytes, start, Mark::Between);
@@ -145,8 +146,8 @@ pub(crate) fn line(dialect: &Dialect, bytes: &[u8], start: usize) -> (usize, usi
     (start + length - usize::from(has_cr), start + length + 1)
 }
 
-/// Walks over the physical line at `start`, or what is left of it. Byte by byte, because only broken
-/// records come here.
+/// Walks over the physical line at `start`, or what is left of it. Byte by byte, because only
+/// broken records come here.
 fn pass_line(dialect: &Dialect, bytes: &[u8], start: usize, mark: Mark) -> Passed {
     let between = mark == Mark::Between;
     if between && dialect.comment.is_some() && bytes.get(start).copied() == dialect.comment {

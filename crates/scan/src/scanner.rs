@@ -16,11 +16,11 @@
 //! A `\r` belongs to the newline when it is right before the `\n` and isn't escaped. Inside a plain
 //! field quotes are text.
 //!
-//! A record that isn't written so is *broken*: text follows a closing quote, a quote is never closed,
-//! or the input ends with an escaped newline. It is then its first physical line, up to the first
-//! newline byte, and carries a [`Fault`]; the next line starts a record or a comment. So a stray quote
-//! costs one line and never the rest of the input. What the fault is depends on that line alone, which
-//! is why a chunk and the whole input give the same records, faults included.
+//! A record that isn't written so is *broken*: text follows a closing quote, a quote is never
+//! closed, or the input ends with an escaped newline. It is then its first physical line, up to the
+//! first newline byte, and carries a [`Fault`]; the next line starts a record or a comment. So a
+//! stray quote costs one line and never the rest of the input. What the fault is depends on that
+//! line alone, which is why a chunk and the whole input give the same records, faults included.
 //!
 //! # How it is done
 //!
@@ -30,8 +30,8 @@
 //! of the game. Bytes in between are never looked at. A dialect without quotes or escapes doesn't
 //! search for them: the walk is compiled once for each of the four cases, and chosen per record.
 //!
-//! A broken record means that bytes are walked over more than once. How that stays linear is told in
-//! `repair.rs`: no byte is looked at more than ten times, whatever the input.
+//! A broken record means that bytes are walked over more than once. How that stays linear is told
+//! in `repair.rs`: no byte is looked at more than ten times, whatever the input.
 
 use memchr::memchr_iter;
 
@@ -122,8 +122,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Walks over the record at `start`, `bits` being there too. Returns where it ends, without and with
-/// its terminator, or where the walk failed.
+/// Walks over the record at `start`, `bits` being there too. Returns where it ends, without and
+/// with its terminator, or where the walk failed.
 #[inline(always)]
 fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
     dialect: &Dialect,
@@ -182,8 +182,8 @@ fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
     }
 }
 
-/// The rest of a quoted field, `bits` being behind its opening quote: where the closing quote is and
-/// what form the field has. `None` when the quote is never closed.
+/// The rest of a quoted field, `bits` being behind its opening quote: where the closing quote is
+/// and what form the field has. `None` when the quote is never closed.
 #[inline(always)]
 fn quoted<const N: usize, const ESCAPE: bool>(
     dialect: &Dialect,

@@ -9,7 +9,8 @@ const CSV: Dialect = Dialect::csv();
 const ESCAPE: Dialect = Dialect { escape: Some(b'\\'), ..Dialect::csv() };
 const LINES: usize = 1 << 19;
 
-/// Scans `start`, then `line` many times, then `end`; how many records are whole and how many broken.
+/// Scans `start`, then `line` many times, then `end`; how many records are whole and how many
+/// broken.
 fn counts(dialect: &Dialect, start: &str, line: &str, end: &str) -> (usize, usize) {
     let text = start.to_owned() + &line.repeat(LINES) + end;
     let bytes = text.as_bytes();
@@ -23,10 +24,10 @@ fn counts(dialect: &Dialect, start: &str, line: &str, end: &str) -> (usize, usiz
     // The cutter comes to the same records. Its goal is a large part of the bytes, as documented.
     let cutter = Cutter::new(dialect);
     let goal = bytes.len() / 8;
-    let (mut start, mut chunks) = (0, 0);
-    while start < bytes.len() {
-        let cut = cutter.cut(&bytes[start..], goal, Tail::End).expect("the end can be cut");
-        start += cut;
+    let (mut at, mut chunks) = (0, 0);
+    while at < bytes.len() {
+        let cut = cutter.cut(&bytes[at..], goal, Tail::End).expect("the end can be cut");
+        at += cut;
         chunks += 1;
     }
     assert!(chunks <= 17, "{chunks} chunks");
@@ -69,8 +70,8 @@ fn every_line_opens_a_quote_or_escapes_its_newline() {
     }
 }
 
-/// The first line opens a quote that is never closed, the others do nothing to it; from outside they
-/// end in plain text, which fails too, but not by meeting the first line's walk.
+/// The first line opens a quote that is never closed, the others do nothing to it; from outside
+/// they end in plain text, which fails too, but not by meeting the first line's walk.
 #[test]
 fn both_states_fail() {
     assert_eq!(counts(&ESCAPE, "\"\n", "\"\",x\\\n", ""), (0, 1 + LINES));

@@ -1,5 +1,5 @@
-//! The crate from outside: the grammar against a model, against csv-core, and against itself, cut in
-//! every possible way.
+//! The crate from outside: the grammar against a model, against csv-core, and against itself, cut
+//! in every possible way.
 
 /// Dates and timestamps, done in a way that is easy to believe.
 mod date_model;

@@ -1,4 +1,5 @@
-//! Numbers by the standard library and by arithmetic on digit strings. The fuzzer uses this file too.
+//! Numbers by the standard library and by arithmetic on digit strings. The fuzzer uses this file
+//! too.
 
 use std::num::IntErrorKind;
 

@@ -1,5 +1,5 @@
-//! The grammar, case by case. Each case is read by the model, the scanner, csv-core where it means the
-//! same, and by a reader with chunks and pieces of every size.
+//! The grammar, case by case. Each case is read by the model, the scanner, csv-core where it means
+//! the same, and by a reader with chunks and pieces of every size.
 
 use inrush_scan::{Dialect, DialectError, Fault, Newline};
 
