@@ -1,5 +1,5 @@
-//! Records and cuts: scanner, cutter, csv-core and the model must agree on any bytes, in any dialect,
-//! however the input comes in.
+//! Records and cuts: scanner, cutter, csv-core and the model must agree on any bytes, in any
+//! dialect, however the input comes in.
 
 #![no_main]
 

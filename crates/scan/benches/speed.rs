@@ -95,7 +95,8 @@ fn node(text: &mut String, random: &mut Random, rare: &str) {
     let mut below = |end| random.below(end);
     writeln!(
         text,
-        "{id}\t{latitude}.{:07}\t{longitude}.{:07}\t{}\t{}-{:02}-{:02} {:02}:{:02}:{:02}\t{}\t{}\t{user}",
+        "{id}\t{latitude}.{:07}\t{longitude}.{:07}\t{}\t\
+         {}-{:02}-{:02} {:02}:{:02}:{:02}\t{}\t{}\t{user}",
         below(10_000_000),
         below(10_000_000),
         1 + below(9),

@@ -9,7 +9,7 @@
 //! ```text
 //!   1,"a, b",x\n2,"c\nd",y\n3,...
 //!     ^    ^                          quoted: nothing in here is a boundary
-//!           `--gap--'  ^    ^         the last newline of the gap is the current record's start
+//!           `-gap'^    ^              the last newline of the gap is the current record's start
 //! ```
 //!
 //! What a record is, whole or broken, is said in [`crate::scanner`]. Broken ones are found out

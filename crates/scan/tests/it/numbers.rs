@@ -271,8 +271,13 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Findings go into the tables, not into files beside the tests.
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(cases(20_000))]
 
     #[test]
     fn as_the_standard_library(text in text()) {

@@ -75,8 +75,13 @@ fn text(pieces: impl Into<proptest::collection::SizeRange>) -> impl Strategy<Val
         .prop_map(|pieces| pieces.concat().into_bytes())
 }
 
+/// Findings go into the tables, not into files beside the tests.
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(cases(8000))]
 
     #[test]
     fn machines_agree(dialect in dialects(), bytes in text(0..80)) {
@@ -132,7 +137,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn all_cuts_agree(dialect in dialects(), bytes in text(0..14)) {
