@@ -20,5 +20,5 @@ fi
 mapfile -t targets < <(cargo +nightly fuzz list)
 for target in "${targets[@]}"; do
     echo "fuzz: $target for $seconds s" >&2
-    cargo +nightly fuzz run "$target" -- -max_total_time="$seconds"
+    cargo +nightly fuzz run "$target" -- -dict="fuzz/$target.dict" -max_total_time="$seconds"
 done

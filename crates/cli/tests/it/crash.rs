@@ -13,6 +13,10 @@ use crate::fixture::{Fixture, Outcome, Random, finish, rows, start};
 /// Rows in the database before the load, and in the file. The file takes an unoptimised build some tenths of a second.
 const OLD: i64 = 5_000;
 const NEW: i64 = 60_000;
+/// Rows that keep a load busy for long after its first page was written...
+const LONG: i64 = 400_000;
+/// ... which with a cache of half a megabyte is soon.
+const SMALL_CACHE: &str = "cache=524288";
 
 const LOAD: [&str; 6] = ["load", "in.csv", "t.db", "--table", "t", "--if-exists"];
 
@@ -141,11 +145,10 @@ fn a_killed_load_leaves_no_new_database_and_the_next_one_sweeps_up() {
     let fixture = Fixture::new();
     // A load of somebody who is still there: this test.
     let busy = format!(".new.db.inrush-{}", std::process::id());
-    fixture.write("in.csv", file(NEW)).write(&busy, "busy");
-    let args = ["load", "in.csv", "new.db", "--set", "cache=524288"];
+    fixture.write("in.csv", file(LONG)).write(&busy, "busy");
+    let args = ["load", "in.csv", "new.db", "--set", SMALL_CACHE];
     let mut child = start(&mut fixture.command(&args));
     wait_for(&fixture, &format!(".new.db.inrush-{}", child.id()));
-    sleep(Duration::from_millis(50));
     child.kill().unwrap();
     child.wait().unwrap();
     let left = fixture.names();
@@ -153,18 +156,17 @@ fn a_killed_load_leaves_no_new_database_and_the_next_one_sweeps_up() {
     assert!(!left.contains(&"new.db".to_owned()), "{left:?}");
     fixture.inrush(&args).exits(0);
     assert_eq!(fixture.names(), [busy.as_str(), "in.csv", "new.db"]);
-    assert_eq!(fixture.number("new.db", "SELECT count(*) FROM \"in\""), NEW);
+    assert_eq!(fixture.number("new.db", "SELECT count(*) FROM \"in\""), LONG);
 }
 
 #[test]
 fn a_killed_load_leaves_no_rejects_for_long() {
     let fixture = Fixture::new();
-    fixture.write("in.csv", file(NEW).replacen('\n', "\nbad\n", 1));
-    let args = ["load", "in.csv", "new.db", "--max-rejects", "1"];
+    fixture.write("in.csv", file(LONG).replacen('\n', "\nbad\n", 1));
+    let args = ["load", "in.csv", "new.db", "--max-rejects", "1", "--set", SMALL_CACHE];
     let mut child = start(&mut fixture.command(&args));
     // The bad row is the first, so its files are among the first things written.
     wait_for(&fixture, ".new.db.inrush-");
-    sleep(Duration::from_millis(50));
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!fixture.names().contains(&"in.rejects.csv".to_owned()), "{:?}", fixture.names());
