@@ -75,7 +75,7 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
                 }
                 // Every value was looked at, so only a file that changes while it is read comes here.
                 Outcome::Surprised(surprise) => Err(Error::source(surprise.message())
-                    .advise("the file seems to change while it is loaded")
+                    .advise("load a copy: the file seems to change while it is loaded")
                     .leaving(Aftermath::NothingChanged)),
             }
         }
@@ -136,7 +136,9 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
             if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {
                 let files = rejects.paths();
                 error = match rejects.publish() {
-                    Ok(()) => error.advise(format!("the bad rows so far are in {}", names(&files))),
+                    Ok(()) => {
+                        error.advise(format!("look at the bad rows so far in {}", names(&files)))
+                    }
                     Err(lost) => error.advise(lost.to_string()),
                 };
             }
@@ -183,8 +185,11 @@ fn steps(
             let verdict = load.verify(&sent)?;
             verified = verdict.ok;
             match verdict.difference {
-                Some(difference) => Err(Error::new(Kind::Verify, format!("{}: {difference}", plan.table))
-                    .advise("a trigger, or another program, may have changed rows; --verify none loads without comparing")),
+                Some(difference) => {
+                    Err(Error::new(Kind::Verify, format!("{}: {difference}", plan.table)).advise(
+                        "look for triggers that change rows; --verify none loads without comparing",
+                    ))
+                }
                 None => Ok(()),
             }
         })?;

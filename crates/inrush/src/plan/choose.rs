@@ -188,7 +188,7 @@ fn columns(
         else {
             let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
             return Err(Error::usage(format!("--type {name}={ty}: there is no column {name}"))
-                .advise(format!("the columns are {}", names.join(", "))));
+                .advise(format!("use one of the columns: {}", names.join(", "))));
         };
         column.ty = *ty;
         column.pinned = true;
@@ -284,7 +284,7 @@ fn existing_columns(
                 Kind::Target,
                 format!("table {table} has no column {} that the source names", unknown.join(", ")),
             )
-            .advise(format!("the table's columns are {}", names.join(", ")))
+            .advise(format!("use the table's columns: {}", names.join(", ")))
             .advise("add the column, rename it in the header, or load into another --table"));
         }
         let matched: Vec<(Column, usize)> = table_columns
@@ -312,7 +312,7 @@ fn existing_columns(
                 table_columns.len()
             ),
         )
-        .advise("a header with the table's column names says which goes where"));
+        .advise("give the source a header with the table's column names"));
     }
     reasons.push(format!("the source's columns go to the columns of table {table} by position"));
     Ok((table_columns.to_vec(), (0..fields.len()).collect()))
@@ -409,7 +409,7 @@ fn strategy(
     if let (Some(name), true) = (named, candidates.is_empty()) {
         let ids: Vec<&str> = target.strategies().iter().map(|strategy| strategy.id()).collect();
         return Err(Error::usage(format!("'{name}' is no strategy for this target"))
-            .advise(format!("there are {}", ids.join(", "))));
+            .advise(format!("use one of {}", ids.join(", "))));
     }
     let mut first_error = None;
     for strategy in candidates {

@@ -143,17 +143,17 @@ fn look(
 
 /// Files that are not text, by their first bytes, and what to do with them.
 const BINARIES: [(&[u8], &str, &str); 8] = [
-    (b"PAR1", "a Parquet file", "this version reads CSV and TSV"),
-    (b"ARROW1", "an Arrow file", "this version reads CSV and TSV"),
+    (b"PAR1", "a Parquet file", "convert it to CSV: this version reads CSV and TSV"),
+    (b"ARROW1", "an Arrow file", "convert it to CSV: this version reads CSV and TSV"),
     (
         b"SQLite format 3\0",
         "an SQLite database",
-        "the target comes last: inrush load FILE.csv DATABASE.db",
+        "name the target last: inrush load FILE.csv DATABASE.db",
     ),
     (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
-    (b"%PDF", "a PDF document", "inrush reads CSV and TSV"),
-    (b"\x7fELF", "a program", "inrush reads CSV and TSV"),
-    (b"\x89PNG", "a picture", "inrush reads CSV and TSV"),
+    (b"%PDF", "a PDF document", "name a CSV or TSV file"),
+    (b"\x7fELF", "a program", "name a CSV or TSV file"),
+    (b"\x89PNG", "a picture", "name a CSV or TSV file"),
     (b"\xd0\xcf\x11\xe0", "an old Office document", "save the sheet as CSV"),
 ];
 

@@ -189,7 +189,7 @@ impl Input {
                     self.name,
                     compression.name()
                 ))
-                .advise("the file is incomplete: fetch it again")
+                .advise("fetch the file again: it is incomplete")
             }
             Some(compression) if error.raw_os_error().is_none() => Error::source(format!(
                 "{}: the {} data is damaged: {error}",

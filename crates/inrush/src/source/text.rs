@@ -118,7 +118,7 @@ impl crate::source::Input {
             self.name,
             RECORD_BYTES_MAX >> 20
         ))
-        .advise("if the file is no text with lines, it is no CSV; check --delimiter, --quote and --encoding")
+        .advise("check --delimiter, --quote and --encoding")
     }
 }
 

@@ -93,7 +93,7 @@ impl Knobs {
             let Some(knob) = strategy.knobs().iter().find(|knob| knob.name == name) else {
                 let names: Vec<&str> = strategy.knobs().iter().map(|knob| knob.name).collect();
                 return Err(Error::usage(format!("{} has no knob '{name}'", strategy.id()))
-                    .advise(format!("its knobs are {}", names.join(", "))));
+                    .advise(format!("use one of its knobs: {}", names.join(", "))));
             };
             let value = knob
                 .kind

@@ -85,7 +85,7 @@ pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
     ALL.iter().find_map(|target| Some((*target, target.claim(text)?))).ok_or_else(|| {
         let spellings: Vec<&str> = ALL.iter().map(|target| target.spelling()).collect();
         Error::usage(format!("'{}' names no target", without_secrets(text)))
-            .advise(format!("the target comes last, as {}", spellings.join(" or ")))
+            .advise(format!("name the target last, as {}", spellings.join(" or ")))
     })
 }
 

@@ -431,7 +431,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         Err(Error::target(format!("a row made SQLite roll back the whole load: {message}"))
-            .advise("a trigger of the table says RAISE(ROLLBACK); with RAISE(ABORT) the row alone is refused"))
+            .advise("let the trigger say RAISE(ABORT) instead of RAISE(ROLLBACK): then the row alone is refused"))
     }
 
     /// Rows that can be written before the next commit.

@@ -340,12 +340,12 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
             let error = Error::target(format!("{shown} is locked by another process"));
             match holders(path).as_slice() {
                 [] => error.advise(format!("find who has it open: lsof {shown}")),
-                holders => error.advise(format!("it is held by {}", holders.join(", "))),
+                holders => error.advise(format!("look at {}, which holds the lock", holders.join(", "))),
             }
             .advise("wait longer with --set busy_timeout=MILLISECONDS")
         }
         ffi::SQLITE_NOTADB => Error::target(format!("{shown} is not an SQLite database"))
-            .advise("name another target; the target comes last: inrush load FILE... DATABASE"),
+            .advise("name the target last: inrush load FILE... DATABASE"),
         ffi::SQLITE_CORRUPT => Error::target(format!("{shown} is damaged: {message}"))
             .advise(format!("look at it with: sqlite3 {shown} 'PRAGMA integrity_check'")),
         ffi::SQLITE_FULL => Error::target(format!("the disk is full, or {shown} has reached its size limit"))
@@ -360,7 +360,7 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
             let error = Error::target(format!("{shown}: {message}"));
             match io::Error::last_os_error().raw_os_error() {
                 // EFBIG and ENOSPC arrive here when a write stops halfway.
-                Some(27 | 28) => error.advise("the disk, a quota or a file size limit is reached"),
+                Some(27 | 28) => error.advise("make room: the disk, a quota or a file size limit is reached"),
                 _ => error,
             }
         }
