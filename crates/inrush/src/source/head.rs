@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use encoding_rs::UTF_8;
+use inrush_scan::Newline;
 
 use crate::error::{Error, Result};
 use crate::plan::DialectRequest;
-use crate::source::decode;
 use crate::source::place::cannot_open;
 use crate::source::stdin::Pipe;
 use crate::source::text::RECORD_BYTES_MAX;
 use crate::source::{Compression, Input, Place};
+use crate::source::{decode, sniff};
 
 /// Bytes of an input that are looked at before a plan is made, from its start.
 pub(super) const HEAD_BYTES: usize = 1 << 20;
@@ -62,14 +63,24 @@ pub(super) fn read_head(
 
 /// Whether the first line that is neither to be skipped, nor blank, nor a comment is there as a whole.
 fn has_record(text: &[u8], request: &DialectRequest) -> bool {
+    let newline = newline_byte(text);
     let mut at = body_start(text, request.skip_lines);
-    while let Some(len) = memchr::memchr2(b'\n', b'\r', &text[at..]) {
-        if len > 0 && Some(text[at]) != request.comment {
+    while let Some(len) = memchr::memchr(newline, &text[at..]) {
+        let line = &text[at..at + len];
+        if !line.trim_ascii_end().is_empty() && request.comment != Some(line[0]) {
             return true;
         }
         at += len + 1;
     }
     false
+}
+
+/// The byte that ends lines here; a CR before it is no more than an ornament.
+fn newline_byte(text: &[u8]) -> u8 {
+    match sniff::newline(text) {
+        Newline::Lf => b'\n',
+        Newline::Cr => b'\r',
+    }
 }
 
 fn no_record(name: &str) -> Error {
@@ -173,10 +184,11 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
 
 /// Where records begin: after a byte order mark and `skip_lines` physical lines.
 pub(super) fn body_start(text: &[u8], skip_lines: u64) -> usize {
+    let newline = newline_byte(text);
     let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     for _ in 0..skip_lines {
-        let Some(end) = memchr::memchr2(b'\n', b'\r', &text[at..]) else { return text.len() };
-        at += end + if text[at + end..].starts_with(b"\r\n") { 2 } else { 1 };
+        let Some(end) = memchr::memchr(newline, &text[at..]) else { return text.len() };
+        at += end + 1;
     }
     at
 }
@@ -190,5 +202,8 @@ mod tests {
         assert_eq!(body_start(b"\xef\xbb\xbfa,b\n", 0), 3);
         assert_eq!(body_start(b"x\r\ny\nz", 2), 5);
         assert_eq!(body_start(b"x", 3), 1);
+        assert_eq!(body_start(b"x\ry\rz", 2), 4);
+        // Where there are LFs, a lone CR is data.
+        assert_eq!(body_start(b"title\rmore\na,b\n", 1), 11);
     }
 }
