@@ -416,3 +416,21 @@ fn a_file_of_bad_rows_takes_no_more_memory_than_another() {
         assert!(peak_kib < 150_000, "--max-rejects {limit}: {peak_kib} KiB");
     }
 }
+
+/// The message named neither the line nor the row.
+#[test]
+fn a_row_that_makes_a_trigger_fail_is_a_bad_row() {
+    for strategy in strategies() {
+        let fixture = with(&[("t.csv", "id,v\n1,a\n2,b\n3,c\n")]);
+        fixture.sql(
+            "t.db",
+            "CREATE TABLE t (id INT, v);
+             CREATE TRIGGER guard BEFORE INSERT ON t WHEN new.id = 2
+             BEGIN SELECT abs(-9223372036854775807 - 1); END",
+        );
+        let args = ["t.csv", "t.db", "--strategy", &strategy];
+        fixture.leaves_all(|| fixture.refuses(&args).says(&["line 3", "integer overflow"]));
+        fixture.load(&[&args[..], &["--max-rejects", "1"]].concat()).exits(3);
+        assert_eq!(fixture.query("t.db", "SELECT id FROM t"), rows![[1], [3]]);
+    }
+}

@@ -164,6 +164,8 @@ pub(super) fn refusal(code: c_int, message: &str) -> Option<(Code, Option<String
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY => return Some((Code::ForeignKey, None)),
         ffi::SQLITE_CONSTRAINT_DATATYPE => Code::Type,
         code if code & 0xff == ffi::SQLITE_CONSTRAINT => return Some((Code::Constraint, None)),
+        // The statement was compiled, so what fails is the row: an overflow in a trigger, a CHECK or a generated column.
+        ffi::SQLITE_ERROR => return Some((Code::Constraint, None)),
         ffi::SQLITE_MISMATCH => return Some((Code::Type, None)),
         ffi::SQLITE_TOOBIG => return Some((Code::TooLong, None)),
         _ => return None,
