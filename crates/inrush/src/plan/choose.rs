@@ -8,12 +8,17 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Kind, Result};
 use crate::plan::schema::{Column, Type};
 use crate::plan::{
-    Durability, Facts, FieldFacts, IfExists, Inference, OnConflict, Request, Spoiler, Verify,
+    Durability, Facts, FieldFacts, IfExists, Inference, OnConflict, RejectLimit, Request, Spoiler,
+    Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 
 /// Bytes of input in a chunk: parcels of this size stay in a core's own cache, and a queue's cost vanishes beside them.
 const CHUNK_BYTES: usize = 256 << 10;
+
+/// What a short bad row takes in memory: its note, and the message with the allocator's share. Longer ones have longer messages,
+/// but there are fewer of them.
+const BAD_ROW_BYTES: u64 = 160;
 
 /// The most encoder threads: beyond any machine's use, below any system's limit.
 const ENCODERS_MAX: usize = 256;
@@ -116,7 +121,13 @@ pub fn choose(
     // One in each stage's hands, and enough between them to ride out a hiccup.
     let parcels = encoders + lanes + 4;
     let memory = strategy.memory(&knobs);
-    let parcel_bytes = chunk_bytes as u64 * (2 + memory.wire_bytes_per_byte as u64);
+    // A row is either good, and in the wire, or bad, and noted; the shortest record has two bytes.
+    let bad_rows = match request.max_rejects {
+        RejectLimit::Rows(rows) => rows.saturating_add(1).min(chunk_bytes as u64 / 2),
+        RejectLimit::Percent(_) => chunk_bytes as u64 / 2,
+    };
+    let wire_bytes = chunk_bytes as u64 * memory.wire_bytes_per_byte as u64;
+    let parcel_bytes = chunk_bytes as u64 * 2 + wire_bytes.max(bad_rows * BAD_ROW_BYTES);
     Ok(Choice {
         strategy,
         knobs,
@@ -459,7 +470,7 @@ fn promises(offered: Durability, asked: Durability) -> bool {
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
     use super::*;
-    use crate::plan::{RejectLimit, SourceFacts, TableFacts, TargetFacts};
+    use crate::plan::{SourceFacts, TableFacts, TargetFacts};
     use crate::target::find;
 
     fn field(name: &str, ty: Type) -> FieldFacts {
