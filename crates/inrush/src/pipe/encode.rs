@@ -53,6 +53,8 @@ pub struct Shape {
     pub fields: Vec<Vec<usize>>,
     /// The columns, by name, for messages.
     pub columns: Vec<ShapeColumn>,
+    /// Why text with a NUL byte is a bad row; `None` where the target takes it.
+    pub nul_fault: Option<&'static str>,
     /// Bad rows that the load allows in all; a chunk with more ends it.
     pub found_max: u64,
 }
@@ -285,11 +287,10 @@ fn check_text(
                 format!("invalid UTF-8: byte 0x{:02x} at {} of {}", raw[at], at + 1, shorten(raw)),
             );
         }
-        if memchr::memchr(0, raw).is_some() {
-            return bad(
-                Code::Nul,
-                format!("a NUL byte in {}: databases cut text there", shorten(raw)),
-            );
+        if let Some(why) = shape.nul_fault
+            && memchr::memchr(0, raw).is_some()
+        {
+            return bad(Code::Nul, format!("a NUL byte in {}: {why}", shorten(raw)));
         }
     }
     Ok(())

@@ -117,6 +117,7 @@ impl Plan {
             width: self.facts.source.fields.len(),
             fields,
             columns,
+            nul_fault: self.target.nul_fault(),
             found_max: match self.request.max_rejects {
                 RejectLimit::Rows(rows) => rows,
                 RejectLimit::Percent(_) => u64::MAX,

@@ -137,6 +137,7 @@ impl Source {
             width,
             fields,
             columns,
+            nul_fault: Some("it is not sampled"),
             found_max: u64::MAX,
         };
         Box::new(TextEncoder::new(Arc::new(shape), Surveyor::new(Arc::clone(total))))

@@ -50,6 +50,9 @@ pub trait Target: Sync {
         stop: &AtomicBool,
     ) -> Result<TargetFacts>;
 
+    /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
+    fn nul_fault(&self) -> Option<&'static str>;
+
     /// The engine's type for a column that the load makes.
     fn spell(&self, ty: Type) -> String;
 }

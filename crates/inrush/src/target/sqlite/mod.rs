@@ -74,6 +74,11 @@ impl Target for Sqlite {
         facts::gather(location.secret.as_ref(), table, &locks)
     }
 
+    fn nul_fault(&self) -> Option<&'static str> {
+        // https://sqlite.org/nulinstr.html
+        Some("SQLite's text functions stop there")
+    }
+
     fn spell(&self, ty: Type) -> String {
         types::spell(ty).to_owned()
     }
