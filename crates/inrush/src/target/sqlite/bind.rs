@@ -28,15 +28,7 @@ impl Strategy for Bind {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &[
-            load::ROWS_PER_TRANSACTION,
-            load::JOURNAL_MODE,
-            load::SYNCHRONOUS,
-            load::BEGIN,
-            load::BUSY_TIMEOUT,
-            load::PAGE_SIZE,
-            load::CACHE,
-        ]
+        &load::KNOBS[1..]
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {

@@ -20,26 +20,43 @@ use crate::target::{Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdic
 /// Rows in one transaction: all of them.
 const WHOLE_LOAD: &str = "0";
 
-/// The knobs that every strategy has.
-pub(super) const ROWS_PER_TRANSACTION: Knob = Knob {
+/// All knobs of this target: first the one that only statements of several rows have, then those of every strategy.
+pub(super) static KNOBS: [Knob; 8] = [
+    ROWS_PER_STATEMENT,
+    ROWS_PER_TRANSACTION,
+    JOURNAL_MODE,
+    SYNCHRONOUS,
+    BEGIN,
+    BUSY_TIMEOUT,
+    PAGE_SIZE,
+    CACHE,
+];
+
+const ROWS_PER_STATEMENT: Knob = Knob {
+    name: "rows_per_statement",
+    kind: KnobKind::Count { min: 1, max: 100_000 },
+    default: "100",
+    about: "rows in one INSERT",
+};
+const ROWS_PER_TRANSACTION: Knob = Knob {
     name: "rows_per_transaction",
     kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
     default: WHOLE_LOAD,
     about: "rows between commits; 0 is the whole load in one transaction, 1 is autocommit",
 };
-pub(super) const JOURNAL_MODE: Knob = Knob {
+const JOURNAL_MODE: Knob = Knob {
     name: "journal_mode",
     kind: KnobKind::Choice(&["keep", "delete", "truncate", "persist", "memory", "wal", "off"]),
     default: "keep",
     about: "how SQLite can undo; 'keep' leaves the database's own mode",
 };
-pub(super) const SYNCHRONOUS: Knob = Knob {
+const SYNCHRONOUS: Knob = Knob {
     name: "synchronous",
     kind: KnobKind::Choice(&["off", "normal", "full", "extra"]),
     default: "full",
     about: "when SQLite waits for the disk; --durability process or none lowers it",
 };
-pub(super) const BEGIN: Knob = Knob {
+const BEGIN: Knob = Knob {
     name: "begin",
     kind: KnobKind::Choice(&["deferred", "immediate", "exclusive"]),
     default: "immediate",
@@ -51,7 +68,7 @@ pub(super) const BUSY_TIMEOUT: Knob = Knob {
     default: "5000",
     about: "milliseconds to wait for another process's lock",
 };
-pub(super) const PAGE_SIZE: Knob = Knob {
+const PAGE_SIZE: Knob = Knob {
     name: "page_size",
     kind: KnobKind::Choice(&[
         "keep", "512", "1024", "2048", "4096", "8192", "16384", "32768", "65536",
@@ -59,7 +76,7 @@ pub(super) const PAGE_SIZE: Knob = Knob {
     default: "keep",
     about: "bytes of a page, for a database that the load makes; 'keep' is 4096 there",
 };
-pub(super) const CACHE: Knob = Knob {
+const CACHE: Knob = Knob {
     name: "cache",
     kind: KnobKind::Count { min: 0, max: 64 << 30 },
     default: "33554432",

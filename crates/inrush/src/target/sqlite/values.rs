@@ -13,20 +13,13 @@ use crate::target::sqlite::cells::CellEncoder;
 use crate::target::sqlite::ddl::Insert;
 use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing, add_to};
 use crate::target::sqlite::statement::{self, Statement, Step, fault};
-use crate::target::{Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Strategy};
+use crate::target::{Fit, Knob, Knobs, Lane, Load, Memory, Strategy};
 
 /// SQL text with many rows a statement.
 pub(super) struct Values;
 
 /// SQL text with one row a statement.
 pub(super) struct RowSql;
-
-const ROWS_PER_STATEMENT: Knob = Knob {
-    name: "rows_per_statement",
-    kind: KnobKind::Count { min: 1, max: 100_000 },
-    default: "100",
-    about: "rows in one INSERT",
-};
 
 impl Strategy for Values {
     fn id(&self) -> &'static str {
@@ -38,16 +31,7 @@ impl Strategy for Values {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &[
-            ROWS_PER_STATEMENT,
-            load::ROWS_PER_TRANSACTION,
-            load::JOURNAL_MODE,
-            load::SYNCHRONOUS,
-            load::BEGIN,
-            load::BUSY_TIMEOUT,
-            load::PAGE_SIZE,
-            load::CACHE,
-        ]
+        &load::KNOBS
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
@@ -81,7 +65,7 @@ impl Strategy for RowSql {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        super::bind::Bind.knobs()
+        &load::KNOBS[1..]
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
