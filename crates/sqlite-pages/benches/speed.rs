@@ -1,13 +1,13 @@
 //! How fast rows become records, and records pages, on one core.
 //!
 //! `Nodes` are rows like those of the OpenStreetMap nodes table: an id that is the rowid, two
-//! coordinates, a version, a timestamp as text, two more integers, a name; about 70 bytes. `Short` are
-//! 8 small integers, `Null` 8 NULLs, `Wide` one text of 1 kB, `Overflow` one text of 10 kB. Bytes are
-//! those of finished pages, except in `record`, where they are those of the records.
+//! coordinates, a version, a timestamp as text, two more integers, a name; about 70 bytes. `Short`
+//! are 8 small integers, `Null` 8 NULLs, `Wide` one text of 1 kB, `Overflow` one text of 10 kB.
+//! Bytes are those of finished pages, except in `record`, where they are those of the records.
 //!
-//! Input goes by once, as in a load: a million different rows and 64 MiB of text are gone through chunk
-//! by chunk, so that no branch is learnt and no text is in the cache already. The output is one chunk's
-//! memory, used again and again, which is in the cache; that too is as in a load.
+//! Input goes by once, as in a load: a million different rows and 64 MiB of text are gone through
+//! chunk by chunk, so that no branch is learnt and no text is in the cache already. The output is
+//! one chunk's memory, used again and again, which is in the cache; that too is as in a load.
 //!
 //! `copy` is how fast such a stream can be copied at all: the floor.
 

@@ -1,9 +1,9 @@
 //! Records as leaf pages and overflow pages.
 //!
-//! Leaves are filled to the last cell that fits, as SQLite fills them when rows are appended: the next
-//! free place for a pointer grows upwards, the content downwards, and a page is full when a cell and
-//! its pointer no longer fit between them. Overflow pages come right behind the leaf that was open
-//! when their record came, so a chain lies in the order in which it is read.
+//! Leaves are filled to the last cell that fits, as SQLite fills them when rows are appended: the
+//! next free place for a pointer grows upwards, the content downwards, and a page is full when a
+//! cell and its pointer no longer fit between them. Overflow pages come right behind the leaf that
+//! was open when their record came, so a chain lies in the order in which it is read.
 
 use crate::page::{
     LEAF, LEAF_HEADER, POINTER, PageSize, local_bytes, local_bytes_max, write_header,

@@ -47,7 +47,8 @@
 //!                          ^ content start                                ^ usable size U
 //! ```
 //!
-//! On page 1 the header stands at offset 100; pointers count from the page's first byte all the same.
+//! On page 1 the header stands at offset 100; pointers count from the page's first byte all the
+//! same.
 //!
 //! ## Cell of a table leaf, 0x0d (section 1.6)
 //!
@@ -58,8 +59,8 @@
 //! +------------------+----------------+---------------------------+- - - - - - - - - - -+
 //! ```
 //!
-//! A payload of up to X = U-35 bytes is in the cell as a whole. Of a longer one, with
-//! M = ((U-12)*32/255)-23 and K = M+((P-M)%(U-4)), the cell holds L = K bytes if K <= X, else L = M.
+//! A payload of up to X = U-35 bytes is in the cell as a whole. Of a longer one, with M =
+//! ((U-12)*32/255)-23 and K = M+((P-M)%(U-4)), the cell holds L = K bytes if K <= X, else L = M.
 //!
 //! ## Overflow page (section 1.7)
 //!
@@ -96,8 +97,8 @@
 //!
 //! # Advice for hackers
 //!
-//! SQLite does not verify what it reads. A page that is wrong shows up as a wrong row, perhaps weeks
-//! later, so every change here has to go through the tests, whose oracle is SQLite itself:
+//! SQLite does not verify what it reads. A page that is wrong shows up as a wrong row, perhaps
+//! weeks later, so every change here has to go through the tests, whose oracle is SQLite itself:
 //! `PRAGMA integrity_check`, every value and type read back, and then inserts, deletes and `VACUUM`
 //! on top. Where SQLite's own bytes are deterministic the tests compare with them byte for byte.
 

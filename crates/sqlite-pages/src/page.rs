@@ -142,8 +142,8 @@ impl PageNumbers {
     }
 }
 
-/// A b-tree page's header at the start of `page`; of an interior page, without the right-most child.
-/// `content` is the offset of the content area.
+/// A b-tree page's header at the start of `page`; of an interior page, without the right-most
+/// child. `content` is the offset of the content area.
 #[inline]
 pub(crate) fn write_header(page: &mut [u8], kind: u8, cells: usize, content: usize) {
     let [cells_high, cells_low] = (cells as u16).to_be_bytes();

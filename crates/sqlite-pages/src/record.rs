@@ -44,8 +44,8 @@ pub enum Value<'a> {
 
 /// Writes records, one after the other, into memory that it reuses.
 ///
-/// Values are appended one by one; [`RecordWriter::finish`] returns the record, and what is appended
-/// next belongs to the next one.
+/// Values are appended one by one; [`RecordWriter::finish`] returns the record, and what is
+/// appended next belongs to the next one.
 ///
 /// ```
 /// use inrush_sqlite_pages::RecordWriter;
@@ -130,8 +130,8 @@ impl RecordWriter {
     }
 
     /// Appends a double to a column of REAL affinity, as SQLite does: a whole number that fits 48
-    /// bits is written as an integer, and reads back as a double because of the affinity. The sign of
-    /// -0.0 is lost, in SQLite too.
+    /// bits is written as an integer, and reads back as a double because of the affinity. The sign
+    /// of -0.0 is lost, in SQLite too.
     #[inline]
     pub fn compact_real(&mut self, value: f64) {
         // Casts saturate, so that an infinity or a large double becomes no integer of 48 bits.

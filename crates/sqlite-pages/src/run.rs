@@ -1,9 +1,9 @@
 //! What a packer made, and where in the file it goes.
 //!
 //! Packers work side by side, so none knows how many pages the others make. A run therefore numbers
-//! its pages from 0, and every place where such a number stands is listed. When the run's turn comes
-//! it gets a [`Placement`], the numbers are replaced, and its pages go to the file in one to three
-//! writes:
+//! its pages from 0, and every place where such a number stands is listed. When the run's turn
+//! comes it gets a [`Placement`], the numbers are replaced, and its pages go to the file in one to
+//! three writes:
 //!
 //! ```text
 //! run     | leaf 0 | leaf 1 | overflow 2 | overflow 3 | leaf 4 |      links: 1 -> 2, 2 -> 3
@@ -203,7 +203,8 @@ impl Placement {
         if start == 0 && self.root.is_some() {
             return 1;
         }
-        // Numbers grow by one except at the lock-byte page, so the last one says whether it is there.
+        // Numbers grow by one except at the lock-byte page, so the last one says whether it is
+        // there.
         let page = self.page(start);
         if self.page(self.count - 1) - page == self.count - 1 - start {
             return self.count;

@@ -11,10 +11,10 @@
 //! leaves    | leaf | leaf | ...              | leaf  | leaf  | leaf | leaf
 //! ```
 //!
-//! The last child of a page has no cell, as it is the header's right-most child, and no interior page
-//! may be without a cell. Two children are therefore held back at each level: the first of them ends
-//! a full page, and the second, together with the child that has just come, begins the next one. So
-//! whenever the leaves end every open page has two children at least.
+//! The last child of a page has no cell, as it is the header's right-most child, and no interior
+//! page may be without a cell. Two children are therefore held back at each level: the first of
+//! them ends a full page, and the second, together with the child that has just come, begins the
+//! next one. So whenever the leaves end every open page has two children at least.
 
 use crate::page::{INTERIOR, INTERIOR_HEADER, POINTER, PageSize, write_header};
 use crate::varint;
@@ -24,8 +24,8 @@ const CHILD: usize = 4;
 
 /// How many cells a page holds at least.
 const CELLS_MIN: usize = (512 - INTERIOR_HEADER) / (CHILD + varint::BYTES_MAX + POINTER);
-// SQLite reads trees of at most 20 levels (`BTCURSOR_MAX_DEPTH`). 7 levels of interior pages hold all
-// the pages there are.
+// SQLite reads trees of at most 20 levels (`BTCURSOR_MAX_DEPTH`). 7 levels of interior pages hold
+// all the pages there are.
 const _: () = assert!((CELLS_MIN as u64).pow(7) > u32::MAX as u64);
 
 /// What the root page of a table holds.

@@ -85,7 +85,8 @@ fn runs_of_overflowing_records() {
     }
 }
 
-/// One writer of records is used for rows of all lengths, and a row that is given up leaves nothing.
+/// One writer of records is used for rows of all lengths, and a row that is given up leaves
+/// nothing.
 #[test]
 fn a_record_leaves_nothing_behind() {
     let long = [b'x'; 70_000];

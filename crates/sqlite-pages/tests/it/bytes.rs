@@ -36,6 +36,7 @@ fn expect_same_file(size: PageSize, tables: &[Table]) {
     let mut ours = read(&assemble(Layout::of(size), tables));
     let mut theirs = read(&made_by_sqlite(size, tables));
     for bytes in [&mut ours, &mut theirs] {
+        assert_eq!(bytes[24..28], bytes[92..96], "the page count is valid");
         for counter in [24..28, 40..44, 92..96] {
             bytes[counter].fill(0);
         }
@@ -48,8 +49,8 @@ fn expect_same_file(size: PageSize, tables: &[Table]) {
     }
 }
 
-/// The records of the only row are the same. For tables whose text overflows page 1: SQLite writes it
-/// before the row, we write it last, so the pages have other numbers.
+/// The records of the only row are the same. For tables whose text overflows page 1: SQLite writes
+/// it before the row, we write it last, so the pages have other numbers.
 fn expect_same_record(size: PageSize, table: &Table) {
     let tables = std::slice::from_ref(table);
     let ours = only_record(size, &read(&assemble(Layout::of(size), tables)));
@@ -212,14 +213,15 @@ fn several_tables() {
     }
     let empty = Table::of_one_column([]);
     tables.push(empty);
-    // SQLite adds tables one by one, which changes no page but the first; ours come in the same order.
+    // SQLite adds tables one by one, which changes no page but the first; ours come in the same
+    // order.
     for size in &PageSize::ALL[1..] {
         expect_same_file(*size, &tables);
     }
 }
 
-/// A table of many leaves: SQLite numbers them otherwise, so they are compared in the order of their
-/// rowids.
+/// A table of many leaves: SQLite numbers them otherwise, so they are compared in the order of
+/// their rowids.
 #[test]
 fn leaves_of_a_long_table() {
     for size in PageSize::ALL {

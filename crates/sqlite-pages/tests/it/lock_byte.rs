@@ -124,8 +124,8 @@ fn schema_pages() {
     }
 }
 
-/// A file of a little more than 1 GiB, most of it holes: blobs of zeros, whose pages of 64 KiB differ
-/// from zeros in their first 4 bytes only.
+/// A file of a little more than 1 GiB, most of it holes: blobs of zeros, whose pages of 64 KiB
+/// differ from zeros in their first 4 bytes only.
 #[test]
 fn a_real_file() {
     const ROWS: i64 = 66;

@@ -30,7 +30,8 @@ enum Values {
     Long,
 }
 
-/// A table as it is drawn. Values come from the seed, so that a failing case shrinks to a small shape.
+/// A table as it is drawn. Values come from the seed, so that a failing case shrinks to a small
+/// shape.
 #[derive(Clone, Debug)]
 struct Shape {
     columns: Vec<Column>,

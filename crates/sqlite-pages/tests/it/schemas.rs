@@ -73,6 +73,23 @@ fn no_table() {
     }
 }
 
+/// Page 1 is used to its last byte before another one is.
+#[test]
+fn page_one_is_filled() {
+    let size = PageSize::ALL[0];
+    for length in 370..400 {
+        let sql = "s".repeat(length);
+        let row =
+            SchemaRow { kind: "table", name: "t", table_name: "t", root_page: 2, sql: Some(&sql) };
+        let schema = inrush_sqlite_pages::schema(size, &[row], 3);
+        // 2 bytes of payload length, 1 of rowid, 7 of record header, 8 of other values.
+        let cell = 2 + 1 + 7 + 8 + length;
+        let fits = 100 + 8 + 2 + cell <= size.bytes();
+        assert_eq!(schema.page_one[100], if fits { 0x0d } else { 0x05 }, "{length}");
+        assert_eq!(schema.pages.is_empty(), fits);
+    }
+}
+
 /// What the header says, as SQLite reads it.
 #[test]
 fn header_fields() {
@@ -112,10 +129,10 @@ fn header_fields() {
 fn a_row_without_sql() {
     let row = SchemaRow { kind: "index", name: "i", table_name: "t", root_page: 3, sql: None };
     let schema = inrush_sqlite_pages::schema(PageSize::ALL[0], &[row], 4);
-    let record = [6, 6, 0x17, 15, 15, 1, 0];
-    let cell = [&record[..1], b"indexit\x03"].concat();
+    // Payload and rowid; header length and serial types; the values, the last one NULL.
+    let cell = [&[14, 1][..], &[6, 0x17, 15, 15, 1, 0], b"indexit\x03"].concat();
     assert!(schema.pages.is_empty());
     assert_eq!(schema.next_page(), 4);
-    assert!(schema.page_one.ends_with(&cell[1..]));
+    assert!(schema.page_one.ends_with(&cell));
     assert!(schema.page_one[..100].iter().all(|byte| *byte == 0));
 }

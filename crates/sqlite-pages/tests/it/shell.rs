@@ -23,7 +23,8 @@ fn the_systems_sqlite_reads_it() {
         let layout = Layout { size, run_rows: 100, root: RootPage::First };
         let file = assemble(layout, std::slice::from_ref(&table));
         let sql = "PRAGMA integrity_check;
-            SELECT count(*), sum(c0), sum(c1), sum(length(c2)), min(typeof(c1)), max(typeof(c1)) FROM t;
+            SELECT count(*), sum(c0), sum(c1), sum(length(c2)), min(typeof(c1)), max(typeof(c1))
+                FROM t;
             DELETE FROM t WHERE c0 % 3 = 0; INSERT INTO t(c2) VALUES('new'); VACUUM;
             PRAGMA integrity_check; SELECT count(*) FROM t;";
         let shell =

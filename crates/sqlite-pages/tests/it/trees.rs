@@ -54,7 +54,10 @@ fn interior_pages_have_cells() {
             let mut next = 1_000_000;
             let mut place = |page: &[u8]| {
                 assert_eq!(page.len(), size.bytes());
-                assert!(u16::from_be_bytes([page[3], page[4]]) > 0);
+                let half = |at: usize| usize::from(u16::from_be_bytes([page[at], page[at + 1]]));
+                assert!(half(3) > 0);
+                // Nothing of the page before is left in the free part.
+                assert!(page[12 + 2 * half(3)..half(5)].iter().all(|byte| *byte == 0));
                 next += 1;
                 next
             };

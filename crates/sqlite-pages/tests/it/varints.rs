@@ -40,7 +40,11 @@ fn borders() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 4000,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn any_value(value in any::<u64>(), shift in 0_u32..64) {
