@@ -15,6 +15,7 @@ mod date_model;
 mod number_model;
 
 fuzz_target!(|bytes: &[u8]| {
+    number_model::check_plain(bytes);
     // Half of the inputs are made of what numbers and dates are made of.
     let spelled: String;
     let text = match bytes {
@@ -41,6 +42,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn numbers(text: &str) {
     let bytes = text.as_bytes();
+    number_model::check_plain(bytes);
     let value = integer(bytes);
     assert_eq!(value, number_model::integer_by_std(text), "{text:?}");
     if let Ok(value) = value {

@@ -44,21 +44,34 @@ fn two(b: &[u8; 2]) -> Option<u8> {
     (tens <= 9 && ones <= 9).then(|| tens * 10 + ones)
 }
 
+/// Reads eight bytes that are written as `form` says, which has a 0 for every digit. Of the answer,
+/// a byte is the number that the two digits from there on write.
+#[inline(always)]
+fn pairs(b: &[u8; 8], form: &[u8; 8]) -> Option<[u8; 8]> {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // What takes the largest byte that is allowed, 9 or 0, to 0x7f.
+    let room = u64::from_le_bytes(form.map(|byte| if byte == b'0' { 0x7f - 9 } else { 0x7f }));
+    let values = u64::from_le_bytes(*b) ^ u64::from_le_bytes(*form);
+    // Only from a byte that has its high bit set can the addition carry into the next.
+    let too_large = (values | values.wrapping_add(room)) & HIGH;
+    // No pair of digits is more than 99, so here nothing is carried either.
+    let pairs = values.wrapping_mul(10).wrapping_add(values >> 8);
+    (too_large == 0).then(|| pairs.to_le_bytes())
+}
+
 /// Takes `YYYY-MM-DD` apart.
-#[inline]
+#[inline(always)]
 fn day(b: &[u8; 10]) -> Option<Day> {
-    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *b else { return None };
-    let year = u16::from(two(&[y1, y2])?) * 100 + u16::from(two(&[y3, y4])?);
-    let month = two(&[m1, m2])?;
-    let day = two(&[d1, d2])?;
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let last = match month {
-        2 => 28 + u8::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    (year >= 1 && (1..=last).contains(&day)).then_some(Day { year, month, day })
+    /// Days of a month, February's without the leap day.
+    const DAYS: [u8; 16] = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0];
+    let (year_month, month_day) = (b.first_chunk()?, b.last_chunk()?);
+    let [century, _, year, _, _, month, ..] = pairs(year_month, b"0000-00-")?;
+    let [.., day, _] = pairs(month_day, b"00-00-00")?;
+    let year = u16::from(century) * 100 + u16::from(year);
+    let leap_day = || year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let exists = (1..=*DAYS.get(usize::from(month))?).contains(&day)
+        || (month, day) == (2, 29) && leap_day();
+    (year >= 1 && exists).then_some(Day { year, month, day })
 }
 
 /// Whether `b` is `YYYY-MM-DD` and the calendar has that day.
@@ -94,10 +107,24 @@ fn clock(b: &[u8; 5]) -> Option<u32> {
 }
 
 /// Takes `YYYY-MM-DD[ T]HH:MM[:SS[.f{1,9}]][zone]` apart.
-#[inline]
+#[inline(always)]
 fn moment(b: &[u8]) -> Option<Moment> {
     let (date, b) = b.split_first_chunk::<10>()?;
     let day = day(date)?;
+    // Nearly all timestamps are written to the second.
+    if let [b' ' | b'T', time @ ..] = b
+        && let Ok(time) = time.try_into()
+        && let Some([hour, _, _, minute, _, _, second, _]) = pairs(time, b"00:00:00")
+    {
+        let seconds = (u32::from(hour) * 60 + u32::from(minute)) * 60 + u32::from(second);
+        let exists = (hour <= 23) & (minute <= 59) & (second <= 59);
+        return exists.then_some(Moment { day, seconds, nanoseconds: 0, offset_minutes: None });
+    }
+    moment_of_day(day, b)
+}
+
+/// [`moment`] for any way to write the time.
+fn moment_of_day(day: Day, b: &[u8]) -> Option<Moment> {
     let ([b' ' | b'T', time @ ..], mut b) = b.split_first_chunk::<6>()? else { return None };
     let mut seconds = clock(time)? * 60;
     let mut nanoseconds = 0;

@@ -11,7 +11,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::number::{NumberFault, take_digits};
+use crate::number::{NumberFault, ZEROS, eight_values, ends, moved, take_digits};
 
 /// A float's text, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +114,44 @@ const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
+
+/// The value of `-?(0|[1-9][0-9]*)\.[0-9]+` with up to 7 digits before the point and up to 8 behind
+/// it. Those are 15 digits at most, so it [`float_round_trips`]. `None` says nothing; ask [`float`]
+/// and [`float_round_trips`].
+#[inline(always)]
+#[must_use]
+pub fn plain_decimal(b: &[u8]) -> Option<f64> {
+    let negative = b.first() == Some(&b'-');
+    let digits = &b[usize::from(negative)..];
+    let (first, last) = ends(digits);
+    // The lowest byte that is a point; bytes above it don't matter.
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let differ = first ^ (ONES * b'.' as u64);
+    let points = differ.wrapping_sub(ONES) & !differ & (ONES << 7);
+    let whole = (points.trailing_zeros() / 8) as usize;
+    let fraction = digits.len().wrapping_sub(whole + 1);
+    if !(1..=7).contains(&whole) || !(1..=8).contains(&fraction) || (digits[0] == b'0' && whole > 1)
+    {
+        return None;
+    }
+    let high = eight_values(moved(first, whole))?;
+    // These are the last digits already.
+    let low = eight_values((last ^ ZEROS) & (u64::MAX << (64 - 8 * fraction)))?;
+    // Both are exact, so the division rounds once, as in `float`. A signed number takes one instruction to become a double.
+    let value = (high * TENS[fraction] + low).cast_signed() as f64 / POWERS[fraction];
+    Some(f64::from_bits(value.to_bits() | (u64::from(negative) << 63)))
+}
+
+/// Powers of ten.
+pub(crate) const TENS: [u64; 9] = {
+    let mut tens = [1; 9];
+    let mut i = 1;
+    while i < 9 {
+        tens[i] = 10 * tens[i - 1];
+        i += 1;
+    }
+    tens
+};
 
 /// The value of `[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?`, correctly rounded. Neither
 /// `inf`, `nan`, hex nor blanks are numbers here.

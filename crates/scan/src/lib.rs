@@ -27,6 +27,7 @@ pub use date::{Zone, date_days, is_boolean, is_date, timestamp, timestamp_micros
 pub use dialect::{Dialect, DialectError, Newline};
 pub use number::{
     Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
+    plain_decimal, plain_integer, plain_integer_within,
 };
 pub use record::{Fault, Field, Form, Record, unescape};
 pub use scanner::{Scanner, count_lines};

@@ -77,13 +77,16 @@ impl<'a> Scanner<'a> {
         if self.repair.is_near(start) && self.repair.is_broken(self.bytes, start) {
             return Some(self.take_broken(start));
         }
-        let (dialect, bytes, bits) = (&self.dialect, self.bytes, &mut self.bits);
+        let (dialect, bytes) = (&self.dialect, self.bytes);
+        // A copy of its own stays in registers.
+        let mut bits = self.bits;
         let walked = match (dialect.quote.is_some(), dialect.escape.is_some()) {
-            (false, false) => walk::<2, false, false>(dialect, bytes, start, bits, fields),
-            (false, true) => walk::<3, false, true>(dialect, bytes, start, bits, fields),
-            (true, false) => walk::<3, true, false>(dialect, bytes, start, bits, fields),
-            (true, true) => walk::<4, true, true>(dialect, bytes, start, bits, fields),
+            (false, false) => walk::<2, false, false>(dialect, bytes, start, &mut bits, fields),
+            (false, true) => walk::<3, false, true>(dialect, bytes, start, &mut bits, fields),
+            (true, false) => walk::<3, true, false>(dialect, bytes, start, &mut bits, fields),
+            (true, true) => walk::<4, true, true>(dialect, bytes, start, &mut bits, fields),
         };
+        self.bits = bits;
         match walked {
             Ok((end, next)) => {
                 self.at = next;
@@ -132,7 +135,7 @@ fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
     bits: &mut Bits,
     fields: &mut Vec<Field>,
 ) -> Result<(usize, usize), usize> {
-    let newline = dialect.newline.byte();
+    let (delimiter, newline) = (dialect.delimiter, dialect.newline.byte());
     let mut first = start;
     let mut escaped = false;
     // The last byte that an escape made literal: a `\r` there belongs to no terminator.
@@ -143,7 +146,7 @@ fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
             return Ok((bytes.len(), bytes.len()));
         };
         let byte = bytes[at];
-        if byte == dialect.delimiter {
+        if byte == delimiter {
             fields.push(unquoted(first, at, escaped));
             first = at + 1;
             escaped = false;

@@ -2,7 +2,7 @@
 
 use inrush_scan::{Zone, date_days, is_boolean, is_date, timestamp, timestamp_micros};
 
-use crate::date_model::{days, timestamp_by_strings};
+use crate::date_model::{date_by_counting, days, timestamp_by_strings};
 
 /// Every text of the form `YYYY-MM-DD` whose month and day are below 100, in some years; every real
 /// day of all years.
@@ -46,6 +46,38 @@ fn not_dates() {
     ] {
         assert!(!is_date(text.as_bytes()), "{text}");
     }
+}
+
+/// Every byte at every position of texts that are timestamps.
+#[test]
+fn timestamps_with_any_byte_anywhere() {
+    for text in [
+        "2012-02-29 00:00:00",
+        "1999-12-31T23:59:59",
+        "0001-10-09 12:34",
+        "2014-10-08 17:00+01",
+        "2014-10-08 17:00Z",
+        "2014-10-08 17:00:01.25 -0130",
+    ] {
+        for at in 0..text.len() {
+            for byte in 0..=255 {
+                let mut bytes = text.as_bytes().to_vec();
+                bytes[at] = byte;
+                let expected = std::str::from_utf8(&bytes).ok().and_then(timestamp_by_strings);
+                let shown = bytes.escape_ascii();
+                assert_eq!(timestamp(&bytes), expected.map(|(zone, _)| zone), "{shown}");
+                let micros = expected.and_then(|(_, micros)| micros);
+                assert_eq!(timestamp_micros(&bytes), micros, "{shown}");
+                let date = date_by_counting_bytes(&bytes[..10]);
+                assert_eq!(date_days(&bytes[..10]), date, "{shown}");
+                assert_eq!(is_date(&bytes[..10]), date.is_some(), "{shown}");
+            }
+        }
+    }
+}
+
+fn date_by_counting_bytes(bytes: &[u8]) -> Option<i32> {
+    std::str::from_utf8(bytes).ok().and_then(date_by_counting)
 }
 
 #[test]

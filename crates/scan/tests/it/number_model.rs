@@ -3,7 +3,10 @@
 
 use std::num::IntErrorKind;
 
-use inrush_scan::NumberFault;
+use inrush_scan::{
+    Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
+    plain_decimal, plain_integer, plain_integer_within,
+};
 
 /// What the standard library parses as an integer. It may see an overflow before it sees that
 /// something is no number.
@@ -60,4 +63,28 @@ pub(crate) fn round_trips_by_std(text: &str) -> bool {
         return false;
     }
     exact(text) == exact(&value.to_string())
+}
+
+/// The functions for plain numbers take all that are short enough, and say of them what the general
+/// functions say.
+pub(crate) fn check_plain(b: &[u8]) {
+    let shown = b.escape_ascii();
+    let digits = b.strip_prefix(b"-").unwrap_or(b).len();
+    let expected = (is_canonical_integer(b) && digits <= 16).then(|| integer(b).ok()).flatten();
+    assert_eq!(plain_integer(b), expected, "{shown}");
+    // What is loaded with the text doesn't count.
+    for behind in ["", "\t-1", "99999999999999999999", "\t- a long rest of a line\n"] {
+        let bytes = [b"0-", b, behind.as_bytes()].concat();
+        let within = plain_integer_within(&bytes, 2, 2 + b.len());
+        assert_eq!(within, expected, "{shown} before {behind:?}");
+    }
+    let is_plain = decimal(b).is_some_and(|Decimal { scale, .. }| {
+        (1..=8).contains(&scale) && digits - usize::from(scale) - 1 <= 7
+    });
+    let value = plain_decimal(b);
+    assert_eq!(value.is_some(), is_plain, "{shown}");
+    if let Some(value) = value {
+        assert_eq!(float(b).map(f64::to_bits), Ok(value.to_bits()), "{shown}");
+        assert!(float_round_trips(b), "{shown}");
+    }
 }

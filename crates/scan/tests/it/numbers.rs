@@ -2,12 +2,13 @@
 
 use inrush_scan::{
     Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
+    plain_decimal, plain_integer,
 };
 use proptest::prelude::*;
 
 use NumberFault::{NotANumber, TooLarge};
 
-use crate::number_model::{float_by_std, integer_by_std, round_trips_by_std};
+use crate::number_model::{check_plain, float_by_std, integer_by_std, round_trips_by_std};
 
 #[test]
 fn integers() {
@@ -69,6 +70,71 @@ fn canonical_integers() {
     for text in ["", "-", "-0", "+1", "00", "01", "-01", "1.0", "1e5", "a", " 1", "1 ", "--1"] {
         assert!(!is_canonical_integer(text.as_bytes()), "{text}");
     }
+}
+
+/// Every length and every place of the point, and in each every byte at every position.
+#[test]
+fn plain_numbers_of_all_lengths_with_any_byte_anywhere() {
+    for length in 0..=40 {
+        for point in 0..=length {
+            for sign in ["", "-", "+"] {
+                for digit in [b'0', b'1', b'9'] {
+                    let mut text = sign.as_bytes().to_vec();
+                    text.extend(std::iter::repeat_n(digit, length));
+                    if point < length {
+                        text[sign.len() + point] = b'.';
+                    }
+                    check_plain(&text);
+                    if length > 20 || sign == "+" || digit == b'0' {
+                        continue;
+                    }
+                    for at in 0..text.len() {
+                        let good = text[at];
+                        for byte in 0..=255 {
+                            text[at] = byte;
+                            check_plain(&text);
+                        }
+                        text[at] = good;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn plain_numbers_at_their_limits() {
+    for (text, value) in [
+        ("0", Some(0)),
+        ("-0", None),
+        ("-1", Some(-1)),
+        ("9999999999999999", Some(9_999_999_999_999_999)),
+        ("-9999999999999999", Some(-9_999_999_999_999_999)),
+        ("10000000000000000", None),
+        ("9223372036854775807", None),
+        ("-9223372036854775808", None),
+        ("", None),
+        ("-", None),
+    ] {
+        assert_eq!(plain_integer(text.as_bytes()), value, "{text}");
+    }
+    for (text, value) in [
+        ("0.0", Some(0.0)),
+        ("9999999.99999999", Some(9_999_999.999_999_99)),
+        ("-9999999.99999999", Some(-9_999_999.999_999_99)),
+        ("10000000.0", None),
+        ("0.000000001", None),
+        ("0.00000001", Some(1e-8)),
+        ("1", None),
+        ("1.", None),
+        (".1", None),
+        ("", None),
+        ("-", None),
+        (".", None),
+    ] {
+        assert_eq!(plain_decimal(text.as_bytes()), value, "{text}");
+    }
+    assert!(plain_decimal(b"-0.0").unwrap().is_sign_negative());
 }
 
 #[test]
@@ -285,6 +351,19 @@ proptest! {
         let value = float(text.as_bytes());
         prop_assert_eq!(value.map(f64::to_bits), float_by_std(&text).map(f64::to_bits));
         prop_assert_eq!(float_round_trips(text.as_bytes()), round_trips_by_std(&text));
+        check_plain(text.as_bytes());
+    }
+
+    #[test]
+    fn plain_numbers_are_numbers(text in "-?[0-9]{1,17}", point in 1_usize..10) {
+        check_plain(text.as_bytes());
+        let (whole, fraction) = text.split_at(point.min(text.len()));
+        check_plain(format!("{whole}.{fraction}").as_bytes());
+    }
+
+    #[test]
+    fn plain_numbers_take_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
+        check_plain(&bytes);
     }
 
     #[test]
