@@ -9,11 +9,18 @@
 //! chunk by chunk, so that no branch is learnt and no text is in the cache already. The output is
 //! one chunk's memory, used again and again, which is in the cache; that too is as in a load.
 //!
+//! `index_sort`, `index_compare`, `index_pages` and `projection` are the way of a million rows to an
+//! index, step by step.
+//!
 //! `copy` is how fast such a stream can be copied at all: the floor.
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
-use inrush_sqlite_pages::{LeafPacker, LeafRun, PageSize, RecordWriter, TableTree};
+use inrush_sqlite_pages::order::{compare, prefix};
+use inrush_sqlite_pages::{
+    IndexTree, LeafPacker, LeafRun, PageSink, PageSize, ProjectedColumn, Projection, RecordWriter,
+    TableTree,
+};
 
 /// Rows there are.
 const ROWS: usize = 1_000_000;
@@ -199,22 +206,167 @@ fn page_sizes(bencher: Bencher, bytes: usize) {
     bench_pages(bencher, Kind::Nodes, PageSize::new(bytes as u32).expect("a page size"));
 }
 
+/// Gives numbers and stores nothing.
+struct Numbers(u32);
+
+impl PageSink for Numbers {
+    fn reserve(&mut self) -> u32 {
+        self.0 += 1;
+        self.0
+    }
+
+    fn store(&mut self, _number: u32, page: &[u8]) {
+        black_box(page);
+    }
+}
+
 /// Interior pages over 100,000 leaves, about 400 MB of rows.
 #[divan::bench]
 fn tree(bencher: Bencher) {
     let size = PageSize::ALL[3];
     bencher.counter(ItemsCount::new(100_000_u32)).bench_local(|| {
-        let mut next = 200_000;
-        let mut place = |page: &[u8]| {
-            black_box(page);
-            next += 1;
-            next
-        };
+        let mut sink = Numbers(200_000);
         let mut tree = TableTree::new(size);
         for leaf in 0..100_000 {
-            tree.push(2 + leaf, i64::from(leaf) * 50, &mut place);
+            tree.push(2 + leaf, i64::from(leaf) * 50, &mut sink);
         }
-        tree.finish(&mut place)
+        tree.finish(&mut sink)
+    });
+}
+
+/// Entries of an index, in memory one behind the other.
+struct Entries {
+    bytes: Vec<u8>,
+    /// Where the entries end.
+    ends: Vec<usize>,
+}
+
+impl Entries {
+    fn get(&self, i: usize) -> &[u8] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.bytes[start..self.ends[i]]
+    }
+}
+
+/// What is indexed.
+#[derive(Clone, Copy, Debug)]
+enum Key {
+    /// An integer of 4 bytes, of which there are about half a million.
+    Uid,
+    /// A double of 8 bytes.
+    Latitude,
+    /// A text of 15 bytes or so that begins differently.
+    Name,
+    /// A text of 19 bytes whose first 13 are the same.
+    Timestamp,
+    /// One of 4 texts, then an integer.
+    UserUid,
+}
+
+const KEYS: [Key; 5] = [Key::Uid, Key::Latitude, Key::Name, Key::Timestamp, Key::UserUid];
+
+/// A million entries, in the order of the rows.
+fn entries(key: Key) -> Entries {
+    let mut input = Input::new(Kind::Nodes);
+    let mut record = RecordWriter::new(3);
+    let mut random = Random(1);
+    let mut entries = Entries { bytes: Vec::new(), ends: Vec::new() };
+    for (rowid, row) in (171_772..).zip(input.rows(ROWS)) {
+        let bits = random.below(1 << 60) as u64;
+        match key {
+            Key::Uid => record.integer(row.uid),
+            Key::Latitude => record.compact_real(row.latitude),
+            Key::Name => record.text(format!("{bits:x}").as_bytes()),
+            Key::Timestamp => {
+                record.text(
+                    format!("2011-09-21 20:{:02}:{:02}", bits % 60, bits / 60 % 60).as_bytes(),
+                );
+            }
+            Key::UserUid => {
+                record.text(row.user.as_bytes());
+                record.integer(row.uid);
+            }
+        }
+        record.integer(rowid);
+        entries.bytes.extend_from_slice(record.finish());
+        entries.ends.push(entries.bytes.len());
+    }
+    entries
+}
+
+/// The order of the entries, by prefix and then by record.
+fn sorted(entries: &Entries) -> Vec<(u64, u32)> {
+    let mut order: Vec<(u64, u32)> =
+        (0..entries.ends.len()).map(|i| (prefix(entries.get(i)), i as u32)).collect();
+    order.sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0).then_with(|| compare(entries.get(a.1 as usize), entries.get(b.1 as usize)))
+    });
+    order
+}
+
+/// A million entries into order.
+#[divan::bench(args = KEYS, sample_count = 10)]
+fn index_sort(bencher: Bencher, key: Key) {
+    let entries = entries(key);
+    bencher.counter(ItemsCount::new(ROWS)).bench_local(|| sorted(&entries));
+}
+
+/// Comparisons of neighbours, which is what merging sorted runs and `UNIQUE` do.
+#[divan::bench(args = KEYS)]
+fn index_compare(bencher: Bencher, key: Key) {
+    let entries = entries(key);
+    let order = sorted(&entries);
+    let sorted: Vec<&[u8]> = order.iter().map(|(_, i)| entries.get(*i as usize)).collect();
+    bencher
+        .counter(ItemsCount::new(ROWS))
+        .bench_local(|| sorted.windows(2).filter(|pair| compare(pair[0], pair[1]).is_lt()).count());
+}
+
+/// Sorted entries into pages.
+#[divan::bench(args = KEYS)]
+fn index_pages(bencher: Bencher, key: Key) {
+    let entries = entries(key);
+    let mut packed = Entries { bytes: Vec::new(), ends: Vec::new() };
+    for (_, i) in sorted(&entries) {
+        packed.bytes.extend_from_slice(entries.get(i as usize));
+        packed.ends.push(packed.bytes.len());
+    }
+    bencher
+        .counter(ItemsCount::new(ROWS))
+        .counter(BytesCount::new(packed.bytes.len()))
+        .bench_local(|| {
+            let mut sink = Numbers(1);
+            let mut tree = IndexTree::new(PageSize::ALL[3]);
+            for i in 0..packed.ends.len() {
+                tree.push(packed.get(i), &mut sink);
+            }
+            tree.finish(&mut sink)
+        });
+}
+
+/// Columns of a nodes record as another record: one and the rowid, two and the rowid, all.
+#[divan::bench(args = [1, 2, 8])]
+fn projection(bencher: Bencher, columns: usize) {
+    let mut input = Input::new(Kind::Nodes);
+    let mut record = RecordWriter::new(8);
+    let mut rows = Entries { bytes: Vec::new(), ends: Vec::new() };
+    records(Kind::Nodes, &mut input, &mut record, |record| {
+        rows.bytes.extend_from_slice(record);
+        rows.ends.push(rows.bytes.len());
+    });
+    let columns: Vec<ProjectedColumn> = match columns {
+        8 => [0, 7, 6, 5, 4, 3, 2, 1].map(ProjectedColumn::Column).to_vec(),
+        1 => vec![ProjectedColumn::Column(6), ProjectedColumn::Rowid],
+        _ => vec![ProjectedColumn::Column(7), ProjectedColumn::Column(6), ProjectedColumn::Rowid],
+    };
+    let mut projection = Projection::new(&columns);
+    let mut out = Vec::new();
+    bencher.counter(ItemsCount::new(rows.ends.len())).bench_local(|| {
+        out.clear();
+        for i in 0..rows.ends.len() {
+            projection.write(rows.get(i), 171_772 + i as i64, &mut out);
+        }
+        black_box(&out).len()
     });
 }
 

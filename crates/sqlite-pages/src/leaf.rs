@@ -80,10 +80,16 @@ impl LeafPacker {
         // So that a cell has 4 bytes at least, below which SQLite couldn't free it.
         debug_assert!(record.len() >= 2, "a record has a value");
         if record.len() <= self.local_max {
-            let prefix = prefix_length(rowid, record.len());
+            let short = short_prefix(rowid, record.len());
+            let prefix =
+                short.map_or_else(|| prefix_length(rowid, record.len()), |(_, length)| length);
             let at = self.reserve(rowid, prefix + record.len());
             let cell = &mut self.run.pages[at..at + prefix + record.len()];
-            write_prefix(cell, rowid, record.len());
+            // The record overwrites the surplus of a short prefix.
+            match (short, cell.first_chunk_mut()) {
+                (Some((bytes, _)), Some(first)) => *first = bytes,
+                _ => write_prefix(cell, rowid, record.len()),
+            }
             cell[prefix..].copy_from_slice(record);
         } else {
             self.push_overflowing(rowid, record);
@@ -176,6 +182,16 @@ impl LeafPacker {
 #[inline]
 fn prefix_length(rowid: i64, payload: usize) -> usize {
     varint::length(payload as u64) + varint::length(rowid as u64)
+}
+
+/// The prefix of a cell with a payload below 128 bytes and a rowid below 2^28, as nearly all have, and its length.
+#[inline(always)]
+fn short_prefix(rowid: i64, payload: usize) -> Option<([u8; 8], usize)> {
+    if payload >= 0x80 || !(0..1 << 28).contains(&rowid) {
+        return None;
+    }
+    let (bytes, length) = varint::short(rowid as u32);
+    Some((((payload as u64) << 56 | u64::from(bytes) << 24).to_be_bytes(), 1 + length))
 }
 
 #[inline]

@@ -1,18 +1,22 @@
 //! SQLite database files as bytes: values to records, records to pages, pages to a b-tree.
 //!
 //! The crate is pure. It does no I/O, depends on nothing, and allocates nothing per row: what grows
-//! is reused. It writes tables with a rowid into a database that has no reserved bytes, no
-//! auto-vacuum and UTF-8 text. Whether a table may be written so, which affinity a value has and
-//! whether a constraint holds are the caller's questions.
+//! is reused. It writes tables with and without a rowid, and indexes whose columns ascend in the
+//! collation BINARY, into a database that has no reserved bytes, no auto-vacuum and UTF-8 text.
+//! Whether a table may be written so, which affinity a value has and whether a constraint holds are
+//! the caller's questions. Sorting is the caller's too, as it takes memory or files; the order is
+//! here.
 //!
 //! # Map
 //!
 //! ```text
 //! values -> RecordWriter -> record -> LeafPacker -> LeafRun -> relocate -> the file
-//!                                                   |  leaves' numbers, last rowids
-//!                                                   +-> TableTree -> interior pages, the root
-//!                                                                    |  root page
-//!                                                                    +-> schema, header -> page 1
+//!                             |                     |  leaves' numbers, last rowids
+//!                             |                     +-> TableTree -> interior pages, the root
+//!                             v                                      |  root page
+//!                         Projection -> entry                        +-> schema, header -> page 1
+//!                                         | sorted: prefix, compare  |
+//!                                         +-> IndexTree -> all pages of the index, the root
 //! ```
 //!
 //! - [`record`]: the values of a row as one record;
@@ -21,6 +25,12 @@
 //! - [`run`]: what a packer made, and how it is given its place;
 //! - [`tree`]: the interior pages over all leaves, while the leaves go by;
 //! - [`mod@schema`] and [`mod@header`]: page 1;
+//! - [`projection`]: some columns of a record as another record: the entry of an index, or the row
+//!   of a table `WITHOUT ROWID`;
+//! - [`order`]: the order of entries, and which ones `UNIQUE` forbids;
+//! - [`index`]: entries in order as leaf, interior and overflow pages;
+//! - [`reader`]: the values of a record;
+//! - [`sink`]: where the pages of a tree go, and who numbers them;
 //! - [`page`]: page sizes and page numbers; [`varint`]: integers of 1 to 9 bytes.
 //!
 //! # The format
@@ -38,7 +48,7 @@
 //! 0    1            3        5               7            8                12 (interior)
 //! +----+------------+--------+---------------+------------+- - - - - - - -+
 //! |kind| freeblock  | cells  | content start | fragmented | right-most    |
-//! |0x0d| 0          |        | 0 is 65,536   | bytes 0    | child (0x05)  |
+//! |    | 0          |        | 0 is 65,536   | bytes 0    | child         |
 //! +----+------------+--------+---------------+------------+- - - - - - - -+
 //! | cell pointers, 2 bytes each, in the order of the keys | free ...      |
 //! +-------------------------------------------------------+---------------+
@@ -81,6 +91,31 @@
 //! +----------------+------------------------------------------+
 //! ```
 //!
+//! ## Cell of an index leaf, 0x0a (section 1.6)
+//!
+//! ```text
+//! +------------------+---------------------------+- - - - - - - - - - -+
+//! | payload length P | first L bytes of the      | number of the first |
+//! | varint           | record                    | overflow page, u32  |
+//! +------------------+---------------------------+- - - - - - - - - - -+
+//! ```
+//!
+//! L is as in a table leaf, but with X = ((U-12)*64/255)-23, so that a page holds four cells at
+//! least. The record has the indexed columns and then the rowid (section 2.4), or in the table
+//! itself of a table `WITHOUT ROWID` the columns of the primary key and then the others (2.5.1). A
+//! cell has 4 bytes at least; one byte of 0 makes up for a record of one value that takes no bytes.
+//!
+//! ## Cell of an index's interior page, 0x02 (section 1.6)
+//!
+//! ```text
+//! +------------------+------------------+---------------------------+- - - - - - - - - - -+
+//! | left child       | payload length P | first L bytes of the      | number of the first |
+//! | page, u32        | varint           | record                    | overflow page, u32  |
+//! +------------------+------------------+---------------------------+- - - - - - - - - - -+
+//! ```
+//!
+//! It is an entry of its own, behind all of its left child's and before all of the next child's.
+//!
 //! ## Record (section 2.1)
 //!
 //! ```text
@@ -103,18 +138,27 @@
 //! on top. Where SQLite's own bytes are deterministic the tests compare with them byte for byte.
 
 pub mod header;
+pub mod index;
 pub mod leaf;
+pub mod order;
 pub mod page;
+pub mod projection;
+pub mod reader;
 pub mod record;
 pub mod run;
 pub mod schema;
+pub mod sink;
 pub mod tree;
 pub mod varint;
 
 pub use header::{Header, header};
+pub use index::{IndexRoot, IndexTree};
 pub use leaf::LeafPacker;
-pub use page::{PageNumbers, PageSize, lock_byte_page};
-pub use record::{RecordWriter, Value};
+pub use page::{PageNumbers, PageSize, empty_index_leaf, lock_byte_page};
+pub use projection::{ProjectedColumn, Projection};
+pub use reader::{Field, RecordReader};
+pub use record::{RecordWriter, ShortValues, Value};
 pub use run::{Leaf, LeafRun, Placement, Span};
 pub use schema::{Schema, SchemaRow, schema};
+pub use sink::{PageBuffer, PageSink};
 pub use tree::{Root, TableTree};

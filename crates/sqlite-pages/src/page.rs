@@ -2,6 +2,10 @@
 
 use crate::run::Placement;
 
+/// The first byte of an index's interior page.
+pub(crate) const INDEX_INTERIOR: u8 = 0x02;
+/// The first byte of an index's leaf page.
+pub(crate) const INDEX_LEAF: u8 = 0x0a;
 /// The first byte of a table's interior page.
 pub(crate) const INTERIOR: u8 = 0x05;
 /// The first byte of a table's leaf page.
@@ -84,10 +88,19 @@ pub(crate) const fn page_number(size: PageSize, first: u32, index: u32) -> u32 {
     if first <= lock && number >= lock { number + 1 } else { number }
 }
 
-/// Page numbers one after the other, the lock-byte page left out: how a file grows at its end.
+/// How many places behind `first` the page `number` is: [`page_number`] the other way round.
+#[inline]
+pub(crate) const fn page_index(size: PageSize, first: u32, number: u32) -> u32 {
+    let lock = lock_byte_page(size);
+    number - first - (first <= lock && lock < number) as u32
+}
+
+/// Page numbers: first those of free pages, then one after the other, the lock-byte page left out, as a file grows at its end.
 #[derive(Clone, Debug)]
 pub struct PageNumbers {
     size: PageSize,
+    /// Free pages, the next one last.
+    free: Vec<u32>,
     next: u32,
 }
 
@@ -100,7 +113,21 @@ impl PageNumbers {
     #[must_use]
     pub fn new(size: PageSize, first: u32) -> Self {
         assert!(first > 0, "pages are numbered from 1");
-        Self { size, next: first }
+        Self { size, free: Vec::new(), next: first }
+    }
+
+    /// The same numbers, but before them these, which are pages of the file that hold nothing.
+    #[must_use]
+    pub fn with_free(mut self, pages: impl IntoIterator<Item = u32>) -> Self {
+        self.free = pages.into_iter().collect();
+        self.free.reverse();
+        self
+    }
+
+    /// How many free pages there still are.
+    #[must_use]
+    pub fn free_count(&self) -> usize {
+        self.free.len()
     }
 
     /// The next page number.
@@ -112,15 +139,13 @@ impl PageNumbers {
         self.take_run(1).page(0)
     }
 
-    /// Places for `count` pages in a row, for [`crate::LeafRun::place`].
+    /// Places for `count` pages, for [`crate::LeafRun::place`].
     ///
     /// # Panics
     ///
     /// When there are not that many numbers left.
     pub fn take_run(&mut self, count: u32) -> Placement {
-        let placement = Placement::new(self.size, self.next, count);
-        self.next = placement.next_page();
-        placement
+        self.take_behind(Vec::new(), count)
     }
 
     /// Places for the run of a table that has a single leaf and a given root page
@@ -130,9 +155,23 @@ impl PageNumbers {
     ///
     /// When there are not that many numbers left.
     pub fn take_run_under_root(&mut self, root: u32, count: u32) -> Placement {
-        let placement = Placement::under_root(self.size, root, self.next, count);
+        assert!(root > 0, "pages are numbered from 1");
+        self.take_behind(vec![root], count)
+    }
+
+    fn take_behind(&mut self, mut given: Vec<u32>, count: u32) -> Placement {
+        let wanted = (count as usize).saturating_sub(given.len());
+        let kept = self.free.len().saturating_sub(wanted);
+        given.extend(self.free.drain(kept..).rev());
+        let placement = Placement::scattered(self.size, given, self.next, count);
         self.next = placement.next_page();
         placement
+    }
+
+    /// The size of the pages.
+    #[must_use]
+    pub fn page_size(&self) -> PageSize {
+        self.size
     }
 
     /// How many pages a file has that ends with the last number taken: what its header says.
@@ -164,8 +203,18 @@ pub(crate) fn write_header(page: &mut [u8], kind: u8, cells: usize, content: usi
 /// A leaf without cells: the root of an empty table.
 #[must_use]
 pub fn empty_leaf(size: PageSize) -> Vec<u8> {
+    without_cells(size, LEAF)
+}
+
+/// A leaf without cells: the root of an empty index.
+#[must_use]
+pub fn empty_index_leaf(size: PageSize) -> Vec<u8> {
+    without_cells(size, INDEX_LEAF)
+}
+
+fn without_cells(size: PageSize, kind: u8) -> Vec<u8> {
     let mut page = vec![0; size.bytes()];
-    write_header(&mut page, LEAF, 0, size.usable());
+    write_header(&mut page, kind, 0, size.usable());
     page
 }
 
@@ -174,7 +223,17 @@ pub fn empty_leaf(size: PageSize) -> Vec<u8> {
 #[inline]
 #[must_use]
 pub const fn local_bytes(usable: usize, payload: usize) -> usize {
-    let local_max = local_bytes_max(usable);
+    local_bytes_up_to(usable, payload, local_bytes_max(usable))
+}
+
+/// The same of the cells of an index, on leaves and on interior pages.
+#[inline]
+#[must_use]
+pub const fn index_local_bytes(usable: usize, payload: usize) -> usize {
+    local_bytes_up_to(usable, payload, index_local_bytes_max(usable))
+}
+
+const fn local_bytes_up_to(usable: usize, payload: usize, local_max: usize) -> usize {
     if payload <= local_max {
         return payload;
     }
@@ -188,4 +247,11 @@ pub const fn local_bytes(usable: usize, payload: usize) -> usize {
 #[must_use]
 pub const fn local_bytes_max(usable: usize) -> usize {
     usable - 35
+}
+
+/// X of an index: four cells fit every page.
+#[inline]
+#[must_use]
+pub const fn index_local_bytes_max(usable: usize) -> usize {
+    (usable - 12) * 64 / 255 - 23
 }

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Values are copied once and the record is a slice of the buffer. The slack lets an integer of any
-//! width be written as 8 bytes, of which the surplus is overwritten by the next value.
+//! width be written as 8 bytes and a short text as 32, of which the surplus is overwritten by the
+//! next value.
 
 use crate::varint;
 
@@ -25,6 +26,12 @@ const TYPE_BYTES_MAX: usize = 5;
 const HEADER_LENGTH_BYTES_MAX: usize = 3;
 /// Headers up to this size are copied as one block.
 const TYPES_BLOCK: usize = 16;
+/// Texts up to this size are copied as one block.
+const BLOCK: usize = 32;
+/// Records up to this size are copied as one block, too.
+const BLOCKS_BYTES: usize = 128;
+// The serial type of a text of one block is one byte.
+const _: () = assert!(2 * BLOCK + 13 < 0x80);
 
 /// A value as it is to be stored: the column's affinity has been applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +80,7 @@ impl RecordWriter {
     #[must_use]
     pub fn new(columns: usize) -> Self {
         let values = TYPES_BLOCK + HEADER_LENGTH_BYTES_MAX + TYPE_BYTES_MAX * columns;
-        let slack = 8 * (columns + 1);
+        let slack = BLOCK * columns + BLOCKS_BYTES;
         Self {
             types: vec![0; TYPES_BLOCK + TYPE_BYTES_MAX * columns],
             types_end: TYPES_BLOCK,
@@ -118,7 +125,7 @@ impl RecordWriter {
     pub fn integer(&mut self, value: i64) {
         let (serial_type, bytes) = integer_type(value);
         self.short_type(serial_type);
-        self.eight_bytes((value as u64) << ((64 - 8 * bytes) & 63), bytes);
+        self.eight_bytes(left_aligned(value, bytes), bytes);
     }
 
     /// Appends a double that is not NaN (SQLite has none; it stores NULL).
@@ -134,12 +141,9 @@ impl RecordWriter {
     /// of -0.0 is lost, in SQLite too.
     #[inline]
     pub fn compact_real(&mut self, value: f64) {
-        // Casts saturate, so that an infinity or a large double becomes no integer of 48 bits.
-        let whole = value as i64;
-        if whole as f64 == value && (-(1 << 47)..1 << 47).contains(&whole) {
-            self.integer(whole);
-        } else {
-            self.real(value);
+        match whole(value) {
+            Some(whole) => self.integer(whole),
+            None => self.real(value),
         }
     }
 
@@ -149,15 +153,64 @@ impl RecordWriter {
         self.bytes(text, 13);
     }
 
+    /// Appends short values, many in one go: what `append` makes of the [`ShortValues`] is returned.
+    #[inline(always)]
+    pub fn append_short<R>(&mut self, append: impl FnOnce(&mut ShortValues<'_>) -> R) -> R {
+        let mut values = ShortValues {
+            types: &mut self.types[self.types_end..],
+            values: &mut self.buffer[self.end..],
+        };
+        let result = append(&mut values);
+        let (types_left, values_left) = (values.types.len(), values.values.len());
+        self.types_end = self.types.len() - types_left;
+        self.end = self.buffer.len() - values_left;
+        result
+    }
+
+    /// Appends the text `bytes[at..at + length]`, a short one as [`ShortValues::text_within`] does.
+    ///
+    /// # Panics
+    ///
+    /// When `bytes` ends before the text does.
+    #[inline]
+    pub fn text_within(&mut self, bytes: &[u8], at: usize, length: usize) {
+        if !self.append_short(|values| values.text_within(bytes, at, length)) {
+            self.text(&bytes[at..at + length]);
+        }
+    }
+
     /// Appends a blob.
     #[inline]
     pub fn blob(&mut self, blob: &[u8]) {
         self.bytes(blob, 12);
     }
 
+    /// Appends the record, complete with its header, to `out`.
+    #[inline]
+    pub fn finish_into(&mut self, out: &mut Vec<u8>) {
+        let (start, end) = self.finish_within();
+        let length = end - start;
+        // Copies of constant size again, of which the surplus is taken back.
+        let record = &self.buffer[start..];
+        if let (Some(blocks), ..=64) = (record.first_chunk::<64>(), length) {
+            extend(out, blocks, length);
+        } else if let (Some(blocks), ..=BLOCKS_BYTES) = (record.first_chunk(), length) {
+            extend::<BLOCKS_BYTES>(out, blocks, length);
+        } else {
+            out.extend_from_slice(&record[..length]);
+        }
+    }
+
     /// The record, complete with its header.
     #[inline]
     pub fn finish(&mut self) -> &[u8] {
+        let (start, end) = self.finish_within();
+        &self.buffer[start..end]
+    }
+
+    /// Completes the record with its header, and tells where in the buffer it is.
+    #[inline]
+    fn finish_within(&mut self) -> (usize, usize) {
         let types_length = self.types_end - TYPES_BLOCK;
         let types_at = self.values - types_length;
         if types_length <= TYPES_BLOCK {
@@ -176,7 +229,7 @@ impl RecordWriter {
         };
         let end = self.end;
         self.clear();
-        &self.buffer[start..end]
+        (start, end)
     }
 
     #[inline]
@@ -215,28 +268,136 @@ impl RecordWriter {
     }
 }
 
+/// Appends values that are short enough for the slack to a [`RecordWriter`]'s record.
+///
+/// It is what is left of the writer's memory, so that a loop over a row's values has all that changes in registers.
+#[derive(Debug)]
+pub struct ShortValues<'w> {
+    types: &'w mut [u8],
+    values: &'w mut [u8],
+}
+
+impl ShortValues<'_> {
+    /// Appends an integer, in as few bytes as it takes.
+    ///
+    /// # Panics
+    ///
+    /// This and the methods below: when the record has more values than the writer has columns.
+    #[inline(always)]
+    pub fn integer(&mut self, value: i64) {
+        let (serial_type, bytes) = integer_type(value);
+        self.put(serial_type, &left_aligned(value, bytes).to_be_bytes(), bytes);
+    }
+
+    /// Appends a double to a column of REAL affinity; see [`RecordWriter::compact_real`].
+    #[inline(always)]
+    pub fn compact_real(&mut self, value: f64) {
+        match whole(value) {
+            Some(whole) => self.integer(whole),
+            None => self.put(7, &value.to_bits().to_be_bytes(), 8),
+        }
+    }
+
+    /// Appends the text `bytes[at..at + length]` if it is short. It is copied together with what follows it in `bytes`, and
+    /// isn't short where not enough does: a copy of constant size is two instructions, and the surplus is overwritten by the
+    /// next value.
+    #[inline(always)]
+    #[must_use]
+    pub fn text_within(&mut self, bytes: &[u8], at: usize, length: usize) -> bool {
+        let block = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>);
+        let (Some(block), ..=BLOCK) = (block, length) else { return false };
+        self.put((2 * length + 13) as u8, block, length);
+        true
+    }
+
+    /// Appends a value of which the first `length` bytes count.
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, serial_type: u8, value: &[u8; N], length: usize) {
+        *self.types.split_off_first_mut().expect("the writer has a column for it") = serial_type;
+        *self.values.first_chunk_mut().expect("there is slack") = *value;
+        self.values.split_off_mut(..length).expect("there is slack");
+    }
+}
+
+/// The integer that SQLite stores for a double in a column of REAL affinity.
+#[inline(always)]
+fn whole(value: f64) -> Option<i64> {
+    // Added to this, a number below 2^51 is rounded to a whole one; a larger one is too large, whole or not.
+    const ROUNDER: f64 = (1_u64 << 52) as f64 * 1.5;
+    if (value + ROUNDER) - ROUNDER == value { maybe_whole(value) } else { None }
+}
+
+/// Appends the first `length` bytes of `bytes`.
+#[inline(always)]
+fn extend<const N: usize>(out: &mut Vec<u8>, bytes: &[u8; N], length: usize) {
+    let end = out.len() + length;
+    out.extend_from_slice(bytes);
+    out.truncate(end);
+}
+
+#[cold]
+fn maybe_whole(value: f64) -> Option<i64> {
+    // Casts saturate, so that an infinity or a large double becomes no integer of 48 bits.
+    let whole = value as i64;
+    (whole as f64 == value && (-(1 << 47)..1 << 47).contains(&whole)).then_some(whole)
+}
+
 /// The serial type of `value` and the bytes it takes.
 #[inline]
-fn integer_type(value: i64) -> (u8, usize) {
-    /// By the number of bytes that hold the value and its sign.
-    const TYPES: [(u8, usize); 9] =
-        [(8, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (5, 6), (6, 8), (6, 8)];
+pub(crate) fn integer_type(value: i64) -> (u8, usize) {
+    /// By the place of the highest bit that differs from the sign.
+    const TYPES: [(u8, u8); 64] = {
+        let mut types = [(0, 0); 64];
+        let mut bit = 0;
+        while bit < 64 {
+            // One more bit for the sign.
+            types[bit] = match (bit + 1) / 8 {
+                0 => (1, 1),
+                1 => (2, 2),
+                2 => (3, 3),
+                3 => (4, 4),
+                4 | 5 => (5, 6),
+                _ => (6, 8),
+            };
+            bit += 1;
+        }
+        types
+    };
     if value & 1 == value {
         return (8 + value as u8, 0);
     }
     let magnitude = (value ^ (value >> 63)) as u64;
-    let bits = 65 - magnitude.leading_zeros() as usize;
-    TYPES[bits.div_ceil(8)]
+    let (serial_type, bytes) = TYPES[(magnitude | 1).ilog2() as usize];
+    (serial_type, usize::from(bytes))
+}
+
+/// The serial type of `value`, and its bytes with their number.
+#[inline]
+pub(crate) fn integer_bytes(value: i64) -> (u8, [u8; 8], usize) {
+    let (serial_type, bytes) = integer_type(value);
+    (serial_type, left_aligned(value, bytes).to_be_bytes(), bytes)
+}
+
+/// The `bytes` least significant bytes of `value` as the most significant ones.
+#[inline]
+fn left_aligned(value: i64, bytes: usize) -> u64 {
+    (value as u64) << ((64 - 8 * bytes) & 63)
 }
 
 /// Writes the length of a header that takes more than one byte, before the types. Returns where it
 /// starts.
 #[cold]
 fn long_header(buffer: &mut [u8], types_at: usize, types_length: usize) -> usize {
-    let mut bytes = varint::length(types_length as u64);
-    // The length counts itself, which can make it a byte longer.
-    bytes = varint::length((types_length + bytes) as u64);
-    let start = types_at - bytes;
-    varint::write(&mut buffer[start..types_at], (types_length + bytes) as u64);
+    let length = header_length(types_length);
+    let start = types_at + types_length - length;
+    varint::write(&mut buffer[start..types_at], length as u64);
     start
+}
+
+/// Bytes of a header with `types_length` bytes of serial types.
+#[inline]
+pub(crate) fn header_length(types_length: usize) -> usize {
+    let bytes = varint::length(types_length as u64);
+    // The length counts itself, which can make it a byte longer.
+    types_length + varint::length((types_length + bytes) as u64)
 }

@@ -112,11 +112,11 @@ impl LeafRun {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     size: PageSize,
-    /// Where page 0 is, when it isn't with the others.
-    root: Option<u32>,
+    /// Where the first pages are, those that aren't with the others.
+    given: Vec<u32>,
     /// Where the first of the others is.
     first: u32,
-    /// How many pages there are, page 0 included.
+    /// How many pages there are in all.
     count: u32,
 }
 
@@ -141,7 +141,7 @@ impl Placement {
         // The lock-byte page may lie between, so the last one can be `first_page + count`.
         let last = u64::from(first_page) + u64::from(count);
         assert!(last <= u64::from(PAGE_NUMBER_MAX), "a database has at most 2^32 - 2 pages");
-        Self { size, root: None, first: first_page, count }
+        Self { size, given: Vec::new(), first: first_page, count }
     }
 
     /// Page 0 at `root`, the others from `first_page` on: where a table whose root page is given
@@ -153,7 +153,17 @@ impl Placement {
     #[must_use]
     pub fn under_root(size: PageSize, root: u32, first_page: u32, count: u32) -> Self {
         assert!(root > 0, "pages are numbered from 1");
-        Self { root: Some(root), ..Self::new(size, first_page, count) }
+        Self::scattered(size, vec![root], first_page, count)
+    }
+
+    /// The first pages where `given` says, as many as it has numbers for, and the others from `first_page` on.
+    ///
+    /// # Panics
+    ///
+    /// As [`Placement::new`].
+    #[must_use]
+    pub(crate) fn scattered(size: PageSize, given: Vec<u32>, first_page: u32, count: u32) -> Self {
+        Self { given, ..Self::new(size, first_page, count) }
     }
 
     /// How many pages are placed.
@@ -167,24 +177,22 @@ impl Placement {
     #[must_use]
     pub fn page(&self, index: u32) -> u32 {
         debug_assert!(index < self.count);
-        match self.root {
-            Some(root) if index == 0 => root,
-            Some(_) => page_number(self.size, self.first, index - 1),
-            None => page_number(self.size, self.first, index),
+        match self.given.get(index as usize) {
+            Some(number) => *number,
+            None => page_number(self.size, self.first, index - self.given.len() as u32),
         }
     }
 
     /// The first page number behind the run.
     #[must_use]
     pub fn next_page(&self) -> u32 {
-        let others = self.count - u32::from(self.root.is_some() && self.count > 0);
-        match others {
+        match self.count.saturating_sub(self.given.len() as u32) {
             0 => self.first,
-            _ => page_number(self.size, self.first, others - 1) + 1,
+            others => page_number(self.size, self.first, others - 1) + 1,
         }
     }
 
-    /// The run cut where its pages are no neighbours in the file: at most three spans.
+    /// The run cut where its pages are no neighbours in the file.
     pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -200,8 +208,10 @@ impl Placement {
 
     /// The index behind the span that starts at index `start`.
     fn span_end(&self, start: u32) -> u32 {
-        if start == 0 && self.root.is_some() {
-            return 1;
+        let given = self.given.len().min(self.count as usize) as u32;
+        if start < given {
+            let next = |index: &u32| self.page(*index) == self.page(*index - 1) + 1;
+            return (start + 1..given).find(|index| !next(index)).unwrap_or(given);
         }
         // Numbers grow by one except at the lock-byte page, so the last one says whether it is
         // there.

@@ -18,6 +18,7 @@ use crate::page::{
 };
 use crate::record::RecordWriter;
 use crate::run::{LeafRun, Placement, Span};
+use crate::sink::{PageBuffer, PageSink};
 use crate::tree::{Root, TableTree};
 
 /// A row of the schema table.
@@ -71,31 +72,24 @@ pub fn schema(size: PageSize, rows: &[SchemaRow<'_>], first_page: u32) -> Schema
         run.place(&Placement::under_root(size, 1, first_page, run.page_count()));
         let pages = run.pages.split_off(size.bytes());
         let page_one = below_header(&run.pages);
-        return Schema { page_one, placement: placement(size, first_page, &pages), pages };
+        let placement = Placement::new(size, first_page, (pages.len() / size.bytes()) as u32);
+        return Schema { page_one, pages, placement };
     }
     let leaves = run.relocate(first_page);
     // Interior pages, if any, follow the leaves.
-    let mut pages = run.pages;
-    let mut append = |page: &[u8]| {
-        pages.extend_from_slice(page);
-        let placement = placement(size, first_page, &pages);
-        placement.page(placement.count() - 1)
-    };
+    let mut sink = PageBuffer::new(size, first_page);
+    sink.pages = run.pages;
     let mut tree = TableTree::new(size);
     for leaf in &run.leaves {
-        tree.push(leaves.page(leaf.index), leaf.last_rowid, &mut append);
+        tree.push(leaves.page(leaf.index), leaf.last_rowid, &mut sink);
     }
-    let page_one = match tree.finish(&mut append) {
+    let page_one = match tree.finish(&mut sink) {
         Root::Empty => unreachable!("there is a leaf"),
         Root::Leaf(page) => only_child(size, page),
         Root::Interior(root) if has_room(&root) => below_header(&root),
-        Root::Interior(root) => only_child(size, append(&root)),
+        Root::Interior(root) => only_child(size, sink.place(&root)),
     };
-    Schema { page_one, placement: placement(size, first_page, &pages), pages }
-}
-
-fn placement(size: PageSize, first_page: u32, pages: &[u8]) -> Placement {
-    Placement::new(size, first_page, (pages.len() / size.bytes()) as u32)
+    Schema { page_one, placement: sink.placement(), pages: sink.pages }
 }
 
 /// The rows as leaves; their rowids count from 1.

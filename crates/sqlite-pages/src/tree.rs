@@ -17,6 +17,7 @@
 //! next one. So whenever the leaves end every open page has two children at least.
 
 use crate::page::{INTERIOR, INTERIOR_HEADER, POINTER, PageSize, write_header};
+use crate::sink::PageSink;
 use crate::varint;
 
 /// Bytes of a child's page number.
@@ -45,24 +46,19 @@ pub enum Root {
 
 /// Builds the interior pages over the leaves of one table.
 ///
-/// Finished pages are given to `place`, which stores them and says under which number:
+/// Finished pages go to a [`PageSink`]:
 ///
 /// ```
-/// use inrush_sqlite_pages::{PageNumbers, PageSize, Root, TableTree};
+/// use inrush_sqlite_pages::{PageBuffer, PageSize, Root, TableTree};
 ///
 /// let size = PageSize::new(512).unwrap();
-/// let mut numbers = PageNumbers::new(size, 1002);
-/// let mut file = Vec::new();
-/// let mut place = |page: &[u8]| {
-///     file.extend_from_slice(page);
-///     numbers.take()
-/// };
+/// let mut sink = PageBuffer::new(size, 1002);
 /// let mut tree = TableTree::new(size);
 /// for leaf in 0..1000 {
-///     tree.push(2 + leaf, i64::from(leaf) * 10, &mut place);
+///     tree.push(2 + leaf, i64::from(leaf) * 10, &mut sink);
 /// }
-/// assert!(matches!(tree.finish(&mut place), Root::Interior(_)));
-/// assert_eq!(file.len(), 17 * 512);
+/// assert!(matches!(tree.finish(&mut sink), Root::Interior(_)));
+/// assert_eq!(sink.pages.len(), 17 * 512);
 /// ```
 #[derive(Clone, Debug)]
 pub struct TableTree {
@@ -90,14 +86,14 @@ impl TableTree {
     /// # Panics
     ///
     /// When the rowid is not greater than the one before.
-    pub fn push(&mut self, page: u32, last_rowid: i64, place: &mut impl FnMut(&[u8]) -> u32) {
+    pub fn push(&mut self, page: u32, last_rowid: i64, sink: &mut impl PageSink) {
         assert!(self.last_rowid.is_none_or(|last| last < last_rowid), "rowids ascend");
         self.last_rowid = Some(last_rowid);
-        self.push_at(0, Child { page, last_rowid }, place);
+        self.push_at(0, Child { page, last_rowid }, sink);
     }
 
     /// Hands out the pages that are still open, except the topmost, which is the root.
-    pub fn finish(mut self, place: &mut impl FnMut(&[u8]) -> u32) -> Root {
+    pub fn finish(mut self, sink: &mut impl PageSink) -> Root {
         let Some(bottom) = self.levels.first() else { return Root::Empty };
         if let [Some(leaf), None] = bottom.held {
             return Root::Leaf(leaf.page);
@@ -109,19 +105,19 @@ impl TableTree {
             if level + 1 == self.levels.len() {
                 break;
             }
-            let child = Child { page: place(&self.levels[level].page), ..child };
-            self.push_at(level + 1, child, place);
+            let child = Child { page: sink.place(&self.levels[level].page), ..child };
+            self.push_at(level + 1, child, sink);
         }
         self.levels.pop().map_or(Root::Empty, |top| Root::Interior(top.page))
     }
 
-    fn push_at(&mut self, level: usize, child: Child, place: &mut impl FnMut(&[u8]) -> u32) {
+    fn push_at(&mut self, level: usize, child: Child, sink: &mut impl PageSink) {
         let mut child = child;
         for level in level.. {
             if level == self.levels.len() {
                 self.levels.push(Level::new(self.size));
             }
-            match self.levels[level].push(child, place) {
+            match self.levels[level].push(child, sink) {
                 Some(full) => child = full,
                 None => break,
             }
@@ -145,7 +141,7 @@ impl Level {
     }
 
     /// Appends a child. When that fills the page it is handed out and returned as a child itself.
-    fn push(&mut self, child: Child, place: &mut impl FnMut(&[u8]) -> u32) -> Option<Child> {
+    fn push(&mut self, child: Child, sink: &mut impl PageSink) -> Option<Child> {
         let (first, second) = match self.held {
             [Some(first), Some(second)] => (first, second),
             [Some(first), None] => {
@@ -163,7 +159,7 @@ impl Level {
             return None;
         }
         self.end(first);
-        let page = place(&self.page);
+        let page = sink.place(&self.page);
         self.page.fill(0);
         (self.cells, self.content) = (0, self.page.len());
         Some(Child { page, ..first })

@@ -46,6 +46,20 @@ pub fn write(out: &mut [u8], value: u64) -> usize {
     length
 }
 
+/// The bytes of a `value` below 2^28, the first one in the highest byte, and how many they are. Without a loop or a branch.
+#[inline(always)]
+pub(crate) const fn short(value: u32) -> (u32, usize) {
+    debug_assert!(value < 1 << 28);
+    let bits = value | 1;
+    let length = bits.ilog2() as usize / 7 + 1;
+    let sevens = (value & 0x7f)
+        | (value << 1 & 0x7f00)
+        | (value << 2 & 0x007f_0000)
+        | (value << 3 & 0x7f00_0000);
+    // All but the last byte say that another one follows.
+    ((sevens | 0x8080_8000) << (32 - 8 * length), length)
+}
+
 /// The varint at the start of `bytes` and its length; `None` when `bytes` ends within it.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
@@ -58,4 +72,21 @@ pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
     }
     let last = *bytes.get(BYTES_MAX - 1)?;
     Some((value << 8 | u64::from(last), BYTES_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_ones_are_varints() {
+        let borders = (0..28).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+        for value in borders.chain(0..100_000).chain([(1 << 28) - 1]) {
+            let mut expected = [0; BYTES_MAX];
+            let expected_length = write(&mut expected, u64::from(value));
+            let (bytes, length) = short(value);
+            assert_eq!(length, expected_length, "{value}");
+            assert_eq!(bytes.to_be_bytes()[..length], expected[..length], "{value}");
+        }
+    }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use inrush_sqlite_pages::page::empty_leaf;
 use inrush_sqlite_pages::{
-    Header, LeafPacker, LeafRun, PageNumbers, PageSize, RecordWriter, Root, SchemaRow, TableTree,
-    Value, header, schema,
+    Header, LeafPacker, LeafRun, PageNumbers, PageSink, PageSize, RecordWriter, Root, SchemaRow,
+    TableTree, Value, header, schema,
 };
 
 /// A value that owns its bytes.
@@ -151,18 +151,64 @@ pub(crate) fn assemble(layout: Layout, tables: &[Table]) -> TempFile {
 
 pub(crate) struct Assembler {
     layout: Layout,
+    pages: Pages,
+}
+
+impl PageSink for Assembler {
+    fn reserve(&mut self) -> u32 {
+        self.pages.reserve()
+    }
+
+    fn store(&mut self, number: u32, page: &[u8]) {
+        self.pages.store(number, page);
+    }
+}
+
+/// The pages of a file that grows at its end.
+struct Pages {
+    size: PageSize,
     file: File,
     numbers: PageNumbers,
 }
 
+impl Pages {
+    /// Writes neighbours, without blocks of zeros, which a new file has anyway.
+    fn write(&mut self, number: u32, pages: &[u8]) {
+        const BLOCK: usize = 4096;
+        let start = u64::from(number - 1) * self.size.bytes() as u64;
+        let zeros = |block: &[u8]| block.len() == BLOCK && *block == [0; BLOCK];
+        if pages.len() < 1 << 20 {
+            self.file.seek(SeekFrom::Start(start)).expect("a place in the file");
+            return self.file.write_all(pages).expect("room on the disk");
+        }
+        for (i, block) in pages.chunks(BLOCK).enumerate().filter(|(_, block)| !zeros(block)) {
+            let at = SeekFrom::Start(start + (i * BLOCK) as u64);
+            self.file.seek(at).expect("a place in the file");
+            self.file.write_all(block).expect("room on the disk");
+        }
+    }
+}
+
+impl PageSink for Pages {
+    fn reserve(&mut self) -> u32 {
+        self.numbers.take()
+    }
+
+    fn store(&mut self, number: u32, page: &[u8]) {
+        assert_eq!(page.len(), self.size.bytes());
+        self.write(number, page);
+    }
+}
+
 impl Assembler {
     pub(crate) fn new(layout: Layout, path: &Path) -> Self {
+        let size = layout.size;
         let file = File::create_new(path).expect("a new file");
-        Self { layout, file, numbers: PageNumbers::new(layout.size, 2) }
+        Self { layout, pages: Pages { size, file, numbers: PageNumbers::new(size, 2) } }
     }
 
     /// Writes a table and returns its root page.
-    fn table(&mut self, table: &Table) -> u32 {
+    pub(crate) fn table(&mut self, table: &Table) -> u32 {
         let size = self.layout.size;
         let (mut packer, mut record) =
             (LeafPacker::new(size), RecordWriter::new(table.columns.len()));
@@ -181,8 +227,8 @@ impl Assembler {
     /// Writes the runs of a table and returns its root page. This is what a writer has to do.
     pub(crate) fn runs(&mut self, runs: impl Iterator<Item = LeafRun>) -> u32 {
         let size = self.layout.size;
-        let Self { file, numbers, layout } = self;
-        let root_page = (layout.root == RootPage::First).then(|| numbers.take());
+        let Self { pages, layout } = self;
+        let root_page = (layout.root == RootPage::First).then(|| pages.reserve());
         let mut tree = TableTree::new(size);
         let mut runs = runs.peekable();
         let mut is_first = true;
@@ -190,45 +236,36 @@ impl Assembler {
             // The only leaf of a table is its root, so it has to be known before it is placed.
             let placement = match root_page {
                 Some(root) if is_first && run.leaves.len() == 1 && runs.peek().is_none() => {
-                    numbers.take_run_under_root(root, run.page_count())
+                    pages.numbers.take_run_under_root(root, run.page_count())
                 }
-                _ => numbers.take_run(run.page_count()),
+                _ => pages.numbers.take_run(run.page_count()),
             };
             is_first = false;
             run.place(&placement);
             for span in placement.spans() {
-                write_pages(file, size, span.page, &run.pages[span.bytes]);
+                pages.write(span.page, &run.pages[span.bytes]);
             }
             for leaf in &run.leaves {
-                tree.push(placement.page(leaf.index), leaf.last_rowid, &mut |page| {
-                    let number = numbers.take();
-                    write_pages(file, size, number, page);
-                    number
-                });
+                tree.push(placement.page(leaf.index), leaf.last_rowid, pages);
             }
         }
-        let root = tree.finish(&mut |page| {
-            let number = numbers.take();
-            write_pages(file, size, number, page);
-            number
-        });
-        let content = match root {
+        let content = match tree.finish(pages) {
             Root::Leaf(page) => return page,
             Root::Empty => empty_leaf(size),
             Root::Interior(page) => page,
         };
-        let root_page = root_page.unwrap_or_else(|| numbers.take());
-        write_pages(file, size, root_page, &content);
+        let root_page = root_page.unwrap_or_else(|| pages.reserve());
+        pages.store(root_page, &content);
         root_page
     }
 
     /// Writes page 1 and what belongs to it.
     pub(crate) fn finish(mut self, rows: &[SchemaRow<'_>]) {
         let size = self.layout.size;
-        let first_page = self.numbers.page_count() + 1;
+        let first_page = self.pages.numbers.page_count() + 1;
         let schema = schema(size, rows, first_page);
         for span in schema.spans() {
-            write_pages(&mut self.file, size, span.page, &schema.pages[span.bytes]);
+            self.pages.write(span.page, &schema.pages[span.bytes]);
         }
         let page_count = schema.next_page() - 1;
         let mut page_one = schema.page_one;
@@ -239,22 +276,8 @@ impl Assembler {
             schema_cookie: 1,
             sqlite_version: rusqlite::version_number() as u32,
         }));
-        write_pages(&mut self.file, size, 1, &page_one);
-        self.file.set_len(u64::from(page_count) * size.bytes() as u64).expect("the file's length");
-    }
-}
-
-/// Writes pages, without blocks of zeros, which a new file has anyway.
-fn write_pages(file: &mut File, size: PageSize, number: u32, pages: &[u8]) {
-    const BLOCK: usize = 4096;
-    let start = u64::from(number - 1) * size.bytes() as u64;
-    let zeros = |block: &[u8]| block.len() == BLOCK && *block == [0; BLOCK];
-    if pages.len() < 1 << 20 {
-        file.seek(SeekFrom::Start(start)).expect("a place in the file");
-        return file.write_all(pages).expect("room on the disk");
-    }
-    for (i, block) in pages.chunks(BLOCK).enumerate().filter(|(_, block)| !zeros(block)) {
-        file.seek(SeekFrom::Start(start + (i * BLOCK) as u64)).expect("a place in the file");
-        file.write_all(block).expect("room on the disk");
+        self.pages.store(1, &page_one);
+        let length = u64::from(page_count) * size.bytes() as u64;
+        self.pages.file.set_len(length).expect("the file's length");
     }
 }

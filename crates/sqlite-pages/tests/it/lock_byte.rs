@@ -1,8 +1,8 @@
 //! Page numbers near byte 2^30.
 
 use inrush_sqlite_pages::{
-    LeafPacker, LeafRun, PageNumbers, PageSize, Placement, RecordWriter, SchemaRow, lock_byte_page,
-    schema,
+    LeafPacker, LeafRun, PageBuffer, PageNumbers, PageSink, PageSize, Placement, RecordWriter,
+    SchemaRow, lock_byte_page, schema,
 };
 
 use crate::assembler::{Assembler, Cell, Layout, RootPage, Table, TempFile};
@@ -94,6 +94,28 @@ fn links() {
             let placed = run.pages.clone();
             run.place(&placement);
             assert!(run.pages == placed, "a placed run stays");
+        }
+    }
+}
+
+/// What is stored under a number lies where the placement says, whatever the order.
+#[test]
+fn buffers() {
+    for size in PageSize::ALL {
+        let lock = lock_byte_page(size);
+        for first in lock - 4..lock + 2 {
+            let mut buffer = PageBuffer::new(size, first);
+            let numbers: Vec<u32> = (0..6).map(|_| buffer.reserve()).collect();
+            assert_eq!(numbers, model(size, None, first, 6));
+            for number in numbers.iter().rev() {
+                buffer.store(*number, &vec![*number as u8; size.bytes()]);
+            }
+            for span in buffer.placement().spans() {
+                let pages = buffer.pages[span.bytes].chunks(size.bytes());
+                for (number, page) in (span.page..).zip(pages) {
+                    assert!(page.iter().all(|byte| *byte == number as u8));
+                }
+            }
         }
     }
 }

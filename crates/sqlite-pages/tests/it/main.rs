@@ -2,6 +2,10 @@
 
 /// Puts a whole database file together, as a writer would.
 mod assembler;
+/// The same with indexes, and tables without a rowid.
+mod index_assembler;
+/// The b-tree of an index, read page by page.
+mod index_pages;
 /// What SQLite says about a file, and what becomes of it when SQLite goes on working with it.
 mod oracle;
 /// Numbers that look random and never change.
@@ -11,12 +15,20 @@ mod random_numbers;
 mod borders;
 /// Byte for byte what SQLite writes.
 mod bytes;
+/// Indexes, and tables without a rowid.
+mod indexes;
 /// The page that must never be used.
 mod lock_byte;
 /// What callers may not do.
 mod misuse;
-/// Random tables.
+/// The order of records.
+mod orders;
+/// Records read, and put together anew.
+mod projections;
+/// Random tables, with and without indexes.
 mod random;
+/// Short ways to write a record against the long ones.
+mod records;
 /// Page 1 and what doesn't fit on it.
 mod schemas;
 /// The `sqlite3` shell of the system, which is older than the library.

@@ -1,5 +1,5 @@
 use inrush_sqlite_pages::{
-    LeafPacker, LeafRun, PageNumbers, PageSize, Placement, RecordWriter, TableTree,
+    LeafPacker, LeafRun, PageBuffer, PageNumbers, PageSize, Placement, RecordWriter, TableTree,
 };
 
 const SIZE: PageSize = PageSize::ALL[0];
@@ -16,8 +16,9 @@ fn rowid_twice() {
 #[should_panic(expected = "rowids ascend")]
 fn leaves_out_of_order() {
     let mut tree = TableTree::new(SIZE);
-    tree.push(2, 7, &mut |_| 0);
-    tree.push(3, 6, &mut |_| 0);
+    let mut sink = PageBuffer::new(SIZE, 4);
+    tree.push(2, 7, &mut sink);
+    tree.push(3, 6, &mut sink);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use crate::assembler::{Cell, Column, Layout, RootPage, Row, Table, assemble};
 use crate::bytes::{integers, reals};
+use crate::index_assembler::{Index, Indexed, Kind};
 use crate::oracle::check;
 use crate::random_numbers::Random;
 
@@ -116,6 +117,49 @@ impl Shape {
         Table::new(&self.columns, rows)
     }
 
+    /// The table, a few hundred rows of it, with an index for each of `picks`. Where a key has to
+    /// be unique a number makes it so.
+    fn indexed(&self, size: PageSize, picks: &[Vec<usize>], without_rowid: bool) -> Indexed {
+        let mut table = self.table(size);
+        table.rows.truncate(300);
+        // SQLite has no table of 2,001 columns.
+        table.columns.truncate(60);
+        let number = table.columns.len();
+        table.columns.push(Column::Any);
+        let key = table.columns.iter().position(|column| *column == Column::Key);
+        for (i, (rowid, cells)) in table.rows.iter_mut().enumerate() {
+            cells.truncate(number);
+            cells.push(Cell::Integer(i as i64 * 7919 % 1009));
+            if let Some(key) = key {
+                cells[key] = Cell::Integer(*rowid);
+            }
+        }
+        if let (Some(key), true) = (key, without_rowid) {
+            table.columns[key] = Column::Any;
+        }
+        let mut indexes: Vec<Index> = Vec::new();
+        for (i, pick) in picks.iter().enumerate() {
+            let mut columns: Vec<usize> = Vec::new();
+            for column in pick.iter().map(|pick| pick % number) {
+                if !columns.contains(&column) {
+                    columns.push(column);
+                }
+            }
+            let kind = [Kind::Plain, Kind::Unique, Kind::Automatic][i % 3];
+            if kind != Kind::Plain {
+                columns.push(number);
+            }
+            // SQLite makes one index of two constraints that are equal.
+            if indexes.iter().all(|index| index.columns != columns) {
+                indexes.push(Index::new(kind, &columns));
+            }
+        }
+        match without_rowid {
+            true => Indexed::without_rowid(table, &[number], &indexes),
+            false => Indexed::new(table, &indexes),
+        }
+    }
+
     fn cells(&self, size: PageSize, random: &mut Random) -> Vec<Cell> {
         let mut cells: Vec<Cell> =
             self.columns.iter().map(|column| self.cell(*column, random)).collect();
@@ -195,7 +239,7 @@ fn text(random: &mut Random, length: usize) -> String {
 }
 
 /// How many cases, unless PROPTEST_CASES says otherwise.
-fn cases(default: u32) -> ProptestConfig {
+pub(crate) fn cases(default: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = cases.unwrap_or(default);
     ProptestConfig { cases, failure_persistence: None, ..Default::default() }
@@ -222,5 +266,21 @@ proptest! {
         for table in &tables {
             crate::oracle::check_rows(&connection, table, &table.rows);
         }
+    }
+}
+
+proptest! {
+    // Each case is made by SQLite too, twice.
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn any_indexes(
+        shape in shapes(),
+        layout in layouts(),
+        picks in proptest::collection::vec(proptest::collection::vec(0_usize..60, 1..5), 1..4),
+        without_rowid in any::<bool>(),
+    ) {
+        let indexed = shape.indexed(layout.size, &picks, without_rowid);
+        crate::indexes::check(layout, &indexed, shape.seed);
     }
 }

@@ -1,4 +1,4 @@
-use inrush_sqlite_pages::{PageSize, Root, TableTree};
+use inrush_sqlite_pages::{PageSink, PageSize, Root, TableTree};
 
 use crate::assembler::{Cell, Column, Layout, RootPage, Table, assemble};
 use crate::oracle::{check, check_integrity, check_rows, open};
@@ -46,30 +46,42 @@ fn all_page_sizes() {
     }
 }
 
+/// Looks at pages and forgets them.
+struct InteriorPages {
+    size: PageSize,
+    next: u32,
+}
+
+impl PageSink for InteriorPages {
+    fn reserve(&mut self) -> u32 {
+        self.next += 1;
+        self.next
+    }
+
+    fn store(&mut self, number: u32, page: &[u8]) {
+        assert_eq!((number, page.len()), (self.next, self.size.bytes()));
+        let half = |at: usize| usize::from(u16::from_be_bytes([page[at], page[at + 1]]));
+        assert!(half(3) > 0);
+        // Nothing of the page before is left in the free part.
+        assert!(page[12 + 2 * half(3)..half(5)].iter().all(|byte| *byte == 0));
+    }
+}
+
 /// No interior page is without a cell, whatever the number of leaves.
 #[test]
 fn interior_pages_have_cells() {
     for size in [PageSize::ALL[0], PageSize::ALL[7]] {
         for count in (0..200).chain((200..30_000).step_by(997)) {
-            let mut next = 1_000_000;
-            let mut place = |page: &[u8]| {
-                assert_eq!(page.len(), size.bytes());
-                let half = |at: usize| usize::from(u16::from_be_bytes([page[at], page[at + 1]]));
-                assert!(half(3) > 0);
-                // Nothing of the page before is left in the free part.
-                assert!(page[12 + 2 * half(3)..half(5)].iter().all(|byte| *byte == 0));
-                next += 1;
-                next
-            };
+            let mut sink = InteriorPages { size, next: 1_000_000 };
             let mut tree = TableTree::new(size);
             for leaf in 0..count {
-                tree.push(leaf + 2, i64::from(leaf), &mut place);
+                tree.push(leaf + 2, i64::from(leaf), &mut sink);
             }
-            match (count, tree.finish(&mut place)) {
+            match (count, tree.finish(&mut sink)) {
                 (0, root) => assert_eq!(root, Root::Empty),
                 (1, root) => assert_eq!(root, Root::Leaf(2)),
                 (_, Root::Interior(page)) => {
-                    place(&page);
+                    sink.place(&page);
                 }
                 (_, root) => panic!("{count} leaves and {root:?}"),
             }
