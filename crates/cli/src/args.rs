@@ -157,7 +157,7 @@ pub(crate) struct LoadArgs {
     /// Threads that parse and encode
     #[arg(long, value_name = "N", help_heading = "Work")]
     pub(crate) encoders: Option<usize>,
-    /// Input bytes in a chunk, such as 256k [default: 256k]
+    /// Input bytes in a chunk, such as 256k [default: the strategy's]
     #[arg(long, value_name = "SIZE", help_heading = "Work")]
     pub(crate) chunk_size: Option<String>,
 

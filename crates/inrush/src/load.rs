@@ -1,15 +1,15 @@
-//! A load from end to end: one pass, and after a surprise a second one.
+//! A load from end to end: one pass, and another when the first one has learnt something.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::error::{Aftermath, Error, Kind, Result};
 use crate::pipe::encode::{Shape, found_by_lane};
 use crate::pipe::reject::{Found, Reject, RejectFiles, limit_error};
 use crate::pipe::run::{Parcel, Pass, pass};
 use crate::pipe::{Ack, Checksum, Chunk, Code, Meter, Phase, Progress, Wire};
-use crate::plan::{FieldFacts, Plan, Verify};
+use crate::plan::{FieldFacts, Lesson, Plan, Verify};
 use crate::report::{Report, Seconds, Verification};
 use crate::source::infer::Observed;
 use crate::source::text;
@@ -29,7 +29,7 @@ pub trait Observer: Sync {
     /// How far it is; several times a second.
     fn progress(&self, _progress: &Progress) {}
 
-    /// The plan was made anew after a value did not fit an inferred column.
+    /// The plan was made anew after what a try has found out.
     fn replanned(&self, _plan: &Plan, _why: &str) {}
 }
 
@@ -44,47 +44,87 @@ impl Observer for Unobserved {}
 /// When the load did not happen; [`Error::aftermath`] says what is left of it.
 pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     let began = Instant::now();
-    match attempt(plan, observer, began)? {
-        Outcome::Done(report) => Ok(*report),
-        Outcome::Surprised(surprise) => {
-            let why = surprise.message();
-            let pin =
-                format!("say --type {}=text (or --types text for all columns)", surprise.column);
-            if surprise.aftermath != Aftermath::NothingChanged {
-                return Err(Error::new(Kind::Source, why).advise(pin).leaving(surprise.aftermath));
+    let nothing_changed = |error: Error| error.leaving(Aftermath::NothingChanged);
+    let mut plan = plan.clone();
+    let mut notes = Vec::new();
+    let mut surveyed = false;
+    loop {
+        let Retry { error, lesson, aftermath } = match attempt(&plan, observer, began)? {
+            Outcome::Done(mut report) => {
+                report.warnings.splice(0..0, notes);
+                return Ok(*report);
             }
-            if !plan.facts.source.seekable {
-                return Err(Error::new(Kind::Source, why)
-                    .advise(pin)
-                    .advise("or load from a file instead of a pipe: then inrush finds the right type by itself")
-                    .leaving(Aftermath::NothingChanged));
+            Outcome::Retry(retry) => *retry,
+        };
+        if aftermath != Aftermath::NothingChanged {
+            return Err(error.leaving(aftermath));
+        }
+        if !plan.facts.source.seekable {
+            return Err(nothing_changed(error.advise(
+                "or load from a file instead of a pipe: then inrush starts again by itself",
+            )));
+        }
+        let why = error.what().to_owned();
+        // What a type turned out to be is the user's business; that a short try was in vain is not.
+        let mut telling = matches!(lesson, Lesson::Types);
+        let (next, how) = match lesson {
+            // Every value was looked at, so only a file that changes while it is read comes here.
+            Lesson::Types if surveyed => {
+                return Err(nothing_changed(
+                    Error::source(why)
+                        .advise("load a copy: the file seems to change while it is loaded"),
+                ));
             }
-            let nothing_changed = |error: Error| error.leaving(Aftermath::NothingChanged);
-            observer.phase(&Phase::Survey);
-            let types = survey(plan, observer, began).map_err(nothing_changed)?;
-            let wider = plan
-                .widened(types, format!("{why}: the load started again with a wider type"))
-                .map_err(nothing_changed)?;
-            observer.replanned(&wider, &why);
-            match attempt(&wider, observer, began)? {
-                Outcome::Done(mut report) => {
-                    report
-                        .warnings
-                        .insert(0, format!("{why}: the load started again with a wider type"));
-                    Ok(*report)
-                }
-                // Every value was looked at, so only a file that changes while it is read comes here.
-                Outcome::Surprised(surprise) => Err(Error::source(surprise.message())
-                    .advise("load a copy: the file seems to change while it is loaded")
-                    .leaving(Aftermath::NothingChanged)),
+            Lesson::Types => {
+                surveyed = true;
+                observer.phase(&Phase::Survey);
+                let types = survey(&plan, observer, began).map_err(nothing_changed)?;
+                let how = "with a wider type".to_owned();
+                let reason = started_again(&why, &how);
+                (plan.widened(types, reason).map_err(nothing_changed)?, how)
             }
+            Lesson::Knob(name, value) => {
+                let Some(next) = plan.with_knob(name, value) else {
+                    return Err(nothing_changed(error));
+                };
+                (next, format!("with {name}={value}"))
+            }
+            Lesson::Repeats(_) if !plan.facts.source.repeats.rows.is_empty() => {
+                return Err(nothing_changed(error));
+            }
+            Lesson::Repeats(repeats) => {
+                (plan.without(repeats), "to put such rows aside".to_owned())
+            }
+        };
+        plan = next;
+        let note = started_again(&why, &how);
+        telling |= began.elapsed() > NOTICED;
+        if telling {
+            observer.replanned(&plan, &note);
+            notes.push(note);
         }
     }
 }
 
+/// A try that ends sooner is hardly noticed.
+const NOTICED: Duration = Duration::from_secs(1);
+
+fn started_again(why: &str, how: &str) -> String {
+    format!("{why}: the load started again {how}")
+}
+
 enum Outcome {
     Done(Box<Report>),
-    Surprised(Surprise),
+    Retry(Box<Retry>),
+}
+
+/// A try that failed and knows better now.
+struct Retry {
+    /// What the user reads if there is no other try.
+    error: Error,
+    lesson: Lesson,
+    /// What the try left behind.
+    aftermath: Aftermath,
 }
 
 /// A value that doesn't fit the type its column was taken for.
@@ -93,13 +133,13 @@ struct Surprise {
     column: String,
     line: u64,
     message: String,
-    /// What the pass that it ended left behind.
-    aftermath: Aftermath,
 }
 
 impl Surprise {
-    fn message(&self) -> String {
-        format!("{}: line {}, column {}: {}", self.input, self.line, self.column, self.message)
+    fn error(&self) -> Error {
+        let Self { input, column, line, message } = self;
+        Error::source(format!("{input}: line {line}, column {column}: {message}"))
+            .advise(format!("say --type {column}=text (or --types text for all columns)"))
     }
 }
 
@@ -117,34 +157,40 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
         inrush_scan::Newline::Cr => b'\r',
     };
     let mut rejects = RejectFiles::new(plan.reject_places.clone(), newline);
-    let steps = steps(plan, observer, began, &mut *load, &mut rejects);
-    if let Ok(Outcome::Done(_)) = steps {
-        return steps;
-    }
+    let mut surprise = None;
+    let steps = steps(plan, observer, began, &mut *load, &mut rejects, &mut surprise);
+    let error = match steps {
+        Ok(report) => return Ok(Outcome::Done(Box::new(report))),
+        Err(error) => error,
+    };
+    // A try that knows the rows which repeat keys has told them where they come.
+    let is_new_lesson = plan.facts.source.repeats.rows.is_empty() && !stop.load(Relaxed);
+    let (error, lesson) = match surprise {
+        Some(surprise) => (surprise.error(), load.lesson(is_new_lesson).or(Some(Lesson::Types))),
+        None => {
+            let rows_are_to_blame = error.kind() == Kind::Rejects && is_new_lesson;
+            (error, load.lesson(rows_are_to_blame))
+        }
+    };
     let aftermath = load.abort();
     if aftermath == Aftermath::NothingChanged {
         rejects.withdraw();
     }
-    match steps {
-        Ok(Outcome::Surprised(surprise)) => {
-            Ok(Outcome::Surprised(Surprise { aftermath, ..surprise }))
-        }
-        Ok(done) => Ok(done),
-        Err(error) => {
-            let mut error = unless_stopped(error);
-            // Rows that were committed stay, so the bad rows among them have to stay as well.
-            if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {
-                let files = rejects.paths();
-                error = match rejects.publish() {
-                    Ok(()) => {
-                        error.advise(format!("look at the bad rows so far in {}", names(&files)))
-                    }
-                    Err(lost) => error.advise(lost.to_string()),
-                };
-            }
-            Err(error.leaving(aftermath))
-        }
+    if let Some(lesson) = lesson
+        && !stop.load(Relaxed)
+    {
+        return Ok(Outcome::Retry(Box::new(Retry { error, lesson, aftermath })));
     }
+    let mut error = unless_stopped(error);
+    // Rows that were committed stay, so the bad rows among them have to stay as well.
+    if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {
+        let files = rejects.paths();
+        error = match rejects.publish() {
+            Ok(()) => error.advise(format!("look at the bad rows so far in {}", names(&files))),
+            Err(lost) => error.advise(lost.to_string()),
+        };
+    }
+    Err(error.leaving(aftermath))
 }
 
 fn names(paths: &[std::path::PathBuf]) -> String {
@@ -157,25 +203,29 @@ fn steps(
     began: Instant,
     load: &mut dyn Load,
     rejects: &mut RejectFiles,
-) -> Result<Outcome> {
+    surprise: &mut Option<Surprise>,
+) -> Result<Report> {
     let request = &plan.request;
     let meter = Meter::default();
     observer.phase(&Phase::Load);
     let load_began = Instant::now();
     let mut tally = Tally::new(plan);
     let streamed = stream(plan, observer, began, load, &meter, &mut tally, rejects);
-    if let Some(surprise) = tally.surprise.take() {
-        return Ok(Outcome::Surprised(surprise));
-    }
+    *surprise = tally.surprise.take();
     streamed?;
     if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
         return Err(tally.over_limit(plan));
     }
     let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
 
-    if !request.indexes.is_empty() {
+    let indexes = load.indexes();
+    if indexes {
         observer.phase(&Phase::Index);
-        seconds.index = timed(|| load.index())?;
+    }
+    let completing = timed(|| load.complete())?;
+    match indexes {
+        true => seconds.index = completing,
+        false => seconds.load += completing,
     }
     let mut verified = false;
     if request.verify != Verify::None {
@@ -212,7 +262,7 @@ fn steps(
         warnings.push(format!("{} blank lines were left out", tally.blanks));
     }
     warnings.extend(rejects.notes());
-    Ok(Outcome::Done(Box::new(Report {
+    Ok(Report {
         version: env!("CARGO_PKG_VERSION"),
         plan: plan.clone(),
         rows_read: tally.read,
@@ -228,7 +278,7 @@ fn steps(
         durability_read_back,
         rejects: rejects.paths(),
         warnings,
-    })))
+    })
 }
 
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
@@ -372,7 +422,6 @@ impl Tally {
                 column: reject.column.unwrap_or_default(),
                 line: reject.line,
                 message: reject.message,
-                aftermath: Aftermath::NothingChanged,
             });
             return Err(Error::source("surprise"));
         }

@@ -177,7 +177,7 @@ impl Observer for Progress {
 
     fn replanned(&self, _plan: &Plan, why: &str) {
         if !self.quiet {
-            self.line(&format!("{why}: starting again with a wider type"));
+            self.line(why);
         }
     }
 }

@@ -162,7 +162,7 @@ fn columns_may_have_any_name() {
         assert_eq!(columns, NAMES);
         // The same header again, into the table that is there now, and meeting its rows.
         let again = ["--if-exists", "append", "--on-conflict", "update"];
-        fixture.load(&[&load[..], &again].concat()).exits(0);
+        fixture.load(&[&["in.csv", "shop.db"], &again[..]].concat()).exits(0);
         assert_eq!(fixture.table("shop.db", "in"), rows![[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]]);
         assert_eq!(fixture.number("shop.db", "SELECT count(*) FROM old"), 2);
         assert_eq!(

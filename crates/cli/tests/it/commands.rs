@@ -11,7 +11,7 @@ fn what_is_wrong_on_the_command_line_is_told_with_exit_code_2() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id,name\n1,a\n");
     let cases: [(&[&str], &str); 22] = [
-        (&["--strategy", "sqlite/warp"], "sqlite/bind"),
+        (&["--strategy", "sqlite/warp"], "sqlite/pages"),
         (&["--strategy", "mysql/load-data"], "sqlite/bind"),
         (&["--set", "warp=9"], "rows_per_transaction"),
         (&["--strategy", "bind", "--set", "rows_per_statement=9"], "rows_per_statement"),
@@ -53,7 +53,7 @@ fn a_plan_says_what_load_would_do_and_touches_nothing() {
     let plan =
         |args: &[&str]| fixture.leaves_all(|| fixture.inrush(&[&["plan"], args].concat()).exits(0));
     plan(&["in.csv", "new.db"]).prints(&[
-        "sqlite/bind",
+        "sqlite/pages",
         "id",
         "integer",
         "name",
@@ -68,7 +68,7 @@ fn a_plan_says_what_load_would_do_and_touches_nothing() {
     let strategy = plan(&["in.csv", "new.db", "--strategy", "values"]);
     strategy.prints(&["sqlite/values", "rows_per_statement=100", "was asked for"]);
     let json = plan(&["in.csv", "new.db", "--json"]).json();
-    assert_eq!(json["strategy"], "sqlite/bind");
+    assert_eq!(json["strategy"], "sqlite/pages");
     assert_eq!(json["columns"][1], json!({"name": "name", "type": "text"}));
     // What load would refuse, plan refuses.
     fixture.sql("t.db", "INSERT INTO t VALUES (1, 'x')");
@@ -103,7 +103,7 @@ fn progress_is_for_standard_error_and_can_be_read_by_programs() {
     let quiet = load(&["--quiet"]);
     assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
     load(&["--progress", "plain"]).says(&["loading", "committing"]);
-    load(&["--verbose"]).says(&["strategy  sqlite/bind"]).prints(&["busy", "synchronous = full"]);
+    load(&["--verbose"]).says(&["strategy  sqlite/pages"]).prints(&["busy", "synchronous = full"]);
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn a_killed_load_leaves_no_rejects_for_long() {
 }
 
 /// Sends a signal to a load that is ready for it: one that comes before the program has set up its handlers just ends it.
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let pid = child.id().to_string();
     let is_ready = || {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();

@@ -397,6 +397,11 @@ pub(crate) fn strategies() -> Vec<String> {
     ids
 }
 
+/// The strategies that write through SQL: what needs the engine itself (triggers, answers to conflicts) is theirs alone.
+pub(crate) fn sql_strategies() -> Vec<String> {
+    strategies().into_iter().filter(|id| id != "sqlite/pages").collect()
+}
+
 /// Numbers that look random and are the same in every run with the same seed (splitmix64).
 pub(crate) struct Random(pub(crate) u64);
 

@@ -1,6 +1,6 @@
 //! Keys and indexes of tables that a load makes, and rows whose key is there already.
 
-use crate::fixture::{Fixture, rows, strategies, with_table};
+use crate::fixture::{Fixture, rows, sql_strategies, with_table};
 
 #[test]
 fn a_primary_key_is_declared_and_kept() {
@@ -63,6 +63,18 @@ fn indexes_are_there_after_the_load_and_used() {
     fixture.misused(&["load", "in.csv", "t.db", "--if-exists", "append", "--index", "id"]);
 }
 
+#[test]
+fn rows_that_repeat_a_key_are_put_aside_from_a_pipe_as_well() {
+    let fixture = Fixture::new();
+    let text = b"id,name\n2,a\n1,b\n2,c\n";
+    let load = ["-", "t.db", "--table", "t", "--primary-key", "id"];
+    fixture.load_reading(text, &load).exits(1).ends_with_nothing_changed();
+    let aside = [&load[..], &["--max-rejects", "1", "--rejects", "bad.csv"]].concat();
+    fixture.load_reading(text, &aside).exits(3);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "b"], [2, "a"]]);
+    assert_eq!(fixture.read("bad.csv"), b"id,name\n2,c\n");
+}
+
 /// Two rows that are there, and a file that meets both, adds one, and names one key twice.
 const MEETING: &str = "id,name\n1,new\n2,\n3,c\n3,cc\n";
 
@@ -76,7 +88,7 @@ fn meeting(strategy: &str, answer: &str) -> Fixture {
 
 #[test]
 fn on_conflict_skip_leaves_the_row_that_is_there() {
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         let rows = rows![[1, "old", 1.0], [2, "old", 2.0], [3, "c", 0.5]];
         assert_eq!(meeting(&strategy, "skip").table("t.db", "t"), rows, "{strategy}");
     }
@@ -84,7 +96,7 @@ fn on_conflict_skip_leaves_the_row_that_is_there() {
 
 #[test]
 fn on_conflict_update_sets_the_columns_of_the_source() {
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         let rows = rows![[1, "new", 1.0], [2, (), 2.0], [3, "cc", 0.5]];
         assert_eq!(meeting(&strategy, "update").table("t.db", "t"), rows, "{strategy}");
     }
@@ -92,7 +104,7 @@ fn on_conflict_update_sets_the_columns_of_the_source() {
 
 #[test]
 fn on_conflict_replace_makes_the_row_anew() {
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         let rows = rows![[1, "new", 0.5], [2, (), 0.5], [3, "cc", 0.5]];
         assert_eq!(meeting(&strategy, "replace").table("t.db", "t"), rows, "{strategy}");
     }

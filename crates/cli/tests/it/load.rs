@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::fixture::{Fixture, compare, repository, rows, strategies, with_table};
+use crate::fixture::{Fixture, compare, repository, rows, sql_strategies, with_table};
 
 fn with_weather() -> Fixture {
     let fixture = Fixture::new();
@@ -135,7 +135,7 @@ fn a_link_to_a_database_stays_a_link() {
 
 #[test]
 fn a_database_in_utf_16_holds_the_same_text() {
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         let fixture = Fixture::new();
         fixture
             .write("t.csv", "id,name\n1,Zo\u{eb} \u{1f600}\n2,\"it's\n\"\n")
@@ -226,7 +226,7 @@ fn the_json_report_has_the_keys_that_programs_rely_on() {
 
 #[test]
 fn read_rows_are_the_loaded_the_rejected_and_the_skipped_ones() {
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         let fixture = with_table("(1, 'old', 1.0)");
         fixture.write("t.csv", "id,name\n1,a\n2,b\nx,c\n3,c\n2,d\n4\n");
         let report = fixture

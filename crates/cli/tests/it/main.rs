@@ -34,6 +34,8 @@ mod types;
 
 /// Loads that are killed or stopped.
 mod crash;
+/// The same for `sqlite/pages`, which writes past SQLite's SQL engine; and whoever uses the database meanwhile.
+mod crash_pages;
 /// A table of the real world against Python's csv module.
 mod flights;
 /// What once went wrong: each test is named after it.

@@ -1,4 +1,4 @@
-use crate::fixture::{Fixture, rows, strategies};
+use crate::fixture::{Fixture, rows, sql_strategies, strategies};
 
 const ROWS: &str = "a,b\n1,2\n";
 
@@ -146,7 +146,7 @@ fn the_schemas_conflict_clauses_lose_no_rows() {
 #[test]
 fn a_trigger_that_rolls_everything_back_ends_the_load() {
     for (raise, code) in [("ROLLBACK, 'no'", 1), ("ABORT, 'no'", 3), ("IGNORE", 3)] {
-        for strategy in strategies() {
+        for strategy in sql_strategies() {
             let fixture = with(&[("t.csv", "id,v\n1,a\n2,b\n3,bad\n4,d\n")]);
             fixture.sql(
                 "t.db",
@@ -173,7 +173,7 @@ fn a_trigger_that_rolls_everything_back_ends_the_load() {
 
 #[test]
 fn skipped_rows_are_in_no_checksum() {
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         let fixture = with(&[("t.csv", "id,v\n2,zz\n3,c\n")]);
         fixture.sql("t.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b')");
         let args = ["t.csv", "t.db", "--if-exists", "append", "--on-conflict", "skip"];
@@ -420,7 +420,7 @@ fn a_file_of_bad_rows_takes_no_more_memory_than_another() {
 /// The message named neither the line nor the row.
 #[test]
 fn a_row_that_makes_a_trigger_fail_is_a_bad_row() {
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         let fixture = with(&[("t.csv", "id,v\n1,a\n2,b\n3,c\n")]);
         fixture.sql(
             "t.db",

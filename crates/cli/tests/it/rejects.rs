@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::fixture::{Fixture, json_lines, rows, strategies};
+use crate::fixture::{Fixture, json_lines, rows, sql_strategies};
 
 const HEADER: &str = "id,n,x,day,name,score";
 
@@ -284,7 +284,7 @@ fn rejects_of_a_crlf_file_keep_their_line_ends() {
 fn every_strategy_and_chunk_size_rejects_the_same_rows() {
     let dirty = dirty("\n", true);
     let mut first = None;
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         for size in ["256k", "1k", "3000"] {
             let fixture = fixture(&dirty);
             let options = ["--max-rejects", "20", "--strategy", &strategy, "--chunk-size", size];
@@ -474,7 +474,7 @@ fn rows_that_a_strict_table_or_a_trigger_refuses_are_bad_rows() {
 
 #[test]
 fn rows_without_the_row_they_refer_to_are_bad_rows() {
-    for strategy in strategies() {
+    for strategy in sql_strategies() {
         let fixture = Fixture::new();
         fixture.write("in.csv", "id,parent\n1,1\n2,9\n3,\n").sql(
             "t.db",

@@ -223,8 +223,8 @@ fn a_late_value_of_another_type_widens_the_column_and_loses_nothing() {
 fn two_surprises_cost_one_restart() {
     let fixture = Fixture::new();
     fixture.write("t.csv", surprising("1.5", "2012-02-30"));
-    let run = fixture.load(&["t.csv", "t.db"]).exits(0).says(&["starting again"]);
-    assert_eq!(run.stderr.matches("starting again").count(), 1, "{}", run.stderr);
+    let run = fixture.load(&["t.csv", "t.db"]).exits(0).says(&["started again"]);
+    assert_eq!(run.stderr.matches("started again").count(), 1, "{}", run.stderr);
     run.prints(&["note:", "started again", "62,500 rows"]);
     assert_all_kept(&fixture, "1.5", "2012-02-30");
     assert_eq!(fixture.columns("t.db", "t")[1].1, "REAL");

@@ -81,21 +81,44 @@ pub(crate) struct BadValue {
     pub wanted: &'static str,
 }
 
+impl BadValue {
+    /// NULL where the column takes none.
+    pub(crate) fn null(column: usize) -> Self {
+        Self { column, code: Code::NotNull, wanted: "a value" }
+    }
+}
+
 /// One good record: as many fields as columns, valid text.
 pub(crate) struct Row<'a> {
-    chunk: &'a [u8],
+    pub(crate) chunk: &'a [u8],
+    /// One a column.
     fields: &'a [Field],
-    order: &'a [usize],
     shape: &'a Shape,
 }
 
 impl Row<'_> {
+    /// The columns' fields, of which [`is_plain`] tells whether it can be taken as it stands. None where there are spellings of
+    /// NULL, which any field might be.
+    #[inline(always)]
+    pub(crate) fn fields(&self) -> &[Field] {
+        if self.shape.nulls.is_empty() { self.fields } else { &[] }
+    }
+
     /// Where the value of `column` is; `None` for NULL. A value with doubled quotes or escapes is written out to `values`,
     /// the wire's.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
-        let field = self.fields[self.order[column]];
-        let raw = &self.chunk[field.start as usize..field.end as usize];
+        match self.fields().get(column) {
+            Some(field) if is_plain(field) => Some((Home::Chunk, span(field))),
+            _ => self.any_value(column, values),
+        }
+    }
+
+    /// [`Row::value`] for a field that may be NULL or has to be written out.
+    #[inline(never)]
+    fn any_value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
+        let field = &self.fields[column];
+        let raw = field.raw(self.chunk);
         if raw.is_empty() || !self.shape.nulls.is_empty() {
             let quoted = field.form.is_quoted();
             if !quoted && raw.is_empty() {
@@ -112,9 +135,7 @@ impl Row<'_> {
             }
         }
         match field.form {
-            Form::Plain | Form::Quoted => {
-                Some((Home::Chunk, Span { at: field.start, len: field.end - field.start }))
-            }
+            Form::Plain | Form::Quoted => Some((Home::Chunk, span(field))),
             form => {
                 let at = values.len();
                 unescape(&self.shape.dialect, raw, form, values);
@@ -134,6 +155,43 @@ impl Row<'_> {
     }
 }
 
+/// Whether the field is what it says, and not NULL unless that has other spellings: nearly all are.
+#[inline(always)]
+pub(crate) fn is_plain(field: &Field) -> bool {
+    matches!(field.form, Form::Plain | Form::Quoted) & (field.start < field.end)
+}
+
+#[inline(always)]
+fn span(field: &Field) -> Span {
+    Span { at: field.start, len: field.end - field.start }
+}
+
+/// Which of a record's fields each column takes its value from.
+struct FieldOrder<'a> {
+    fields: &'a [usize],
+    /// Whether the columns are the record's first fields, in their order.
+    same: bool,
+}
+
+impl<'a> FieldOrder<'a> {
+    fn of(shape: &'a Shape, chunk: &Chunk) -> Self {
+        let fields = shape.fields[chunk.origin.file as usize].as_slice();
+        let same = fields.iter().enumerate().all(|(column, field)| column == *field);
+        Self { fields, same }
+    }
+
+    /// The fields of a good record in the order of the columns; in `memory` unless they are so already.
+    #[inline(always)]
+    fn apply<'m>(&self, fields: &'m [Field], memory: &'m mut Vec<Field>) -> &'m [Field] {
+        if self.same {
+            return fields;
+        }
+        memory.clear();
+        memory.extend(self.fields.iter().map(|field| fields[*field]));
+        memory
+    }
+}
+
 /// Encodes one good record. Static dispatch inside the chunk: the loop around it is compiled for each encoder.
 pub(crate) trait EncodeRow: Send {
     /// Appends the row to `wire`. What a bad value leaves there is taken back by the caller.
@@ -147,6 +205,7 @@ pub(crate) trait EncodeRow: Send {
 pub(crate) struct TextEncoder<R> {
     shape: std::sync::Arc<Shape>,
     fields: Vec<Field>,
+    ordered: Vec<Field>,
     row: R,
 }
 
@@ -154,16 +213,16 @@ impl<R: EncodeRow> TextEncoder<R> {
     /// An encoder of records of this shape.
     pub(crate) fn new(shape: std::sync::Arc<Shape>, row: R) -> Self {
         let fields = Vec::with_capacity(shape.width + 1);
-        Self { shape, fields, row }
+        Self { shape, fields, ordered: Vec::new(), row }
     }
 }
 
 impl<R: EncodeRow> Encode for TextEncoder<R> {
     fn encode(&mut self, chunk: &Chunk, out: &mut Encoded) {
-        let Self { shape, fields, row: encoder } = self;
+        let Self { shape, fields, ordered, row: encoder } = self;
         let shape: &Shape = shape;
         let bytes = chunk.bytes.as_slice();
-        let order = shape.fields[chunk.origin.file as usize].as_slice();
+        let order = FieldOrder::of(shape, chunk);
         // One vectorised look at the whole chunk saves a look at every field; nearly all chunks pass.
         let clean = simdutf8::basic::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none();
         let mut scanner = Scanner::new(&shape.dialect, bytes);
@@ -175,12 +234,15 @@ impl<R: EncodeRow> Encode for TextEncoder<R> {
                 continue;
             }
             let before = out.wire.mark();
-            let outcome = check_record(shape, &record, bytes, fields)
-                .and_then(|()| if clean { Ok(()) } else { check_text(shape, order, bytes, fields) })
-                .and_then(|()| {
-                    let row = Row { chunk: bytes, fields, order, shape };
+            let outcome = if record.fault.is_some() || fields.len() != shape.width {
+                Err(broken(shape, &record, bytes, fields))
+            } else {
+                let fields = order.apply(fields, ordered);
+                let row = Row { chunk: bytes, fields, shape };
+                if clean { Ok(()) } else { check_text(&row) }.and_then(|()| {
                     encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
-                });
+                })
+            };
             match outcome {
                 Ok(()) => {
                     let end = out.wire.bytes.len() as u32;
@@ -223,43 +285,39 @@ struct BadRecord {
     message: String,
 }
 
-fn check_record(
+/// What is wrong with a record that is not written as records are, or has too few or too many fields.
+#[cold]
+fn broken(
     shape: &Shape,
     record: &inrush_scan::Record,
     bytes: &[u8],
     fields: &[Field],
-) -> Result<(), BadRecord> {
-    let bad = |code, message| Err(BadRecord { column: None, code, message });
-    if let Some(fault) = &record.fault {
-        return match fault {
-            Fault::UnclosedQuote { at } => {
-                let column = 1 + at.saturating_sub(record.start);
-                bad(Code::Quote, format!("the quote at byte {column} of the line is never closed"))
-            }
-            Fault::EscapedEnd { .. } => {
-                bad(Code::Quote, "the line ends in an escape that nothing follows".to_owned())
-            }
-            Fault::TextAfterQuote { at } => {
-                let tail = &bytes[*at as usize..];
-                let tail = &tail[..tail.len().min(20)];
-                bad(
-                    Code::Quote,
-                    format!("text after a closing quote: {}", shorten(first_line(tail))),
-                )
-            }
-        };
+) -> BadRecord {
+    let bad = |code, message| BadRecord { column: None, code, message };
+    match &record.fault {
+        Some(Fault::UnclosedQuote { at }) => {
+            let column = 1 + at.saturating_sub(record.start);
+            bad(Code::Quote, format!("the quote at byte {column} of the line is never closed"))
+        }
+        Some(Fault::EscapedEnd { .. }) => {
+            bad(Code::Quote, "the line ends in an escape that nothing follows".to_owned())
+        }
+        Some(Fault::TextAfterQuote { at }) => {
+            let tail = &bytes[*at as usize..];
+            let tail = &tail[..tail.len().min(20)];
+            bad(Code::Quote, format!("text after a closing quote: {}", shorten(first_line(tail))))
+        }
+        None => {
+            let (found, wanted) = (fields.len(), shape.width);
+            let s = |n: usize| if n == 1 { "" } else { "s" };
+            let message = format!(
+                "{found} field{} where {wanted} {} expected",
+                s(found),
+                if wanted == 1 { "is" } else { "are" }
+            );
+            bad(Code::FieldCount, message)
+        }
     }
-    if fields.len() != shape.width {
-        let (found, wanted) = (fields.len(), shape.width);
-        let s = |n: usize| if n == 1 { "" } else { "s" };
-        let message = format!(
-            "{found} field{} where {wanted} {} expected",
-            s(found),
-            if wanted == 1 { "is" } else { "are" }
-        );
-        return bad(Code::FieldCount, message);
-    }
-    Ok(())
 }
 
 fn first_line(bytes: &[u8]) -> &[u8] {
@@ -267,18 +325,12 @@ fn first_line(bytes: &[u8]) -> &[u8] {
 }
 
 /// Looks at each field of a record in a chunk that isn't clean as a whole.
-fn check_text(
-    shape: &Shape,
-    order: &[usize],
-    bytes: &[u8],
-    fields: &[Field],
-) -> Result<(), BadRecord> {
-    for (index, column) in shape.columns.iter().enumerate() {
+fn check_text(row: &Row<'_>) -> Result<(), BadRecord> {
+    for (index, column) in row.shape.columns.iter().enumerate() {
         if column.bytes {
             continue;
         }
-        let field = fields[order[index]];
-        let raw = &bytes[field.start as usize..field.end as usize];
+        let raw = row.fields[index].raw(row.chunk);
         let bad = |code, message| Err(BadRecord { column: Some(index), code, message });
         if let Err(error) = std::str::from_utf8(raw) {
             let at = error.valid_up_to();
@@ -287,7 +339,7 @@ fn check_text(
                 format!("invalid UTF-8: byte 0x{:02x} at {} of {}", raw[at], at + 1, shorten(raw)),
             );
         }
-        if let Some(why) = shape.nul_fault
+        if let Some(why) = row.shape.nul_fault
             && memchr::memchr(0, raw).is_some()
         {
             return bad(Code::Nul, format!("a NUL byte in {}: {why}", shorten(raw)));
@@ -303,6 +355,7 @@ fn describe(row: &Row<'_>, bad: &BadValue) -> BadRecord {
         None => "NULL".to_owned(),
     };
     let message = match bad.code {
+        Code::NotNull => "NULL where none is allowed".to_owned(),
         Code::Range => format!("{value} is out of range for {}", bad.wanted),
         _ => format!("{value} is not {}", bad.wanted),
     };
@@ -332,8 +385,8 @@ pub(crate) fn found_by_lane(
     faults: &[crate::pipe::RowFault],
 ) -> Vec<Found> {
     let bytes = chunk.bytes.as_slice();
-    let order = shape.fields[chunk.origin.file as usize].as_slice();
-    let mut fields = Vec::new();
+    let order = FieldOrder::of(shape, chunk);
+    let (mut fields, mut ordered) = (Vec::new(), Vec::new());
     let mut lines = LineCounter::default();
     faults
         .iter()
@@ -344,7 +397,8 @@ pub(crate) fn found_by_lane(
                 shape.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
             });
             let value = named.and_then(|column| {
-                let row = Row { chunk: &bytes[start as usize..], fields: &fields, order, shape };
+                let fields = order.apply(&fields, &mut ordered);
+                let row = Row { chunk: &bytes[start as usize..], fields, shape };
                 let mut values = Vec::new();
                 let (home, span) = row.value(column, &mut values)?;
                 Some(shorten(row.bytes(home, span, &values)))

@@ -11,7 +11,7 @@ use crate::load::Observer;
 use crate::pipe::encode::{Shape, ShapeColumn};
 use crate::pipe::reject::{RejectPlace, sidecar_path};
 use crate::plan::choose::{Choice, choose};
-use crate::plan::facts::{Facts, FieldFacts};
+use crate::plan::facts::{Facts, FieldFacts, Repeats};
 use crate::plan::request::{Durability, IfExists, RejectLimit, Request};
 use crate::plan::schema::{Column, Type};
 use crate::source::{Compression, Place, Source, decode};
@@ -87,10 +87,27 @@ impl Plan {
     pub(crate) fn widened(&self, types: Vec<FieldFacts>, why: String) -> Result<Plan> {
         let mut plan = self.clone();
         plan.facts.source.fields = types;
+        // Other types make other rows good.
+        plan.facts.source.repeats = Arc::default();
         plan.facts.source.reasons.push(why);
         plan.choice =
             choose(&plan.request, &plan.facts, plan.target, &plan.location.shown, &plan.table)?;
         Ok(plan)
+    }
+
+    /// The plan for the same load with another value of a knob; `None` when that value is the knob's already, or the user's
+    /// choice is another.
+    pub(crate) fn with_knob(&self, name: &'static str, value: &str) -> Option<Plan> {
+        let mut plan = self.clone();
+        plan.choice.knobs.suggest(name, value);
+        (plan.choice.knobs != self.choice.knobs).then_some(plan)
+    }
+
+    /// The plan for the same load that knows which rows repeat keys.
+    pub(crate) fn without(&self, repeats: Repeats) -> Plan {
+        let mut plan = self.clone();
+        plan.facts.source.repeats = Arc::new(repeats);
+        plan
     }
 
     /// How records become rows.

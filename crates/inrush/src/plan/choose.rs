@@ -13,9 +13,6 @@ use crate::plan::{
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 
-/// Bytes of input in a chunk: parcels of this size stay in a core's own cache, and a queue's cost vanishes beside them.
-const CHUNK_BYTES: usize = 256 << 10;
-
 /// What a short bad row takes in memory: its note, and the message with the allocator's share. Longer ones have longer messages,
 /// but there are fewer of them.
 const BAD_ROW_BYTES: u64 = 160;
@@ -96,7 +93,7 @@ pub fn choose(
     let (columns, fields) = columns(request, facts, action, table, &mut reasons, &mut hints)?;
     let key = key(request, facts, action, &columns)?;
     let (strategy, knobs, fit) = strategy(request, facts, target, &mut reasons)?;
-    let Fit::Usable { atomic, lanes_max, .. } = fit else {
+    let Fit::Usable { atomic, lanes_max, encoders, .. } = fit else {
         unreachable!("strategy() gives usable ones only")
     };
 
@@ -107,20 +104,17 @@ pub fn choose(
             strategy.id()
         )));
     }
-    // Lanes mostly wait for the database, which on the same machine needs a processor of its own.
-    let encoders = request
-        .encoders
-        .unwrap_or_else(|| facts.processors.saturating_sub(lanes).clamp(1, ENCODERS_MAX));
+    let encoders = request.encoders.unwrap_or(encoders.clamp(1, ENCODERS_MAX));
     if !(1..=ENCODERS_MAX).contains(&encoders) {
         return Err(Error::usage(format!("--encoders {encoders}: takes 1 to {ENCODERS_MAX}")));
     }
-    let chunk_bytes = request.chunk_bytes.unwrap_or(CHUNK_BYTES);
+    let memory = strategy.memory(&knobs);
+    let chunk_bytes = request.chunk_bytes.unwrap_or(memory.chunk_bytes);
     if !CHUNK_BYTES_RANGE.contains(&chunk_bytes) {
         return Err(Error::usage(format!("--chunk-size {chunk_bytes}: takes 1k to 16m")));
     }
     // One in each stage's hands, and enough between them to ride out a hiccup.
     let parcels = encoders + lanes + 4;
-    let memory = strategy.memory(&knobs);
     // A row is either good, and in the wire, or bad, and noted; the shortest record has two bytes.
     let bad_rows = match request.max_rejects {
         RejectLimit::Rows(rows) => rows.saturating_add(1).min(chunk_bytes as u64 / 2),
@@ -422,12 +416,14 @@ fn strategy(
         return Err(Error::usage(format!("'{name}' is no strategy for this target"))
             .advise(format!("use one of {}", ids.join(", "))));
     }
-    let mut first_error = None;
+    // The last strategy is the plainest: what even that one can't do is what the user should read.
+    let mut last_error = None;
     for strategy in candidates {
         let mut knobs = match Knobs::resolve(strategy, &request.knobs) {
             Ok(knobs) => knobs,
             Err(error) => {
-                first_error.get_or_insert(error);
+                reasons.push(format!("not {}", error.what()));
+                last_error = Some(error);
                 continue;
             }
         };
@@ -452,9 +448,9 @@ fn strategy(
             }
         };
         reasons.push(format!("not {}: {why_not}", strategy.id()));
-        first_error.get_or_insert(Error::usage(format!("{}: {why_not}", strategy.id())));
+        last_error = Some(Error::usage(format!("{}: {why_not}", strategy.id())));
     }
-    Err(first_error.unwrap_or_else(|| Error::usage("this target has no strategy in this build")))
+    Err(last_error.unwrap_or_else(|| Error::usage("this target has no strategy in this build")))
 }
 
 /// Whether `offered` keeps what `asked` promises.
@@ -486,6 +482,7 @@ mod tests {
                 warnings: vec![],
                 bytes: Some(1_000),
                 seekable: true,
+                repeats: Default::default(),
             },
             target: TargetFacts {
                 engine: "SQLite".to_owned(),
@@ -545,8 +542,8 @@ mod tests {
     fn a_new_table_takes_the_inferred_types() {
         let choice = decide(&Request::default(), &facts()).unwrap();
         insta::assert_snapshot!(told(&choice), @r"
-        Create sqlite/bind [id:integer<-0 name:text<-1] atomic=true 1x1
-        sqlite/bind: one prepared INSERT, run once a row; values are parsed on other threads and bound without a copy
+        Create sqlite/pages [id:integer<-0 name:text<-1] atomic=true 3x1
+        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into a database that is there
         ");
     }
 
@@ -555,19 +552,19 @@ mod tests {
         let mut by_name = facts();
         by_name.target.table = Some(table(&["NAME", "note", "ID"], false));
         insta::assert_snapshot!(told(&decide(&Request::default(), &by_name).unwrap()), @r"
-        Append sqlite/bind [NAME:text<-1! ID:text<-0!] atomic=true 1x1
+        Append sqlite/pages [NAME:text<-1! ID:text<-0!] atomic=true 3x1
         the source's columns go to the columns of table t by name
         not in the source, so they get their default: note
-        sqlite/bind: one prepared INSERT, run once a row; values are parsed on other threads and bound without a copy
+        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into a database that is there
         ");
 
         let mut by_position = facts();
         by_position.source.header = false;
         by_position.target.table = Some(table(&["a", "b"], false));
         insta::assert_snapshot!(told(&decide(&Request::default(), &by_position).unwrap()), @r"
-        Append sqlite/bind [a:text<-0! b:text<-1!] atomic=true 1x1
+        Append sqlite/pages [a:text<-0! b:text<-1!] atomic=true 3x1
         the source's columns go to the columns of table t by position
-        sqlite/bind: one prepared INSERT, run once a row; values are parsed on other threads and bound without a copy
+        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into a database that is there
         ");
 
         let mut unknown = facts();

@@ -1,6 +1,7 @@
 //! What was found before a choice is made: of the source, of the target, of the machine.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::plan::schema::{Column, Type};
 
@@ -30,6 +31,28 @@ pub struct SourceFacts {
     pub bytes: Option<u64>,
     /// Whether the input can be read a second time.
     pub seekable: bool,
+    /// Rows whose key is an earlier row's, where a try at the load has found them.
+    pub repeats: Arc<Repeats>,
+}
+
+/// Rows whose key is that of an earlier row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repeats {
+    /// The keys, each by its columns.
+    pub keys: Vec<Vec<String>>,
+    /// The rows, ascending: how many rows come before it that the encoders found good, and which key it repeats.
+    pub rows: Vec<(u64, u32)>,
+}
+
+/// What a try at a load has found out, and the next one has to know.
+#[derive(Clone, Debug)]
+pub enum Lesson {
+    /// The types of columns were guessed wrong.
+    Types,
+    /// A knob wants another value.
+    Knob(&'static str, &'static str),
+    /// Rows repeat keys.
+    Repeats(Repeats),
 }
 
 /// What the samples showed of one column.
@@ -79,6 +102,8 @@ pub struct TargetFacts {
     pub columns_max: usize,
     /// Settings that bear on loads, as found.
     pub settings: BTreeMap<String, String>,
+    /// Why only the engine itself can write rows into this database; `None` where they can be stored past its SQL.
+    pub engine_only: Option<String>,
 }
 
 /// A table that is there.
@@ -88,6 +113,8 @@ pub struct TableFacts {
     pub name: String,
     /// The columns that can be written, in order.
     pub columns: Vec<Column>,
+    /// For each of them, about how many bytes a row takes that says nothing of it.
+    pub default_bytes: Vec<u32>,
     /// Whether it holds at least one row.
     pub holds_rows: bool,
     /// The primary key's columns, empty without one.
@@ -96,4 +123,8 @@ pub struct TableFacts {
     pub unique_keys: Vec<Vec<String>>,
     /// Tables whose rows the engine would delete or change if this one's were deleted.
     pub dependents: Vec<String>,
+    /// Whether the engine checks foreign keys of other tables against this one's rows.
+    pub is_parent: bool,
+    /// Why only the engine itself can write rows into this table: a trigger, a CHECK.
+    pub engine_only: Option<String>,
 }

@@ -11,7 +11,9 @@ mod schema;
 
 pub use assemble::{DialectShown, Plan, plan};
 pub use choose::{Action, Choice, choose};
-pub use facts::{Facts, FieldFacts, SourceFacts, Spoiler, TableFacts, TargetFacts};
+pub use facts::{
+    Facts, FieldFacts, Lesson, Repeats, SourceFacts, Spoiler, TableFacts, TargetFacts,
+};
 pub use request::{
     DialectRequest, Durability, Format, IfExists, Inference, OnConflict, RejectLimit, Request,
     Verify,

@@ -118,8 +118,15 @@ impl Source {
         }
         let bytes = source.inputs.iter().map(|input| input.bytes_stored).sum();
         let seekable = source.inputs.iter().all(|input| input.bytes_stored.is_some());
-        let facts =
-            SourceFacts { fields, header: source.header, reasons, warnings, bytes, seekable };
+        let facts = SourceFacts {
+            fields,
+            header: source.header,
+            reasons,
+            warnings,
+            bytes,
+            seekable,
+            repeats: Arc::default(),
+        };
         Ok((source, facts))
     }
 

@@ -123,6 +123,11 @@ impl Knobs {
         self.word(name).parse().unwrap_or(0)
     }
 
+    /// The knob's value, if the strategy has such a knob.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|(value, _)| value.as_str())
+    }
+
     /// Names and values, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, (value, _))| (*name, value.as_str()))

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
-use crate::plan::{Durability, Facts, Plan, Request, TargetFacts, Type};
+use crate::plan::{Durability, Facts, Lesson, Plan, Request, TargetFacts, Type};
 
 mod knob;
 #[cfg(feature = "sqlite")]
@@ -128,6 +128,8 @@ pub enum Fit {
         durability: Durability,
         /// The most connections it can use.
         lanes_max: usize,
+        /// Encoder threads that keep this machine busy beside the lanes and the database they wait for.
+        encoders: usize,
     },
     /// It can't, for this reason.
     Unusable {
@@ -143,6 +145,8 @@ pub struct Memory {
     pub wire_bytes_per_byte: usize,
     /// Besides parcels: caches, buffers.
     pub fixed_bytes: u64,
+    /// Bytes of input in a chunk, where the user says nothing.
+    pub chunk_bytes: usize,
 }
 
 /// A load under way. The steps, in order:
@@ -150,7 +154,7 @@ pub struct Memory {
 /// 1. [`Strategy::begin`] gave it.
 /// 2. [`Load::encoder`] as often as there are encoder threads, and [`Load::lanes`] once.
 /// 3. The pipeline runs; the lanes are dropped when all chunks are sent.
-/// 4. [`Load::index`], [`Load::verify`].
+/// 4. [`Load::complete`], [`Load::verify`].
 /// 5. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.
 pub trait Load: Send {
     /// An encoder for one thread.
@@ -162,11 +166,14 @@ pub trait Load: Send {
     /// When it can't be had.
     fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>>;
 
-    /// Builds keys and indexes that come after the rows.
+    /// Whether keys or indexes are built after the rows.
+    fn indexes(&self) -> bool;
+
+    /// Completes the table once all rows are sent: what comes after the rows, keys and indexes among it.
     ///
     /// # Errors
     /// When one can't be built; a duplicate key found here names its columns.
-    fn index(&mut self) -> Result<()>;
+    fn complete(&mut self) -> Result<()>;
 
     /// Compares the table with what was sent.
     ///
@@ -179,6 +186,12 @@ pub trait Load: Send {
     /// # Errors
     /// When the target refuses; [`Load::abort`] says what is left.
     fn commit(&mut self) -> Result<BTreeMap<String, String>>;
+
+    /// What a load that has just failed found out: with it another try fares better. `rows_are_to_blame` when bad rows ended it:
+    /// then there may be earlier ones that it would have told at its end only.
+    fn lesson(&mut self, _rows_are_to_blame: bool) -> Option<Lesson> {
+        None
+    }
 
     /// Undoes everything that can be undone, and says what is left.
     fn abort(&mut self) -> crate::error::Aftermath;

@@ -28,7 +28,7 @@ impl Strategy for Bind {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &load::KNOBS[1..]
+        &load::KNOBS[2..9]
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
@@ -40,7 +40,7 @@ impl Strategy for Bind {
     }
 
     fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
-        SqliteLoad::begin(&Bind, plan, stop)
+        SqliteLoad::start(Bind, plan, stop)
     }
 }
 
@@ -49,7 +49,11 @@ impl Writing for Bind {
         Box::new(TextEncoder::new(shape, CellEncoder::new(&plan.choice.columns)))
     }
 
-    fn lane<'l>(&self, transaction: Transaction<'l>, plan: &'l Plan) -> Result<Box<dyn Lane + 'l>> {
+    fn lane<'l>(
+        &'l mut self,
+        transaction: Transaction<'l>,
+        plan: &'l Plan,
+    ) -> Result<Box<dyn Lane + 'l>> {
         let columns = plan.choice.columns.len();
         let statement =
             Statement::prepare(transaction.session, Insert::of(plan).prepared(columns).as_bytes())?;

@@ -1,34 +1,44 @@
 //! Fields to cells, for every strategy of this target.
 
 use crate::pipe::encode::{BadValue, EncodeRow, Row};
-use crate::pipe::{Cell, Code, Wire};
+use crate::pipe::{Cell, Wire};
 use crate::plan::Column;
-use crate::target::sqlite::types::{Kept, Store};
+use crate::target::sqlite::types::{Common, Kept, Store};
+
+/// How a column stores its values.
+struct ColumnStore {
+    store: Store,
+    common: Common,
+    required: bool,
+}
 
 /// Encodes a row as one cell a column.
 pub(super) struct CellEncoder {
-    /// How each column stores its values, and whether it must have one.
-    stores: Vec<(Store, bool)>,
+    stores: Vec<ColumnStore>,
 }
 
 impl CellEncoder {
     pub(super) fn new(columns: &[Column]) -> Self {
-        Self { stores: columns.iter().map(|column| (Store::of(column), column.required)).collect() }
+        let store = |column: &Column| {
+            let store = Store::of(column);
+            ColumnStore { store, common: store.common(), required: column.required }
+        };
+        Self { stores: columns.iter().map(store).collect() }
     }
 }
 
 impl EncodeRow for CellEncoder {
     #[inline]
     fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue> {
-        for (column, (store, required)) in self.stores.iter().enumerate() {
+        for (column, ColumnStore { store, common, required }) in self.stores.iter().enumerate() {
             let cell = match row.value(column, &mut wire.values) {
                 None if *required => {
-                    return Err(BadValue { column, code: Code::NotNull, wanted: "a key" });
+                    return Err(BadValue::null(column));
                 }
                 None => Cell::Null,
                 Some((home, span)) => {
                     let value = row.bytes(home, span, &wire.values);
-                    match store.keep(value) {
+                    match common.keep(value).map_or_else(|| store.keep(value), Ok) {
                         Ok(Kept::Integer(number)) => Cell::Integer(number),
                         Ok(Kept::Real(number)) => Cell::Real(number),
                         Ok(Kept::Text) => Cell::Text(home, span),

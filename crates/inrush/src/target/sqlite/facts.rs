@@ -11,6 +11,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pending::directory;
 use crate::plan::{Column, TableFacts, TargetFacts};
 use crate::target::sqlite::ddl::quote;
+use crate::target::sqlite::pages::layout::{database_obstacle, table_obstacle};
 use crate::target::sqlite::session::{
     LockWait, explain, follow_link, no_directory, open_file, refuse_leftovers, with_suffix,
 };
@@ -96,6 +97,7 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
         })?;
         facts.settings.insert(pragma.to_owned(), value);
     }
+    facts.engine_only = database_obstacle(connection)?;
     facts.table = read_table(connection, table)?;
     Ok(facts)
 }
@@ -115,12 +117,13 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
             .query_row("SELECT strict FROM pragma_table_list(?1)", [&name], |row| row.get(0))?;
     let mut key: Vec<(i64, String)> = Vec::new();
     // table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden; hidden columns are generated, or a virtual table's own.
-    let mut statement =
-        connection.prepare("SELECT name, type, pk FROM pragma_table_xinfo(?1) WHERE hidden = 0")?;
+    let mut statement = connection.prepare(
+        "SELECT name, type, pk, \"notnull\", ifnull(length(CAST(dflt_value AS BLOB)), 0) FROM pragma_table_xinfo(?1) WHERE hidden = 0",
+    )?;
     let mut rows = statement.query([&name])?;
     while let Some(row) = rows.next()? {
-        let (column, mut declared, pk): (String, String, i64) =
-            (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (column, mut declared, pk, required): (String, String, i64, bool) =
+            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
         if strict && declared.eq_ignore_ascii_case("ANY") {
             // In a STRICT table ANY keeps every value as it is, like a column without a type in an ordinary one; there the word
             // means NUMERIC affinity (https://sqlite.org/stricttables.html).
@@ -129,13 +132,15 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
         if pk > 0 {
             key.push((pk, column.clone()));
         }
+        // And the one in a record's header that says what it is.
+        facts.default_bytes.push(1 + row.get::<_, u32>(4)?);
         let ty = types::declared(&declared);
         facts.columns.push(Column {
             name: column,
             ty,
             declared: Some(declared),
             pinned: true,
-            required: false,
+            required,
         });
     }
     key.sort();
@@ -143,13 +148,15 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
     // source does not have. Who wants that leaves the column out.
     if let [(_, only)] = key.as_slice() {
         for column in facts.columns.iter_mut().filter(|column| column.name == *only) {
-            column.required =
+            column.required |=
                 column.declared.as_deref().is_some_and(|ty| ty.eq_ignore_ascii_case("INTEGER"));
         }
     }
     facts.primary_key = key.into_iter().map(|(_, column)| column).collect();
     facts.unique_keys = unique_keys(connection, &name)?;
     facts.dependents = dependents(connection, &name)?;
+    facts.is_parent = is_parent(connection, &name)?;
+    facts.engine_only = table_obstacle(connection, &name)?;
     facts.holds_rows = connection.query_row(
         &format!("SELECT EXISTS (SELECT 1 FROM {})", quote(&name)),
         [],
@@ -180,6 +187,14 @@ fn dependents(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Stri
                WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE \
                AND key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT') AND child.name <> ?1 COLLATE NOCASE";
     connection.prepare(sql)?.query_map([table], |row| row.get(0))?.collect()
+}
+
+/// Whether SQLite checks foreign keys of other tables against this one's rows.
+fn is_parent(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS child, pragma_foreign_key_list(child.name) AS key \
+               WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE) \
+               AND (SELECT foreign_keys FROM pragma_foreign_keys)";
+    connection.query_row(sql, [table], |row| row.get(0))
 }
 
 fn refuse_view(connection: &Connection, name: &str) -> rusqlite::Result<Result<()>> {

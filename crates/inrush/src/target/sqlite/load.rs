@@ -11,25 +11,33 @@ use crate::error::{Aftermath, Error, Result};
 use crate::pipe::checksum::Stored;
 use crate::pipe::encode::Shape;
 use crate::pipe::{Cell, Checksum, Chunk, Encode, Home, Wire};
-use crate::plan::{Action, Durability, Facts, OnConflict, Plan, Request, Verify};
+use crate::plan::{Action, Durability, Facts, Lesson, OnConflict, Plan, Request, Verify};
 use crate::target::sqlite::ddl;
 use crate::target::sqlite::facts;
+use crate::target::sqlite::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::target::sqlite::session::Session;
 use crate::target::{Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdict};
 
 /// Rows in one transaction: all of them.
 const WHOLE_LOAD: &str = "0";
 
-/// All knobs of this target: first the one that only statements of several rows have, then those of every strategy.
-pub(super) static KNOBS: [Knob; 8] = [
-    ROWS_PER_STATEMENT,
-    ROWS_PER_TRANSACTION,
+/// A strategy without the knob writes all rows in one.
+fn rows_per_transaction(knobs: &Knobs) -> &str {
+    knobs.get(ROWS_PER_TRANSACTION.name).unwrap_or(WHOLE_LOAD)
+}
+
+/// All knobs of this target: first those that only pages have, then those of every strategy, then those of SQL.
+pub(super) static KNOBS: [Knob; 10] = [
+    ROW_ORDER,
+    SORT_MEMORY,
     JOURNAL_MODE,
     SYNCHRONOUS,
     BEGIN,
     BUSY_TIMEOUT,
     PAGE_SIZE,
     CACHE,
+    ROWS_PER_TRANSACTION,
+    ROWS_PER_STATEMENT,
 ];
 
 const ROWS_PER_STATEMENT: Knob = Knob {
@@ -44,7 +52,7 @@ const ROWS_PER_TRANSACTION: Knob = Knob {
     default: WHOLE_LOAD,
     about: "rows between commits; 0 is the whole load in one transaction, 1 is autocommit",
 };
-const JOURNAL_MODE: Knob = Knob {
+pub(super) const JOURNAL_MODE: Knob = Knob {
     name: "journal_mode",
     kind: KnobKind::Choice(&["keep", "delete", "truncate", "persist", "memory", "wal", "off"]),
     default: "keep",
@@ -118,10 +126,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         _ => Durability::Process,
     };
     Fit::Usable {
-        atomic: !facts.target.exists
-            || undoable && knobs.word("rows_per_transaction") == WHOLE_LOAD,
+        atomic: !facts.target.exists || undoable && rows_per_transaction(knobs) == WHOLE_LOAD,
         durability,
         lanes_max: 1,
+        // The lane never waits: there is no server.
+        encoders: facts.processors.saturating_sub(1),
     }
 }
 
@@ -131,20 +140,71 @@ pub(super) fn memory(knobs: &Knobs) -> Memory {
         wire_bytes_per_byte: size_of::<Cell>() + size_of::<crate::pipe::RowMark>(),
         // SQLite's cache, its statement and schema memory, and the program itself.
         fixed_bytes: knobs.count("cache") + (12 << 20),
+        // Parcels of this size stay in a core's own cache.
+        chunk_bytes: 256 << 10,
     }
 }
 
 /// What differs between strategies.
-pub(super) trait Writing: Send + Sync {
+pub(super) trait Writing: Send {
+    /// The table is ready, and the transaction open in which it was made so.
+    fn begin(&mut self, _session: &mut Session<'_>, _plan: &Plan) -> Result<()> {
+        Ok(())
+    }
+
     fn encoder(&self, shape: Arc<Shape>, plan: &Plan) -> Box<dyn Encode>;
-    fn lane<'l>(&self, transaction: Transaction<'l>, plan: &'l Plan) -> Result<Box<dyn Lane + 'l>>;
+
+    fn lane<'l>(
+        &'l mut self,
+        transaction: Transaction<'l>,
+        plan: &'l Plan,
+    ) -> Result<Box<dyn Lane + 'l>>;
+
+    /// Whether [`Writing::complete`] builds keys or indexes.
+    fn indexes(&self, plan: &Plan) -> bool {
+        !plan.request.indexes.is_empty()
+    }
+
+    /// All rows are sent.
+    fn complete(&mut self, session: &mut Session<'_>, plan: &Plan) -> Result<()> {
+        if self.indexes(plan) {
+            begin(session, plan)?;
+            create_indexes(session, plan)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for what the strategy has started by itself, before the commit.
+    fn settle(&mut self, _session: &Session<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// See [`Load::lesson`].
+    fn lesson(&mut self, _session: &Session<'_>, _rows_are_to_blame: bool) -> Option<Lesson> {
+        None
+    }
+}
+
+/// Has SQLite make the indexes that were asked for.
+pub(super) fn create_indexes(session: &Session<'_>, plan: &Plan) -> Result<()> {
+    for columns in &plan.request.indexes {
+        let taken = |name: &str| {
+            let query = format!(
+                "SELECT count(*) FROM sqlite_schema WHERE name = '{}' COLLATE NOCASE",
+                name.replace('\'', "''")
+            );
+            session.value(&query).is_ok_and(|count| count != "0")
+        };
+        session.execute(&ddl::create_index(&plan.table, columns, taken))?;
+    }
+    Ok(())
 }
 
 /// A load under way.
 pub(super) struct SqliteLoad<'a> {
     plan: &'a Plan,
     session: Session<'a>,
-    writing: &'static dyn Writing,
+    writing: Box<dyn Writing>,
     shape: Arc<Shape>,
     /// Rows in the table before the load.
     rows_before: u64,
@@ -162,13 +222,13 @@ struct Committed {
 }
 
 impl<'a> SqliteLoad<'a> {
-    pub(super) fn begin(
-        writing: &'static dyn Writing,
+    pub(super) fn start(
+        writing: impl Writing + 'static,
         plan: &'a Plan,
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let knobs = &plan.choice.knobs;
-        let session =
+        let mut session =
             Session::open(Path::new(&plan.location.secret), knobs.count("busy_timeout"), stop)?;
         if session.is_new() && knobs.word("page_size") != "keep" {
             session.execute(&format!("PRAGMA page_size = {}", knobs.word("page_size")))?;
@@ -185,12 +245,14 @@ impl<'a> SqliteLoad<'a> {
             }
             journal_mode_before = (before != mode).then_some(before);
         }
-        session.execute(&format!("PRAGMA synchronous = {}", knobs.word("synchronous")))?;
-        session.execute(&format!("PRAGMA cache_size = -{}", knobs.count("cache") >> 10))?;
+        let (synchronous, cache) = (knobs.word("synchronous"), knobs.count("cache") >> 10);
+        session.configure(format!(
+            "PRAGMA synchronous = {synchronous}; PRAGMA cache_size = -{cache}"
+        ))?;
         let mut load = Self {
             plan,
             session,
-            writing,
+            writing: Box::new(writing),
             shape: Arc::new(plan.shape()),
             rows_before: 0,
             checksum_before: None,
@@ -205,27 +267,16 @@ impl<'a> SqliteLoad<'a> {
         prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
     }
 
-    fn transaction(&mut self) -> Transaction<'_> {
-        let knobs = &self.plan.choice.knobs;
-        Transaction {
-            session: &self.session,
-            begin: knobs.word("begin"),
-            rows_max: knobs.count("rows_per_transaction"),
-            rows: 0,
-            committed: &mut self.committed,
-        }
-    }
-
     /// Makes the table ready, and leaves a transaction open for the rows.
     fn prepare(&mut self) -> Result<()> {
-        self.transaction().begin()?;
+        begin(&self.session, self.plan)?;
         self.prepare_table()?;
         // One row a transaction is what SQLite does by itself; the table itself is made or emptied in one, all the same.
-        if self.plan.choice.knobs.count("rows_per_transaction") == 1 {
+        if rows_per_transaction(&self.plan.choice.knobs) == "1" {
             self.session.execute("COMMIT")?;
             self.committed.anything = self.plan.choice.action != Action::Append;
         }
-        Ok(())
+        self.writing.begin(&mut self.session, self.plan)
     }
 
     fn prepare_table(&mut self) -> Result<()> {
@@ -312,26 +363,26 @@ impl Load for SqliteLoad<'_> {
     }
 
     fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
-        let (writing, plan) = (self.writing, self.plan);
-        Ok(vec![writing.lane(self.transaction(), plan)?])
+        let transaction = Transaction {
+            session: &self.session,
+            plan: self.plan,
+            rows_max: rows_per_transaction(&self.plan.choice.knobs).parse().unwrap_or(0),
+            rows: 0,
+            committed: &mut self.committed,
+        };
+        Ok(vec![self.writing.lane(transaction, self.plan)?])
     }
 
-    fn index(&mut self) -> Result<()> {
-        if !self.session.in_transaction() {
-            self.transaction().begin()?;
-        }
-        for columns in &self.plan.request.indexes {
-            let taken = |name: &str| {
-                let query = format!(
-                    "SELECT count(*) FROM sqlite_schema WHERE name = '{}' COLLATE NOCASE",
-                    name.replace('\'', "''")
-                );
-                self.session.value(&query).is_ok_and(|count| count != "0")
-            };
-            let sql = ddl::create_index(&self.plan.table, columns, taken);
-            self.session.execute(&sql)?;
-        }
-        Ok(())
+    fn indexes(&self) -> bool {
+        self.writing.indexes(self.plan)
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        self.writing.complete(&mut self.session, self.plan)
+    }
+
+    fn lesson(&mut self, rows_are_to_blame: bool) -> Option<Lesson> {
+        self.writing.lesson(&self.session, rows_are_to_blame)
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
@@ -376,6 +427,7 @@ impl Load for SqliteLoad<'_> {
             };
             settings.insert(name.to_owned(), value);
         }
+        self.writing.settle(&self.session)?;
         // From here on there is no stopping halfway.
         self.session.unwatch();
         if self.session.in_transaction() {
@@ -423,7 +475,7 @@ impl Load for SqliteLoad<'_> {
 /// The transaction a lane writes in, committed every so many rows when the plan says so.
 pub(super) struct Transaction<'l> {
     pub(super) session: &'l Session<'l>,
-    begin: &'l str,
+    plan: &'l Plan,
     rows_max: u64,
     rows: u64,
     committed: &'l mut Committed,
@@ -433,14 +485,15 @@ pub(super) struct Transaction<'l> {
 // of it; the load's own thread before and after. SQLite's "multi-thread" mode asks for no more.
 unsafe impl Send for Transaction<'_> {}
 
-impl Transaction<'_> {
-    fn begin(&mut self) -> Result<()> {
-        if !self.session.in_transaction() {
-            self.session.execute(&format!("BEGIN {}", self.begin))?;
-        }
-        Ok(())
+/// Opens a transaction, unless there is one.
+pub(super) fn begin(session: &Session<'_>, plan: &Plan) -> Result<()> {
+    if !session.in_transaction() {
+        session.execute(&format!("BEGIN {}", plan.choice.knobs.word("begin")))?;
     }
+    Ok(())
+}
 
+impl Transaction<'_> {
     /// A row was refused. Where SQLite has rolled back the whole transaction because of it (a trigger's RAISE(ROLLBACK)), the
     /// rows before it are gone, and going on would lose them.
     pub(super) fn refused(&self, message: &str) -> Result<()> {
@@ -471,7 +524,7 @@ impl Transaction<'_> {
             self.committed.rows += self.rows;
             self.rows = 0;
             if self.rows_max > 1 {
-                self.begin()?;
+                begin(self.session, self.plan)?;
             }
         }
         Ok(())

@@ -5,7 +5,9 @@ mod cells;
 mod ddl;
 mod facts;
 mod load;
+mod pages;
 mod session;
+mod sort;
 mod statement;
 mod types;
 mod values;
@@ -55,7 +57,7 @@ impl Target for Sqlite {
     }
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
-        &[&bind::Bind, &values::Values, &values::RowSql]
+        &[&pages::Pages, &bind::Bind, &values::Values, &values::RowSql]
     }
 
     fn facts(

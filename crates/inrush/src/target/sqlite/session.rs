@@ -57,6 +57,8 @@ pub(super) struct Session<'a> {
     pub(super) path: PathBuf,
     /// The file being written until the load has committed, when the database isn't there yet.
     temporary: Option<Pending>,
+    /// What every connection to the database begins with.
+    settings: String,
     /// Whether the progress handler is registered.
     watched: bool,
 }
@@ -87,12 +89,60 @@ impl<'a> Session<'a> {
             locks,
             path: path.to_owned(),
             temporary,
+            settings: String::new(),
             watched: false,
         })
     }
 
     pub(super) fn connection(&self) -> &Connection {
         self.connection.as_ref().expect("open until closed")
+    }
+
+    /// Has these settings made, now and whenever the database is opened again.
+    pub(super) fn configure(&mut self, settings: String) -> Result<()> {
+        self.execute(&settings)?;
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// Closes the connection to a new database, whose file is then the caller's to write: SQLite would take what it remembers of
+    /// a page for what is in the file.
+    pub(super) fn lend_file(&mut self) -> Result<File> {
+        let Some(temporary) = &self.temporary else { unreachable!("the database is new") };
+        let path = temporary.path.clone();
+        self.unwatch();
+        if let Some(connection) = self.connection.take() {
+            connection.close().map_err(|(_, error)| explain(&self.path, &error))?;
+        }
+        File::options().read(true).write(true).open(path).map_err(|error| self.write_error(&error))
+    }
+
+    /// Opens the database again after [`Session::lend_file`].
+    pub(super) fn reopen(&mut self) -> Result<()> {
+        let file = self.temporary.as_ref().map_or(self.path.as_path(), |temporary| &temporary.path);
+        let connection = open_file(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .map_err(|error| explain(&self.path, &error))?;
+        self.locks.apply(&connection);
+        self.connection = Some(connection);
+        self.execute(&self.settings)?;
+        self.watch();
+        Ok(())
+    }
+
+    /// Whether the user wants to stop.
+    pub(super) fn stopped(&self) -> bool {
+        self.locks.stop.load(Relaxed)
+    }
+
+    /// An error while the database's file is written without SQLite.
+    pub(super) fn write_error(&self, error: &io::Error) -> Error {
+        let shown = self.path.display();
+        match error.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => explain_code(&self.path, ffi::SQLITE_FULL, ""),
+            _ => Error::target(format!("cannot write {shown}: {error}")),
+        }
     }
 
     /// Runs statements that answer with nothing.

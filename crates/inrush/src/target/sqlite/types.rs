@@ -49,7 +49,7 @@ pub(super) fn declared(declared: &str) -> Type {
 
 /// What SQLite does to a value on its way into a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Affinity {
+pub(super) enum Affinity {
     Integer,
     Text,
     None,
@@ -57,7 +57,7 @@ enum Affinity {
     Numeric,
 }
 
-fn affinity(declared: &str) -> Affinity {
+pub(super) fn affinity(declared: &str) -> Affinity {
     let upper = declared.to_ascii_uppercase();
     let has = |word: &str| upper.contains(word);
     if has("INT") {
@@ -144,19 +144,30 @@ impl Store {
         Self { kind, strict: !column.pinned, numeric, text }
     }
 
+    /// What most values of the column are, to be asked once and looked for first.
+    pub(super) fn common(self) -> Common {
+        match self.kind {
+            Kind::Text if !self.numeric => Common::Text,
+            _ if self.text => Common::Unknown,
+            Kind::Integer => Common::Integer,
+            Kind::Real => Common::Real,
+            Kind::Timestamp { zone: Some(false) } => Common::Moment,
+            _ => Common::Unknown,
+        }
+    }
+
     /// How `value` is stored.
-    #[inline]
+    #[inline(never)]
     pub(super) fn keep(self, value: &[u8]) -> Result<Kept, Misfit> {
         let kept = match self.kind {
-            Kind::Text if !self.numeric => return Ok(Kept::Text),
             Kind::Integer => self.integer(value),
             Kind::Real => self.real(value),
+            Kind::Text if !self.numeric => return Ok(Kept::Text),
             _ => self.other(value),
         };
         if self.text { kept.map(|_| Kept::Text) } else { kept }
     }
 
-    #[inline]
     fn integer(self, value: &[u8]) -> Result<Kept, Misfit> {
         match scan::integer(value) {
             Ok(number) if !self.strict || scan::is_canonical_integer(value) => {
@@ -173,7 +184,6 @@ impl Store {
         }
     }
 
-    #[inline]
     fn real(self, value: &[u8]) -> Result<Kept, Misfit> {
         if self.strict && !scan::float_round_trips(value) && !is_whole_with_exponent(value) {
             return Err((Code::Type, "a number that a double keeps exactly"));
@@ -232,6 +242,38 @@ impl Store {
             return Err((Code::Type, wanted));
         }
         exact_number(value).map_err(|_| (Code::Type, wanted))
+    }
+}
+
+/// What nearly all values of a column are written like, so that one function can tell them at a glance. It is compiled into the
+/// loops over columns; for any other value there is [`Store::keep`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Common {
+    /// [`scan::plain_integer`].
+    Integer,
+    /// [`scan::plain_decimal`].
+    Real,
+    /// A timestamp without a zone.
+    Moment,
+    /// Any text.
+    Text,
+    /// Nothing is known.
+    Unknown,
+}
+
+impl Common {
+    /// How `value` is stored if it is written as most are.
+    #[inline(always)]
+    pub(super) fn keep(self, value: &[u8]) -> Option<Kept> {
+        match self {
+            Self::Integer => scan::plain_integer(value).map(Kept::Integer),
+            Self::Real => scan::plain_decimal(value).map(Kept::Real),
+            Self::Moment => {
+                (scan::timestamp(value) == Some(scan::Zone::None)).then_some(Kept::Text)
+            }
+            Self::Text => Some(Kept::Text),
+            Self::Unknown => None,
+        }
     }
 }
 
@@ -410,6 +452,44 @@ mod tests {
         assert_eq!(real.keep(b"9007199254740992"), Ok(Kept::Real(9_007_199_254_740_992.0)));
         assert_eq!(real.keep(b"9007199254740993").unwrap_err().0, Code::Range);
         assert!(real.keep(b"0.1234567890123456789").is_ok());
+    }
+
+    /// What is told at a glance is what would have been told after a closer look.
+    #[test]
+    fn common_values_are_kept_as_any_value_is() {
+        let values = "0 -0 7 -7 +7 007 1.0 1.5 -1.50 .5 5. 1e5 12345678 123456789 1234567890123456 12345678901234567 \
+                      9223372036854775807 9223372036854775808 40.2103345 -4.3471046 1234567.12345678 12345678.5 \
+                      00.5 -0.0 x 1x 1.x 2012-02-29 2013-02-29 true";
+        let moments = [
+            "",
+            "2012-02-29 23:59:59",
+            "2012-02-29 23:59",
+            "2012-02-29 23:59:59Z",
+            "2013-02-29 00:00:00",
+        ];
+        let types = [
+            (Type::Integer, "INTEGER"),
+            (Type::Float, "REAL"),
+            (Type::Timestamp { zone: false }, "TIMESTAMP"),
+            (Type::Timestamp { zone: true }, "TIMESTAMP"),
+            (Type::Date, "DATE"),
+            (Type::Text, "STRING"),
+            (Type::Text, "TEXT"),
+        ];
+        for (ty, name) in types {
+            for declared in [None, Some(name), Some("TEXT"), Some("REAL"), Some("NUMERIC")] {
+                for pinned in [false, true] {
+                    let store = column(ty, declared, pinned);
+                    for value in values.split_whitespace().chain(moments) {
+                        let value = value.as_bytes();
+                        let shown = value.escape_ascii();
+                        if let Some(kept) = store.common().keep(value) {
+                            assert_eq!(store.keep(value), Ok(kept), "{store:?} {shown}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

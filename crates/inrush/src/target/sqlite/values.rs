@@ -31,7 +31,7 @@ impl Strategy for Values {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &load::KNOBS
+        &load::KNOBS[2..]
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
@@ -51,7 +51,7 @@ impl Strategy for Values {
     }
 
     fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
-        SqliteLoad::begin(&Values, plan, stop)
+        SqliteLoad::start(Values, plan, stop)
     }
 }
 
@@ -65,7 +65,7 @@ impl Strategy for RowSql {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &load::KNOBS[1..]
+        &load::KNOBS[2..9]
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
@@ -77,7 +77,7 @@ impl Strategy for RowSql {
     }
 
     fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
-        SqliteLoad::begin(&RowSql, plan, stop)
+        SqliteLoad::start(RowSql, plan, stop)
     }
 }
 
@@ -92,7 +92,11 @@ impl Writing for Values {
         Box::new(TextEncoder::new(shape, TupleEncoder::new(plan)))
     }
 
-    fn lane<'l>(&self, transaction: Transaction<'l>, plan: &'l Plan) -> Result<Box<dyn Lane + 'l>> {
+    fn lane<'l>(
+        &'l mut self,
+        transaction: Transaction<'l>,
+        plan: &'l Plan,
+    ) -> Result<Box<dyn Lane + 'l>> {
         let rows = plan.choice.knobs.count("rows_per_statement") as usize;
         Ok(Box::new(TextLane::new(transaction, plan, rows)))
     }
@@ -103,7 +107,11 @@ impl Writing for RowSql {
         Values.encoder(shape, plan)
     }
 
-    fn lane<'l>(&self, transaction: Transaction<'l>, plan: &'l Plan) -> Result<Box<dyn Lane + 'l>> {
+    fn lane<'l>(
+        &'l mut self,
+        transaction: Transaction<'l>,
+        plan: &'l Plan,
+    ) -> Result<Box<dyn Lane + 'l>> {
         Ok(Box::new(TextLane::new(transaction, plan, 1)))
     }
 }

@@ -1,0 +1,165 @@
+//! The serial part: each row gets its rowid and goes where it belongs, and rows that can't are told from the rest.
+
+use inrush_sqlite_pages::record::RECORD_BYTES_MAX;
+use inrush_sqlite_pages::{RecordReader, Value};
+
+use crate::error::{Error, Kind, Result};
+use crate::pipe::checksum::Stored;
+use crate::pipe::{Ack, Checksum, Chunk, Code, RowFault, Wire};
+use crate::plan::{Lesson, Plan, Repeats, Verify};
+use crate::target::Lane;
+use crate::target::sqlite::pages::ROW_ORDER;
+use crate::target::sqlite::pages::layout::Layout;
+use crate::target::sqlite::pages::record::RecordShape;
+use crate::target::sqlite::pages::sink::Sink;
+use crate::target::sqlite::pages::write::Trees;
+use crate::target::sqlite::statement::fault;
+
+pub(super) struct PageLane<'l> {
+    sink: Sink<'l>,
+    layout: &'l Layout,
+    trees: &'l mut Trees,
+    always_null: Option<&'l str>,
+    /// Rows that are known to repeat a key, and how many of them have come by.
+    repeats: &'l Repeats,
+    repeated: usize,
+    /// How many rows have come by.
+    position: u64,
+    /// Whether rowids come before the records.
+    keyed: bool,
+    /// The rowid of the last row.
+    rowid: i64,
+    /// For each value of a record, which column of the plan it is.
+    loaded: Vec<Option<usize>>,
+    sums: bool,
+    lesson: &'l mut Option<Lesson>,
+}
+
+impl<'l> PageLane<'l> {
+    pub(super) fn new(
+        sink: Sink<'l>,
+        layout: &'l Layout,
+        shape: &'l RecordShape,
+        trees: &'l mut Trees,
+        plan: &'l Plan,
+        lesson: &'l mut Option<Lesson>,
+    ) -> Self {
+        Self {
+            sink,
+            layout,
+            trees,
+            always_null: shape.always_null.as_deref(),
+            repeats: &plan.facts.source.repeats,
+            repeated: 0,
+            position: 0,
+            keyed: shape.has_rowids(),
+            rowid: 0,
+            loaded: shape.loaded().collect(),
+            sums: plan.request.verify == Verify::Checksum,
+            lesson,
+        }
+    }
+
+    /// Why this row can't be loaded, in the words that SQLite has for it.
+    fn refused(&mut self, row: usize, record: &[u8]) -> Option<RowFault> {
+        if let Some(column) = self.always_null {
+            let message = format!("NOT NULL constraint failed: {}.{column}", self.layout.table);
+            return Some(fault(row, Code::NotNull, Some(column.to_owned()), message));
+        }
+        if record.len() > RECORD_BYTES_MAX {
+            return Some(fault(row, Code::TooLong, None, "string or blob too big".to_owned()));
+        }
+        if let Some((position, key)) = self.repeats.rows.get(self.repeated)
+            && *position == self.position
+        {
+            self.repeated += 1;
+            return Some(self.duplicate(row, &self.repeats.keys[*key as usize]));
+        }
+        None
+    }
+
+    fn duplicate(&self, row: usize, key: &[String]) -> RowFault {
+        let table = &self.layout.table;
+        let names: Vec<String> = key.iter().map(|column| format!("{table}.{column}")).collect();
+        let message = format!("UNIQUE constraint failed: {}", names.join(", "));
+        fault(row, Code::DuplicateKey, key.first().cloned(), message)
+    }
+
+    /// A row whose rowid is not greater than the one before.
+    #[cold]
+    fn out_of_order(&mut self, row: usize, rowid: i64) -> Result<RowFault> {
+        let key = &self.layout.keys()[0];
+        // The row before may itself be one that another key forbids; who can tell needs all rows.
+        if rowid == self.rowid && self.trees.indexes.is_empty() {
+            return Ok(self.duplicate(row, key));
+        }
+        *self.lesson = Some(Lesson::Knob(ROW_ORDER.name, "any"));
+        let why =
+            format!("the rows are not in the order of {}: {rowid} after {}", key[0], self.rowid);
+        Err(Error::new(Kind::Source, why)
+            .advise(format!("--set {}=any has them sorted", ROW_ORDER.name)))
+    }
+
+    fn add_to(&self, sums: &mut Checksum, rowid: i64, record: &[u8]) {
+        let keyed = self.layout.rowid;
+        for ((index, column), field) in
+            self.loaded.iter().enumerate().zip(RecordReader::new(record))
+        {
+            let Some(column) = column else { continue };
+            let stored = match field.value() {
+                _ if keyed == Some(index) => Stored::Integer(rowid),
+                Value::Null => Stored::Null,
+                Value::Integer(number) => Stored::Integer(number),
+                Value::Real(number) => Stored::Real(number),
+                Value::Text(text) => Stored::Text(text),
+                Value::Blob(bytes) => Stored::Bytes(bytes),
+            };
+            sums.add(*column, stored);
+        }
+    }
+}
+
+impl Lane for PageLane<'_> {
+    fn send(&mut self, _chunk: &Chunk, wire: &Wire) -> Result<Ack> {
+        let columns = self.loaded.iter().flatten().count();
+        let mut ack = Ack { checksum: self.sums.then(|| Checksum::new(columns)), ..Ack::default() };
+        let ascending = self.trees.unsorted.is_none() && self.trees.rows.is_some();
+        let mut start = 0;
+        for (row, mark) in wire.rows.iter().enumerate() {
+            let bytes = &wire.bytes[start..mark.end as usize];
+            start = mark.end as usize;
+            let (rowid, record) = match bytes.split_first_chunk() {
+                Some((rowid, record)) if self.keyed => (i64::from_be_bytes(*rowid), record),
+                _ => (self.rowid + 1, bytes),
+            };
+            let mut refused = self.refused(row, record);
+            if refused.is_none() && ascending && rowid <= self.rowid && self.has_rows() {
+                refused = Some(self.out_of_order(row, rowid)?);
+            }
+            let position = self.position;
+            self.position += 1;
+            if let Some(fault) = refused {
+                ack.faults.push(fault);
+                continue;
+            }
+            self.rowid = rowid;
+            self.trees
+                .push(record, rowid, position)
+                .map_err(|error| self.sink.file_error(&error))?;
+            ack.loaded += 1;
+            if let Some(sums) = &mut ack.checksum {
+                self.add_to(sums, rowid, record);
+            }
+        }
+        if let Some(rows) = &mut self.trees.rows {
+            rows.flush(&mut self.sink)?;
+        }
+        Ok(ack)
+    }
+}
+
+impl PageLane<'_> {
+    fn has_rows(&self) -> bool {
+        self.trees.rows.as_ref().is_some_and(|rows| rows.last_rowid().is_some())
+    }
+}

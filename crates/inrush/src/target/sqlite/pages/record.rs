@@ -1,0 +1,267 @@
+//! Fields to records: the bytes of a row as SQLite stores it, but for its rowid.
+
+use inrush_scan::{Zone, plain_decimal, plain_integer_within, timestamp};
+use inrush_sqlite_pages::{RecordWriter, ShortValues};
+use rusqlite::types::Value;
+
+use crate::error::Result;
+use crate::pipe::encode::{BadValue, EncodeRow, Row, is_plain};
+use crate::pipe::{Code, Wire};
+use crate::plan::Plan;
+use crate::target::sqlite::pages::layout::Layout;
+use crate::target::sqlite::session::Session;
+use crate::target::sqlite::types::{Affinity, Common, Kept, Store};
+
+/// What each value of a record is made of.
+#[derive(Clone)]
+pub(super) struct RecordShape {
+    slots: Vec<Slot>,
+    /// A column that every row leaves NULL and that takes no NULL.
+    pub(super) always_null: Option<String>,
+}
+
+#[derive(Clone)]
+enum Slot {
+    /// A loaded column, by its place among those of the plan.
+    Field { column: usize, store: Store, affinity: Affinity, required: bool },
+    /// The loaded column whose values are the rowids; the record has NULL in its place.
+    Rowid { column: usize, store: Store },
+    /// A column that the source doesn't have.
+    Constant { value: Value, affinity: Affinity },
+}
+
+impl Slot {
+    /// The column that the value comes from, and what most values are if they are stored as they are told to be.
+    fn common(&self) -> (usize, Common) {
+        match self {
+            Self::Field { column, store, affinity, .. } => match (store.common(), affinity) {
+                (Common::Integer, Affinity::Real) => (*column, Common::Unknown),
+                (
+                    Common::Real,
+                    Affinity::Integer | Affinity::Numeric | Affinity::Text | Affinity::None,
+                ) => (*column, Common::Unknown),
+                (common, _) => (*column, common),
+            },
+            Self::Rowid { column, .. } => (*column, Common::Unknown),
+            Self::Constant { .. } => (0, Common::Unknown),
+        }
+    }
+}
+
+impl RecordShape {
+    /// How the plan's columns become records of this layout.
+    pub(super) fn new(plan: &Plan, layout: &Layout, session: &Session<'_>) -> Result<Self> {
+        let columns = &plan.choice.columns;
+        let mut always_null = None;
+        let mut slots = Vec::with_capacity(layout.columns.len());
+        for (index, kept) in layout.columns.iter().enumerate() {
+            let loaded =
+                columns.iter().position(|column| column.name.eq_ignore_ascii_case(&kept.name));
+            let rowid = layout.rowid == Some(index);
+            slots.push(match loaded {
+                Some(column) if rowid => Slot::Rowid { column, store: Store::of(&columns[column]) },
+                Some(column) => Slot::Field {
+                    column,
+                    store: Store::of(&columns[column]),
+                    affinity: kept.affinity,
+                    required: columns[column].required,
+                },
+                None => {
+                    let value = match &kept.default {
+                        // A rowid is numbered, whatever default its column has.
+                        Some(literal) if !rowid => session
+                            .connection()
+                            .query_row(&format!("SELECT {literal}"), [], |row| row.get(0))
+                            .map_err(|error| session.explain(&error))?,
+                        _ => Value::Null,
+                    };
+                    if kept.not_null && !rowid && value == Value::Null {
+                        always_null.get_or_insert_with(|| kept.name.clone());
+                    }
+                    Slot::Constant { value, affinity: kept.affinity }
+                }
+            });
+        }
+        Ok(Self { slots, always_null })
+    }
+
+    /// The loaded columns in the order of the record, each by its place among those of the plan; none where the record has what
+    /// every row has.
+    pub(super) fn loaded(&self) -> impl Iterator<Item = Option<usize>> + '_ {
+        self.slots.iter().map(|slot| match slot {
+            Slot::Field { column, .. } | Slot::Rowid { column, .. } => Some(*column),
+            Slot::Constant { .. } => None,
+        })
+    }
+
+    /// Whether rowids come from the source.
+    pub(super) fn has_rowids(&self) -> bool {
+        self.slots.iter().any(|slot| matches!(slot, Slot::Rowid { .. }))
+    }
+}
+
+/// Encodes a row as a record; where the source has the rowid, that comes before it, in 8 bytes.
+pub(super) struct RecordEncoder {
+    shape: RecordShape,
+    /// For each slot the column and what most of its values are.
+    common: Vec<(usize, Common)>,
+    record: RecordWriter,
+}
+
+impl RecordEncoder {
+    pub(super) fn new(shape: RecordShape) -> Self {
+        let record = RecordWriter::new(shape.slots.len());
+        let common = shape.slots.iter().map(Slot::common).collect();
+        Self { shape, common, record }
+    }
+}
+
+impl EncodeRow for RecordEncoder {
+    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue> {
+        let (slots, record) = (self.shape.slots.as_slice(), &mut self.record);
+        record.clear();
+        // The record has its own copy of what had to be rewritten.
+        wire.values.clear();
+        let mut done = push_common(&self.common, row, record);
+        while let Some(slot) = slots.get(done) {
+            let (column, common) = self.common[done];
+            match long_text(column, common, row) {
+                Some(text) => record.text(text),
+                None => push_any(slot, row, record, wire)?,
+            }
+            done += 1;
+            done += push_common(&self.common[done..], row, record);
+        }
+        record.finish_into(&mut wire.bytes);
+        Ok(())
+    }
+}
+
+/// Appends the value of any slot.
+#[inline(never)]
+fn push_any(
+    slot: &Slot,
+    row: &Row<'_>,
+    record: &mut RecordWriter,
+    wire: &mut Wire,
+) -> Result<(), BadValue> {
+    match slot {
+        Slot::Field { column, store, affinity, required } => {
+            let Some((home, span)) = row.value(*column, &mut wire.values) else {
+                if *required {
+                    return Err(BadValue::null(*column));
+                }
+                record.null();
+                return Ok(());
+            };
+            let value = row.bytes(home, span, &wire.values);
+            match store.keep(value) {
+                Ok(Kept::Text) => record.text(value),
+                Ok(Kept::Integer(number)) => push_integer(record, *affinity, number),
+                Ok(Kept::Real(number)) => push_real(record, *affinity, number),
+                Ok(Kept::Bytes) => record.blob(value),
+                Err((code, wanted)) => {
+                    return Err(BadValue { column: *column, code, wanted });
+                }
+            }
+        }
+        Slot::Rowid { column, store } => {
+            let Some((home, span)) = row.value(*column, &mut wire.values) else {
+                return Err(BadValue::null(*column));
+            };
+            let value = row.bytes(home, span, &wire.values);
+            match store.common().keep(value).map_or_else(|| store.keep(value), Ok) {
+                Ok(Kept::Integer(number)) => wire.bytes.extend_from_slice(&number.to_be_bytes()),
+                Ok(_) => {
+                    let wanted = "an integer";
+                    return Err(BadValue { column: *column, code: Code::Type, wanted });
+                }
+                Err((code, wanted)) => {
+                    return Err(BadValue { column: *column, code, wanted });
+                }
+            }
+            record.null();
+        }
+        Slot::Constant { value, affinity } => match value {
+            Value::Null => record.null(),
+            Value::Integer(number) => push_integer(record, *affinity, *number),
+            Value::Real(number) => push_real(record, *affinity, *number),
+            Value::Text(text) => record.text(text.as_bytes()),
+            Value::Blob(bytes) => record.blob(bytes),
+        },
+    }
+    Ok(())
+}
+
+/// Appends values as long as each is short and one of those that its column mostly has. Returns how many those are.
+#[inline(never)]
+fn push_common(columns: &[(usize, Common)], row: &Row<'_>, record: &mut RecordWriter) -> usize {
+    record.append_short(|values| push_short(columns, row, values))
+}
+
+#[inline(always)]
+fn push_short(columns: &[(usize, Common)], row: &Row<'_>, values: &mut ShortValues<'_>) -> usize {
+    let (chunk, fields) = (row.chunk, row.fields());
+    for (index, (column, common)) in columns.iter().enumerate() {
+        let Some(field) = fields.get(*column).filter(|field| is_plain(field)) else { return index };
+        let value = field.raw(chunk);
+        let (start, end) = (field.start as usize, field.end as usize);
+        match common {
+            Common::Integer => {
+                let Some(number) = plain_integer_within(chunk, start, end) else { return index };
+                values.integer(number);
+            }
+            Common::Real => {
+                let Some(number) = plain_decimal(value) else { return index };
+                values.compact_real(number);
+            }
+            Common::Moment => {
+                if timestamp(value) != Some(Zone::None)
+                    || !values.text_within(chunk, start, value.len())
+                {
+                    return index;
+                }
+            }
+            Common::Text => {
+                if !values.text_within(chunk, start, value.len()) {
+                    return index;
+                }
+            }
+            Common::Unknown => return index,
+        }
+    }
+    columns.len()
+}
+
+/// The text that [`push_common`] stopped at because it is long.
+fn long_text<'a>(column: usize, common: Common, row: &'a Row<'_>) -> Option<&'a [u8]> {
+    let field = row.fields().get(column).filter(|field| is_plain(field))?;
+    matches!(common, Common::Text).then(|| field.raw(row.chunk))
+}
+
+/// An integer as SQLite stores it in a column of this affinity.
+#[inline]
+fn push_integer(record: &mut RecordWriter, affinity: Affinity, number: i64) {
+    match affinity {
+        Affinity::Real => record.compact_real(number as f64),
+        _ => record.integer(number),
+    }
+}
+
+/// A double as SQLite stores it in a column of this affinity: one of NUMERIC or INTEGER affinity makes an integer of a whole number
+/// (`sqlite3VdbeIntegerAffinity`, which leaves the two extremes alone).
+#[inline]
+fn push_real(record: &mut RecordWriter, affinity: Affinity, number: f64) {
+    match affinity {
+        Affinity::Real => record.compact_real(number),
+        Affinity::Integer | Affinity::Numeric => {
+            let whole = number as i64;
+            if whole as f64 == number && whole > i64::MIN && whole < i64::MAX {
+                record.integer(whole);
+            } else {
+                record.real(number);
+            }
+        }
+        Affinity::Text | Affinity::None => record.real(number),
+    }
+}

@@ -1,0 +1,18 @@
+//! The library from outside: a plan, a run, and what is in the database afterwards.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "clippy knows tests by their attribute, helpers have none"
+)]
+
+/// Tables and files that look random: every kind of key, type and page that SQLite has, and data that fits badly.
+mod case;
+/// Two databases that have to be the same to SQLite, whoever wrote them.
+mod database;
+/// `sqlite/pages` against `sqlite/bind`: for every input the same table, the same bad rows, the same words.
+mod pages;
+/// Numbers that look random and are the same in every run with the same seed.
+mod random_numbers;
+/// What `sqlite/pages` leaves to SQLite, and the words it has for that.
+mod refusals;
