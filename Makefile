@@ -13,8 +13,9 @@ ROWS ?= 5000000
 PAIRS ?= 5
 SIZE_MB ?= 2048
 FUZZ_S ?= 60
+CASES ?= 10000
 
-.PHONY: help test deps testdata fmt lint doc doctest scripts build bench bench-smoke memory deny fuzz clean
+.PHONY: help test deps testdata fmt lint doc doctest scripts build bench bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
@@ -45,17 +46,21 @@ doctest: ## the examples in the documentation
 scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run
 
-build: ## the release command, target/release/inrush
+build: ## the release command, target/release/inrush, and what the bench compares it with
 	cargo build --release --locked
+	cargo build --release --locked -p inrush --example prepared
 
-bench: build ## load against sqlite3 .import, paired (ROWS, PAIRS)
+bench: build ## load against sqlite3 .import, cp and prepared statements, paired (ROWS, PAIRS)
 	benches/sqlite.py $(ROWS) $(PAIRS)
 
 bench-smoke: build ## the same at its smallest size, to see that it runs
-	benches/sqlite.py 50000 2
+	benches/sqlite.py 50000 1
 
 memory: build ## peak memory of loading SIZE_MB, exits 1 above 150 MB
 	benches/memory.py $(SIZE_MB)
+
+schemas: ## sqlite/pages against sqlite/bind on CASES tables and files that look random
+	PROPTEST_CASES=$(CASES) cargo test --locked -p inrush --test it pages_do_what_bind_does -- --nocapture
 
 deny: ## licences, sources and doubled versions of the dependencies
 	@scripts/deny.sh

@@ -1,14 +1,27 @@
 #!/usr/bin/env python3
-"""inrush load against sqlite3's .import, side by side: sqlite.py [ROWS] [PAIRS] [--strategy ID] [--set KNOB=VALUE]
+"""inrush load into SQLite against what people use, side by side: sqlite.py [ROWS] [PAIRS] [CASE ...]
 
-Each pair loads the same generated TSV file twice, each time into a fresh copy of one database that holds an empty,
-typed table: (A) inrush load, (B) sqlite3 .import. Both with a rollback journal, synchronous=FULL and one transaction,
-timed from the start of the process to its end. The runs are interleaved A B A B; what the run before left to be
-written is flushed first; no cache is dropped. After each pair both tables are compared value by value, with types,
-and a difference ends the bench: there is no time without a verified table.
+Each case loads the same generated file in interleaved runs A B A B: (A) inrush load, durable as always, timed from the start
+of the process to its end; (B) the rival, with its journal and all syncing switched off unless the case says otherwise.
+Each timed run comes right after an untimed one of the same command, whose result is removed: the input is in memory then, and
+so is what a virtual machine's host takes away from idle guests. What was left to be written is flushed first. After each
+pair both tables are compared value by value, with types, and a difference ends the bench: there is no time without a
+verified table.
 
-sqlite3 reads in ascii mode with tab and newline as separators. That is its fastest reader and takes quotes as they
-are; its tabs mode would unquote a field that begins with a quote.
+Cases:
+  new        a new database, the nodes table with its primary key, against sqlite3 .import
+  cp         the same, against cp of the finished database
+  prepared   the same, against a prepared INSERT in one transaction with everything unsafe switched on (benches/prepared.rs)
+  existing   an empty typed table in a database that is there, against sqlite3 .import
+  durable    the same, both with a rollback journal and synchronous=FULL
+  indexed    a new database with two secondary indexes, against sqlite3 .import and CREATE INDEX
+  wide       rows of one text of 1 kB
+  quoted     CSV whose text fields are all quoted, hard ones among them
+  columns    60 columns of one to three digits
+  nulls      20 columns, all but the first always empty
+
+sqlite3 reads tab-separated files in ascii mode: that is its fastest reader and takes quotes as they are; its tabs mode would
+unquote a field that begins with a quote. It has no NULL: its empty texts are compared as NULLs.
 
 INRUSH names the binary (default: target/release/inrush), SQLITE3 the shell, TMPDIR the place for the files.
 """
@@ -16,30 +29,105 @@ INRUSH names the binary (default: target/release/inrush), SQLITE3 the shell, TMP
 import argparse
 import os
 import platform
+import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = """CREATE TABLE nodes(id integer primary key, lat real, lon real, version integer,
-  timestamp text, changeset integer, uid integer, user text);"""
-COLUMNS = ["id", "lat", "lon", "version", "timestamp", "changeset", "uid", "user"]
-IMPORT = """PRAGMA synchronous=FULL;
-.mode ascii
-.separator "\\t" "\\n"
-.import nodes.tsv nodes
-"""
+NODES = ["INTEGER PRIMARY KEY", "REAL", "REAL", "INTEGER", "TIMESTAMP", "INTEGER", "INTEGER", "TEXT"]
+UNSAFE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;\n"
+ASCII = '.mode ascii\n.separator "\\t" "\\n"\n'
 
 
-def binary() -> str:
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    path = os.environ.get("INRUSH", str(ROOT / target / "release" / "inrush"))
+@dataclass
+class Case:
+    """One comparison. `rival` is a script for the sqlite3 shell, or a command."""
+
+    name: str
+    about: str
+    wanted: float
+    input: str
+    types: list[str]
+    options: list[str]
+    rival: str | list[str] = ""
+    rows: int = 0
+    existing: bool = False
+    settings: str = UNSAFE
+    reader: str = ASCII
+    after: str = ""
+    indexes: list[str] = field(default_factory=list)
+    more_is_worse: bool = False
+
+
+def columns(types: list[str]) -> str:
+    return ", ".join(f"column_{n} {kind}" for n, kind in enumerate(types, 1))
+
+
+def cases(rows: int, target: Path) -> list[Case]:
+    nodes = ["nodes.tsv", "--header", "no", "--table", "t"]
+    keyed = [*nodes, "--primary-key", "column_1"]
+    indexes = ["--index", "column_6", "--index", "column_7"]
+    create = "CREATE INDEX t_6 ON t(column_6); CREATE INDEX t_7 ON t(column_7);\n"
+    csv = ".mode csv\n"
+    few = max(rows // 10, 1)
+    return [
+        Case("new", "a new database, against .import without journal and sync", 12, "nodes.tsv", NODES, keyed),
+        Case("cp", "a new database, against cp of the finished file (A / B)", 3.5, "nodes.tsv", NODES, keyed,
+             rival=["cp", "a.db", "b.db"], more_is_worse=True),
+        Case("prepared", "a new database, against prepared statements, one transaction, all unsafe", 1, "nodes.tsv",
+             NODES, keyed, rival=[str(target / "release/examples/prepared"), "nodes.tsv", "b.db"]),
+        Case("existing", "an empty table in a database that is there, against .import without journal and sync", 4,
+             "nodes.tsv", NODES, [*nodes], existing=True),
+        Case("durable", "the same, .import with rollback journal and synchronous=FULL", 4, "nodes.tsv", NODES, [*nodes],
+             existing=True, settings="PRAGMA synchronous = FULL;\n"),
+        Case("indexed", "a new database with two indexes, against .import and CREATE INDEX", 3, "nodes.tsv", NODES,
+             [*keyed, *indexes], after=create, indexes=["column_6", "column_7"]),
+        Case("wide", "one text of 1 kB", 4, "wide.tsv", ["TEXT"],
+             ["wide.tsv", "--header", "no", "--table", "t", "--type", "column_1=text"], rows=few),
+        Case("quoted", "CSV, all texts quoted", 4, "quoted.csv", NODES, ["quoted.csv", "--table", "t", "--primary-key", "id"],
+             reader=csv),
+        Case("columns", "60 narrow columns", 4, "columns.tsv", ["INTEGER"] * 60,
+             ["columns.tsv", "--header", "no", "--table", "t", "--format", "tsv"], rows=few),
+        Case("nulls", "20 columns that are empty but for the first", 4, "nulls.tsv", ["INTEGER"] + ["TEXT"] * 19,
+             ["nulls.tsv", "--header", "no", "--table", "t", "--format", "tsv", "--type", "column_1=integer"], rows=max(rows // 2, 1)),
+    ]
+
+
+def generate(name: str, rows: int, work: Path) -> None:
+    path = work / name
+    if path.exists():
+        return
+    with open(path, "wb") as out:
+        if name in ("nodes.tsv", "quoted.csv"):
+            command = [sys.executable, str(ROOT / "benches" / "nodes.py"), str(rows)]
+            subprocess.run(command + ["--quoted"] * (name == "quoted.csv"), stdout=out, check=True)
+            return
+        rng = random.Random(1)
+        if name == "wide.tsv":
+            letters = "abcdefghijklmnopqrstuvwxyz      "
+            text = "".join(rng.choices(letters, k=1 << 20)).encode()
+            for _ in range(rows):
+                at = rng.randrange(len(text) - 1000)
+                out.write(b"x" + text[at:at + 999] + b"\n")
+        elif name == "columns.tsv":
+            lines = ["\t".join(str(rng.randrange(1000)) for _ in range(60)) + "\n" for _ in range(min(rows, 5000))]
+            for row in range(rows):
+                out.write(lines[row % len(lines)].encode())
+        else:
+            for row in range(rows):
+                out.write(b"%d" % row + b"\t" * 19 + b"\n")
+
+
+def binary(target: Path) -> str:
+    path = os.environ.get("INRUSH", str(target / "release" / "inrush"))
     if not os.access(path, os.X_OK):
-        sys.exit(f"{path} is not there; build it with `cargo build --release`, or name it in INRUSH")
+        sys.exit(f"{path} is not there; build it with `make build`, or name it in INRUSH")
     return os.path.abspath(path)
 
 
@@ -70,22 +158,39 @@ def timed(command: list[str], work: Path, script: str = "") -> dict:
     return {"s": seconds, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024}
 
 
-def verify(sqlite: str, work: Path, rows: int) -> None:
-    """Both tables hold the same rows: every value equal, of the same type, under the same id.
+def names(sqlite: str, database: str) -> list[str]:
+    return shell(sqlite, database, "SELECT name FROM pragma_table_info('t')").split()
+
+
+def verify(sqlite: str, case: Case, rows: int) -> None:
+    """Both tables hold the same rows: every value equal, of the same type, under the same rowid.
 
     Doubles are compared by their 15 digits, which is how SQLite writes them: its own conversion of text misses the nearest
     double by one in about 1 of 2,000 of these coordinates, where inrush's is correctly rounded, as Python's.
     """
-    shown = {c: "a.{0} || '' IS b.{0} || ''" if c in ("lat", "lon") else "a.{0} IS b.{0}" for c in COLUMNS}
-    same = " AND ".join(f"{shown[c].format(c)} AND typeof(a.{c}) = typeof(b.{c})" for c in COLUMNS)
-    counts = shell(sqlite, "inrush.db", script=f"""ATTACH 'sqlite3.db' AS other;
-        SELECT (SELECT count(*) FROM main.nodes), (SELECT count(*) FROM other.nodes),
-               (SELECT count(*) FROM main.nodes a JOIN other.nodes b ON a.id = b.id WHERE {same});""").strip()
+    same = []
+    for ours, theirs, kind in zip(names(sqlite, "a.db"), names(sqlite, "b.db"), case.types, strict=True):
+        a, b = f"a.{ours}", f"nullif(b.{theirs}, '')"
+        if kind == "REAL":
+            same.append(f"({a} || '' IS {b} || '' AND typeof({a}) = typeof({b}))")
+        elif case.name == "quoted" and kind == "TEXT":
+            # An empty quoted text is a text to inrush, and so it is to sqlite3.
+            same.append(f"a.{ours} IS b.{theirs}")
+        else:
+            same.append(f"({a} IS {b} AND typeof({a}) = typeof({b}))")
+    counts = shell(sqlite, "a.db", script=f"""ATTACH 'b.db' AS other;
+        SELECT (SELECT count(*) FROM main.t), (SELECT count(*) FROM other.t),
+               (SELECT count(*) FROM main.t a JOIN other.t b ON a.rowid = b.rowid WHERE {' AND '.join(same)});""").strip()
     if counts != f"{rows}|{rows}|{rows}":
-        sys.exit(f"the tables differ: rows by inrush | by sqlite3 | equal = {counts}, expected {rows} of each")
-    check = shell(sqlite, "inrush.db", script="PRAGMA quick_check; PRAGMA journal_mode;").split()
-    if check != ["ok", "delete"]:
-        sys.exit(f"the database that inrush wrote is not sound: quick_check, journal_mode = {check}")
+        sys.exit(f"the tables differ: rows by inrush | by the rival | equal = {counts}, expected {rows} of each")
+    check = shell(sqlite, "a.db", "PRAGMA integrity_check").strip()
+    if check != "ok":
+        sys.exit(f"the database that inrush wrote is not sound: {check}")
+    for column in case.indexes:
+        both = [shell(sqlite, f"{db}.db", f"SELECT count(*), min({column}), max({column}) FROM t WHERE {column} BETWEEN 2000 AND 900000")
+                for db in "ab"]
+        if both[0] != both[1]:
+            sys.exit(f"the indexes on {column} differ: {both}")
 
 
 def machine(work: Path) -> str:
@@ -108,9 +213,49 @@ def filesystem(work: Path) -> str:
     return kind
 
 
-def spread(name: str, values: list[float], unit: str) -> None:
-    low, middle, high = min(values), statistics.median(values), max(values)
-    print(f"{name:<18} min {low:.2f}{unit}  median {middle:.2f}{unit}  max {high:.2f}{unit}")
+def run(case: Case, inrush: str, sqlite: str, rows: int, pairs: int, extra: list[str], work: Path) -> str:
+    rows = case.rows or rows
+    generate(case.input, rows, work)
+    table = f"CREATE TABLE t({columns(case.types)});\n"
+    load = [inrush, "load", *case.options, *extra, "a.db"]
+    script = ""
+    rival = case.rival
+    if not rival:
+        skip = "--skip 1 " if case.input.endswith(".csv") else ""
+        script = case.settings + case.reader + ("" if case.existing else table) + f".import {skip}{case.input} t\n" + case.after
+        rival = [sqlite, "-batch", "-bail", "-init", os.devnull, "b.db"]
+    print(f"\n{case.name}: {case.about}")
+    print(f"  input  {case.input}, {rows:,} rows, {(work / case.input).stat().st_size:,} bytes")
+    print(f"  A      inrush {' '.join(load[1:])}")
+    shown = " | ".join(script.strip().splitlines()) if script else " ".join(os.path.basename(word) for word in rival)
+    print(f"  B      {shown if len(shown) < 300 else shown[:140] + ' ... ' + shown[-140:]}")
+
+    def second_of_two(database: str, command: list[str], script: str = "") -> dict:
+        for _ in range(2):
+            (work / database).unlink(missing_ok=True)
+            if case.existing:
+                shell(sqlite, database, script="CREATE TABLE other(x); INSERT INTO other VALUES(1);\n" + table)
+            run = timed(command, work, script)
+        return run
+
+    runs = []
+    for _ in range(pairs):
+        a = second_of_two("a.db", load)
+        b = second_of_two("b.db", rival, script)
+        if case.name != "cp":
+            shell(sqlite, "a.db", "SELECT 1")
+            verify(sqlite, case, rows)
+        runs.append((a, b))
+        print(f"  A {a['s']:6.2f} s  B {b['s']:6.2f} s   CPU A {a['cpu']:5.2f} s  B {b['cpu']:5.2f} s   peak A {a['mb']:4.0f} MB")
+    ratios = [a["s"] / b["s"] if case.more_is_worse else b["s"] / a["s"] for a, b in runs]
+    what = "A / B" if case.more_is_worse else "B / A"
+    middle = statistics.median(ratios)
+    line = (f"{case.name:<9} A {statistics.median(a['s'] for a, _ in runs):6.2f} s   B {statistics.median(b['s'] for _, b in runs):6.2f} s"
+            f"   {what} {middle:5.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+            f"   wanted {'at most' if case.more_is_worse else 'at least'} {case.wanted:g}"
+            f"   peak memory {max(a['mb'] for a, _ in runs):.0f} MB")
+    print(f"  {line}")
+    return line
 
 
 def main() -> None:
@@ -118,51 +263,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="?", default=5_000_000, metavar="ROWS")
     parser.add_argument("pairs", type=int, nargs="?", default=5, metavar="PAIRS")
-    parser.add_argument("--strategy", default="sqlite/bind", metavar="ID")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all")
+    parser.add_argument("--strategy", metavar="ID", help="handed on to inrush load")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="handed on to inrush load")
     args = parser.parse_args()
     if args.rows < 1 or args.pairs < 1:
         parser.error("ROWS and PAIRS are at least 1")
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    known = cases(args.rows, target)
+    if unknown := set(args.cases) - {case.name for case in known}:
+        parser.error(f"no such case: {', '.join(sorted(unknown))}")
+    chosen = [case for case in known if not args.cases or case.name in args.cases]
 
-    inrush = binary()
+    inrush = binary(target)
     sqlite = shutil.which(os.environ.get("SQLITE3", "sqlite3")) or sys.exit("sqlite3 is not there; `make deps` installs it")
+    extra = [word for knob in args.set for word in ("--set", knob)]
+    if args.strategy:
+        extra += ["--strategy", args.strategy]
     with tempfile.TemporaryDirectory(prefix="inrush-bench-") as folder:
         work = Path(folder).resolve()
-        need_mb, free_mb = args.rows * 240 // 1_000_000, shutil.disk_usage(work).free // 1_000_000
+        need_mb, free_mb = args.rows * 500 // 1_000_000, shutil.disk_usage(work).free // 1_000_000
         if free_mb < need_mb:
             sys.exit(f"about {need_mb} MB are needed in {work.parent}, {free_mb} MB are free; TMPDIR names another place")
-        with open(work / "nodes.tsv", "wb") as tsv:
-            subprocess.run([sys.executable, str(ROOT / "benches" / "nodes.py"), str(args.rows)], stdout=tsv, check=True)
-        shell(sqlite, str(work / "empty.db"), script=TABLE)
-
-        load = [inrush, "load", "nodes.tsv", "--header", "no", "--table", "nodes", "--if-exists", "append",
-                "--strategy", args.strategy, *(word for knob in args.set for word in ("--set", knob)), "inrush.db"]
         # What is loaded later is read from `work`, so the shell's checks run there too.
         os.chdir(work)
-        size = (work / "nodes.tsv").stat().st_size
+        version = subprocess.run([inrush, "--version"], stdout=subprocess.PIPE, text=True).stdout.strip()
         print(f"machine    {machine(work)}")
-        print(f"versions   {subprocess.run([inrush, '--version'], stdout=subprocess.PIPE, text=True).stdout.strip()}, "
-              f"sqlite3 {shell(sqlite, '--version').split()[0]}, python {platform.python_version()}")
-        print(f"input      {args.rows:,} rows, {size:,} bytes, tab-separated")
-        print(f"A          {' '.join(['inrush', *load[1:]])}")
-        print(f"B          sqlite3 sqlite3.db: {' | '.join(IMPORT.splitlines())}")
-        print()
-        print(f"{'pair':>4} {'A inrush':>10} {'B sqlite3':>10} {'B / A':>7}   {'CPU A':>8} {'CPU B':>8} {'peak A':>9}")
-        runs = []
-        for pair in range(1, args.pairs + 1):
-            for name in ("inrush.db", "sqlite3.db"):
-                shutil.copyfile(work / "empty.db", work / name)
-            a = timed(load, work)
-            b = timed([sqlite, "-batch", "-bail", "-init", os.devnull, "sqlite3.db"], work, IMPORT)
-            verify(sqlite, work, args.rows)
-            runs.append((a, b))
-            print(f"{pair:>4} {a['s']:>8.2f} s {b['s']:>8.2f} s {b['s'] / a['s']:>7.2f}"
-                  f"   {a['cpu']:>6.2f} s {b['cpu']:>6.2f} s {a['mb']:>6.0f} MB")
-        print()
-        spread("A inrush", [a["s"] for a, _ in runs], " s")
-        spread("B sqlite3 .import", [b["s"] for _, b in runs], " s")
-        spread("B / A", [b["s"] / a["s"] for a, b in runs], "")
-        print(f"pairs: {args.pairs}, every table verified equal")
+        print(f"versions   {version}, sqlite3 {shell(sqlite, '--version').split()[0]}, python {platform.python_version()}")
+        lines = [run(case, inrush, sqlite, args.rows, args.pairs, extra, work) for case in chosen]
+    print(f"\n{args.pairs} pairs each, medians, every table verified equal")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":
