@@ -127,22 +127,6 @@ struct Retry {
     aftermath: Aftermath,
 }
 
-/// A value that doesn't fit the type its column was taken for.
-struct Surprise {
-    input: String,
-    column: String,
-    line: u64,
-    message: String,
-}
-
-impl Surprise {
-    fn error(&self) -> Error {
-        let Self { input, column, line, message } = self;
-        Error::source(format!("{input}: line {line}, column {column}: {message}"))
-            .advise(format!("say --type {column}=text (or --types text for all columns)"))
-    }
-}
-
 fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outcome> {
     let stop = observer.stop();
     // Whatever was waited for or running when the user stopped it, the user's wish is the reason.
@@ -157,21 +141,16 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
         inrush_scan::Newline::Cr => b'\r',
     };
     let mut rejects = RejectFiles::new(plan.reject_places.clone(), newline);
-    let mut surprise = None;
-    let steps = steps(plan, observer, began, &mut *load, &mut rejects, &mut surprise);
+    let mut surprised = false;
+    let steps = steps(plan, observer, began, &mut *load, &mut rejects, &mut surprised);
     let error = match steps {
         Ok(report) => return Ok(Outcome::Done(Box::new(report))),
         Err(error) => error,
     };
     // A try that knows the rows which repeat keys has told them where they come.
     let is_new_lesson = plan.facts.source.repeats.rows.is_empty() && !stop.load(Relaxed);
-    let (error, lesson) = match surprise {
-        Some(surprise) => (surprise.error(), load.lesson(is_new_lesson).or(Some(Lesson::Types))),
-        None => {
-            let rows_are_to_blame = error.kind() == Kind::Rejects && is_new_lesson;
-            (error, load.lesson(rows_are_to_blame))
-        }
-    };
+    let rows_are_to_blame = (surprised || error.kind() == Kind::Rejects) && is_new_lesson;
+    let lesson = load.lesson(rows_are_to_blame).or(surprised.then_some(Lesson::Types));
     let aftermath = load.abort();
     if aftermath == Aftermath::NothingChanged {
         rejects.withdraw();
@@ -203,7 +182,7 @@ fn steps(
     began: Instant,
     load: &mut dyn Load,
     rejects: &mut RejectFiles,
-    surprise: &mut Option<Surprise>,
+    surprised: &mut bool,
 ) -> Result<Report> {
     let request = &plan.request;
     let meter = Meter::default();
@@ -211,7 +190,7 @@ fn steps(
     let load_began = Instant::now();
     let mut tally = Tally::new(plan);
     let streamed = stream(plan, observer, began, load, &meter, &mut tally, rejects);
-    *surprise = tally.surprise.take();
+    *surprised = tally.surprised;
     streamed?;
     if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
         return Err(tally.over_limit(plan));
@@ -355,7 +334,8 @@ struct Tally {
     skipped: u64,
     blanks: u64,
     checksum: Option<Checksum>,
-    surprise: Option<Surprise>,
+    /// Whether a value didn't fit the type that its column was taken for.
+    surprised: bool,
     last_reject: Option<Reject>,
 }
 
@@ -373,7 +353,7 @@ impl Tally {
             skipped: 0,
             blanks: 0,
             checksum,
-            surprise: None,
+            surprised: false,
             last_reject: None,
         }
     }
@@ -417,13 +397,12 @@ impl Tally {
         }
         if let Some(found) = surprise {
             let reject = self.place(shape, chunk, &found);
-            self.surprise = Some(Surprise {
-                input: plan.source.inputs[self.file as usize].name.clone(),
-                column: reject.column.unwrap_or_default(),
-                line: reject.line,
-                message: reject.message,
-            });
-            return Err(Error::source("surprise"));
+            self.surprised = true;
+            let input = &plan.source.inputs[self.file as usize].name;
+            let column = reject.column.unwrap_or_default();
+            let (line, message) = (reject.line, reject.message);
+            return Err(Error::source(format!("{input}: line {line}, column {column}: {message}"))
+                .advise(format!("say --type {column}=text (or --types text for all columns)")));
         }
         self.records += u64::from(encoded.records);
         self.lines += encoded.lines;

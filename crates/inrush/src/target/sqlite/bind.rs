@@ -28,7 +28,7 @@ impl Strategy for Bind {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &load::KNOBS[2..9]
+        load::row_knobs()
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {

@@ -97,7 +97,7 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
         })?;
         facts.settings.insert(pragma.to_owned(), value);
     }
-    facts.engine_only = database_obstacle(connection)?;
+    facts.engine_only = database_obstacle(connection, &facts.settings)?;
     facts.table = read_table(connection, table)?;
     Ok(facts)
 }
@@ -181,20 +181,29 @@ fn unique_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Vec
     Ok(keys)
 }
 
+/// Tables with foreign keys that refer to this one, where `condition` holds of the child and the key.
+fn children(
+    connection: &Connection,
+    table: &str,
+    condition: &str,
+) -> rusqlite::Result<Vec<String>> {
+    let sql = format!(
+        "SELECT DISTINCT child.name FROM sqlite_schema AS child, pragma_foreign_key_list(child.name) AS key \
+         WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE AND {condition}"
+    );
+    connection.prepare(&sql)?.query_map([table], |row| row.get(0))?.collect()
+}
+
 /// Tables whose rows SQLite would delete or change if this one's rows were deleted.
 fn dependents(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT DISTINCT child.name FROM sqlite_schema AS child, pragma_foreign_key_list(child.name) AS key \
-               WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE \
-               AND key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT') AND child.name <> ?1 COLLATE NOCASE";
-    connection.prepare(sql)?.query_map([table], |row| row.get(0))?.collect()
+    let condition = "key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT') AND child.name <> ?1 COLLATE NOCASE";
+    children(connection, table, condition)
 }
 
 /// Whether SQLite checks foreign keys of other tables against this one's rows.
 fn is_parent(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS child, pragma_foreign_key_list(child.name) AS key \
-               WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE) \
-               AND (SELECT foreign_keys FROM pragma_foreign_keys)";
-    connection.query_row(sql, [table], |row| row.get(0))
+    let enforced = "(SELECT foreign_keys FROM pragma_foreign_keys)";
+    Ok(!children(connection, table, enforced)?.is_empty())
 }
 
 fn refuse_view(connection: &Connection, name: &str) -> rusqlite::Result<Result<()>> {

@@ -26,8 +26,23 @@ fn rows_per_transaction(knobs: &Knobs) -> &str {
     knobs.get(ROWS_PER_TRANSACTION.name).unwrap_or(WHOLE_LOAD)
 }
 
+/// The knobs of `sqlite/pages`.
+pub(super) fn page_knobs() -> &'static [Knob] {
+    &KNOBS[..8]
+}
+
+/// The knobs of strategies that send statements of one row.
+pub(super) fn row_knobs() -> &'static [Knob] {
+    &KNOBS[2..9]
+}
+
+/// The knobs of strategies that send statements of several rows.
+pub(super) fn statement_knobs() -> &'static [Knob] {
+    &KNOBS[2..]
+}
+
 /// All knobs of this target: first those that only pages have, then those of every strategy, then those of SQL.
-pub(super) static KNOBS: [Knob; 10] = [
+static KNOBS: [Knob; 10] = [
     ROW_ORDER,
     SORT_MEMORY,
     JOURNAL_MODE,

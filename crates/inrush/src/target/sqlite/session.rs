@@ -129,6 +129,13 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// A page of the database as it is stored, from `sqlite_dbpage`.
+    pub(super) fn page(&self, number: u32) -> Result<Vec<u8>> {
+        self.connection()
+            .query_row("SELECT data FROM sqlite_dbpage WHERE pgno = ?1", [number], |row| row.get(0))
+            .map_err(|error| self.explain(&error))
+    }
+
     /// Whether the user wants to stop.
     pub(super) fn stopped(&self) -> bool {
         self.locks.stop.load(Relaxed)

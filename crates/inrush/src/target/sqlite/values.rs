@@ -31,7 +31,7 @@ impl Strategy for Values {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &load::KNOBS[2..]
+        load::statement_knobs()
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
@@ -65,7 +65,7 @@ impl Strategy for RowSql {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &load::KNOBS[2..9]
+        load::row_knobs()
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {

@@ -34,17 +34,10 @@ impl FreeList {
             return Ok(list);
         }
         let damaged = || Error::target("the list of free pages is damaged");
-        let mut statement = session
-            .connection()
-            .prepare("SELECT data FROM sqlite_dbpage WHERE pgno = ?1")
-            .map_err(|error| session.explain(&error))?;
-        let mut page = |number: u32| -> Result<Vec<u8>> {
-            statement.query_row([number], |row| row.get(0)).map_err(|error| session.explain(&error))
-        };
-        let mut number = word(&page(1)?, FIRST_TRUNK).ok_or_else(damaged)?;
+        let mut number = word(&session.page(1)?, FIRST_TRUNK).ok_or_else(damaged)?;
         let mut found = 0;
         while number != 0 {
-            let data = page(number)?;
+            let data = session.page(number)?;
             let next = word(&data, 0).ok_or_else(damaged)?;
             let count = word(&data, 4).ok_or_else(damaged)? as usize;
             let leaves = (0..count).map(|index| word(&data, 8 + 4 * index));

@@ -28,7 +28,7 @@ pub(super) struct PageLane<'l> {
     /// Whether rowids come before the records.
     keyed: bool,
     /// The rowid of the last row.
-    rowid: i64,
+    last_rowid: Option<i64>,
     /// For each value of a record, which column of the plan it is.
     loaded: Vec<Option<usize>>,
     sums: bool,
@@ -53,7 +53,7 @@ impl<'l> PageLane<'l> {
             repeated: 0,
             position: 0,
             keyed: shape.has_rowids(),
-            rowid: 0,
+            last_rowid: None,
             loaded: shape.loaded().collect(),
             sums: plan.request.verify == Verify::Checksum,
             lesson,
@@ -85,17 +85,16 @@ impl<'l> PageLane<'l> {
         fault(row, Code::DuplicateKey, key.first().cloned(), message)
     }
 
-    /// A row whose rowid is not greater than the one before.
+    /// A row whose rowid is not greater than `last`, the one before.
     #[cold]
-    fn out_of_order(&mut self, row: usize, rowid: i64) -> Result<RowFault> {
+    fn out_of_order(&mut self, row: usize, rowid: i64, last: i64) -> Result<RowFault> {
         let key = &self.layout.keys()[0];
         // The row before may itself be one that another key forbids; who can tell needs all rows.
-        if rowid == self.rowid && self.trees.indexes.is_empty() {
+        if rowid == last && self.trees.indexes.is_empty() {
             return Ok(self.duplicate(row, key));
         }
         *self.lesson = Some(Lesson::Knob(ROW_ORDER.name, "any"));
-        let why =
-            format!("the rows are not in the order of {}: {rowid} after {}", key[0], self.rowid);
+        let why = format!("the rows are not in the order of {}: {rowid} after {last}", key[0]);
         Err(Error::new(Kind::Source, why)
             .advise(format!("--set {}=any has them sorted", ROW_ORDER.name)))
     }
@@ -130,11 +129,14 @@ impl Lane for PageLane<'_> {
             start = mark.end as usize;
             let (rowid, record) = match bytes.split_first_chunk() {
                 Some((rowid, record)) if self.keyed => (i64::from_be_bytes(*rowid), record),
-                _ => (self.rowid + 1, bytes),
+                _ => (self.last_rowid.unwrap_or(0) + 1, bytes),
             };
             let mut refused = self.refused(row, record);
-            if refused.is_none() && ascending && rowid <= self.rowid && self.has_rows() {
-                refused = Some(self.out_of_order(row, rowid)?);
+            if refused.is_none()
+                && ascending
+                && let Some(last) = self.last_rowid.filter(|last| rowid <= *last)
+            {
+                refused = Some(self.out_of_order(row, rowid, last)?);
             }
             let position = self.position;
             self.position += 1;
@@ -142,7 +144,7 @@ impl Lane for PageLane<'_> {
                 ack.faults.push(fault);
                 continue;
             }
-            self.rowid = rowid;
+            self.last_rowid = Some(rowid);
             self.trees
                 .push(record, rowid, position)
                 .map_err(|error| self.sink.file_error(&error))?;
@@ -155,11 +157,5 @@ impl Lane for PageLane<'_> {
             rows.flush(&mut self.sink)?;
         }
         Ok(ack)
-    }
-}
-
-impl PageLane<'_> {
-    fn has_rows(&self) -> bool {
-        self.trees.rows.as_ref().is_some_and(|rows| rows.last_rowid().is_some())
     }
 }

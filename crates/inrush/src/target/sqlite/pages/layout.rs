@@ -1,6 +1,7 @@
 //! How SQLite stores a table: which columns are in its records, which b-trees belong to it, and whether anything about it is
 //! beyond records and b-trees, so that only SQLite itself can add rows.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 
 use rusqlite::{Connection, ffi};
@@ -144,19 +145,19 @@ impl Layout {
     }
 }
 
-/// Why only SQLite itself can write rows into this database.
+/// Why only SQLite itself can write rows into this database, whose settings are these.
 pub(in crate::target::sqlite) fn database_obstacle(
     connection: &Connection,
+    settings: &BTreeMap<String, String>,
 ) -> rusqlite::Result<Option<String>> {
-    let text = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0));
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    if number("SELECT count(*) FROM pragma_module_list WHERE name = 'sqlite_dbpage'")? == 0 {
+    let module = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')";
+    if !connection.query_row(module, [], |row| row.get::<_, bool>(0))? {
         return Ok(Some("SQLite was built without SQLITE_ENABLE_DBPAGE_VTAB".to_owned()));
     }
-    if number("PRAGMA auto_vacuum")? != 0 {
+    if settings["auto_vacuum"] != "0" {
         return Ok(Some("the database is in auto_vacuum mode".to_owned()));
     }
-    let encoding = text("PRAGMA encoding")?;
+    let encoding = &settings["encoding"];
     if encoding != "UTF-8" {
         return Ok(Some(format!("the database's text is {encoding}")));
     }

@@ -56,7 +56,7 @@ impl Strategy for Pages {
     }
 
     fn knobs(&self) -> &'static [Knob] {
-        &load::KNOBS[..8]
+        load::page_knobs()
     }
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {

@@ -18,7 +18,6 @@ pub(super) struct RowWriter {
     first: Option<(Vec<u8>, i64)>,
     /// Whether there are more leaves than one.
     several: bool,
-    last_rowid: Option<i64>,
 }
 
 impl RowWriter {
@@ -29,19 +28,13 @@ impl RowWriter {
             tree: TableTree::new(size),
             first: None,
             several: false,
-            last_rowid: None,
         }
-    }
-
-    pub(super) fn last_rowid(&self) -> Option<i64> {
-        self.last_rowid
     }
 
     /// Adds a row; its rowid is greater than all before.
     #[inline]
     pub(super) fn push(&mut self, rowid: i64, record: &[u8]) {
         self.packer.push(rowid, record);
-        self.last_rowid = Some(rowid);
     }
 
     /// Writes the leaves once there are enough of them.

@@ -136,20 +136,12 @@ impl<'l> Sink<'l> {
 
     fn write_first(&mut self, free: &FreeList) -> Result<()> {
         let count = self.numbers.page_count();
-        let mut first = vec![0; self.size.bytes()];
-        match &mut self.to {
+        let mut first = match &mut self.to {
             To::File(file) => {
-                file.read(0, &mut first).map_err(|error| self.session.write_error(&error))?
+                file.first(self.size.bytes()).map_err(|error| self.session.write_error(&error))?
             }
-            To::Database(_) => self
-                .session
-                .connection()
-                .query_row("SELECT data FROM sqlite_dbpage WHERE pgno = 1", [], |row| {
-                    first.copy_from_slice(row.get_ref(0)?.as_blob()?);
-                    Ok(())
-                })
-                .map_err(|error| self.session.explain(&error))?,
-        }
+            To::Database(_) => self.session.page(1)?,
+        };
         first[PAGE_COUNT..PAGE_COUNT + 4].copy_from_slice(&count.to_be_bytes());
         let rest = free.rest(self.numbers.free_count(), &mut first, self.size.bytes());
         if let Some((trunk, page)) = rest {
@@ -276,9 +268,11 @@ impl PageFile {
         }
     }
 
-    fn read(&mut self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.flush()?;
-        self.file.seek(SeekFrom::Start(at))?;
-        self.file.read_exact(bytes)
+    /// The file's first bytes, which SQLite has written.
+    fn first(&mut self, bytes: usize) -> io::Result<Vec<u8>> {
+        let mut first = vec![0; bytes];
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.read_exact(&mut first)?;
+        Ok(first)
     }
 }
