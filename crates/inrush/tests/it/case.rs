@@ -404,7 +404,7 @@ impl Case {
                 }
                 self.field(&self.columns[*column], row, &mut random, &mut file);
             }
-            if random.permille(self.data.ragged) {
+            if permille(&mut random, self.data.ragged) {
                 file.extend_from_slice(b",more");
             }
             file.push(b'\n');
@@ -422,14 +422,14 @@ impl Case {
     }
 
     fn field(&self, column: &Column, row: usize, random: &mut Random, file: &mut Vec<u8>) {
-        if random.permille(column.nulls) {
+        if permille(random, column.nulls) {
             return;
         }
-        let odd = random.permille(self.data.odd);
+        let odd = permille(random, self.data.odd);
         let values = if odd { Values::Odd } else { column.values };
         let bytes = value(values, row, self.data.rows, random);
         let special = bytes.is_empty() || bytes.iter().any(|byte| b",\"\r\n".contains(byte));
-        if !special && !random.permille(30) {
+        if !special && !permille(random, 30) {
             file.extend_from_slice(&bytes);
             return;
         }
@@ -493,6 +493,11 @@ const ODD: [&str; 46] = [
     "123456789012345678.5",
 ];
 
+/// True so many times of a thousand.
+fn permille(random: &mut Random, share: u64) -> bool {
+    random.below(1000) < share
+}
+
 fn value(values: Values, row: usize, rows: usize, random: &mut Random) -> Vec<u8> {
     match values {
         Values::Ascending => (row as i64 * 3 - 10).to_string().into(),
@@ -501,7 +506,7 @@ fn value(values: Values, row: usize, rows: usize, random: &mut Random) -> Vec<u8
         Values::Scattered => (row as u64 * 6007 % 7919).to_string().into(),
         Values::Few(count) => random.below(count).to_string().into(),
         Values::Integers => match random.below(3) {
-            0 => (*random.pick(&[i64::MIN, i64::MAX, 0, 1, -1, 127, -128, 128, 1 << 47, -1 << 23]))
+            0 => (random.pick(&[i64::MIN, i64::MAX, 0, 1, -1, 127, -128, 128, 1 << 47, -1 << 23]))
                 .to_string()
                 .into(),
             _ => (random.bits() as i64 >> random.below(64)).to_string().into(),
@@ -534,17 +539,17 @@ fn value(values: Values, row: usize, rows: usize, random: &mut Random) -> Vec<u8
         Values::Short => {
             let length = random.below(14) as usize;
             (0..length)
-                .map(|_| *random.pick(b"ab \"',\nAB012\xc3"))
+                .map(|_| random.pick(b"ab \"',\nAB012\xc3"))
                 .collect::<Vec<u8>>()
                 .into_iter()
                 // Mostly text; the byte that isn't becomes a letter but now and then.
-                .map(|byte| if byte == 0xc3 && !random.permille(3) { b'z' } else { byte })
+                .map(|byte| if byte == 0xc3 && !permille(random, 3) { b'z' } else { byte })
                 .collect()
         }
         Values::Long => {
-            let length = if random.permille(2) { 100_000 } else { 20_000 >> random.below(16) };
+            let length = if permille(random, 2) { 100_000 } else { 20_000 >> random.below(16) };
             let length = length.min(length / 2 + random.below(length + 1)) as usize;
-            let piece = *random.pick(&["a", "xyz ", "\u{e4}\u{1f600}", "'\""]);
+            let piece = random.pick(&["a", "xyz ", "\u{e4}\u{1f600}", "'\""]);
             let mut text = piece.repeat(length.div_ceil(piece.len()));
             text.push_str(&random.below(50).to_string());
             text.into()
@@ -562,7 +567,7 @@ fn value(values: Values, row: usize, rows: usize, random: &mut Random) -> Vec<u8
         Values::Booleans => random.pick(&["true", "false", "0", "1", "TRUE"]).as_bytes().to_vec(),
         Values::Bytes => {
             let length = random.below(30);
-            let nul = random.permille(20);
+            let nul = permille(random, 20);
             (0..length).map(|_| random.bits() as u8).filter(|byte| *byte != 0 || nul).collect()
         }
     }

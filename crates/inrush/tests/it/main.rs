@@ -13,6 +13,7 @@ mod database;
 /// `sqlite/pages` against `sqlite/bind`: for every input the same table, the same bad rows, the same words.
 mod pages;
 /// Numbers that look random and are the same in every run with the same seed.
+#[path = "../../../sqlite-pages/tests/it/random_numbers.rs"]
 mod random_numbers;
 /// What `sqlite/pages` leaves to SQLite, and the words it has for that.
 mod refusals;
