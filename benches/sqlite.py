@@ -11,6 +11,7 @@ verified table.
 Cases:
   new        a new database, the nodes table with its primary key, against sqlite3 .import
   cp         the same, against cp of the finished database
+  cp-sync    the same, against cp and a sync of the copy: as durable as the load is
   prepared   the same, against a prepared INSERT in one transaction with everything unsafe switched on (benches/prepared.rs)
   existing   an empty typed table in a database that is there, against sqlite3 .import
   durable    the same, both with a rollback journal and synchronous=FULL
@@ -80,6 +81,8 @@ def cases(rows: int, target: Path) -> list[Case]:
         Case("new", "a new database, against .import without journal and sync", 12, "nodes.tsv", NODES, keyed),
         Case("cp", "a new database, against cp of the finished file (A / B)", 3.5, "nodes.tsv", NODES, keyed,
              rival=["cp", "a.db", "b.db"], more_is_worse=True),
+        Case("cp-sync", "a new database, against cp of the finished file and a sync of the copy (A / B)", 3.5, "nodes.tsv",
+             NODES, keyed, rival=["sh", "-c", "cp a.db b.db && sync b.db"], more_is_worse=True),
         Case("prepared", "a new database, against prepared statements, one transaction, all unsafe", 1, "nodes.tsv",
              NODES, keyed, rival=[str(target / "release/examples/prepared"), "nodes.tsv", "b.db"]),
         Case("existing", "an empty table in a database that is there, against .import without journal and sync", 4,
@@ -242,7 +245,7 @@ def run(case: Case, inrush: str, sqlite: str, rows: int, pairs: int, extra: list
     for _ in range(pairs):
         a = second_of_two("a.db", load)
         b = second_of_two("b.db", rival, script)
-        if case.name != "cp":
+        if not case.more_is_worse:
             shell(sqlite, "a.db", "SELECT 1")
             verify(sqlite, case, rows)
         runs.append((a, b))
