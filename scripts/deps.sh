@@ -4,6 +4,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 NEXTEST_VERSION=0.9.151
+# The servers that `make test` starts.
+SERVERS=(mariadb-10.11 mysql-8.0)
 CARGO_BIN="${CARGO_HOME:-$HOME/.cargo}/bin"
 PATH="$PATH:$CARGO_BIN"
 
@@ -31,22 +33,14 @@ missing_packages() {
     has bzip2 || echo bzip2
     has xz || echo xz-utils
     [[ -e /etc/ssl/certs/ca-certificates.crt ]] || [[ ! -e /etc/debian_version ]] || echo ca-certificates
+    scripts/servers.sh --packages "${SERVERS[@]}"
 }
 
 install_packages() {
-    local packages root=()
+    local packages
     mapfile -t packages < <(missing_packages)
     ((${#packages[@]} > 0)) || return 0
-    has apt-get || die "missing, and there is no apt-get to install it: ${packages[*]}"
-    if ((EUID != 0)); then
-        has sudo || die "not root, and no sudo; as root run: apt-get install ${packages[*]}"
-        root=(sudo)
-    fi
-    say "installing ${packages[*]}"
-    local apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
-    # A source that fails to refresh is no reason to stop: the packages may well come from the others.
-    "${apt[@]}" update </dev/null >/dev/null || say "apt-get update failed; trying to install all the same"
-    "${apt[@]}" install -y --no-install-recommends "${packages[@]}" </dev/null >/dev/null
+    scripts/packages.sh "${packages[@]}"
 }
 
 install_toolchain() {
@@ -80,4 +74,5 @@ install_nextest() {
 install_packages
 install_toolchain
 install_nextest
+scripts/servers.sh "${SERVERS[@]}"
 scripts/testdata.sh

