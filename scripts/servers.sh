@@ -64,7 +64,13 @@ missing_packages() {
 download() {
     local kind="$1" coordinates="$2" sha256="$3"
     case "$kind" in
-    maven) mvn -q -B -Dstyle.color=never dependency:copy -Dartifact="$coordinates" -DoutputDirectory="$work/download" </dev/null >&2 ;;
+    maven)
+        # Maven has its errors on standard output, beside the codes that reset a terminal's colours.
+        mvn -q -B dependency:copy -Dartifact="$coordinates" -DoutputDirectory="$work/download" </dev/null >"$work/log" 2>&1 || {
+            cat "$work/log" >&2
+            die "maven has no $coordinates for us"
+        }
+        ;;
     npm)
         mkdir "$work/download"
         # Only the archive: none of its scripts runs.
