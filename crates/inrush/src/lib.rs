@@ -21,6 +21,8 @@ mod pending;
 pub mod pipe;
 pub mod plan;
 pub mod report;
+#[cfg(all(unix, feature = "server"))]
+pub mod server;
 pub mod source;
 pub mod target;
 

@@ -1,0 +1,93 @@
+//! Servers that this machine has, by name.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::mysql;
+use super::software::{Setting, Software};
+use crate::{Error, Result};
+
+/// A server program that is installed here and can be started.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    name: &'static str,
+    pub(super) software: Arc<dyn Software>,
+}
+
+impl Installed {
+    /// The names that can be asked for: `mariadb` is whatever MariaDB is on the path.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        mysql::RECIPES.iter().map(|recipe| recipe.name)
+    }
+
+    /// The server of that name. A package of the system is looked for on the path and in the folders for daemons; the others in the
+    /// folders that the environment variable `INRUSH_SERVERS` names, separated like those of `PATH`, or else in `target/servers`
+    /// of the current directory and of those above it.
+    ///
+    /// # Errors
+    /// When there is no such name, or no such server here; the message says where it was looked for.
+    pub fn find(name: &str) -> Result<Self> {
+        let Some(recipe) = mysql::RECIPES.iter().find(|recipe| recipe.name == name) else {
+            let names: Vec<_> = Self::names().collect();
+            return Err(Error::usage(format!(
+                "no server is called '{name}'; there are {}",
+                names.join(", ")
+            )));
+        };
+        let software = mysql::Mysql::find(recipe, &Places::of_this_machine())?;
+        Ok(Self { name: recipe.name, software: Arc::new(software) })
+    }
+
+    /// As it was asked for.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What tests start it with: everything a load may want to use is on, and its files are small. Benches have settings of
+    /// their own.
+    pub fn test_settings(&self) -> Vec<Setting> {
+        self.software.test_settings()
+    }
+}
+
+/// Where servers are looked for.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// For programs of the system.
+    pub(super) programs: Vec<PathBuf>,
+    /// Each with a folder NAME for the server of that name.
+    pub(super) servers: Vec<PathBuf>,
+}
+
+impl Places {
+    fn of_this_machine() -> Self {
+        let list = |variable: &str| {
+            std::env::var_os(variable)
+                .map(|value| std::env::split_paths(&value).collect::<Vec<_>>())
+                .filter(|paths| paths.iter().any(|path| !path.as_os_str().is_empty()))
+        };
+        let mut programs = list("PATH").unwrap_or_default();
+        // Not on the path of every user.
+        programs.extend(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
+        let servers = list("INRUSH_SERVERS").unwrap_or_else(|| {
+            let current = std::env::current_dir().unwrap_or_default();
+            current.ancestors().map(|folder| folder.join("target/servers")).collect()
+        });
+        Self { programs, servers }
+    }
+
+    /// The program, after all symbolic links: what belongs to it lies beside the real one.
+    pub(super) fn program(&self, name: &str) -> Option<PathBuf> {
+        first_file(&self.programs, Path::new(name)).and_then(|path| path.canonicalize().ok())
+    }
+
+    /// The folder of the server `name`, if it has the file `inside`. Absolute, because a server runs elsewhere.
+    pub(super) fn server(&self, name: &str, inside: &str) -> Option<PathBuf> {
+        let folder = self.servers.iter().find(|folder| folder.join(name).join(inside).is_file())?;
+        folder.join(name).canonicalize().ok()
+    }
+}
+
+fn first_file(folders: &[PathBuf], file: &Path) -> Option<PathBuf> {
+    folders.iter().map(|folder| folder.join(file)).find(|path| path.is_file())
+}

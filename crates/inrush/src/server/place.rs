@@ -1,0 +1,96 @@
+//! The private directory of one server.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::{Error, Result};
+
+/// A directory that only its owner may enter. It is removed with everything in it when this goes.
+#[derive(Debug)]
+pub(super) struct Place {
+    directory: PathBuf,
+    is_root: bool,
+}
+
+impl Place {
+    /// # Errors
+    /// When the directory for temporary files can't be written.
+    pub(super) fn create() -> Result<Self> {
+        let parent = std::env::temp_dir();
+        Self::create_in(&parent).map_err(|error| {
+            Error::target(format!(
+                "can't make a server's directory in {}: {error}",
+                parent.display()
+            ))
+            .advise("TMPDIR names another place for it")
+        })
+    }
+
+    fn create_in(parent: &Path) -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let parent = parent.canonicalize()?;
+        loop {
+            let count = COUNT.fetch_add(1, Relaxed);
+            let directory = parent.join(format!("inrush-server-{}-{count}", std::process::id()));
+            match DirBuilder::new().mode(0o700).create(&directory) {
+                // Left by a process that was killed, and had our number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    // We made it, so it is ours, and its owner is who we are.
+                    let is_root = fs::metadata(&directory)?.uid() == 0;
+                    return Ok(Self { directory, is_root });
+                }
+            }
+        }
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(super) fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    /// What the server and the programs that prepare it say on standard error.
+    pub(super) fn log(&self) -> PathBuf {
+        self.directory.join("log")
+    }
+
+    /// Whether servers run as root here, which most of them want to be told.
+    pub(super) fn is_root(&self) -> bool {
+        self.is_root
+    }
+
+    /// The end of the log, at most 12 lines, indented for a message. Empty if there is none.
+    pub(super) fn last_words(&self) -> String {
+        const LINES_MAX: usize = 12;
+        let tail = read_tail(&self.log()).unwrap_or_default();
+        let text = String::from_utf8_lossy(&tail);
+        let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
+        last.iter().map(|line| format!("\n    {line}")).collect()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Nobody is left to tell; a directory too many in the temporary ones harms nobody.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// The last bytes of a file: a server's log has no bound.
+fn read_tail(path: &Path) -> io::Result<Vec<u8>> {
+    const BYTES_MAX: u64 = 16 << 10;
+    let mut file = fs::File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(BYTES_MAX)))?;
+    let mut tail = Vec::new();
+    file.take(BYTES_MAX).read_to_end(&mut tail)?;
+    Ok(tail)
+}

@@ -1,0 +1,41 @@
+//! What is particular to one family of servers.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::place::Place;
+use crate::Result;
+
+/// A setting of a server, as its documentation spells it without the dashes, and its value. See
+/// [`Server::start`](super::Server::start) for one without a value.
+pub(super) type Setting = (String, String);
+
+/// One installed server program. A server's life:
+///
+/// 1. `initialise` makes the data directory, once.
+/// 2. `command` runs in the foreground, its log on standard error, until a SIGTERM ends it in good order.
+/// 3. `answers` is asked again and again, until a client would be served.
+/// 4. After a stop or a crash, 2 and 3 again.
+pub(super) trait Software: fmt::Debug + Send + Sync {
+    /// Makes the data directory in `place`. Of the settings those matter that shape it.
+    ///
+    /// # Errors
+    /// With the program's own last words when it fails.
+    fn initialise(&self, place: &Place, settings: &[Setting]) -> Result<()>;
+
+    /// The server on the data directory of `place`, listening on `port` of 127.0.0.1 and on its socket.
+    fn command(&self, place: &Place, port: u16, settings: &[Setting]) -> Command;
+
+    /// Whether a client would be served now.
+    fn answers(&self, place: &Place, port: u16) -> bool;
+
+    /// Where clients on the same machine connect.
+    fn socket(&self, place: &Place, port: u16) -> PathBuf;
+
+    /// The server as a target, without a database.
+    fn url(&self, place: &Place, port: u16) -> String;
+
+    /// What tests start it with.
+    fn test_settings(&self) -> Vec<Setting>;
+}
