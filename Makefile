@@ -15,16 +15,24 @@ SIZE_MB ?= 2048
 FUZZ_S ?= 60
 CASES ?= 10000
 
-.PHONY: help test deps testdata fmt lint doc doctest scripts build bench bench-smoke memory schemas deny fuzz clean
+ALL_SERVERS := mariadb-10.11 mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0
+# NAME... -- COMMAND: private servers for as long as the command runs.
+WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
+
+.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
 
 # nextest comes last, so that the output ends with its summary.
 test: deps fmt lint doc doctest ## the one check: everything below up to doctest, then all tests
-	cargo nextest run --workspace --locked
+	$(WITH_SERVERS) mariadb-10.11 mysql-8.0 -- cargo nextest run --workspace --locked
 
-deps: ## install what is missing: system packages, toolchain, nextest, test data
+test-all-servers: deps ## the tests against MySQL and MariaDB, with all six of them
+	@scripts/servers.sh $(ALL_SERVERS)
+	$(WITH_SERVERS) $(ALL_SERVERS) -- cargo nextest run --workspace --locked -E 'test(/mysql/)'
+
+deps: ## install what is missing: system packages, toolchain, nextest, servers, test data
 	@scripts/deps.sh
 
 testdata: ## the flights table (336,776 rows) as target/testdata/flights.csv
