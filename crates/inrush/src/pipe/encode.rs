@@ -71,17 +71,18 @@ pub struct ShapeColumn {
 }
 
 /// A value that its column can't hold unchanged.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BadValue {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BadValue<'a> {
     /// Index of the column.
     pub column: usize,
     /// What sort of fault.
     pub code: Code,
-    /// What the column takes: "an integer", "a date (YYYY-MM-DD)".
-    pub wanted: &'static str,
+    /// What the column takes: "an integer", "a date (YYYY-MM-DD)". Words with a column's own numbers are made once, with its
+    /// encoder, and lent.
+    pub wanted: &'a str,
 }
 
-impl BadValue {
+impl BadValue<'_> {
     /// NULL where the column takes none.
     pub(crate) fn null(column: usize) -> Self {
         Self { column, code: Code::NotNull, wanted: "a value" }
@@ -195,7 +196,7 @@ impl<'a> FieldOrder<'a> {
 /// Encodes one good record. Static dispatch inside the chunk: the loop around it is compiled for each encoder.
 pub(crate) trait EncodeRow: Send {
     /// Appends the row to `wire`. What a bad value leaves there is taken back by the caller.
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue>;
+    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>>;
 
     /// Called after the chunk's last row.
     fn end(&mut self, _chunk: &Chunk, _out: &mut Encoded) {}
@@ -348,7 +349,7 @@ fn check_text(row: &Row<'_>) -> Result<(), BadRecord> {
     Ok(())
 }
 
-fn describe(row: &Row<'_>, bad: &BadValue) -> BadRecord {
+fn describe(row: &Row<'_>, bad: &BadValue<'_>) -> BadRecord {
     let mut scratch = Vec::new();
     let value = match row.value(bad.column, &mut scratch) {
         Some((home, span)) => shorten(row.bytes(home, span, &scratch)),

@@ -130,7 +130,7 @@ impl TupleEncoder {
 }
 
 impl EncodeRow for TupleEncoder {
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue> {
+    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         self.cells.row(row, wire)?;
         let Wire { cells, values, bytes, .. } = wire;
         for (index, cell) in cells[cells.len() - self.columns..].iter().enumerate() {

@@ -117,7 +117,7 @@ impl RecordEncoder {
 }
 
 impl EncodeRow for RecordEncoder {
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue> {
+    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         let (slots, record) = (self.shape.slots.as_slice(), &mut self.record);
         record.clear();
         // The record has its own copy of what had to be rewritten.
@@ -144,7 +144,7 @@ fn push_any(
     row: &Row<'_>,
     record: &mut RecordWriter,
     wire: &mut Wire,
-) -> Result<(), BadValue> {
+) -> Result<(), BadValue<'static>> {
     match slot {
         Slot::Field { column, store, affinity, required } => {
             let Some((home, span)) = row.value(*column, &mut wire.values) else {
