@@ -35,6 +35,27 @@ impl Day {
         let day_of_year = (153 * month + 2) / 5 + i32::from(self.day) - 1;
         365 * year + leap_days + day_of_year - 719_468
     }
+
+    /// The day with that number; `None` beyond the years 0001 to 9999.
+    fn numbered(number: i64) -> Option<Self> {
+        let days = number + 719_468;
+        let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        // Leap days, that of the era's end too, would make the quotient grow too early.
+        let leap_days = day_of_era / 1460 - day_of_era / 36_524 + day_of_era / 146_096;
+        let year_of_era = (day_of_era - leap_days) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month + 2) / 5 + 1;
+        let (year, month) = match 400 * era + year_of_era {
+            year if month < 10 => (year, month + 3),
+            year => (year + 1, month - 9),
+        };
+        (1..=9999).contains(&year).then_some(Self {
+            year: year as u16,
+            month: month as u8,
+            day: day as u8,
+        })
+    }
 }
 
 /// The number that two digits write.
@@ -202,6 +223,31 @@ pub fn timestamp_micros(b: &[u8]) -> Option<i64> {
     let offset = i64::from(moment.offset_minutes.unwrap_or(0)) * 60;
     let seconds = i64::from(moment.day.number()) * 86_400 + i64::from(moment.seconds) - offset;
     Some(seconds * 1_000_000 + i64::from(moment.nanoseconds / 1000))
+}
+
+/// `YYYY-MM-DD HH:MM:SS.ffffff` of a moment: what [`timestamp_micros`] reads. `None` beyond the years 0001 to 9999.
+#[must_use]
+pub fn timestamp_text(micros: i64) -> Option<[u8; 26]> {
+    const DAY: i64 = 86_400 * 1_000_000;
+    let day = Day::numbered(micros.div_euclid(DAY))?;
+    let micros = micros.rem_euclid(DAY);
+    let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
+    let mut text = *b"YYYY-MM-DD HH:MM:SS.ffffff";
+    let mut put = |at: usize, number: i64| {
+        text[at] = b'0' + (number / 10) as u8;
+        text[at + 1] = b'0' + (number % 10) as u8;
+    };
+    put(0, i64::from(day.year / 100));
+    put(2, i64::from(day.year % 100));
+    put(5, i64::from(day.month));
+    put(8, i64::from(day.day));
+    put(11, seconds / 3600);
+    put(14, seconds / 60 % 60);
+    put(17, seconds % 60);
+    put(20, micros / 10_000);
+    put(22, micros / 100 % 100);
+    put(24, micros % 100);
+    Some(text)
 }
 
 /// `true`, `True`, `TRUE` and `false` likewise; nothing else.

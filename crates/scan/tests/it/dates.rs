@@ -1,6 +1,8 @@
 //! Dates, timestamps and booleans against a calendar that counts day by day.
 
-use inrush_scan::{Zone, date_days, is_boolean, is_date, timestamp, timestamp_micros};
+use inrush_scan::{
+    Zone, date_days, is_boolean, is_date, timestamp, timestamp_micros, timestamp_text,
+};
 
 use crate::date_model::{date_by_counting, days, timestamp_by_strings};
 
@@ -24,6 +26,31 @@ fn every_day() {
     }
     assert_eq!(date_days(b"1970-01-01"), Some(0));
     assert_eq!(date_days(b"9999-12-31"), Some(2_932_896));
+}
+
+/// Every day of the calendar, at a time of day that has all digits, and the first and last moments.
+#[test]
+fn moments_are_written_as_they_are_read() {
+    let text = |micros| timestamp_text(micros).map(|text| String::from_utf8(text.into()).unwrap());
+    let (first, last) = (-62_135_596_800_000_000, 253_402_300_799_999_999);
+    for (micros, shown) in [
+        (first - 1, None),
+        (first, Some("0001-01-01 00:00:00.000000")),
+        (-1, Some("1969-12-31 23:59:59.999999")),
+        (0, Some("1970-01-01 00:00:00.000000")),
+        (last, Some("9999-12-31 23:59:59.999999")),
+        (last + 1, None),
+        (i64::MIN, None),
+        (i64::MAX, None),
+    ] {
+        assert_eq!(text(micros).as_deref(), shown, "{micros}");
+    }
+    let mut micros = first + 20_759_123_456;
+    while micros < last {
+        let text = timestamp_text(micros).unwrap();
+        assert_eq!(timestamp_micros(&text), Some(micros), "{micros}");
+        micros += 86_400 * 1_000_000;
+    }
 }
 
 #[test]
