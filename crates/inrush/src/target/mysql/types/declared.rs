@@ -140,3 +140,70 @@ pub(in crate::target::mysql) fn spell(ty: Type, fractions: bool, key: bool) -> S
         Type::Text | Type::Json | Type::Decimal { .. } => "longtext".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declared_types_say_what_they_are_for() {
+        let decimal = |precision, scale| Type::Decimal { precision, scale };
+        for (text, ty) in [
+            ("int(11) unsigned", Type::Integer),
+            ("INT", Type::Integer),
+            ("tinyint(1)", Type::Boolean),
+            ("tinyint(4)", Type::Integer),
+            ("bit(1)", Type::Boolean),
+            ("bit(8)", Type::Integer),
+            ("decimal(10,2)", decimal(10, 2)),
+            ("decimal", decimal(10, 0)),
+            ("float(7,3)", Type::Float),
+            ("double unsigned", Type::Float),
+            ("date", Type::Date),
+            ("datetime(6)", Type::Timestamp { zone: false }),
+            ("timestamp /* mariadb-5.3 */", Type::Timestamp { zone: false }),
+            ("varchar(20) character set latin1", Type::Text),
+            ("varchar(20) character set binary", Type::Bytes),
+            ("enum('char(','x')", Type::Text),
+            ("varbinary(16)", Type::Bytes),
+            ("json", Type::Json),
+            ("time", Type::Text),
+            ("year(4)", Type::Integer),
+            ("point", Type::Bytes),
+        ] {
+            assert_eq!(declared(text), ty, "{text}");
+        }
+    }
+
+    #[test]
+    fn members_are_read_as_the_server_writes_them() {
+        let parsed = Declared::parse(
+            r"enum('a,b','it''s','x)y','back\\slash','\n','') character set latin1 collate latin1_bin",
+        );
+        let members: Vec<Vec<u8>> = parsed.members().into_iter().map(Vec::from).collect();
+        assert_eq!(members, [&b"a,b"[..], b"it's", b"x)y", b"back\\slash", b"\n", b""]);
+        assert_eq!(parsed.charset.as_deref(), Some("latin1"));
+        assert_eq!(parsed.collation.as_deref(), Some("latin1_bin"));
+    }
+
+    #[test]
+    fn what_is_spelled_is_declared_to_be_the_same() {
+        for ty in [
+            Type::Integer,
+            Type::Float,
+            Type::Decimal { precision: 65, scale: 30 },
+            Type::Boolean,
+            Type::Date,
+            Type::Timestamp { zone: false },
+            Type::Text,
+            Type::Bytes,
+        ] {
+            for (fractions, key) in [(false, false), (true, false), (true, true)] {
+                assert_eq!(declared(&spell(ty, fractions, key)), ty);
+            }
+        }
+        assert_eq!(spell(Type::Decimal { precision: 66, scale: 2 }, true, false), "longtext");
+        assert_eq!(spell(Type::Decimal { precision: 40, scale: 31 }, true, true), "varchar(191)");
+        assert_eq!(spell(Type::Timestamp { zone: true }, false, false), "datetime");
+    }
+}

@@ -116,7 +116,7 @@ impl Moments {
         let (date, rest) = value.split_first_chunk::<10>().ok_or(NO_MOMENT)?;
         let mut text = *b"YYYY-MM-DD 00:00:00.000000";
         text[..10].copy_from_slice(date);
-        if !(rest.is_empty() && !strict) {
+        if strict || !rest.is_empty() {
             // The time is read behind a day that exists: the server may take days that the calendar hasn't.
             let mut probe = [0; 40];
             let probe = probe.get_mut(..value.len()).ok_or(NO_MOMENT)?;

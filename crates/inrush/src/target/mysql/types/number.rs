@@ -217,8 +217,15 @@ impl Decimals {
         let number = Digits::parse(value).ok_or((Code::Type, "a decimal number"))?;
         let (whole, fraction) = number.size();
         let is_zero = (whole, fraction) == (0, 0);
-        if strict && (scan::decimal(value).is_none() || (is_zero && number.negative)) {
-            return Err((Code::Type, "a decimal number that stays as it is written"));
+        if strict {
+            // Zeros may follow the digits, but none that are written may go.
+            match scan::decimal(value) {
+                Some(written) if written.scale > u16::from(self.scale) => {
+                    return Err((Code::Range, wanted));
+                }
+                Some(_) if !(is_zero && number.negative) => {}
+                _ => return Err((Code::Type, "a decimal number that stays as it is written")),
+            }
         }
         let (whole_max, scale) = (i64::from(self.precision - self.scale), i64::from(self.scale));
         let negative = number.negative && !is_zero;

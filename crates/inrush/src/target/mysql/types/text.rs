@@ -1,5 +1,6 @@
 //! Characters, members, identifiers: what a column's character set and size let through.
 
+use std::io::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use encoding_rs::Encoding;
@@ -280,8 +281,41 @@ pub(super) fn keep_inet4(value: &[u8], out: &mut Vec<u8>) -> Result<Kept, Misfit
 pub(super) fn keep_inet6(value: &[u8], out: &mut Vec<u8>) -> Result<Kept, Misfit<'static>> {
     let address: Ipv6Addr = parsed(value).ok_or((Code::Type, "an IPv6 address"))?;
     let start = out.len();
-    out.extend_from_slice(address.to_string().as_bytes());
+    // Writing to memory doesn't fail.
+    let _ = write_inet6(&address, out);
     Ok(settle(value, start, out))
+}
+
+/// Writes an address as the server does. Other than RFC 5952 has it, a single zero is left out too, and addresses that only end in
+/// those of IPv4 (`::1.2.3.4`) look like them.
+fn write_inet6(address: &Ipv6Addr, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let words = address.segments();
+    // The first of the longest runs of zeros.
+    let (mut gap, mut gap_len) = (words.len(), 0);
+    for start in 0..words.len() {
+        let zeros = words[start..].iter().take_while(|word| **word == 0).count();
+        if zeros > gap_len {
+            (gap, gap_len) = (start, zeros);
+        }
+    }
+    if gap == 0 && (gap_len == 6 || (gap_len == 5 && words[5] == 0xffff)) {
+        let [.., a, b, c, d] = address.octets();
+        let prefix = if gap_len == 5 { "::ffff:" } else { "::" };
+        return write!(out, "{prefix}{a}.{b}.{c}.{d}");
+    }
+    for (at, word) in words.iter().enumerate() {
+        if at == gap {
+            out.extend_from_slice(b"::");
+        }
+        if (gap..gap + gap_len).contains(&at) {
+            continue;
+        }
+        if at > 0 && at != gap + gap_len {
+            out.push(b':');
+        }
+        write!(out, "{word:x}")?;
+    }
+    Ok(())
 }
 
 fn parsed<T: std::str::FromStr>(value: &[u8]) -> Option<T> {
