@@ -62,7 +62,7 @@ impl Moments {
     #[inline(always)]
     pub(super) fn keep_plain(&self, value: &[u8], out: &mut Vec<u8>) -> Option<Kept> {
         let text: &[u8; 19] = value.try_into().ok()?;
-        if self.utc || self.counts || scan::timestamp(text) != Some(Zone::None) {
+        if self.utc || scan::timestamp(text) != Some(Zone::None) || !self.has_year(text) {
             return None;
         }
         if self.digits == 0 && text[10] == b' ' {
@@ -90,6 +90,16 @@ impl Moments {
         wanted: &'a str,
         out: &mut Vec<u8>,
     ) -> Result<Kept, Misfit<'a>> {
+        // Zone::None and that length: there are as many digits as the column has.
+        let digits = usize::from(self.digits);
+        if !self.utc
+            && value.len() == 20 + digits
+            && value[10] == b' '
+            && scan::timestamp(value) == Some(Zone::None)
+            && self.has_year(value)
+        {
+            return Ok(Kept::AsIs);
+        }
         let text = if self.utc {
             in_utc(value, wanted)?
         } else {
@@ -144,17 +154,19 @@ impl Moments {
         if !exists {
             return Err(NO_MOMENT);
         }
-        if self.counts && !counts(date) && !(date == b"0000-00-00" && at_midnight) {
+        let counts = self.has_year(date) && (!self.counts || scan::is_date(date));
+        if !(counts || date == b"0000-00-00" && at_midnight) {
             return Err((Code::Range, wanted));
         }
         Ok(text)
     }
-}
 
-/// Whether a timestamp may fall on that day. Most servers end in 2038, MariaDB 11.5 in 2106; where exactly depends on the session's
-/// zone too, so the server has the last word.
-fn counts(day: &[u8; 10]) -> bool {
-    (b"1969".as_slice()..=b"2106".as_slice()).contains(&&day[..4]) && scan::is_date(day)
+    /// Whether a timestamp may fall into the year. Most servers end in 2038, MariaDB 11.5 in 2106; where exactly depends on the
+    /// session's zone too, so the server has the last word.
+    #[inline(always)]
+    fn has_year(&self, text: &[u8]) -> bool {
+        !self.counts || (b"1969".as_slice()..=b"2106".as_slice()).contains(&&text[..4])
+    }
 }
 
 /// A moment with an offset.

@@ -419,8 +419,9 @@ fn character_sets_have_what_the_server_has() {
     let socket = std::env::var("INRUSH_MARIADB_SOCKET").unwrap();
     let mut wrong = Vec::new();
     for name in [
-        "latin1", "latin2", "latin5", "latin7", "greek", "hebrew", "koi8r", "koi8u", "cp866",
-        "cp1250", "cp1251", "cp1256", "cp1257", "macroman", "tis620",
+        "latin1", "latin2", "latin5", "latin7", "greek", "hebrew", "koi8r", "koi8u", "cp850",
+        "cp852", "cp866", "cp1250", "cp1251", "cp1256", "cp1257", "macroman", "macce", "tis620",
+        "dec8", "hp8", "armscii8", "keybcs2", "geostd8",
     ] {
         let script = (0x80..=0xff).fold(String::new(), |mut script, byte: u8| {
             writeln!(script, "SELECT HEX(CONVERT(_{name} x'{byte:02x}' USING utf8mb4));").unwrap();
