@@ -68,11 +68,11 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
         // What a type turned out to be is the user's business; that a short try was in vain is not.
         let mut telling = matches!(lesson, Lesson::Types);
         let (next, how) = match lesson {
-            // Every value was looked at, so only a file that changes while it is read comes here.
+            // Every value was looked at: either the file changes while it is read, or the target has no column that keeps
+            // what the type is for, such as fractions of seconds in MySQL 5.5.
             Lesson::Types if surveyed => {
                 return Err(nothing_changed(
-                    Error::source(why)
-                        .advise("load a copy: the file seems to change while it is loaded"),
+                    error.advise("or load a copy, if the file changes while it is loaded"),
                 ));
             }
             Lesson::Types => {
@@ -88,6 +88,21 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
                     return Err(nothing_changed(error));
                 };
                 (next, format!("with {name}={value}"))
+            }
+            Lesson::OneLane => {
+                let Some(next) = plan.with_one_lane() else {
+                    return Err(nothing_changed(error));
+                };
+                (next, "over one connection".to_owned())
+            }
+            Lesson::GaveUp if plan.request.strategy.is_some() => {
+                return Err(nothing_changed(error));
+            }
+            Lesson::GaveUp => {
+                telling = true;
+                let next = plan.without_strategy(&why).map_err(nothing_changed)?;
+                let how = format!("with {}", next.choice.strategy.id());
+                (next, how)
             }
             Lesson::Repeats(_) if !plan.facts.source.repeats.rows.is_empty() => {
                 return Err(nothing_changed(error));

@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::pipe::{Cell, Chunk, Home, Span, Wire};
+
 /// One number a column: the wrapping sum of a hash of each value with its kind. Adding rows adds sums, so the sums of
 /// a table before and after a load differ by exactly the sums of the loaded rows, whatever their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +33,27 @@ impl Checksum {
     /// Adds one value of `column`.
     pub fn add(&mut self, column: usize, value: Stored<'_>) {
         self.0[column] = self.0[column].wrapping_add(hash(value));
+    }
+
+    /// Adds the values of one row.
+    pub(crate) fn add_row(&mut self, cells: &[Cell], chunk: &Chunk, wire: &Wire) {
+        let bytes = |home, span: Span| {
+            let from = match home {
+                Home::Chunk => chunk.bytes.as_slice(),
+                Home::Wire => wire.values.as_slice(),
+            };
+            &from[span.at as usize..(span.at + span.len) as usize]
+        };
+        for (column, cell) in cells.iter().enumerate() {
+            let stored = match *cell {
+                Cell::Null => Stored::Null,
+                Cell::Integer(number) => Stored::Integer(number),
+                Cell::Real(number) => Stored::Real(number),
+                Cell::Text(home, span) => Stored::Text(bytes(home, span)),
+                Cell::Bytes(home, span) => Stored::Bytes(bytes(home, span)),
+            };
+            self.add(column, stored);
+        }
     }
 
     /// Adds another's rows.

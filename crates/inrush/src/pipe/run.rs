@@ -110,7 +110,12 @@ pub(crate) fn pass<'a>(
             let (from, to) = (wire_rx.clone(), done_tx.clone());
             workers.push(spawn(scope, "inrush-send", halt, move || {
                 let mut clock = StageClock::start(meter, "send");
-                run_lane(lane, &from, &to, ordered, halt, &mut clock)
+                let sent = run_lane(lane, &from, &to, ordered, halt, &mut clock);
+                if sent.is_err() {
+                    // Its parcel never reaches the collector, which would wait for it as long as other lanes are there.
+                    halt.store(true, Relaxed);
+                }
+                sent
             }));
         }
         drop((chunk_rx, wire_tx, wire_rx, done_tx));
@@ -204,7 +209,8 @@ fn run_lane(
             }
         }
     }
-    Ok(())
+    // The queue also closes when the pass has failed: then there is nothing to complete.
+    if halt.load(Relaxed) { Ok(()) } else { lane.finish() }
 }
 
 /// Gives parcels back in the order of their chunks. Never holds more than there are parcels, for the one it waits for is

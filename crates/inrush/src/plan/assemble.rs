@@ -103,6 +103,25 @@ impl Plan {
         (plan.choice.knobs != self.choice.knobs).then_some(plan)
     }
 
+    /// The plan for the same load over one connection; `None` when it is so already.
+    pub(crate) fn with_one_lane(&self) -> Option<Plan> {
+        let mut plan = self.clone();
+        plan.choice.lanes = 1;
+        (self.choice.lanes > 1).then_some(plan)
+    }
+
+    /// The plan for the same load with the next strategy in the ranking.
+    ///
+    /// # Errors
+    /// When there is none, or the user wants this one.
+    pub(crate) fn without_strategy(&self, why: &str) -> Result<Plan> {
+        let mut plan = self.clone();
+        plan.facts.target.gave_up.insert(self.choice.strategy.id(), why.to_owned());
+        plan.choice =
+            choose(&plan.request, &plan.facts, plan.target, &plan.location.shown, &plan.table)?;
+        Ok(plan)
+    }
+
     /// The plan for the same load that knows which rows repeat keys.
     pub(crate) fn without(&self, repeats: Repeats) -> Plan {
         let mut plan = self.clone();

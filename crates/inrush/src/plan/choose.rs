@@ -9,7 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::plan::schema::{Column, Type};
 use crate::plan::{
     Durability, Facts, FieldFacts, IfExists, Inference, OnConflict, RejectLimit, Request, Spoiler,
-    Verify,
+    TableFacts, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 
@@ -92,12 +92,12 @@ pub fn choose(
     let action = action(request, facts, place, table)?;
     let (columns, fields) = columns(request, facts, action, table, &mut reasons, &mut hints)?;
     let key = key(request, facts, action, &columns)?;
-    let (strategy, knobs, fit) = strategy(request, facts, target, &mut reasons)?;
-    let Fit::Usable { atomic, lanes_max, encoders, .. } = fit else {
+    let (strategy, knobs, fit) = strategy(request, facts, target, &mut reasons, &mut hints)?;
+    let Fit::Usable { atomic, lanes, lanes_max, encoders, .. } = fit else {
         unreachable!("strategy() gives usable ones only")
     };
 
-    let lanes = request.lanes.unwrap_or(1);
+    let lanes = request.lanes.unwrap_or(lanes);
     if !(1..=lanes_max).contains(&lanes) {
         return Err(Error::usage(format!(
             "--lanes {lanes}: {} can use {lanes_max}",
@@ -183,9 +183,7 @@ fn columns(
     hints: &mut Vec<String>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     let (mut columns, fields) = match &facts.target.table {
-        Some(found) if !action.makes_table() => {
-            existing_columns(&found.columns, facts, table, reasons)?
-        }
+        Some(found) if !action.makes_table() => existing_columns(found, facts, table, reasons)?,
         _ => made_columns(request, facts, hints)?,
     };
     for (name, ty) in &request.types {
@@ -265,7 +263,7 @@ fn spoilt<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
 }
 
 fn existing_columns(
-    table_columns: &[Column],
+    TableFacts { columns: table_columns, needs, .. }: &TableFacts,
     facts: &Facts,
     table: &str,
     reasons: &mut Vec<String>,
@@ -296,6 +294,14 @@ fn existing_columns(
             .iter()
             .filter_map(|column| Some((column.clone(), find(column)?)))
             .collect();
+        let given = |name: &String| matched.iter().any(|(column, _)| column.name == *name);
+        if let Some(name) = needs.iter().find(|name| !given(name)) {
+            return Err(Error::new(
+                Kind::Target,
+                format!("column {name} of table {table} has no default, and the source has no such column"),
+            )
+            .advise("add the column to the source, or give the table's column a default"));
+        }
         reasons.push(format!("the source's columns go to the columns of table {table} by name"));
         if matched.len() < table_columns.len() {
             let left: Vec<&str> = table_columns
@@ -320,7 +326,7 @@ fn existing_columns(
         .advise("give the source a header with the table's column names"));
     }
     reasons.push(format!("the source's columns go to the columns of table {table} by position"));
-    Ok((table_columns.to_vec(), (0..fields.len()).collect()))
+    Ok((table_columns.clone(), (0..fields.len()).collect()))
 }
 
 fn key(
@@ -400,6 +406,7 @@ fn strategy(
     facts: &Facts,
     target: &'static dyn Target,
     reasons: &mut Vec<String>,
+    hints: &mut Vec<String>,
 ) -> Result<(&'static dyn Strategy, Knobs, Fit)> {
     let named = request.strategy.as_deref();
     let answers_to = |strategy: &dyn Strategy, name: &str| {
@@ -427,20 +434,28 @@ fn strategy(
                 continue;
             }
         };
-        let fit = strategy.fit(request, facts, &mut knobs);
+        let fit = match facts.target.gave_up.get(strategy.id()) {
+            Some(reason) => Fit::Unusable { reason: reason.clone() },
+            None => strategy.fit(request, facts, &mut knobs),
+        };
         let why_not = match &fit {
             Fit::Unusable { reason } => reason.clone(),
+            Fit::Barred { reason } => {
+                hints.push(format!("not {}: {reason}", strategy.id()));
+                reason.clone()
+            }
             Fit::Usable { durability, .. } if !promises(*durability, request.durability) => {
                 format!(
                     "with these settings a load is '{durability}' at best, and '{}' is promised (--durability)",
                     request.durability
                 )
             }
-            Fit::Usable { atomic, .. } => {
+            Fit::Usable { atomic, notes, .. } => {
                 reasons.push(match named {
                     Some(_) => format!("{} was asked for", strategy.id()),
                     None => format!("{}: {}", strategy.id(), strategy.about()),
                 });
+                reasons.extend(notes.iter().cloned());
                 if !atomic {
                     reasons.push("rows are committed on the way: a failed load leaves those of finished transactions".to_owned());
                 }
@@ -466,7 +481,7 @@ fn promises(offered: Durability, asked: Durability) -> bool {
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
     use super::*;
-    use crate::plan::{SourceFacts, TableFacts, TargetFacts};
+    use crate::plan::{SourceFacts, TargetFacts};
     use crate::target::find;
 
     fn field(name: &str, ty: Type) -> FieldFacts {

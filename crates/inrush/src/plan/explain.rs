@@ -32,7 +32,7 @@ impl Plan {
             .unwrap_or(0)
             .min(40);
         for column in &choice.columns {
-            let engine = column.declared.clone().unwrap_or_else(|| self.target.spell(column.ty));
+            let engine = column.declared.clone().unwrap_or_else(|| self.target.spell(column, self));
             let pad = wide.saturating_sub(column.name.chars().count());
             let _ = writeln!(
                 out,

@@ -51,6 +51,11 @@ pub enum Lesson {
     Types,
     /// A knob wants another value.
     Knob(&'static str, &'static str),
+    /// One connection, which takes the rows in the source's order: only then is it plain which of two rows repeats the other's
+    /// key.
+    OneLane,
+    /// The strategy can't do it after all, for a reason that only a try could tell.
+    GaveUp,
     /// Rows repeat keys.
     Repeats(Repeats),
 }
@@ -104,6 +109,8 @@ pub struct TargetFacts {
     pub settings: BTreeMap<String, String>,
     /// Why only the engine itself can write rows into this database; `None` where they can be stored past its SQL.
     pub engine_only: Option<String>,
+    /// Strategies that a try has shown to be of no use here, and why.
+    pub gave_up: BTreeMap<&'static str, String>,
 }
 
 /// A table that is there.
@@ -111,9 +118,14 @@ pub struct TargetFacts {
 pub struct TableFacts {
     /// Its name as the catalogue spells it.
     pub name: String,
+    /// The storage engine that keeps it, in lower case, where the database has several.
+    pub storage: Option<String>,
     /// The columns that can be written, in order.
     pub columns: Vec<Column>,
-    /// For each of them, about how many bytes a row takes that says nothing of it.
+    /// Columns that a row has to say something of: they take no NULL and have no default. Empty where the target tells so row by
+    /// row.
+    pub needs: Vec<String>,
+    /// For each of the columns, about how many bytes a row takes that says nothing of it.
     pub default_bytes: Vec<u32>,
     /// Whether it holds at least one row.
     pub holds_rows: bool,

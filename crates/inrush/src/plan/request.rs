@@ -54,6 +54,17 @@ pub struct Request {
     pub verify: Verify,
 }
 
+impl Request {
+    /// Whether a column of a table that the load makes is part of its key or of an index.
+    pub fn is_keyed(&self, column: &str) -> bool {
+        self.indexes
+            .iter()
+            .chain([&self.primary_key])
+            .flatten()
+            .any(|name| name.eq_ignore_ascii_case(column))
+    }
+}
+
 /// How the input is written, as far as the user says. `None` is sniffed.
 #[derive(Clone, Debug, Default)]
 pub struct DialectRequest {

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
-use crate::plan::{Durability, Facts, Lesson, Plan, Request, TargetFacts, Type};
+use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
 mod knob;
 #[cfg(feature = "sqlite")]
@@ -53,8 +53,8 @@ pub trait Target: Sync {
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;
 
-    /// The engine's type for a column that the load makes.
-    fn spell(&self, ty: Type) -> String;
+    /// The engine's type for a column of a table that the load makes.
+    fn spell(&self, column: &Column, plan: &Plan) -> String;
 }
 
 /// Where a database is. Shows itself without the password.
@@ -126,14 +126,23 @@ pub enum Fit {
         atomic: bool,
         /// The strongest promise it can make with these knobs.
         durability: Durability,
+        /// The connections to use where the user says nothing.
+        lanes: usize,
         /// The most connections it can use.
         lanes_max: usize,
         /// Encoder threads that keep this machine busy beside the lanes and the database they wait for.
         encoders: usize,
+        /// What the user should know of how it goes about this load, one sentence each.
+        notes: Vec<String>,
     },
     /// It can't, for this reason.
     Unusable {
         /// One sentence.
+        reason: String,
+    },
+    /// It could if the administrator let it; users are told what they miss.
+    Barred {
+        /// One sentence, with what to change.
         reason: String,
     },
 }
@@ -204,6 +213,14 @@ pub trait Lane: Send {
     /// # Errors
     /// When the target fails for a reason that no row is to blame for.
     fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack>;
+
+    /// All wires of this lane are sent.
+    ///
+    /// # Errors
+    /// When what was sent can't be completed.
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// What a load sent, to be compared with what is there.
@@ -213,6 +230,29 @@ pub struct Sent {
     pub rows: u64,
     /// Sums over their values, when verified by checksum.
     pub checksum: Option<Checksum>,
+}
+
+impl Sent {
+    /// What is wrong with a table that went from `before` to `after` rows.
+    pub(crate) fn miscounted(&self, before: u64, after: u64, plan: &Plan) -> Option<String> {
+        let grown = after.checked_sub(before);
+        let ok = match plan.request.on_conflict {
+            // Rows that replaced or changed others did not make the table longer.
+            OnConflict::Update | OnConflict::Replace => {
+                grown.is_some_and(|grown| grown <= self.rows)
+            }
+            OnConflict::Fail | OnConflict::Skip => grown == Some(self.rows),
+        };
+        let sent = self.rows;
+        (!ok).then(|| format!("the table went from {before} to {after} rows, {sent} were sent"))
+    }
+
+    /// What is wrong with a table to which values of these sums were added.
+    pub(crate) fn differs(&self, arrived: &Checksum, plan: &Plan) -> Option<String> {
+        let column = arrived.first_difference(self.checksum.as_ref()?)?;
+        let name = &plan.choice.columns[column].name;
+        Some(format!("the values in column {name} are not those that were sent"))
+    }
 }
 
 /// The outcome of a verification.

@@ -11,7 +11,7 @@ use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
 use crate::target::sqlite::cells::CellEncoder;
 use crate::target::sqlite::ddl::Insert;
-use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing, add_to};
+use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing};
 use crate::target::sqlite::statement::{Statement, Step, fault, left_out, refusal};
 use crate::target::{Fit, Knob, Knobs, Lane, Load, Memory, Strategy};
 
@@ -101,7 +101,7 @@ impl Lane for BindLane<'_> {
                 Step::Done => {
                     ack.loaded += 1;
                     if let Some(sums) = &mut ack.checksum {
-                        add_to(sums, cells, chunk, wire);
+                        sums.add_row(cells, chunk, wire);
                     }
                     self.transaction.wrote(1)?;
                 }

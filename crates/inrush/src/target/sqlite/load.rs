@@ -10,8 +10,8 @@ use rusqlite::types::ValueRef;
 use crate::error::{Aftermath, Error, Result};
 use crate::pipe::checksum::Stored;
 use crate::pipe::encode::Shape;
-use crate::pipe::{Cell, Checksum, Chunk, Encode, Home, Wire};
-use crate::plan::{Action, Durability, Facts, Lesson, OnConflict, Plan, Request, Verify};
+use crate::pipe::{Cell, Checksum, Encode};
+use crate::plan::{Action, Durability, Facts, Lesson, Plan, Request, Verify};
 use crate::target::sqlite::ddl;
 use crate::target::sqlite::facts;
 use crate::target::sqlite::pages::{ROW_ORDER, SORT_MEMORY};
@@ -143,9 +143,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     Fit::Usable {
         atomic: !facts.target.exists || undoable && rows_per_transaction(knobs) == WHOLE_LOAD,
         durability,
+        lanes: 1,
         lanes_max: 1,
         // The lane never waits: there is no server.
         encoders: facts.processors.saturating_sub(1),
+        notes: Vec::new(),
     }
 }
 
@@ -402,27 +404,12 @@ impl Load for SqliteLoad<'_> {
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
         let after = self.count()?;
-        let grown = after.checked_sub(self.rows_before);
-        let counted = match self.plan.request.on_conflict {
-            // Rows that replaced or changed others did not make the table longer.
-            OnConflict::Update | OnConflict::Replace => {
-                grown.is_some_and(|grown| grown <= sent.rows)
-            }
-            OnConflict::Fail | OnConflict::Skip => grown == Some(sent.rows),
-        };
-        if !counted {
-            let difference = format!(
-                "the table went from {} to {after} rows, {} were sent",
-                self.rows_before, sent.rows
-            );
+        if let Some(difference) = sent.miscounted(self.rows_before, after, self.plan) {
             return Ok(Verdict { ok: false, difference: Some(difference) });
         }
-        if let (Some(before), Some(sent)) = (&self.checksum_before, &sent.checksum) {
+        if let Some(before) = &self.checksum_before {
             let arrived = self.sums()?.since(before);
-            if let Some(column) = arrived.first_difference(sent) {
-                let name = &self.plan.choice.columns[column].name;
-                let difference =
-                    format!("the values in column {name} are not those that were sent");
+            if let Some(difference) = sent.differs(&arrived, self.plan) {
                 return Ok(Verdict { ok: false, difference: Some(difference) });
             }
         }
@@ -543,28 +530,5 @@ impl Transaction<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Adds the values of one row to the sums.
-pub(super) fn add_to(sums: &mut Checksum, cells: &[Cell], chunk: &Chunk, wire: &Wire) {
-    let bytes = |home, span: crate::pipe::Span| {
-        let from = match home {
-            Home::Chunk => chunk.bytes.as_slice(),
-            Home::Wire => wire.values.as_slice(),
-        };
-        &from[span.at as usize..(span.at + span.len) as usize]
-    };
-    for (column, cell) in cells.iter().enumerate() {
-        sums.add(
-            column,
-            match *cell {
-                Cell::Null => Stored::Null,
-                Cell::Integer(number) => Stored::Integer(number),
-                Cell::Real(number) => Stored::Real(number),
-                Cell::Text(home, span) => Stored::Text(bytes(home, span)),
-                Cell::Bytes(home, span) => Stored::Bytes(bytes(home, span)),
-            },
-        );
     }
 }

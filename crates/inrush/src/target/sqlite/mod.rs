@@ -15,7 +15,7 @@ mod values;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
-use crate::plan::{Request, TargetFacts, Type};
+use crate::plan::{Column, Plan, Request, TargetFacts};
 use crate::target::{Location, Strategy, Target};
 
 /// SQLite database files.
@@ -81,8 +81,8 @@ impl Target for Sqlite {
         Some("SQLite's text functions stop there")
     }
 
-    fn spell(&self, ty: Type) -> String {
-        types::spell(ty).to_owned()
+    fn spell(&self, column: &Column, _plan: &Plan) -> String {
+        types::spell(column.ty).to_owned()
     }
 }
 

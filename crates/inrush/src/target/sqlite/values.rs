@@ -11,7 +11,7 @@ use crate::pipe::{Ack, Cell, Checksum, Chunk, Encode, Home, Span, Wire};
 use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
 use crate::target::sqlite::cells::CellEncoder;
 use crate::target::sqlite::ddl::Insert;
-use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing, add_to};
+use crate::target::sqlite::load::{self, SqliteLoad, Transaction, Writing};
 use crate::target::sqlite::statement::{self, Statement, Step, fault};
 use crate::target::{Fit, Knob, Knobs, Lane, Load, Memory, Strategy};
 
@@ -246,7 +246,7 @@ impl<'l> TextLane<'l> {
                     for cells in wire.cells[from * self.columns..to * self.columns]
                         .chunks_exact(self.columns)
                     {
-                        add_to(sums, cells, chunk, wire);
+                        sums.add_row(cells, chunk, wire);
                     }
                 }
                 self.transaction.wrote(changed)

@@ -66,13 +66,14 @@ impl Strategy for Pages {
         }
         match obstacle(request, facts, knobs) {
             Some(reason) => Fit::Unusable { reason },
-            None => match load::fit(request, facts, knobs) {
-                // The lane waits for the kernel and the disk.
-                Fit::Usable { atomic, durability, lanes_max, .. } => {
-                    Fit::Usable { atomic, durability, lanes_max, encoders: facts.processors + 1 }
+            None => {
+                let mut fit = load::fit(request, facts, knobs);
+                if let Fit::Usable { encoders, .. } = &mut fit {
+                    // The lane waits for the kernel and the disk.
+                    *encoders = facts.processors + 1;
                 }
-                unusable => unusable,
-            },
+                fit
+            }
         }
     }
 
