@@ -153,7 +153,7 @@ fn a_reader_that_never_ends_keeps_the_load_from_its_commit() {
 
 /// Runs a script with a file system of 1 MiB mounted as `disk`, seen by the script alone. `None`, and a word about it,
 /// when this machine lets nobody mount.
-fn on_a_small_disk(fixture: &Fixture, script: &str) -> Option<String> {
+pub(crate) fn on_a_small_disk(fixture: &Fixture, script: &str) -> Option<String> {
     fs::create_dir(fixture.path("disk")).unwrap();
     let script = format!("mount -t tmpfs -o size=1m tmpfs disk && echo mounted && {script}");
     for options in [&["-m"][..], &["-rm"]] {

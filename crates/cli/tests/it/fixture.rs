@@ -387,7 +387,7 @@ pub(crate) fn is_root() -> bool {
 
 /// The ids of strategies that this build has.
 pub(crate) fn strategies() -> Vec<String> {
-    let list = Fixture::new().inrush(&["strategies"]).exits(0).stdout;
+    let list = Fixture::new().inrush(&["strategies", "sqlite"]).exits(0).stdout;
     let ids: Vec<String> = list
         .lines()
         .filter(|line| line.contains('/') && !line.starts_with(' '))

@@ -12,6 +12,8 @@ use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
 mod knob;
+#[cfg(feature = "mysql")]
+mod mysql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
@@ -21,6 +23,8 @@ pub use knob::{Knob, KnobKind, Knobs, parse_count};
 pub static ALL: &[&dyn Target] = &[
     #[cfg(feature = "sqlite")]
     &sqlite::Sqlite,
+    #[cfg(feature = "mysql")]
+    &mysql::Mysql,
 ];
 
 /// A kind of database.

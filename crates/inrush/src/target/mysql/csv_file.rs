@@ -1,0 +1,160 @@
+//! `csv-file`: the encoded rows become the file of a table of the CSV engine.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::error::{Error, Result};
+use crate::pipe::Encode;
+use crate::pipe::encode::Shape;
+use crate::plan::{Facts, IfExists, OnConflict, Plan, Request};
+use crate::target::mysql::ddl::quote;
+use crate::target::mysql::encode::{self, EngineCsv, Stores};
+use crate::target::mysql::knobs;
+use crate::target::mysql::load::{self, MysqlLoad, Writing};
+use crate::target::mysql::session::{Done, Failure, Session};
+use crate::target::mysql::statement::{Batch, Write};
+use crate::target::{Fit, Knob, Knobs, Load, Memory, Strategy};
+
+/// The file becomes the table.
+pub(super) struct CsvFile;
+
+impl Strategy for CsvFile {
+    fn id(&self) -> &'static str {
+        "mysql/csv-file"
+    }
+
+    fn about(&self) -> &'static str {
+        "a new table of the CSV engine, whose file is written without the server"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        knobs::file()
+    }
+
+    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+        let unusable = |reason: String| Fit::Unusable { reason };
+        let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+        if facts.target.table.is_some() && request.if_exists != IfExists::Replace {
+            return unusable("the table is there, with the rows it has".to_owned());
+        }
+        if !setting("engines").split(' ').any(|engine| engine == "csv") {
+            return unusable("the server has no engine csv".to_owned());
+        }
+        if request.on_conflict != OnConflict::Fail
+            || !request.primary_key.is_empty()
+            || !request.indexes.is_empty()
+        {
+            return unusable("tables of the CSV engine have no keys".to_owned());
+        }
+        let data = Path::new(setting("datadir"));
+        if setting("local") != "yes" || !data.is_dir() {
+            return unusable("the server's data directory can't be reached from here".to_owned());
+        }
+        match load::fit(request, facts, knobs, false) {
+            Fit::Usable { atomic, lanes, lanes_max, encoders, notes, .. } => Fit::Usable {
+                atomic,
+                durability: crate::plan::Durability::Durable,
+                lanes,
+                lanes_max,
+                encoders,
+                notes,
+            },
+            unusable => unusable,
+        }
+    }
+
+    fn memory(&self, _knobs: &Knobs) -> Memory {
+        load::memory()
+    }
+
+    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
+        MysqlLoad::start(&CsvFile, plan, stop)
+    }
+}
+
+impl Writing for CsvFile {
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
+        encode::encoder::<EngineCsv>(shape, stores, plan)
+    }
+
+    fn engine<'k>(&self, _in_the_end: &'k str) -> &'k str {
+        "csv"
+    }
+
+    fn writer<'p>(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        _stores: &Stores,
+        plan: &'p Plan,
+    ) -> Result<Box<dyn Write + 'p>> {
+        let path = file_of(session, table, plan);
+        // The server has made the file, empty; closing the table lets go of it.
+        session
+            .execute(format!("FLUSH TABLES {}", quote(table)))
+            .map_err(|failure| session.explain(failure))?;
+        match OpenOptions::new().append(true).open(&path) {
+            Ok(file) => Ok(Box::new(FileWriter { file })),
+            Err(error) => {
+                Err(Error::target(format!("the table's file {}: {error}", path.display()))
+                    .advise("run as the user that the server runs as, or use another strategy"))
+            }
+        }
+    }
+
+    /// Syncs the file, and has the server open it anew.
+    fn complete(&self, session: &mut Session<'_>, table: &str, plan: &Plan) -> Result<(), Failure> {
+        let synced = File::open(file_of(session, table, plan)).and_then(|file| file.sync_all());
+        if let Err(error) = synced {
+            return Err(write_failure(&error));
+        }
+        session.execute(format!("FLUSH TABLES {}", quote(table)))?;
+        // Without this the server may take what it finds for a crashed table.
+        session.execute(format!("REPAIR TABLE {}", quote(table))).map(drop)
+    }
+}
+
+/// The file of a table (https://mariadb.com/kb/en/csv-overview/); our hidden names need no encoding, a database's may.
+fn file_of(session: &Session<'_>, table: &str, plan: &Plan) -> PathBuf {
+    let data = plan.facts.target.settings.get("datadir").map_or("", String::as_str);
+    Path::new(data).join(encoded(session.database())).join(format!("{table}.CSV"))
+}
+
+/// A database's name as that of its directory (https://dev.mysql.com/doc/refman/8.0/en/identifier-mapping.html).
+fn encoded(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c.is_ascii_alphanumeric() || c == '_' {
+            true => out.push(c),
+            false => out.push_str(&format!("@{:04x}", c as u32)),
+        }
+    }
+    out
+}
+
+fn write_failure(error: &std::io::Error) -> Failure {
+    Failure::Server {
+        code: 0,
+        state: String::new(),
+        message: format!("the table's file can't be written: {error}"),
+    }
+}
+
+struct FileWriter {
+    file: File,
+}
+
+impl Write for FileWriter {
+    fn write(
+        &mut self,
+        _session: &mut Session<'_>,
+        batch: &Batch<'_>,
+        _guard: &str,
+    ) -> Result<Done, Failure> {
+        self.file.write_all(batch.bytes()).map_err(|error| write_failure(&error))?;
+        Ok(Done { affected: (batch.to - batch.from) as u64, warnings: 0 })
+    }
+}

@@ -1,0 +1,121 @@
+//! SQL text that names tables and columns.
+
+use crate::plan::{Action, Column, OnConflict, Plan};
+use crate::target::mysql::types;
+
+/// The name in backticks (https://dev.mysql.com/doc/refman/8.0/en/identifiers.html).
+pub(super) fn quote(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// The text as a string literal, where NO_BACKSLASH_ESCAPES is off.
+pub(super) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    names.into_iter().map(quote).collect::<Vec<_>>().join(", ")
+}
+
+/// The loaded columns, in order.
+pub(super) fn columns(plan: &Plan) -> String {
+    names(plan.choice.columns.iter().map(|column| column.name.as_str()))
+}
+
+/// The type of a loaded column: the catalogue's, or that of the table which the load makes.
+pub(super) fn declared(plan: &Plan, column: &Column) -> String {
+    if let Some(declared) = &column.declared {
+        return declared.clone();
+    }
+    let fractions = plan.facts.target.settings.get("fractions").is_some_and(|kept| kept == "yes");
+    let spelled = types::spell(column.ty, fractions, plan.request.is_keyed(&column.name));
+    match (plan.choice.knobs.get("engine"), spelled.as_str()) {
+        // https://mariadb.com/kb/en/memory-storage-engine/: no BLOB, no TEXT, and every row as long as the longest.
+        (Some("memory"), "longtext") => "varchar(255)".to_owned(),
+        (Some("memory"), "longblob") => "varbinary(255)".to_owned(),
+        _ => spelled,
+    }
+}
+
+/// CREATE TABLE for a table that the load makes. Text compares by its code points: a key that differs only in case is another
+/// key, as it is in the source.
+pub(super) fn create_table(name: &str, plan: &Plan, engine: &str) -> String {
+    let nullable = engine != "csv";
+    let mut parts: Vec<String> = plan
+        .choice
+        .columns
+        .iter()
+        .map(|column| {
+            let null = if column.required || !nullable { " NOT NULL" } else { " NULL" };
+            format!("{} {}{null}", quote(&column.name), declared(plan, column))
+        })
+        .collect();
+    if !plan.request.primary_key.is_empty() {
+        let key = names(plan.request.primary_key.iter().map(String::as_str));
+        parts.push(format!("PRIMARY KEY ({key})"));
+    }
+    format!(
+        "CREATE TABLE {} ({}) ENGINE={engine} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+        quote(name),
+        parts.join(", ")
+    )
+}
+
+/// One ALTER TABLE for all indexes that were asked for: the rows are read once.
+pub(super) fn add_indexes(name: &str, plan: &Plan) -> String {
+    let indexes: Vec<String> = plan
+        .request
+        .indexes
+        .iter()
+        .map(|columns| format!("ADD INDEX ({})", names(columns.iter().map(String::as_str))))
+        .collect();
+    format!("ALTER TABLE {} {}", quote(name), indexes.join(", "))
+}
+
+/// What stands before and after the rows of an INSERT.
+pub(super) struct Insert {
+    pub(super) head: String,
+    pub(super) tail: String,
+}
+
+impl Insert {
+    pub(super) fn into(table: &str, plan: &Plan, word: &str) -> Self {
+        let verb = match plan.request.on_conflict {
+            OnConflict::Replace => "REPLACE",
+            _ => "INSERT",
+        };
+        let head = format!("{verb} {word}INTO {} ({}) ", quote(table), columns(plan));
+        let tail = match plan.request.on_conflict {
+            OnConflict::Fail | OnConflict::Replace => String::new(),
+            // Sets a column to what it is: the row stays, and isn't counted.
+            OnConflict::Skip => {
+                let column = quote(&plan.choice.key[0]);
+                format!(" ON DUPLICATE KEY UPDATE {column} = {}.{column}", quote(table))
+            }
+            OnConflict::Update => {
+                let set = |column: &Column| {
+                    let name = quote(&column.name);
+                    format!("{name} = VALUES({name})")
+                };
+                let sets: Vec<String> = plan.choice.columns.iter().map(set).collect();
+                format!(" ON DUPLICATE KEY UPDATE {}", sets.join(", "))
+            }
+        };
+        Self { head, tail }
+    }
+}
+
+/// Whether the load writes the new table under a hidden name first.
+pub(super) fn is_staged(plan: &Plan) -> bool {
+    let Some(table) = &plan.facts.target.table else { return true };
+    match plan.choice.action {
+        Action::Create | Action::Replace => true,
+        Action::Truncate => may_swap(plan.request.on_conflict, table),
+        Action::Append => !table.holds_rows && may_swap(plan.request.on_conflict, table),
+    }
+}
+
+/// Whether another table can take this one's place and nobody notices.
+pub(super) fn may_swap(on_conflict: OnConflict, table: &crate::plan::TableFacts) -> bool {
+    on_conflict == OnConflict::Fail && table.engine_only.is_none() && !table.is_parent
+}

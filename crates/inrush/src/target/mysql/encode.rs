@@ -1,0 +1,315 @@
+//! Rows as the server reads them: fields of a file, tuples of a statement, parameters, lines of a CSV table.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Kind, Result};
+use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
+use crate::pipe::{Cell, Encode, Home, Span, Wire};
+use crate::plan::{Column, Plan, Verify};
+use crate::target::mysql::ddl;
+use crate::target::mysql::types::{Class, Kept, Modes, Store};
+
+/// A way to write rows down.
+pub(super) trait Notation: Default + Send + 'static {
+    /// Before a row's first value.
+    const OPEN: &'static [u8];
+    /// Between two values.
+    const BETWEEN: u8;
+    /// After its last.
+    const CLOSE: &'static [u8];
+    const NULL: &'static [u8];
+
+    fn value(class: Class, value: &[u8], out: &mut Vec<u8>);
+}
+
+/// Lines for LOAD DATA: a tab between fields, a backslash before what would be taken for something else.
+#[derive(Default)]
+pub(super) struct Fields;
+
+impl Notation for Fields {
+    const OPEN: &'static [u8] = b"";
+    const BETWEEN: u8 = b'\t';
+    const CLOSE: &'static [u8] = b"\n";
+    const NULL: &'static [u8] = b"\\N";
+
+    #[inline]
+    fn value(class: Class, value: &[u8], out: &mut Vec<u8>) {
+        match class {
+            Class::Number | Class::Bit => out.extend_from_slice(value),
+            // The server looks at every byte of the file, and adds a fraction of zeros by itself.
+            Class::Plain => out.extend_from_slice(value.strip_suffix(b".000000").unwrap_or(value)),
+            Class::Text => escaped(value, memchr::memchr3_iter(b'\t', b'\n', b'\\', value), out),
+            Class::Bytes => hex(value, out),
+        }
+    }
+}
+
+/// Tuples for INSERT: `('a',1,NULL),`.
+#[derive(Default)]
+pub(super) struct Tuples;
+
+impl Notation for Tuples {
+    const OPEN: &'static [u8] = b"(";
+    const BETWEEN: u8 = b',';
+    const CLOSE: &'static [u8] = b"),";
+    const NULL: &'static [u8] = b"NULL";
+
+    #[inline]
+    fn value(class: Class, value: &[u8], out: &mut Vec<u8>) {
+        match class {
+            Class::Number | Class::Bit => out.extend_from_slice(value),
+            Class::Plain => {
+                out.push(b'\'');
+                out.extend_from_slice(value);
+                out.push(b'\'');
+            }
+            Class::Text => {
+                out.push(b'\'');
+                escaped(value, memchr::memchr2_iter(b'\'', b'\\', value), out);
+                out.push(b'\'');
+            }
+            Class::Bytes => {
+                out.extend_from_slice(b"x'");
+                hex(value, out);
+                out.push(b'\'');
+            }
+        }
+    }
+}
+
+/// Lines of a table of the CSV engine, as its own source writes them: every value in double quotes, with a backslash before
+/// quotes, backslashes and line ends (https://mariadb.com/kb/en/csv-overview/).
+#[derive(Default)]
+pub(super) struct EngineCsv;
+
+impl Notation for EngineCsv {
+    const OPEN: &'static [u8] = b"";
+    const BETWEEN: u8 = b',';
+    const CLOSE: &'static [u8] = b"\n";
+    /// Its columns take none: the encoder refuses NULL before.
+    const NULL: &'static [u8] = b"";
+
+    fn value(class: Class, value: &[u8], out: &mut Vec<u8>) {
+        if matches!(class, Class::Number | Class::Bit) {
+            out.extend_from_slice(value);
+            return;
+        }
+        out.push(b'"');
+        for byte in value {
+            match byte {
+                b'"' => out.extend_from_slice(b"\\\""),
+                b'\\' => out.extend_from_slice(b"\\\\"),
+                b'\n' => out.extend_from_slice(b"\\n"),
+                b'\r' => out.extend_from_slice(b"\\r"),
+                byte => out.push(*byte),
+            }
+        }
+        out.push(b'"');
+    }
+}
+
+/// Copies `value` with a backslash before each byte at `places`.
+#[inline(always)]
+fn escaped(value: &[u8], places: impl Iterator<Item = usize>, out: &mut Vec<u8>) {
+    let mut done = 0;
+    for at in places {
+        out.extend_from_slice(&value[done..at]);
+        out.extend_from_slice(&[b'\\', value[at]]);
+        done = at + 1;
+    }
+    out.extend_from_slice(&value[done..]);
+}
+
+fn hex(value: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend(
+        value
+            .iter()
+            .flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
+    );
+}
+
+/// How every loaded column stores its values.
+#[derive(Clone)]
+pub(super) struct Stores(Arc<[ColumnStore]>);
+
+struct ColumnStore {
+    store: Store,
+    class: Class,
+    real: Option<Real>,
+    required: bool,
+}
+
+/// A column of binary fractions: the server shows their values in digits of its own, so they compare as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Real {
+    Single,
+    Double,
+}
+
+impl Real {
+    fn of(declared: &str) -> Option<Self> {
+        let name = declared.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        match name.to_ascii_lowercase().as_str() {
+            "float" => Some(Real::Single),
+            "double" | "real" => Some(Real::Double),
+            _ => None,
+        }
+    }
+
+    /// The number that the column makes of `value`.
+    pub(super) fn number(self, value: &[u8]) -> Option<f64> {
+        let text = std::str::from_utf8(value).ok()?;
+        match self {
+            Real::Single => text.parse::<f32>().ok().map(f64::from),
+            Real::Double => text.parse().ok(),
+        }
+    }
+}
+
+impl Stores {
+    /// # Errors
+    /// When a column's type is one that no text can be loaded into.
+    pub(super) fn of(plan: &Plan, nullable: bool) -> Result<Self> {
+        let sql_mode = plan.facts.target.settings.get("sql_mode").map_or("", String::as_str);
+        let modes = modes(sql_mode);
+        let store = |column: &Column| {
+            let declared = ddl::declared(plan, column);
+            let store = Store::of(column, &declared, modes).map_err(|why| {
+                Error::new(Kind::Target, format!("column {}: {why}", column.name))
+            })?;
+            Ok(ColumnStore {
+                class: store.class(),
+                real: Real::of(&declared),
+                store,
+                required: column.required || !nullable,
+            })
+        };
+        plan.choice.columns.iter().map(store).collect::<Result<_>>().map(Self)
+    }
+
+    pub(super) fn reals(&self) -> impl Iterator<Item = Option<Real>> {
+        self.0.iter().map(|column| column.real)
+    }
+
+    pub(super) fn classes(&self) -> impl Iterator<Item = Class> {
+        self.0.iter().map(|column| column.class)
+    }
+}
+
+/// What the server's own sql_mode allows of dates. The load's session keeps these modes and sets the others itself.
+pub(super) fn modes(sql_mode: &str) -> Modes {
+    let has = |mode: &str| sql_mode.split(',').any(|word| word.eq_ignore_ascii_case(mode));
+    Modes {
+        zero_date: !has("NO_ZERO_DATE"),
+        zero_in_date: !has("NO_ZERO_IN_DATE"),
+        invalid_dates: has("ALLOW_INVALID_DATES"),
+    }
+}
+
+/// Which parts of a wire a strategy needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    Bytes,
+    /// Sums are taken from cells.
+    BytesAndCells,
+    Cells,
+}
+
+struct RowEncoder<N> {
+    stores: Stores,
+    parts: Parts,
+    /// The canonical text of one value.
+    written: Vec<u8>,
+    _notation: N,
+}
+
+/// Encodes rows in notation `N`.
+pub(super) fn encoder<N: Notation>(
+    shape: Arc<Shape>,
+    stores: &Stores,
+    plan: &Plan,
+) -> Box<dyn Encode> {
+    let parts = match plan.request.verify {
+        Verify::Checksum => Parts::BytesAndCells,
+        _ => Parts::Bytes,
+    };
+    boxed::<N>(shape, stores, parts)
+}
+
+/// Encodes rows as parameters.
+pub(super) fn parameters(shape: Arc<Shape>, stores: &Stores) -> Box<dyn Encode> {
+    boxed::<Fields>(shape, stores, Parts::Cells)
+}
+
+fn boxed<N: Notation>(shape: Arc<Shape>, stores: &Stores, parts: Parts) -> Box<dyn Encode> {
+    let row =
+        RowEncoder { stores: stores.clone(), parts, written: Vec::new(), _notation: N::default() };
+    Box::new(TextEncoder::new(shape, row))
+}
+
+impl<N: Notation> EncodeRow for RowEncoder<N> {
+    #[inline]
+    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+        let Self { stores, parts, written, .. } = self;
+        let Wire { cells, values, bytes, .. } = wire;
+        if *parts != Parts::Cells {
+            bytes.extend_from_slice(N::OPEN);
+        }
+        for (column, ColumnStore { store, class, real, required }) in stores.0.iter().enumerate() {
+            if column > 0 && *parts != Parts::Cells {
+                bytes.push(N::BETWEEN);
+            }
+            let Some((home, span)) = row.value(column, values) else {
+                if *required {
+                    return Err(BadValue::null(column));
+                }
+                match parts {
+                    Parts::Bytes => bytes.extend_from_slice(N::NULL),
+                    Parts::Cells => cells.push(Cell::Null),
+                    Parts::BytesAndCells => {
+                        bytes.extend_from_slice(N::NULL);
+                        cells.push(Cell::Null);
+                    }
+                }
+                continue;
+            };
+            let value = row.bytes(home, span, values);
+            written.clear();
+            let kept = store.keep(value, written).map_err(|(code, wanted)| BadValue {
+                column,
+                code,
+                wanted,
+            })?;
+            let stored = match kept {
+                Kept::AsIs => value,
+                Kept::Written => written.as_slice(),
+            };
+            if *parts != Parts::Cells {
+                N::value(*class, stored, bytes);
+            }
+            if *parts != Parts::Bytes {
+                if let Some(number) = real.and_then(|real| real.number(stored)) {
+                    cells.push(Cell::Real(number));
+                    continue;
+                }
+                let (home, span) = match kept {
+                    Kept::AsIs => (home, span),
+                    Kept::Written => {
+                        let at = values.len() as u32;
+                        values.extend_from_slice(written);
+                        (Home::Wire, Span { at, len: written.len() as u32 })
+                    }
+                };
+                cells.push(match class {
+                    Class::Bytes => Cell::Bytes(home, span),
+                    _ => Cell::Text(home, span),
+                });
+            }
+        }
+        if *parts != Parts::Cells {
+            bytes.extend_from_slice(N::CLOSE);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,450 @@
+//! `load-data`, `load-data-server` and `convert`: LOAD DATA, from memory or from a file that the server reads.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use bytes::Bytes;
+
+use crate::error::{Error, Result};
+use crate::pipe::Encode;
+use crate::pipe::encode::Shape;
+use crate::plan::{Column, Facts, IfExists, OnConflict, Plan, Request};
+use crate::target::mysql::ddl::{self, Insert, literal, quote};
+use crate::target::mysql::encode::{self, Fields, Stores};
+use crate::target::mysql::knobs;
+use crate::target::mysql::load::{self, MysqlLoad, Writing};
+use crate::target::mysql::session::{Done, Failure, Session};
+use crate::target::mysql::statement::{Batch, Write};
+use crate::target::mysql::types::Class;
+use crate::target::{Fit, Knob, Knobs, Load, Memory, Strategy};
+
+/// LOAD DATA LOCAL, streamed from memory.
+pub(super) struct LoadData;
+
+/// LOAD DATA from files that the server reads itself.
+pub(super) struct LoadDataServer;
+
+/// LOAD DATA into MyISAM, then ALTER TABLE.
+pub(super) struct Convert;
+
+impl Strategy for LoadData {
+    fn id(&self) -> &'static str {
+        "mysql/load-data"
+    }
+
+    fn about(&self) -> &'static str {
+        "LOAD DATA LOCAL, streamed from memory over one or several connections"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        knobs::bulk()
+    }
+
+    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+        match no_local(facts) {
+            Some(reason) => Fit::Barred { reason },
+            None => load::fit(request, facts, knobs, true),
+        }
+    }
+
+    fn memory(&self, _knobs: &Knobs) -> Memory {
+        load::memory()
+    }
+
+    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
+        MysqlLoad::start(&Local, plan, stop)
+    }
+}
+
+fn no_local(facts: &Facts) -> Option<String> {
+    let off = facts.target.settings.get("local_infile").is_some_and(|value| value == "OFF");
+    off.then(|| {
+        "the server has local_infile off (SET GLOBAL local_infile = 1 turns it on)".to_owned()
+    })
+}
+
+impl Strategy for LoadDataServer {
+    fn id(&self) -> &'static str {
+        "mysql/load-data-server"
+    }
+
+    fn about(&self) -> &'static str {
+        "LOAD DATA from files that are written where the server, on this machine, reads them itself"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        knobs::bulk()
+    }
+
+    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+        match server_directory(facts) {
+            Err(reason) => Fit::Unusable { reason },
+            Ok(_) => load::fit(request, facts, knobs, true),
+        }
+    }
+
+    fn memory(&self, _knobs: &Knobs) -> Memory {
+        load::memory()
+    }
+
+    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
+        MysqlLoad::start(&Server, plan, stop)
+    }
+}
+
+impl Strategy for Convert {
+    fn id(&self) -> &'static str {
+        "mysql/convert"
+    }
+
+    fn about(&self) -> &'static str {
+        "LOAD DATA LOCAL into a MyISAM table, then ALTER TABLE to InnoDB"
+    }
+
+    fn knobs(&self) -> &'static [Knob] {
+        knobs::convert()
+    }
+
+    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+        if let Some(reason) = no_local(facts) {
+            return Fit::Barred { reason };
+        }
+        let makes_table = facts.target.table.is_none() || request.if_exists == IfExists::Replace;
+        if !makes_table {
+            return Fit::Unusable {
+                reason: "the table is there, with the engine it has".to_owned(),
+            };
+        }
+        // MyISAM takes one writer at a time.
+        load::fit(request, facts, knobs, false)
+    }
+
+    fn memory(&self, _knobs: &Knobs) -> Memory {
+        load::memory()
+    }
+
+    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
+        MysqlLoad::start(&Converting, plan, stop)
+    }
+}
+
+/// Where a server on this machine reads files for LOAD DATA
+/// (https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_secure_file_priv).
+fn server_directory(facts: &Facts) -> Result<PathBuf, String> {
+    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+    if setting("local") != "yes" {
+        return Err("the server is on another machine, and can't read files of this one".to_owned());
+    }
+    let directory = match setting("secure_file_priv") {
+        "NULL" => return Err("the server reads no files (secure_file_priv is NULL)".to_owned()),
+        "" => std::env::temp_dir(),
+        directory => PathBuf::from(directory),
+    };
+    let probe = directory.join(format!(".inrush_{}", std::process::id()));
+    match OpenOptions::new().write(true).create_new(true).open(&probe) {
+        Ok(_) => {
+            let _ = std::fs::remove_file(probe);
+            Ok(directory)
+        }
+        Err(error) => Err(format!("no file can be made in {}: {error}", directory.display())),
+    }
+}
+
+struct Local;
+struct Server;
+struct Converting;
+
+impl Writing for Local {
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
+        encode::encoder::<Fields>(shape, stores, plan)
+    }
+
+    fn writer<'p>(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        stores: &Stores,
+        plan: &'p Plan,
+    ) -> Result<Box<dyn Write + 'p>> {
+        writer(session, table, stores, plan, Carrier::Memory)
+    }
+}
+
+impl Writing for Server {
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
+        Local.encoder(shape, stores, plan)
+    }
+
+    fn writer<'p>(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        stores: &Stores,
+        plan: &'p Plan,
+    ) -> Result<Box<dyn Write + 'p>> {
+        let folder = server_directory(&plan.facts)
+            .map_err(Error::target)
+            .and_then(|directory| Folder::make(&directory))?;
+        writer(session, table, stores, plan, Carrier::Folder(folder))
+    }
+}
+
+impl Writing for Converting {
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
+        Local.encoder(shape, stores, plan)
+    }
+
+    fn writer<'p>(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        stores: &Stores,
+        plan: &'p Plan,
+    ) -> Result<Box<dyn Write + 'p>> {
+        Local.writer(session, table, stores, plan)
+    }
+
+    fn engine<'k>(&self, _in_the_end: &'k str) -> &'k str {
+        "myisam"
+    }
+
+    fn completes_slowly(&self) -> bool {
+        true
+    }
+
+    fn complete(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        _plan: &Plan,
+    ) -> Result<(), Failure> {
+        session.execute(format!("ALTER TABLE {} ENGINE=InnoDB", quote(table))).map(drop)
+    }
+}
+
+/// How the server gets the rows.
+enum Carrier {
+    Memory,
+    Folder(Folder),
+}
+
+/// A directory for files that the server reads: others can't list it, and the names in it are not to be guessed.
+struct Folder {
+    directory: PathBuf,
+    files: u64,
+}
+
+impl Folder {
+    fn make(parent: &Path) -> Result<Self> {
+        let random = std::hash::BuildHasher::hash_one(
+            &std::collections::hash_map::RandomState::new(),
+            std::process::id(),
+        );
+        let directory = parent.join(format!("inrush_{random:016x}"));
+        let made = std::fs::DirBuilder::new().mode(0o700).create(&directory).and_then(|()| {
+            // The server runs as another user, and opens a file that it is told the name of.
+            std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o711))
+        });
+        match made {
+            Ok(()) => Ok(Self { directory, files: 0 }),
+            Err(error) => {
+                Err(Error::target(format!("{} can't be made: {error}", directory.display())))
+            }
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<PathBuf, Failure> {
+        self.files += 1;
+        let path = self.directory.join(format!("{}.tsv", self.files));
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(&path)
+            .and_then(|mut file: File| file.write_all(bytes));
+        match written {
+            Ok(()) => Ok(path),
+            Err(error) => Err(Failure::Server {
+                code: 0,
+                state: String::new(),
+                message: format!("{} can't be written: {error}", path.display()),
+            }),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+struct LoadDataWriter {
+    carrier: Carrier,
+    /// The statement around the file's name.
+    head: String,
+    tail: String,
+    /// Statements that move the rows on from a table in between, where rows that are there have a say.
+    merge: Option<[String; 2]>,
+}
+
+/// The table in between; a temporary one, which only its connection sees.
+const CHUNK: &str = "inrush_chunk";
+
+fn writer<'p>(
+    session: &mut Session<'_>,
+    table: &str,
+    stores: &Stores,
+    plan: &'p Plan,
+    carrier: Carrier,
+) -> Result<Box<dyn Write + 'p>> {
+    let merges = plan.request.on_conflict != OnConflict::Fail;
+    if merges {
+        let columns = ddl::columns(plan);
+        // Keys stay behind; types, character sets and NOT NULL come along.
+        let sql = format!(
+            "CREATE TEMPORARY TABLE {CHUNK} ENGINE=InnoDB SELECT {columns} FROM {} WHERE FALSE",
+            quote(table)
+        );
+        session.execute(sql).map_err(|failure| session.explain(failure))?;
+    }
+    let into = if merges { CHUNK } else { table };
+    let mut fields = Vec::new();
+    let mut sets = Vec::new();
+    for (index, (column, class)) in plan.choice.columns.iter().zip(stores.classes()).enumerate() {
+        let name = quote(&column.name);
+        let variable = format!("@inrush_{index}");
+        let value = match class {
+            Class::Bytes => format!("UNHEX({variable})"),
+            // A number in a file is its digits; in a BIT column these would be bytes. As an operand they would be a double,
+            // which has 53 bits.
+            Class::Bit => format!("CAST({variable} AS UNSIGNED)"),
+            Class::Number | Class::Plain | Class::Text => {
+                fields.push(name);
+                continue;
+            }
+        };
+        sets.push(format!("{name} = {value}"));
+        fields.push(variable);
+    }
+    let set = if sets.is_empty() { String::new() } else { format!(" SET {}", sets.join(", ")) };
+    let local = if matches!(carrier, Carrier::Memory) { "LOCAL " } else { "" };
+    let merge = merges.then(|| {
+        let insert = Insert::into(table, plan, "");
+        [
+            format!("{}SELECT {} FROM {CHUNK}{}", insert.head, ddl::columns(plan), insert.tail),
+            format!("DELETE FROM {CHUNK}"),
+        ]
+    });
+    Ok(Box::new(LoadDataWriter {
+        carrier,
+        head: format!("LOAD DATA {local}INFILE "),
+        tail: format!(
+            " INTO TABLE {} CHARACTER SET {} FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' \
+             LINES TERMINATED BY '\\n' ({}){set}",
+            quote(into),
+            character_set(plan),
+            fields.join(", ")
+        ),
+        merge,
+    }))
+}
+
+/// The character set that the server takes the fields for. As `binary` it need not look at each character, and stores the same
+/// bytes where the column's own set is UTF-8; other columns have to be told what the bytes mean.
+fn character_set(plan: &Plan) -> &'static str {
+    const BYTES_ARE_TEXT: [&str; 25] = [
+        "tinyint",
+        "smallint",
+        "mediumint",
+        "int",
+        "bigint",
+        "decimal",
+        "float",
+        "double",
+        "date",
+        "datetime",
+        "timestamp",
+        "time",
+        "year",
+        "char",
+        "varchar",
+        "tinytext",
+        "text",
+        "mediumtext",
+        "longtext",
+        "enum",
+        "set",
+        "tinyblob",
+        "blob",
+        "mediumblob",
+        "longblob",
+    ];
+    let is_plain = |column: &Column| {
+        let declared = ddl::declared(plan, column).to_lowercase();
+        let name = declared.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let set = declared.split(" character set ").nth(1);
+        let set = set.and_then(|set| set.split(' ').next()).unwrap_or("utf8mb4");
+        BYTES_ARE_TEXT.contains(&name) && matches!(set, "utf8mb4" | "utf8mb3" | "utf8" | "ascii")
+    };
+    if plan.choice.columns.iter().all(is_plain) { "binary" } else { "utf8mb4" }
+}
+
+impl LoadDataWriter {
+    fn load(
+        &mut self,
+        session: &mut Session<'_>,
+        batch: &Batch<'_>,
+        guard: &str,
+    ) -> Result<Done, Failure> {
+        let Self { carrier, head, tail, .. } = self;
+        match carrier {
+            Carrier::Memory => {
+                let bytes = Bytes::copy_from_slice(batch.bytes());
+                session.load_local(&format!("{guard}{head}'inrush'{tail}"), bytes)
+            }
+            Carrier::Folder(folder) => {
+                let path = folder.put(batch.bytes())?;
+                let name = literal(&path.to_string_lossy());
+                let loaded = session.execute(format!("{guard}{head}{name}{tail}"));
+                let _ = std::fs::remove_file(path);
+                loaded
+            }
+        }
+    }
+}
+
+impl Write for LoadDataWriter {
+    fn write(
+        &mut self,
+        session: &mut Session<'_>,
+        batch: &Batch<'_>,
+        guard: &str,
+    ) -> Result<Done, Failure> {
+        let loaded = self.load(session, batch, guard)?;
+        let Some([merge, empty]) = &self.merge else { return Ok(loaded) };
+        let rows = (batch.to - batch.from) as u64;
+        if loaded.warnings > 0 || loaded.affected != rows {
+            let warning = session.warnings()?.into_iter().next();
+            session.execute(empty)?;
+            // SQLSTATE class 22 is for values that aren't what they should be.
+            let (code, message) = match warning {
+                Some(warning) => (warning.code, warning.message),
+                None => (0, "the server left the row out".to_owned()),
+            };
+            return Err(Failure::Server { code, state: "22000".to_owned(), message });
+        }
+        let merged = session.execute(merge);
+        // The rows in between are part of the transaction: they go with it, or here.
+        session.execute(empty)?;
+        merged
+    }
+
+    fn may_only_warn(&self) -> bool {
+        true
+    }
+}
