@@ -23,6 +23,8 @@ mod inputs;
 mod keys;
 /// Loads that go well, and the options that say how.
 mod load;
+/// MySQL and MariaDB, on real servers.
+mod mysql;
 /// The README's examples print what it shows.
 mod readme;
 /// Bad rows put aside: exactly they, verbatim, with their positions and reasons.

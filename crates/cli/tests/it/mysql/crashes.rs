@@ -1,0 +1,138 @@
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::bad_target::on_a_small_disk;
+use crate::fixture::{INRUSH, Outcome, Random, finish, start};
+
+use super::server::{for_each_private_server, for_each_server, rows};
+
+/// Rows that keep a load busy for some tenths of a second.
+const ROWS: u32 = 150_000;
+
+fn file(rows: u32) -> String {
+    let rows: String = (1..=rows).map(|id| format!("{id},name of {id}\n")).collect();
+    format!("id,name\n{rows}")
+}
+
+#[test]
+fn a_server_that_goes_away_has_the_table_as_it_was() {
+    for_each_private_server(
+        |_| true,
+        &[],
+        |private, server| {
+            let mut random = Random(0x17);
+            server.write("t.csv", file(ROWS));
+            let old = "INSERT INTO t VALUES (-1, 'old'), (-2, 'old')";
+            for (rows, is_killed) in [("", true), (old, true), ("", false)] {
+                server
+                    .drop_table("t")
+                    .sql("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(30)) ENGINE=InnoDB")
+                    .sql(rows);
+                let before = server.query("SELECT * FROM t ORDER BY id");
+                let url = server.url();
+                let args = ["load", "t.csv", &url, "--if-exists", "append", "--chunk-size", "8k"];
+                let child = start(&mut server.command(&args));
+                server.wait_for_rows();
+                if is_killed {
+                    sleep(Duration::from_millis(50).mul_f64(random.share()));
+                    private.kill().unwrap();
+                } else {
+                    private.stop().unwrap();
+                }
+                let run = Outcome::of("load, without a server".to_owned(), finish(child, b""));
+                let run = run.exits(1).ends_with_nothing_changed();
+                if is_killed {
+                    let run = run.says(&["the connection to", "error log"]);
+                    println!("{}", run.stderr);
+                }
+                // Nobody is there at all.
+                let run = server.load(&["t.csv"]).exits(1).ends_with_nothing_changed();
+                run.says(&["check that the server runs"]);
+                private.restart().unwrap();
+                server.connect_again();
+                assert_eq!(server.query("SELECT * FROM t ORDER BY id"), before, "{}", server.name);
+                server.inrush(&args).exits(0);
+                assert_eq!(server.count("t") as usize, ROWS as usize + before.len());
+                assert_eq!(server.tables(), ["t"], "left over on {}", server.name);
+            }
+        },
+    );
+}
+
+#[test]
+fn a_server_that_has_no_room_left() {
+    // InnoDB in a file of fixed size, which some servers can't be started with.
+    let small = [("innodb-data-file-path", "ibdata1:24M"), ("innodb-file-per-table", "0")];
+    let is_meant = |name: &str| name.starts_with("mariadb-10");
+    for_each_private_server(is_meant, &small, |_, server| {
+        server.write("t.csv", file(600_000));
+        for lanes in ["1", "2"] {
+            let run = server.refuses(&["t.csv", "--lanes", lanes]);
+            run.says(&["is full", "make room"]);
+        }
+        server.sql("CREATE TABLE t (id INT, name VARCHAR(30));; INSERT INTO t VALUES (0, 'old')");
+        for strategy in ["load-data", "values"] {
+            let load = ["t.csv", "--if-exists", "append", "--strategy", strategy];
+            server.refuses(&load).says(&["is full", "make room"]);
+        }
+        // What was rolled back is room again.
+        server.write("t.csv", file(1000)).load(&["t.csv", "--if-exists", "append"]).exits(0);
+        assert_eq!(server.count("t"), 1001);
+    });
+}
+
+#[test]
+fn no_room_for_the_files_that_a_server_is_to_read() {
+    for_each_server(|server| {
+        let private = server.query("SELECT COALESCE(@@secure_file_priv, '') AS folder");
+        if private != rows![[""]] {
+            // They would be in a folder of the server's.
+            return;
+        }
+        server.write("t.csv", file(200_000)).sql("CREATE TABLE t (id INT, name VARCHAR(30))");
+        let script = format!(
+            "head -c 500000 /dev/zero >disk/full; TMPDIR=\"$PWD/disk\" '{INRUSH}' load t.csv '{}' --strategy load-data-server --chunk-size 2m; echo exit $?; ls -A disk; echo end",
+            server.url()
+        );
+        let Some(said) = server.leaves_tables(|| on_a_small_disk(server, &script)) else { return };
+        assert!(said.contains("exit 1\nfull\nend\n"), "{said}");
+        assert!(said.contains("No space left on device"), "{said}");
+        assert!(said.trim_end().ends_with("nothing changed in the target"), "{said}");
+    });
+}
+
+#[test]
+fn files_that_a_server_is_to_read_are_gone_afterwards() {
+    for_each_server(|server| {
+        server.write("t.csv", file(2000)).write("bad.csv", file(2000) + "x\n");
+        let folder = server.query("SELECT COALESCE(@@secure_file_priv, '') AS folder")[0][0]
+            .clone()
+            .unwrap();
+        let folder = if folder.is_empty() { server.dir().to_owned() } else { folder.into() };
+        let ours = || {
+            let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+            names.filter(|name| name.to_str().is_some_and(|name| name.contains("inrush"))).count()
+        };
+        let load = |file: &str| {
+            let url = server.url();
+            let mut command = server.command(&[
+                "load",
+                file,
+                &url,
+                "--strategy",
+                "load-data-server",
+                "--chunk-size",
+                "4k",
+            ]);
+            command.env("TMPDIR", server.dir());
+            Outcome::of("load".to_owned(), finish(start(&mut command), b""))
+        };
+        // The server may be somebody else, to whom the way to the files has to be open.
+        std::fs::set_permissions(server.dir(), Permissions::from_mode(0o755)).unwrap();
+        load("t.csv").exits(0);
+        load("bad.csv").exits(1);
+        assert_eq!(ours(), 0, "{}", folder.display());
+    });
+}

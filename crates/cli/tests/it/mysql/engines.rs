@@ -1,0 +1,216 @@
+use super::server::{Server, for_each_server, rows, strategies};
+
+const ENGINES: [&str; 7] = ["innodb", "myisam", "aria", "memory", "csv", "archive", "rocksdb"];
+
+/// What only queues rows of some engines, or makes only some.
+fn takes(strategy: &str, engine: &str) -> bool {
+    match strategy {
+        "mysql/insert-delayed" => matches!(engine, "myisam" | "memory" | "archive"),
+        "mysql/csv-file" => engine == "csv",
+        "mysql/convert" => engine == "innodb",
+        _ => true,
+    }
+}
+
+fn engine_of(server: &Server, table: &str) -> String {
+    let sql = format!(
+        "SELECT LOWER(ENGINE) AS e FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
+    );
+    server.query(&sql)[0][0].clone().unwrap()
+}
+
+/// Options for one strategy and engine; `convert` has no choice.
+fn options<'a>(strategy: &'a str, set: &'a str) -> Vec<&'a str> {
+    let mut options = vec!["--strategy", strategy, "--durability", "none", "--chunk-size", "1k"];
+    if strategy != "mysql/convert" {
+        options.extend(["--set", set]);
+    }
+    options
+}
+
+#[test]
+fn every_strategy_fills_tables_of_every_engine() {
+    for_each_server(|server| {
+        let rows: String =
+            (1..=300).map(|id| format!("{id},2013-01-{:02},name {id}\n", 1 + id % 28)).collect();
+        server
+            .write("t.csv", format!("id,day,name\n{rows}"))
+            .write("bad.csv", format!("id,day,name\n{rows}x\n"));
+        // MEMORY and the keys of some engines take no text of any length.
+        let made = "(id INT NOT NULL, day DATE NOT NULL, name VARCHAR(20) NOT NULL)";
+        for engine in ENGINES {
+            let set = format!("engine={engine}");
+            if !server.has_engine(engine) {
+                let run = server.misused(&["t.csv", "--set", &set, "--durability", "none"]);
+                run.says(&["no engine", engine]);
+                continue;
+            }
+            for strategy in strategies().iter().filter(|strategy| takes(strategy, engine)) {
+                let what = format!("{strategy} {engine} on {}", server.name);
+                let load =
+                    [&["t.csv", "--verify", "checksum"], &options(strategy, &set)[..]].concat();
+                if engine == "memory" {
+                    // It has no place for text of any length.
+                    server.sql(&format!("CREATE TABLE t {made} ENGINE=memory"));
+                }
+                server.load(&load).exits(0);
+                let sums = "SELECT COUNT(*), SUM(id), MIN(name), MAX(day) FROM t";
+                assert_eq!(
+                    server.query(sums),
+                    rows![[300, 45150, "name 1", "2013-01-28"]],
+                    "{what}"
+                );
+                assert_eq!(engine_of(server, "t"), engine, "{what}");
+                server.drop_table("t");
+                // A table that is made anew goes away with its load, whatever the engine.
+                let load = [&["bad.csv"], &options(strategy, &set)[..]].concat();
+                if engine != "memory" {
+                    server.refuses(&load).says(&["bad.csv: line 302"]);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn what_an_engine_can_not_take_back_is_told_before_and_after() {
+    for_each_server(|server| {
+        let rows: String = (1..=300).map(|id| format!("{id},name {id}\n")).collect();
+        server.write("t.csv", format!("id,name\n{rows}7,again\n301,last\n"));
+        for engine in ["myisam", "aria", "memory"] {
+            if !server.has_engine(engine) {
+                continue;
+            }
+            for strategy in ["load-data", "values", "prepared"] {
+                server.drop_table("t").sql(&format!(
+                    "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20)) ENGINE={engine};; INSERT INTO t VALUES (0, 'old')"
+                ));
+                let options =
+                    ["--strategy", strategy, "--durability", "none", "--chunk-size", "1k"];
+                let load = [&["t.csv", "--if-exists", "append"], &options[..]].concat();
+                let plan = server.plan(&[&load[..], &["--json"]].concat()).exits(0).json();
+                assert_eq!(plan["atomic"], false, "{engine} {strategy}");
+                let run = server.load(&load).exits(1).says(&["t.csv: line 302"]);
+                let last = run.stderr.lines().last().unwrap();
+                let stayed = server.count("t") - 1;
+                assert!(
+                    stayed == 0 || last.contains(&format!("{stayed} rows")),
+                    "{stayed}: {last}"
+                );
+                assert_eq!(stayed == 0, last.contains("nothing changed"), "{stayed}: {last}");
+                // With a limit exactly the bad row stays out.
+                server.sql("DELETE FROM t WHERE id > 0");
+                server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+                assert_eq!(server.count("t"), 302, "{engine} {strategy}");
+                assert_eq!(
+                    server.read("t.rejects.csv"),
+                    b"id,name\n7,again\n",
+                    "{engine} {strategy}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn durability_is_what_the_engine_can_promise() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let run = server.misused(&["t.csv", "--set", "engine=myisam"]);
+        run.says(&["'process' at best", "'durable' is promised"]);
+        let report = server.report(&["t.csv", "--set", "engine=myisam", "--durability", "process"]);
+        assert_eq!(report["durability_read_back"]["engine"], "myisam");
+        server.drop_table("t");
+        let report = server.report(&["t.csv"]);
+        assert_eq!(report["plan"]["durability"], "durable");
+        assert_eq!(report["durability_read_back"]["innodb_flush_log_at_trx_commit"], "1");
+    });
+}
+
+#[test]
+fn the_same_rows_in_statements_and_transactions_of_any_size() {
+    for_each_server(|server| {
+        let rows: String = (0..200).map(|n| format!("{n},name {n}\n")).collect();
+        server.write("t.csv", format!("id,name\n{rows}"));
+        for settings in [
+            &["--strategy", "load-data", "--set", "rows_per_statement=7"][..],
+            &["--strategy", "load-data-server", "--set", "rows_per_statement=1"],
+            &[
+                "--strategy",
+                "values",
+                "--set",
+                "rows_per_statement=1",
+                "--set",
+                "rows_per_transaction=1",
+            ],
+            &[
+                "--strategy",
+                "values",
+                "--set",
+                "rows_per_statement=7",
+                "--set",
+                "rows_per_transaction=10",
+            ],
+            &[
+                "--strategy",
+                "values",
+                "--set",
+                "rows_per_statement=0",
+                "--lanes",
+                "2",
+                "--chunk-size",
+                "1k",
+            ],
+            &["--strategy", "prepared", "--set", "rows_per_transaction=1"],
+            &[
+                "--strategy",
+                "row-sql",
+                "--set",
+                "rows_per_transaction=30",
+                "--lanes",
+                "2",
+                "--chunk-size",
+                "1k",
+            ],
+            &["--set", "unique_checks=off", "--set", "foreign_key_checks=off"],
+        ] {
+            server.load(&[&["t.csv", "--verify", "checksum"], settings].concat()).exits(0);
+            let sums = server.query("SELECT COUNT(*), SUM(id), MAX(name) FROM t");
+            assert_eq!(sums, rows![[200, 19900, "name 99"]], "{settings:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn rows_committed_on_the_way_stay_and_the_plan_says_so_before() {
+    for_each_server(|server| {
+        let rows: String = (1..100).map(|n| format!("{n},name {n}\n")).collect();
+        server.write("t.csv", format!("id,name\n{rows}bad,b\n"));
+        for strategy in ["values", "prepared", "row-sql"] {
+            server
+                .drop_table("t")
+                .sql("CREATE TABLE t (id INT, name VARCHAR(20));; INSERT INTO t VALUES (0, 'old')");
+            let options = ["--if-exists", "append", "--set", "rows_per_transaction=40"];
+            let load = [&["t.csv", "--strategy", strategy], &options[..]].concat();
+            let plan = server.plan(&[&load[..], &["--json"]].concat()).exits(0).json();
+            assert_eq!(plan["atomic"], false);
+            let run = server.load(&load).exits(1).says(&["t.csv: line 101, column id"]);
+            let last = run.stderr.lines().last().unwrap();
+            let stayed = server.count("t") - 1;
+            assert!(stayed > 0, "{strategy}: {last}");
+            assert!(last.contains(&format!("{stayed} rows")) && last.contains("stay"), "{last}");
+        }
+    });
+}
+
+#[test]
+fn rows_in_a_queue_are_counted_in_the_end() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n2\n");
+        let queue = ["--strategy", "insert-delayed", "--durability", "none", "--primary-key", "id"];
+        let load = [&["t.csv"], &queue[..]].concat();
+        server.refuses(&load);
+        server.misused(&[&load[..], &["--verify", "none"]].concat()).says(&["queued row"]);
+    });
+}

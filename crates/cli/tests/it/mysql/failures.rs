@@ -1,0 +1,317 @@
+use std::io::Write as _;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::crash::signal;
+use crate::fixture::{Outcome, Random, finish, start};
+
+use super::proxy::{Proxy, Trick};
+use super::server::{Server, for_each_server, rows};
+
+/// A load that ends in the middle.
+#[derive(Clone, Copy)]
+struct Case {
+    strategy: &'static str,
+    /// Whether the table holds rows: then one transaction keeps it as it is, otherwise a hidden table does.
+    is_used: bool,
+    /// As many as keep it busy for some tenths of a second.
+    rows: i64,
+}
+
+const CASES: [Case; 4] = [
+    Case { strategy: "load-data", is_used: true, rows: 30_000 },
+    Case { strategy: "load-data", is_used: false, rows: 30_000 },
+    Case { strategy: "values", is_used: true, rows: 20_000 },
+    Case { strategy: "prepared", is_used: false, rows: 2_500 },
+];
+
+impl Case {
+    /// The file, and the table that holds two rows or none.
+    fn prepare(self, server: &Server) {
+        let rows: String = (1..=self.rows).map(|id| format!("{id},name of {id}\n")).collect();
+        server.write("t.csv", format!("id,name\n{rows}"));
+        server
+            .drop_table("t")
+            .sql("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(30)) ENGINE=InnoDB");
+        if self.is_used {
+            server.sql("INSERT INTO t VALUES (-1, 'old'), (-2, 'old')");
+        }
+    }
+
+    fn args(self, url: &str) -> [&str; 9] {
+        [
+            "load",
+            "t.csv",
+            url,
+            "--if-exists",
+            "append",
+            "--strategy",
+            self.strategy,
+            "--chunk-size",
+            "8k",
+        ]
+    }
+
+    fn start(self, server: &Server, url: &str) -> Child {
+        start(&mut server.command(&self.args(url)))
+    }
+
+    /// The table is as before: none of the file's rows is in it.
+    #[track_caller]
+    fn assert_untouched(self, server: &Server, what: &str) {
+        let rows = if self.is_used { rows![[-2, "old"], [-1, "old"]] } else { rows![] };
+        let found = server.query("SELECT * FROM t ORDER BY id LIMIT 5");
+        assert_eq!(found, rows, "{}, {what}, on {}", self.strategy, server.name);
+    }
+
+    fn is_loaded(self, server: &Server) -> bool {
+        server.count("t") >= self.rows
+    }
+
+    /// The same command then succeeds, and nothing is left of the first.
+    #[track_caller]
+    fn assert_next_succeeds(self, server: &Server) {
+        server.wait_until_alone();
+        server.inrush(&self.args(&server.url())).exits(0);
+        assert_eq!(server.count("t"), self.rows + if self.is_used { 2 } else { 0 });
+        assert_eq!(server.tables(), ["t"], "left over on {}", server.name);
+    }
+}
+
+#[test]
+fn a_killed_load_leaves_the_table_as_it_was() {
+    for_each_server(|server| {
+        let mut random = Random(0x11);
+        for case in CASES {
+            case.prepare(server);
+            let before = Instant::now();
+            case.start(server, &server.url()).wait().unwrap();
+            let mut whole = before.elapsed();
+            let mut cut = 0;
+            while cut < 3 {
+                case.prepare(server);
+                let moment = whole.mul_f64((f64::from(cut) + random.share()) / 3.0);
+                let mut child = case.start(server, &server.url());
+                sleep(moment);
+                child.kill().unwrap();
+                child.wait().unwrap();
+                let what = format!("killed after {moment:?} of {whole:?}");
+                println!("{} {what}, left: {:?}", case.strategy, server.tables());
+                if case.is_loaded(server) {
+                    // The load was over before the signal came: other tests had left it more of the machine.
+                    server.wait_until_alone();
+                    whole = whole.mul_f64(0.8);
+                    continue;
+                }
+                case.assert_untouched(server, &what);
+                cut += 1;
+                case.assert_next_succeeds(server);
+            }
+        }
+    });
+}
+
+#[track_caller]
+fn end_of(child: Child) -> Outcome {
+    let before = Instant::now();
+    let run = Outcome::of("load, disturbed".to_owned(), finish(child, b""));
+    assert!(before.elapsed() < Duration::from_secs(10), "took {:?}: {run:?}", before.elapsed());
+    run
+}
+
+#[test]
+fn a_load_that_is_interrupted_undoes_what_it_did() {
+    for_each_server(|server| {
+        for case in CASES {
+            for name in ["INT", "TERM"] {
+                case.prepare(server);
+                server.leaves_everything(|| {
+                    let child = case.start(server, &server.url());
+                    server.wait_for_rows();
+                    signal(&child, name);
+                    end_of(child).exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+                });
+            }
+        }
+    });
+}
+
+#[test]
+fn a_load_that_waits_for_somebody_else_can_be_interrupted() {
+    for_each_server(|server| {
+        let [used, _, values, _] = CASES;
+        used.prepare(server);
+        // For a row of theirs; for a table that is altered or read at length.
+        for (wait, end, case) in [
+            ("BEGIN;; INSERT INTO t VALUES (5, 'mine')", "ROLLBACK", values),
+            ("LOCK TABLES t WRITE", "UNLOCK TABLES", used),
+        ] {
+            server.sql(wait);
+            let child = case.start(server, &server.url());
+            sleep(Duration::from_millis(700));
+            signal(&child, "INT");
+            end_of(child).exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+            server.sql(end);
+            case.assert_untouched(server, wait);
+        }
+        used.assert_next_succeeds(server);
+    });
+}
+
+#[test]
+fn a_connection_that_is_cut_after_some_bytes() {
+    for_each_server(|server| {
+        let mut random = Random(0x13);
+        for case in CASES {
+            case.prepare(server);
+            let proxy = Proxy::start(&server.address, Trick::Nothing);
+            server.inrush(&case.args(&server.url_at(&proxy.address))).exits(0);
+            let all = proxy.sent();
+            // In the handshake, among the first statements, among the rows, at the end: the last 400 bytes are those that
+            // commit, or that rename.
+            let somewhere = (all as f64 * (0.2 + 0.7 * random.share())) as u64;
+            for place in [20, 900, somewhere, all - 300, all - 150, all - 40] {
+                case.prepare(server);
+                let proxy = Proxy::start(&server.address, Trick::CutAfter(place));
+                let run = server.inrush(&case.args(&server.url_at(&proxy.address)));
+                let what = format!("cut after {place} of {all} bytes: {run:?}");
+                drop(proxy);
+                server.wait_until_alone();
+                if case.is_loaded(server) {
+                    // Nobody says that it is not.
+                    let says_so = run.stderr.contains("nothing changed");
+                    assert!(run.status.success() || !says_so, "{what} on {}", server.name);
+                    continue;
+                }
+                case.assert_untouched(server, &what);
+                let run = run.exits(1).says(&["connection"]);
+                if place < all - 400 {
+                    run.ends_with_nothing_changed();
+                }
+            }
+            case.prepare(server);
+            case.assert_next_succeeds(server);
+        }
+    });
+}
+
+#[test]
+fn connections_that_are_cut_and_can_be_made_again() {
+    for_each_server(|server| {
+        for case in CASES {
+            case.prepare(server);
+            let proxy = Proxy::start(&server.address, Trick::Nothing);
+            server.leaves_everything(|| {
+                let child = case.start(server, &server.url_at(&proxy.address));
+                server.wait_for_rows();
+                proxy.cut();
+                let run = end_of(child).exits(1).ends_with_nothing_changed();
+                run.says(&["the connection to", "was lost"]);
+                server.wait_until_alone();
+            });
+        }
+    });
+}
+
+#[test]
+fn a_connection_that_falls_silent_is_not_waited_for_longer_than_was_asked() {
+    for_each_server(|server| {
+        let case = CASES[1];
+        case.prepare(server);
+        let proxy = Proxy::start(&server.address, Trick::Nothing);
+        let url = format!("{}?read-timeout=1&connect-timeout=1", server.url_at(&proxy.address));
+        let child = case.start(server, &url);
+        server.wait_for_rows();
+        proxy.freeze();
+        end_of(child).exits(1).says(&["no answer within 1 s"]).ends_with_nothing_changed();
+        drop(proxy);
+        server.wait_until_alone();
+        case.assert_untouched(server, "silent");
+        case.assert_next_succeeds(server);
+    });
+}
+
+#[test]
+fn a_connection_that_another_client_kills() {
+    for_each_server(|server| {
+        for case in CASES {
+            case.prepare(server);
+            server.leaves_everything(|| {
+                let child = case.start(server, &server.url());
+                server.kill("CONNECTION", &server.wait_for_rows());
+                let run = end_of(child).exits(1).ends_with_nothing_changed();
+                run.says(&["the connection to", "was lost"]);
+                server.wait_until_alone();
+            });
+            case.assert_next_succeeds(server);
+        }
+    });
+}
+
+#[test]
+fn a_statement_that_another_client_kills() {
+    for_each_server(|server| {
+        for case in CASES {
+            case.prepare(server);
+            let child = case.start(server, &server.url());
+            server.wait_for_rows();
+            // Some come between two statements, some meet those that tidy up.
+            for id in (0..20).flat_map(|_| server.connections()) {
+                server.kill("QUERY", &id);
+            }
+            let run = end_of(child);
+            if run.status.success() {
+                server.sql("DELETE FROM t WHERE id > 0");
+            } else {
+                run.exits(1).says(&["interrupted"]).ends_with_nothing_changed();
+            }
+            case.assert_untouched(server, "a killed statement");
+            case.assert_next_succeeds(server);
+        }
+    });
+}
+
+#[test]
+fn hidden_tables_of_loads_that_go_on_are_left_alone() {
+    for_each_server(|server| {
+        server.write("u.csv", "id\n1\n");
+        let mut child =
+            start(&mut server.command(&["load", "-", &server.url(), "--table", "slow"]));
+        // Enough to begin with.
+        let mut input = child.stdin.take().unwrap();
+        let rows: String = (0..200_000).map(|id| format!("{id}\n")).collect();
+        input.write_all(format!("id\n{rows}").as_bytes()).unwrap();
+        let before = Instant::now();
+        while server.hidden().is_empty() {
+            assert!(before.elapsed() < Duration::from_secs(20), "no hidden table");
+            sleep(Duration::from_millis(5));
+        }
+        server.load(&["u.csv"]).exits(0);
+        assert_eq!(server.hidden().len(), 1, "another load's table was dropped");
+        input.write_all(b"200000\n").unwrap();
+        drop(input);
+        let run = child.wait_with_output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        assert_eq!(server.count("slow"), 200_001);
+    });
+}
+
+#[test]
+fn rows_that_somebody_else_writes_during_a_load_are_not_lost() {
+    for_each_server(|server| {
+        let case = CASES[1];
+        case.prepare(server);
+        let child = case.start(server, &server.url());
+        server.wait_for_rows();
+        server.sql("INSERT INTO t VALUES (-5, 'theirs')");
+        let run = end_of(child);
+        assert_eq!(server.number("SELECT COUNT(*) FROM t WHERE id = -5"), 1, "{run:?}");
+        if !run.status.success() {
+            run.exits(1).says(&["somebody else"]).ends_with_nothing_changed();
+            assert_eq!(server.query("SELECT id FROM t"), rows![[-5]]);
+        }
+        server.wait_until_alone();
+        assert!(server.hidden().is_empty());
+    });
+}

@@ -1,0 +1,283 @@
+use crate::fixture::Outcome;
+
+use super::server::{
+    Server, Way, for_each_server, rows, ways_into_empty, ways_into_new, ways_into_used,
+};
+
+/// Whether tables of what the way makes have keys.
+fn has_keys(way: &Way) -> bool {
+    !way.is("csv-file")
+}
+
+/// Old servers leave such a row out of LOAD DATA without a word.
+#[track_caller]
+fn says_repeated(run: Outcome) {
+    let words = ["Duplicate entry '2'", "its key is there already"];
+    assert!(words.iter().any(|word| run.stderr.contains(word)), "{run:?}");
+}
+
+#[test]
+fn a_primary_key_is_declared_and_kept() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,code,name\n2,x,a\n1,x,b\n3,y,c\n2,z,d\n");
+        for way in ways_into_new() {
+            let load = [&["t.csv"], &way.options()[..], &["--primary-key"]].concat();
+            if !has_keys(&way) {
+                server.misused(&[&load[..], &["id"]].concat()).says(&["no keys"]);
+                continue;
+            }
+            let refused = server.refuses(&[&load[..], &["id"]].concat());
+            if way.is("insert-delayed") && server.queues() {
+                // The server says nothing of a row in its queue; the count does.
+                refused.says(&["3 rows, 4 were sent"]);
+            } else {
+                says_repeated(refused.says(&["t.csv: line 5"]));
+            }
+            let key = "SELECT COLUMN_NAME AS name FROM information_schema.STATISTICS WHERE \
+                 TABLE_SCHEMA = DATABASE() AND INDEX_NAME = 'PRIMARY' ORDER BY SEQ_IN_INDEX";
+            server.load(&[&load[..], &["code,id"]].concat()).exits(0);
+            assert_eq!(server.query(key), rows![["code"], ["id"]], "{way:?}");
+            server.drop_table("t");
+            if way.is("insert-delayed") && server.queues() {
+                continue;
+            }
+            server.load(&[&load[..], &["ID", "--max-rejects", "1"]].concat()).exits(3);
+            assert_eq!(server.query("SELECT name FROM t ORDER BY id"), rows![["b"], ["a"], ["c"]]);
+            assert_eq!(server.read("t.rejects.csv"), b"id,code,name\n2,z,d\n", "{way:?}");
+            server.drop_table("t");
+        }
+        server.misused(&["t.csv", "--primary-key", "idd"]).says(&["idd"]);
+    });
+}
+
+#[test]
+fn a_null_in_the_primary_key_is_a_bad_row() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n,b\n3,c\n");
+        for way in ways_into_new().into_iter().filter(has_keys) {
+            let load = [&["t.csv", "--primary-key", "id"], &way.options()[..]].concat();
+            server.refuses(&load).says(&["t.csv: line 3, column id", "NULL"]);
+        }
+    });
+}
+
+#[test]
+fn keys_of_a_new_table_differ_when_their_text_does() {
+    for_each_server(|server| {
+        server.write("t.csv", "code\na\nA\n\u{e1}\n\"a \"\n\"\"\n\u{df}\nss\n");
+        for way in ways_into_new().into_iter().filter(has_keys) {
+            let load = [&["t.csv", "--primary-key", "code"], &way.options()[..]].concat();
+            let run = server.load(&load);
+            if run.status.success() {
+                assert_eq!(server.count("t"), 7, "{way:?}");
+                server.drop_table("t");
+                continue;
+            }
+            // Collations that pad count `a ` as `a`; then the row is told, and not lost.
+            if way.is("insert-delayed") && server.queues() {
+                run.exits(1).says(&["6 rows, 7 were sent"]);
+                continue;
+            }
+            let more = [&load[..], &["--max-rejects", "1"]].concat();
+            server.load(&more).exits(3);
+            assert_eq!(server.read("t.rejects.csv"), b"code\n\"a \"\n", "{way:?}");
+            assert_eq!(server.count("t"), 6, "{way:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn indexes_are_there_after_the_load() {
+    for_each_server(|server| {
+        let rows: String = (0..300).map(|n| format!("{n},{},text {}\n", n % 10, n % 7)).collect();
+        server.write("t.csv", format!("id,ten,seven\n{rows}"));
+        for way in ways_into_new() {
+            let load = [&["t.csv", "--index", "ten,seven", "--index", "seven"], &way.options()[..]]
+                .concat();
+            if !has_keys(&way) {
+                server.misused(&load).says(&["no keys"]);
+                continue;
+            }
+            if way.is("insert-delayed") {
+                // Keys are shorter there, and the text has no length of its own.
+                continue;
+            }
+            let report = server.report(&load);
+            assert!(report["seconds"]["index"].as_f64().unwrap() > 0.0);
+            let made = server.query(
+                "SELECT INDEX_NAME AS i, COLUMN_NAME AS c FROM information_schema.STATISTICS \
+                 WHERE TABLE_SCHEMA = DATABASE() ORDER BY INDEX_NAME, SEQ_IN_INDEX",
+            );
+            let columns: Vec<_> = made.iter().map(|row| row[1].as_deref().unwrap()).collect();
+            assert_eq!(columns, ["seven", "ten", "seven"], "{way:?}");
+            server.drop_table("t");
+        }
+        server.misused(&["t.csv", "--index", "eleven"]).says(&["eleven"]);
+        // For a table that is there they are its owner's business.
+        server.sql("CREATE TABLE t (id INT, ten INT, seven TEXT)");
+        server.misused(&["t.csv", "--index", "id"]).says(&["--index"]);
+    });
+}
+
+#[test]
+fn rows_that_repeat_a_key_in_the_file_or_of_the_table_are_bad_rows() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n2,a\n1,b\n2,c\n7,d\n3,e\n");
+        for way in ways_into_used() {
+            server.sql("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9));; INSERT INTO t VALUES (7, 'old')");
+            let load = [&["t.csv", "--if-exists", "append"], &way.options()[..]].concat();
+            says_repeated(server.refuses(&load).says(&["t.csv: line 4"]));
+            server.load(&[&load[..], &["--max-rejects", "2"]].concat()).exits(3);
+            assert_eq!(server.read("t.rejects.csv"), b"id,name\n2,c\n7,d\n", "{way:?}");
+            let stored = rows![[1, "b"], [2, "a"], [3, "e"], [7, "old"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn several_unique_keys_are_all_kept() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,code,mail\n1,a,x\n2,a,y\n3,c,x\n4,d,\n5,e,\n1,f,z\n");
+        for way in ways_into_empty() {
+            server.sql("CREATE TABLE t (id INT PRIMARY KEY, code CHAR(3) UNIQUE, mail VARCHAR(9), UNIQUE (mail))");
+            let load = [&["t.csv", "--max-rejects", "3"], &way.options()[..]].concat();
+            server.load(&load).exits(3);
+            assert_eq!(
+                server.read("t.rejects.csv"),
+                b"id,code,mail\n2,a,y\n3,c,x\n1,f,z\n",
+                "{way:?}"
+            );
+            assert_eq!(
+                server.query("SELECT id FROM t ORDER BY id"),
+                rows![[1], [4], [5]],
+                "{way:?}"
+            );
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn rows_from_a_pipe_repeat_keys_as_well() {
+    for_each_server(|server| {
+        let text = b"id,name\n2,a\n1,b\n2,c\n";
+        let load = ["-", "--table", "t", "--primary-key", "id"];
+        server
+            .leaves_everything(|| server.load_reading(text, &load).exits(1))
+            .ends_with_nothing_changed();
+        let aside = [&load[..], &["--max-rejects", "1", "--rejects", "bad.csv"]].concat();
+        server.load_reading(text, &aside).exits(3);
+        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "b"], [2, "a"]]);
+        assert_eq!(server.read("bad.csv"), b"id,name\n2,c\n");
+    });
+}
+
+/// Two rows that are there, and a file that meets both, adds one, and names one key twice.
+fn meeting(server: &Server, way: &Way, answer: &str) -> serde_json::Value {
+    server.drop_table("t").sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9), size DOUBLE DEFAULT 0.5);;
+         INSERT INTO t VALUES (1, 'old', 1), (2, 'old', 2)",
+    );
+    server.write("t.csv", "id,name\n1,new\n2,\n3,c\n3,cc\n");
+    let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+    server.report(&[&load[..], &way.options()].concat())
+}
+
+#[test]
+fn on_conflict_skip_leaves_the_row_that_is_there() {
+    for_each_server(|server| {
+        for way in ways_into_used() {
+            let report = meeting(server, &way, "skip");
+            let stored = rows![[1, "old", 1], [2, "old", 2], [3, "c", "0.5"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            let counts =
+                ["rows_read", "rows_loaded", "rows_skipped"].map(|name| report[name].as_i64());
+            assert_eq!(counts, [Some(4), Some(1), Some(3)], "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn on_conflict_update_sets_the_columns_of_the_source() {
+    for_each_server(|server| {
+        for way in ways_into_used() {
+            meeting(server, &way, "update");
+            let stored = rows![[1, "new", 1], [2, (), 2], [3, "cc", "0.5"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn on_conflict_replace_makes_the_row_anew() {
+    for_each_server(|server| {
+        for way in ways_into_used() {
+            meeting(server, &way, "replace");
+            let stored = rows![[1, "new", "0.5"], [2, (), "0.5"], [3, "cc", "0.5"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn an_answer_to_conflicts_hides_no_other_fault() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,new\n2,too long a name\n,c\nx,d\n3,e\n99999999999,f\n");
+        for answer in ["skip", "update", "replace"] {
+            for way in ways_into_used() {
+                server.drop_table("t").sql(
+                    "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(9));; INSERT INTO t VALUES (1, 'old')",
+                );
+                let load = [
+                    "t.csv",
+                    "--if-exists",
+                    "append",
+                    "--on-conflict",
+                    answer,
+                    "--max-rejects",
+                    "4",
+                ];
+                server.load(&[&load[..], &way.options()].concat()).exits(3);
+                let name = if answer == "skip" { "old" } else { "new" };
+                let stored = rows![[1, name], [3, "e"]];
+                assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{answer} {way:?}");
+                let rejects = b"id,name\n2,too long a name\n,c\nx,d\n99999999999,f\n";
+                assert_eq!(server.read("t.rejects.csv"), rejects, "{answer} {way:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn answers_to_conflicts_take_one_unique_key() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,code\n1,b\n");
+        server.sql("CREATE TABLE t (id INT PRIMARY KEY, code CHAR(3) UNIQUE);; INSERT INTO t VALUES (1, 'a'), (2, 'b')");
+        for answer in ["skip", "update", "replace"] {
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+            server.leaves_everything(|| {
+                let run =
+                    server.load(&load).says(&["several unique keys"]).ends_with_nothing_changed();
+                assert_ne!(run.status.code(), Some(0));
+            });
+        }
+        server
+            .drop_table("t")
+            .sql("CREATE TABLE t (id INT, code CHAR(3));; INSERT INTO t VALUES (1, 'a')");
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "skip", "--key", "id"];
+        server.leaves_everything(|| {
+            let run = server.load(&load).ends_with_nothing_changed();
+            assert_ne!(run.status.code(), Some(0));
+        });
+        // One unique key that isn't the primary one will do.
+        server.drop_table("t").sql(
+            "CREATE TABLE t (id INT, code CHAR(3) NOT NULL UNIQUE);; INSERT INTO t VALUES (9, 'b')",
+        );
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update", "--key", "code"];
+        server.load(&load).exits(0);
+        assert_eq!(server.query("SELECT * FROM t"), rows![[1, "b"]]);
+    });
+}

@@ -1,0 +1,116 @@
+use super::server::{alone_on_each_server, rows, strategies};
+
+#[test]
+fn without_local_infile_another_strategy_is_taken_and_told() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n2,b\n");
+        let reason = "local_infile off";
+        server.with_global("local_infile", "0", || {
+            server.plan(&["t.csv"]).exits(0).prints(&[reason]);
+            let report = server.report(&["t.csv"]);
+            let taken = report["plan"]["strategy"].as_str().unwrap();
+            assert!(
+                taken != "mysql/load-data" && strategies().contains(&taken.to_owned()),
+                "{taken}"
+            );
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "a"], [2, "b"]]);
+            server.drop_table("t");
+            for strategy in ["load-data", "convert"] {
+                server.misused(&["t.csv", "--strategy", strategy]).says(&[reason]);
+            }
+        });
+        assert_eq!(server.report(&["t.csv"])["plan"]["strategy"], "mysql/load-data");
+    });
+}
+
+#[test]
+fn a_small_packet_makes_small_statements_and_rows_that_are_too_long_bad_ones() {
+    alone_on_each_server(|server| {
+        let row =
+            |id: usize| format!("{id},{}\n", "x".repeat(if id == 40 { 70_000 } else { 3000 }));
+        let text: String = (1..=60).map(row).collect();
+        server.write("t.csv", format!("id,name\n{text}"));
+        server.with_global("max_allowed_packet", "16384", || {
+            for strategy in ["values", "prepared", "row-sql", "load-data", "load-data-server"] {
+                let load =
+                    ["t.csv", "--strategy", strategy, "--max-rejects", "1", "--verify", "checksum"];
+                let run = server.load(&load);
+                let loaded = server.number("SELECT SUM(id) FROM t");
+                if run.status.code() == Some(0) {
+                    // LOAD DATA has rows of any length.
+                    assert!(strategy.starts_with("load-data"), "{strategy}");
+                    assert_eq!(loaded, 60 * 61 / 2, "{strategy}");
+                } else {
+                    run.exits(3);
+                    assert_eq!(loaded, 60 * 61 / 2 - 40, "{strategy}");
+                    assert!(
+                        server.read("t.rejects.csv").starts_with(b"id,name\n40,xxx"),
+                        "{strategy}"
+                    );
+                }
+                server.drop_table("t");
+            }
+        });
+    });
+}
+
+#[test]
+fn a_server_that_is_read_only() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        server.with_global("read_only", "1", || {
+            let run = server.leaves_everything(|| server.load(&["t.csv"]));
+            assert_ne!(run.status.code(), Some(0));
+            run.says(&["read-only"]).ends_with_nothing_changed();
+        });
+    });
+}
+
+#[test]
+fn a_table_that_is_full() {
+    alone_on_each_server(|server| {
+        let text: String = (1..=2000).map(|id| format!("{id},name\n")).collect();
+        server.write("t.csv", format!("id,name\n{text}"));
+        server.sql("SET SESSION max_heap_table_size = 16384;; CREATE TABLE t (id INT, name CHAR(200)) ENGINE=MEMORY");
+        server.with_global("max_heap_table_size", "16384", || {
+            for strategy in ["load-data", "values", "prepared"] {
+                let load = ["t.csv", "--strategy", strategy, "--durability", "none"];
+                server.refuses(&load).says(&["is full", "make room"]);
+            }
+        });
+    });
+}
+
+#[test]
+fn zero_dates_are_taken_where_the_server_takes_them() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "id,day,moment\n1,0000-00-00,\n2,2013-00-00,\n3,,0000-00-00 00:00:00\n4,2013-01-01,\n5,2013-02-30,\n");
+        let columns = "CREATE TABLE t (id INT PRIMARY KEY, day DATE, moment DATETIME)";
+        for (mode, good) in [
+            ("''", &[1, 2, 3, 4][..]),
+            ("'STRICT_ALL_TABLES,NO_ZERO_DATE'", &[2, 4]),
+            ("'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE'", &[4]),
+            ("'ALLOW_INVALID_DATES'", &[1, 2, 3, 4, 5]),
+        ] {
+            server.with_global("sql_mode", mode, || {
+                for strategy in ["load-data", "load-data-server", "values", "prepared", "row-sql"] {
+                    server.drop_table("t").sql(columns);
+                    let run = server.load(&[
+                        "t.csv",
+                        "--strategy",
+                        strategy,
+                        "--max-rejects",
+                        "5",
+                        "--verify",
+                        "checksum",
+                    ]);
+                    run.exits(if good.len() == 5 { 0 } else { 3 });
+                    let found = server.query("SELECT id FROM t ORDER BY id");
+                    let found: Vec<i64> =
+                        found.iter().map(|row| row[0].as_ref().unwrap().parse().unwrap()).collect();
+                    assert_eq!(found, good, "{strategy} {mode} on {}", server.name);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,452 @@
+use crate::fixture::json_lines;
+
+use super::server::{Server, for_each_server, rows, ways_into_empty, ways_into_used};
+
+#[test]
+fn columns_are_found_by_name_and_the_rest_has_its_default() {
+    for_each_server(|server| {
+        server.write("t.csv", "NAME,Id\nb,2\n,3\n");
+        for way in ways_into_empty() {
+            server.sql(
+                "CREATE TABLE t (id INT PRIMARY KEY, day DATE DEFAULT '2013-01-01', name VARCHAR(9), n INT,
+                 size DECIMAL(3,1) NOT NULL DEFAULT 1.5)",
+            );
+            server.load(&[&["t.csv"], &way.options()[..]].concat()).exits(0);
+            let stored = rows![[2, "2013-01-01", "b", (), "1.5"], [3, "2013-01-01", (), (), "1.5"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            server.drop_table("t");
+        }
+        server.sql("CREATE TABLE t (id INT, name VARCHAR(9), needed INT NOT NULL)");
+        server.refuses(&["t.csv"]).says(&["column needed"]);
+    });
+}
+
+#[test]
+fn columns_without_names_are_taken_in_order() {
+    for_each_server(|server| {
+        server.write("t.csv", "1,a,1.5\n2,b,2.5\n").write("few.csv", "1,a\n");
+        server.sql("CREATE TABLE t (id INT, name VARCHAR(9), size DOUBLE)");
+        server.plan(&["t.csv", "--header", "no"]).exits(0).prints(&["by position"]);
+        for way in ways_into_empty() {
+            server.load(&[&["t.csv", "--header", "no"], &way.options()[..]].concat()).exits(0);
+            let stored = rows![[1, "a", "1.5"], [2, "b", "2.5"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            server.sql("DELETE FROM t");
+        }
+        server
+            .load(&["few.csv", "--table", "t", "--header", "no"])
+            .exits(1)
+            .ends_with_nothing_changed();
+    });
+}
+
+#[test]
+fn a_column_that_counts_keeps_the_numbers_of_the_file_even_0() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n0,zero\n5,five\n").write("names.csv", "name\na\nb\n");
+        server.write("null.csv", "id,name\n,who\n");
+        for way in ways_into_empty() {
+            server.sql("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(9))");
+            server.load(&[&["t.csv"], &way.options()[..]].concat()).exits(0);
+            let stored = rows![[0, "zero"], [5, "five"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            // The server would make a number up.
+            let append =
+                [&["null.csv", "--table", "t", "--if-exists", "append"], &way.options()[..2]];
+            server.refuses(&append.concat()).says(&["null.csv: line 2, column id", "NULL"]);
+            let append =
+                [&["names.csv", "--table", "t", "--if-exists", "append"], &way.options()[..2]];
+            server.load(&append.concat()).exits(0);
+            assert_eq!(
+                server.query("SELECT name FROM t WHERE id > 5 ORDER BY id"),
+                rows![["a"], ["b"]]
+            );
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn generated_columns_are_the_servers() {
+    for_each_server(|server| {
+        if !server.is_mariadb && server.version < (5, 7) {
+            return;
+        }
+        server.write("t.csv", "a,b\n1,2\n3,4\n").write("all.csv", "a,b,c,d\n1,2,3,2\n");
+        for way in ways_into_empty() {
+            server.sql(
+                "CREATE TABLE t (a INT, c INT GENERATED ALWAYS AS (a + b) VIRTUAL, b INT,
+                 d INT GENERATED ALWAYS AS (a * b) STORED)",
+            );
+            server
+                .load(&[&["t.csv", "--verify", "checksum"], &way.options()[..]].concat())
+                .exits(0);
+            assert_eq!(
+                server.query("SELECT * FROM t ORDER BY a"),
+                rows![[1, 3, 2, 2], [3, 7, 4, 12]]
+            );
+            server
+                .refuses(&["all.csv", "--table", "t", "--if-exists", "append"])
+                .says(&["column c, d"]);
+            server.drop_table("t");
+        }
+    });
+}
+
+/// A column's type, values that it keeps and how it shows them, and values that it can't keep, with their codes.
+struct Column {
+    ty: &'static str,
+    good: Vec<(String, String)>,
+    bad: Vec<(String, &'static [&'static str])>,
+}
+
+fn column(
+    ty: &'static str,
+    good: &[(&str, &str)],
+    bad: &[(&str, &'static [&'static str])],
+) -> Column {
+    let good = good.iter().map(|(value, shown)| ((*value).to_owned(), (*shown).to_owned()));
+    let bad = bad.iter().map(|(value, codes)| ((*value).to_owned(), *codes));
+    Column { ty, good: good.collect(), bad: bad.collect() }
+}
+
+fn same<'v>(values: &[&'v str]) -> Vec<(&'v str, &'v str)> {
+    values.iter().map(|value| (*value, *value)).collect()
+}
+
+const TYPE: &[&str] = &["type"];
+const RANGE: &[&str] = &["range"];
+const LONG: &[&str] = &["too-long"];
+/// Which of the two is a matter of taste.
+const EITHER: &[&str] = &["type", "range"];
+
+fn columns(server: &Server) -> Vec<Column> {
+    let long = |length: usize| "x".repeat(length);
+    let (fits, too_long) = (long(255), long(256));
+    let most = format!("{}.{}", "9".repeat(35), "9".repeat(30));
+    let more = format!("1{}", "0".repeat(35));
+    let mut columns = vec![
+        column(
+            "TINYINT",
+            &[("-128", "-128"), ("127", "127"), ("007", "7"), ("-0", "0"), ("1.0", "1")],
+            &[
+                ("128", RANGE),
+                ("-129", RANGE),
+                ("x", TYPE),
+                ("1.5", TYPE),
+                ("", TYPE),
+                ("1x", TYPE),
+                (" 1", TYPE),
+            ],
+        ),
+        column("TINYINT UNSIGNED", &same(&["0", "255"]), &[("256", RANGE), ("-1", RANGE)]),
+        column("SMALLINT", &same(&["-32768", "32767"]), &[("32768", RANGE)]),
+        column("MEDIUMINT UNSIGNED", &same(&["16777215"]), &[("16777216", RANGE)]),
+        column(
+            "INT",
+            &same(&["-2147483648", "2147483647"]),
+            &[("2147483648", RANGE), ("0x10", TYPE)],
+        ),
+        column(
+            "BIGINT",
+            &same(&["-9223372036854775808", "9223372036854775807"]),
+            &[("9223372036854775808", RANGE)],
+        ),
+        column(
+            "BIGINT UNSIGNED",
+            &same(&["18446744073709551615"]),
+            &[("18446744073709551616", RANGE)],
+        ),
+        column(
+            "DECIMAL(5,2)",
+            &[
+                ("999.99", "999.99"),
+                ("-999.99", "-999.99"),
+                ("0.1", "0.10"),
+                ("7", "7.00"),
+                ("1.500", "1.50"),
+            ],
+            &[("1000", RANGE), ("1.234", EITHER), ("abc", TYPE), ("1,5", TYPE)],
+        ),
+        column("DECIMAL(65,30)", &same(&[&most]), &[(&more, RANGE)]),
+        column(
+            "DOUBLE",
+            &[("1.7976931348623157e308", "1.7976931348623157e308"), ("-0.1", "-0.1")],
+            &[("1e400", RANGE), ("nan", TYPE), ("inf", TYPE)],
+        ),
+        column("FLOAT", &[("0.5", "0.5"), ("-1e10", "-10000000000")], &[("1e39", RANGE)]),
+        column("BIT(1)", &same(&["0", "1"]), &[("2", RANGE), ("a", TYPE)]),
+        column(
+            "BIT(64)",
+            &same(&["18446744073709551615", "65"]),
+            &[("18446744073709551616", RANGE)],
+        ),
+        column(
+            "DATE",
+            &same(&["1000-01-01", "9999-12-31", "2012-02-29"]),
+            &[
+                ("2013-02-29", TYPE),
+                ("2012-02-30", TYPE),
+                ("2013-13-01", TYPE),
+                ("13-01-01", TYPE),
+                ("2013-01-01 10:00:00", TYPE),
+                ("20130101", TYPE),
+                ("01.02.2013", TYPE),
+            ],
+        ),
+        column(
+            "TIME",
+            &same(&["-838:59:59", "838:59:59", "00:00:00"]),
+            &[("839:00:00", RANGE), ("10:60:00", TYPE), ("10", TYPE), ("10:00:00.5", EITHER)],
+        ),
+        column(
+            "DATETIME",
+            &[
+                ("1000-01-01 00:00:00", "1000-01-01 00:00:00"),
+                ("9999-12-31 23:59:59", "9999-12-31 23:59:59"),
+                ("2013-01-01T10:00:00", "2013-01-01 10:00:00"),
+            ],
+            &[
+                ("2013-01-01 24:00:00", TYPE),
+                ("2013-02-30 10:00:00", TYPE),
+                ("2013-01-01 10:00:00.5", EITHER),
+                ("noon", TYPE),
+            ],
+        ),
+        column(
+            "TIMESTAMP NULL",
+            &same(&["1970-01-03 00:00:01", "2038-01-17 00:00:00"]),
+            &[("1960-01-01 00:00:00", RANGE), ("2200-01-01 00:00:00", RANGE)],
+        ),
+        column("YEAR", &same(&["1901", "2155"]), &[("1900", RANGE), ("2156", RANGE), ("13", TYPE)]),
+        column("CHAR(5)", &same(&["abcde", "", " a"]), &[("abcdef", LONG), ("ab ", TYPE)]),
+        column(
+            "VARCHAR(5)",
+            &same(&["\u{e9}\u{e9}\u{1f600}\u{e9}\u{e9}", "ab   "]),
+            &[("abcdef", LONG), ("abcde ", LONG)],
+        ),
+        column(
+            "VARCHAR(5) CHARACTER SET latin1",
+            &same(&["caf\u{e9}", "\u{20ac}"]),
+            &[("\u{4e2d}", TYPE), ("abcdef", LONG)],
+        ),
+        column(
+            "VARCHAR(5) CHARACTER SET utf8",
+            &same(&["\u{4e2d}\u{6587}"]),
+            &[("a\u{1f600}", TYPE)],
+        ),
+        column("TINYTEXT", &same(&[&fits]), &[(&too_long, LONG)]),
+        column("VARBINARY(3)", &same(&["abc", "", "a "]), &[("abcd", LONG)]),
+        column("TINYBLOB", &same(&[&fits]), &[(&too_long, LONG)]),
+        column(
+            "ENUM('a','it''s','1')",
+            &same(&["a", "it's", "1"]),
+            &[("c", TYPE), ("2", TYPE), ("", TYPE)],
+        ),
+        column(
+            "SET('x','y','z')",
+            &[("x", "x"), ("z,x", "x,z"), ("", "")],
+            &[("x,q", TYPE), ("8", TYPE)],
+        ),
+    ];
+    if server.is_mariadb || server.version >= (5, 6) {
+        columns.push(column(
+            "TIME(6)",
+            &same(&["10:00:00.000001"]),
+            &[("10:00:00.0000001", EITHER)],
+        ));
+        columns.push(column(
+            "DATETIME(3)",
+            &same(&["2013-01-01 10:00:00.123"]),
+            &[("2013-01-01 10:00:00.1234", EITHER)],
+        ));
+    }
+    if server.is_mariadb || server.version >= (5, 7) {
+        columns.push(column(
+            "JSON",
+            &same(&["{\"a\": 1}", "[]"]),
+            &[("{", &["type", "constraint"]), ("'a'", &["type", "constraint"])],
+        ));
+    }
+    columns
+}
+
+#[test]
+fn every_type_keeps_what_it_can_and_refuses_the_rest() {
+    for_each_server(|server| {
+        let columns = columns(server);
+        let names: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
+        let declared: Vec<String> = columns
+            .iter()
+            .zip(&names)
+            .map(|(column, name)| format!("{name} {}", column.ty))
+            .collect();
+        let header = format!("id,{}\n", names.join(","));
+        let (mut file, mut rejects) = (header.clone(), header);
+        let (mut expected, mut notes) = (Vec::new(), Vec::new());
+        let mut id = 0;
+        for (at, column) in columns.iter().enumerate() {
+            let mut row = |value: &str| {
+                id += 1;
+                let commas = (",".repeat(at + 1), ",".repeat(columns.len() - at - 1));
+                let row =
+                    format!("{id}{}\"{}\"{}\n", commas.0, value.replace('"', "\"\""), commas.1);
+                file += &row;
+                row
+            };
+            for (value, shown) in &column.good {
+                row(value);
+                expected.push((at, shown.clone()));
+            }
+            for (value, codes) in &column.bad {
+                rejects += &row(value);
+                notes.push((at, value, *codes));
+            }
+        }
+        server.write("t.csv", file);
+        let limit = notes.len().to_string();
+        let shown: Vec<String> = columns
+            .iter()
+            .zip(&names)
+            .map(|(column, name)| match column.ty.starts_with("BIT") {
+                true => format!("{name} + 0"),
+                false => name.clone(),
+            })
+            .collect();
+        for way in ways_into_empty() {
+            server.sql(&format!("CREATE TABLE t (id INT PRIMARY KEY, {})", declared.join(", ")));
+            let load = [
+                "t.csv",
+                "--quote",
+                "\"",
+                "--delimiter",
+                ",",
+                "--max-rejects",
+                &limit,
+                "--verify",
+                "checksum",
+            ];
+            server.load(&[&load[..], &way.options()].concat()).exits(3);
+            let found = String::from_utf8(server.read("t.rejects.csv")).unwrap();
+            assert_eq!(found, rejects, "{way:?} on {}", server.name);
+            let sidecar = json_lines(&server.read("t.rejects.csv.jsonl"));
+            for (note, (at, value, codes)) in sidecar.iter().zip(&notes) {
+                let place = format!("{value:?} for {} by {way:?}: {note}", columns[*at].ty);
+                assert!(codes.contains(&note["code"].as_str().unwrap()), "{place}");
+                // A CHECK is the table's.
+                if note["code"] != "constraint" {
+                    assert_eq!(note["column"], names[*at], "{place}");
+                }
+            }
+            let stored = server.query(&format!("SELECT {} FROM t ORDER BY id", shown.join(", ")));
+            assert_eq!(stored.len(), expected.len());
+            for (mut row, (at, shown)) in stored.into_iter().zip(&expected) {
+                let value = row.remove(*at);
+                assert_eq!(value.as_ref(), Some(shown), "{} by {way:?}", columns[*at].ty);
+                assert!(row.iter().all(Option::is_none), "{row:?}");
+            }
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn rows_that_a_trigger_a_parent_or_a_check_refuses_are_bad_rows() {
+    for_each_server(|server| {
+        let checks = server.is_mariadb || server.version >= (8, 0);
+        server.write("t.csv", "id,parent,n\n1,1,5\n2,9,5\n3,1,13\n4,1,\n5,1,-1\n6,1,6\n");
+        for way in ways_into_used() {
+            server.sql(
+                "CREATE TABLE parent (id INT PRIMARY KEY) ENGINE=InnoDB;; INSERT INTO parent VALUES (1);;
+                 CREATE TABLE t (id INT PRIMARY KEY, parent INT, n INT NOT NULL, CHECK (n >= 0),
+                    FOREIGN KEY (parent) REFERENCES parent (id)) ENGINE=InnoDB;;
+                 CREATE TRIGGER no_13 BEFORE INSERT ON t FOR EACH ROW
+                    IF NEW.n = 13 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no thirteen here'; END IF",
+            );
+            let load = [&["t.csv"], &way.options()[..]].concat();
+            server.refuses(&load).says(&["t.csv: line 3"]);
+            server.load(&[&load[..], &["--max-rejects", "9"]].concat()).exits(3);
+            let mut notes = json_lines(&server.read("t.rejects.csv.jsonl"));
+            if !checks {
+                assert_eq!(server.query("SELECT id FROM t ORDER BY id"), rows![[1], [5], [6]]);
+            } else {
+                assert_eq!(
+                    server.query("SELECT id FROM t ORDER BY id"),
+                    rows![[1], [6]],
+                    "{way:?}"
+                );
+                assert_eq!(notes.pop().unwrap()["code"], "constraint", "{way:?}");
+            }
+            let codes: Vec<&str> =
+                notes.iter().map(|note| note["code"].as_str().unwrap()).collect();
+            assert_eq!(codes, ["foreign-key", "constraint", "not-null"], "{way:?}");
+            assert!(notes[1]["message"].as_str().unwrap().contains("no thirteen here"));
+            let raw = server.read("t.rejects.csv");
+            assert!(raw.starts_with(b"id,parent,n\n2,9,5\n3,1,13\n4,1,\n"), "{way:?}");
+            server.drop_table("t").drop_table("parent");
+        }
+    });
+}
+
+#[test]
+fn a_table_that_others_refer_to_stays_their_parent() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n").sql(
+            "CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB;;
+             CREATE TABLE child (t INT, FOREIGN KEY (t) REFERENCES t (id)) ENGINE=InnoDB",
+        );
+        server.load(&["t.csv"]).exits(0);
+        server.sql("INSERT INTO child VALUES (1)");
+        server.write("t.csv", "id\n5\n");
+        for word in ["truncate", "replace"] {
+            server.leaves_everything(|| {
+                let run = server.load(&["t.csv", "--if-exists", word]).says(&["child"]);
+                assert_ne!(run.status.code(), Some(0), "{word}");
+            });
+        }
+        // The constraint still stands.
+        server.sql("DELETE FROM child;; DELETE FROM t");
+        server.load(&["t.csv"]).exits(0);
+        let made = server.query("SHOW CREATE TABLE child");
+        assert!(made[0][1].as_ref().unwrap().contains("REFERENCES `t`"), "{made:?}");
+    });
+}
+
+#[test]
+fn what_belongs_to_a_table_stays_when_another_takes_its_place() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n2,b\n");
+        let table = "CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT, name VARCHAR(9) COLLATE utf8mb4_bin COMMENT 'of whom',
+             PRIMARY KEY (id), KEY by_name (name)) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COMMENT='people'
+             PARTITION BY HASH (id) PARTITIONS 3";
+        for way in ways_into_empty() {
+            server.sql(table);
+            let before = server.state()["t"].0.clone();
+            server.load(&[&["t.csv"], &way.options()[..]].concat()).exits(0);
+            assert_eq!(server.count("t"), 2);
+            assert_eq!(server.state()["t"].0, before, "{way:?} on {}", server.name);
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn a_view_takes_rows_where_the_server_lets_it_and_is_never_replaced() {
+    for_each_server(|server| {
+        server.write("few.csv", "id\n1\n200\n3\n").write("two.csv", "id,n\n1,1\n").sql(
+            "CREATE TABLE t (id INT);; INSERT INTO t VALUES (7);;
+             CREATE VIEW few AS SELECT id FROM t WHERE id < 100 WITH CHECK OPTION;;
+             CREATE VIEW two AS SELECT id, COUNT(*) AS n FROM t GROUP BY id",
+        );
+        for way in ways_into_used() {
+            let load = [&["few.csv", "--if-exists", "append"], &way.options()[..]].concat();
+            server.refuses(&load).says(&["few.csv: line 3", "CHECK OPTION"]);
+            server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1], [3], [7]]);
+            server.sql("DELETE FROM t WHERE id <> 7");
+            let load = [&["two.csv", "--if-exists", "append"], &way.options()[..]].concat();
+            server.refuses(&load).says(&["two"]);
+        }
+        server.refuses(&["few.csv", "--if-exists", "replace"]).says(&["few is a view"]);
+    });
+}

@@ -1,0 +1,364 @@
+use serde_json::json;
+
+use super::server::{
+    Rows, Server, for_each_server, rows, ways_into_empty, ways_into_new, ways_into_used,
+};
+
+/// Texts that are easily changed on their way into SQL, into a file that a server reads, or into the file of a CSV table.
+const TEXTS: [&str; 26] = [
+    "plain",
+    "",
+    "NULL",
+    "\\N",
+    "\\",
+    "a\\tb\\",
+    "\\\\n",
+    "a\tb",
+    "two\nlines",
+    "\r\n",
+    "\r",
+    "'",
+    "\"",
+    "\"\"",
+    "it's \"quoted\", isn't it",
+    "'); DROP TABLE t; --",
+    "? ?1 :a @b %s $$ ; `c` {}",
+    " spaces ",
+    "a\0b\0",
+    "\u{1a}\u{8}\u{7f}",
+    "\u{1f600} \u{e9}\u{301} \u{202e}\u{4e2d}\u{6587}",
+    "\u{fffd}\u{feff}\u{2028}",
+    "007",
+    "1e5",
+    "a,b;c|d",
+    "0x41",
+];
+
+/// A CSV file `id,text` of these, and what HEX() shows of the text.
+fn texts() -> (String, Rows) {
+    let mut file = "id,text\n".to_owned();
+    let mut stored = Rows::new();
+    for (id, text) in (1..).zip(TEXTS) {
+        file += &format!("{id},\"{}\"\n", text.replace('"', "\"\""));
+        let hex = text.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
+        stored.push(rows![[id, hex]].remove(0));
+    }
+    (file, stored)
+}
+
+#[track_caller]
+fn assert_texts(server: &Server, expected: &Rows, what: &dyn std::fmt::Debug) {
+    let found = server.query("SELECT id, HEX(text) FROM t ORDER BY id");
+    assert_eq!(found, *expected, "{what:?} on {}", server.name);
+}
+
+#[test]
+fn every_text_arrives_as_it_is() {
+    for_each_server(|server| {
+        let (file, stored) = texts();
+        server.write("t.csv", &file);
+        for way in ways_into_new() {
+            let load = ["t.csv", "--quote", "\"", "--verify", "checksum"];
+            let report = server.report(&[&load[..], &way.options()].concat());
+            assert_eq!(report["verify"], json!({"method": "checksum", "ok": true}));
+            assert_eq!(report["rows_loaded"], TEXTS.len());
+            assert_texts(server, &stored, &way);
+            server.drop_table("t");
+        }
+        for column in ["VARCHAR(50)", "TEXT", "MEDIUMTEXT", "VARBINARY(100)", "LONGBLOB"] {
+            for way in ways_into_empty().into_iter().filter(|way| way.lanes() == "2") {
+                server.sql(&format!("CREATE TABLE t (id INT PRIMARY KEY, text {column})"));
+                let load = ["t.csv", "--quote", "\"", "--verify", "checksum"];
+                server.load(&[&load[..], &way.options()].concat()).exits(0);
+                assert_texts(server, &stored, &(column, &way));
+                server.drop_table("t");
+            }
+        }
+    });
+}
+
+#[test]
+fn null_and_the_empty_text_stay_apart() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,a,n\n1,,\n2,\"\",2\n3,NULL,\n4,\\N,4\n5,NA,5\n");
+        let stored = rows![[1, (), ()], [2, "", 2], [3, "NULL", ()], [4, "\\N", 4], [5, (), 5]];
+        for way in ways_into_new() {
+            let load = [&["t.csv", "--null", "NA"], &way.options()[..]].concat();
+            if way.is("csv-file") {
+                // Tables of that engine hold no NULL.
+                server.refuses(&load).says(&["t.csv: line 2, column a", "NULL"]);
+                continue;
+            }
+            server.load(&[&load[..], &["--verify", "checksum"]].concat()).exits(0);
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            server.drop_table("t");
+        }
+        server.sql("CREATE TABLE t (id INT, a VARCHAR(9), n DECIMAL(5,1))");
+        for way in ways_into_used() {
+            server.sql("DELETE FROM t;; INSERT INTO t VALUES (0, '', 0)");
+            let load = ["t.csv", "--null", "NA", "--if-exists", "append", "--verify", "checksum"];
+            server.load(&[&load[..], &way.options()].concat()).exits(0);
+            let sql = "SELECT id, a, FLOOR(n) FROM t WHERE id > 0 ORDER BY id";
+            assert_eq!(server.query(sql), stored, "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn a_new_table_has_the_types_of_the_values() {
+    for_each_server(|server| {
+        server.write(
+            "t.csv",
+            "i,f,b,d,m,z,s,j,code,big\n\
+             1,1.5,true,2013-01-01,2013-01-01 10:00:00,2013-01-01T10:00:00+02:00,a,{},007,1\n\
+             -9223372036854775808,-1.7976931348623157e308,false,0001-01-01,9999-12-31 23:59:59,\
+             2013-01-01T10:00:00Z,b,[],1,18446744073709551615\n\
+             9223372036854775807,2.2250738585072014e-308,true,2012-02-29,2012-02-29 00:00:00,\
+             2012-12-31T23:59:59-11:30,c,1,+1,-1\n",
+        );
+        let types = "SELECT COLUMN_NAME AS name, DATA_TYPE AS type FROM information_schema.COLUMNS \
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 't' ORDER BY ORDINAL_POSITION";
+        for way in ways_into_new() {
+            let load = ["t.csv", "--type", "j=json", "--verify", "checksum"];
+            server.load(&[&load[..], &way.options()].concat()).exits(0);
+            let mut found = server.query(types);
+            let big = found.pop().unwrap();
+            assert!(matches!(big[1].as_deref(), Some("decimal" | "longtext")), "{big:?}");
+            let right = rows![
+                ["i", "bigint"],
+                ["f", "double"],
+                ["b", "tinyint"],
+                ["d", "date"],
+                ["m", "datetime"],
+                ["z", "datetime"],
+                ["s", "longtext"],
+                ["j", "longtext"],
+                ["code", "longtext"],
+            ];
+            assert_eq!(found, right, "{way:?}");
+            let stored = rows![
+                [
+                    i64::MIN,
+                    -f64::MAX,
+                    0,
+                    "0001-01-01",
+                    "9999-12-31 23:59:59",
+                    "2013-01-01 10:00:00",
+                    "b",
+                    "[]",
+                    "1",
+                    "18446744073709551615"
+                ],
+                [
+                    1,
+                    1.5,
+                    1,
+                    "2013-01-01",
+                    "2013-01-01 10:00:00",
+                    "2013-01-01 08:00:00",
+                    "a",
+                    "{}",
+                    "007",
+                    "1"
+                ],
+                [
+                    i64::MAX,
+                    f64::MIN_POSITIVE,
+                    1,
+                    "2012-02-29",
+                    "2012-02-29 00:00:00",
+                    "2013-01-01 11:29:59",
+                    "c",
+                    "1",
+                    "+1",
+                    "-1"
+                ],
+            ];
+            let whole_seconds = "SELECT i, f, b, d, DATE_FORMAT(m, '%Y-%m-%d %T'), DATE_FORMAT(z, '%Y-%m-%d %T'), \
+                 s, j, code, big FROM t ORDER BY i";
+            assert_eq!(server.query(whole_seconds), stored, "{way:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn moments_keep_their_fractions_where_the_server_can() {
+    for_each_server(|server| {
+        server.write("t.csv", "m\n2013-01-01 10:00:00.123456\n2013-01-01 10:00:00\n");
+        if !server.is_mariadb && server.version < (5, 6) {
+            server.refuses(&["t.csv"]).says(&["t.csv: line 2, column m", "--type m=text"]);
+            server.load(&["t.csv", "--type", "m=text"]).exits(0);
+        } else {
+            server.load(&["t.csv", "--verify", "checksum"]).exits(0);
+        }
+        let stored = server.query("SELECT CAST(m AS CHAR) FROM t ORDER BY 1");
+        assert_eq!(stored[1][0].as_deref(), Some("2013-01-01 10:00:00.123456"), "{stored:?}");
+    });
+}
+
+#[test]
+fn lines_that_end_with_crlf() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,a\r\n1,x\r\n2,\"two\r\nlines\"\r\n3,\r\n");
+        for way in ways_into_new() {
+            if way.is("csv-file") {
+                continue;
+            }
+            server.load(&[&["t.csv"], &way.options()[..]].concat()).exits(0);
+            let stored = rows![[1, "78"], [2, "74776F0D0A6C696E6573"], [3, ()]];
+            assert_eq!(server.query("SELECT id, HEX(a) FROM t ORDER BY id"), stored, "{way:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn five_hundred_columns() {
+    for_each_server(|server| {
+        let names: Vec<String> = (0..500).map(|column| format!("c{column}")).collect();
+        let row = |row: usize| {
+            let values: Vec<String> =
+                (0..500).map(|column| (row * 1000 + column).to_string()).collect();
+            values.join(",") + "\n"
+        };
+        let text: String = (0..20).map(row).collect();
+        server.write("t.csv", format!("{}\n{text}", names.join(",")));
+        for way in ways_into_new() {
+            server
+                .load(&[&["t.csv", "--verify", "checksum"], &way.options()[..]].concat())
+                .exits(0);
+            let sums = server.query("SELECT COUNT(*), SUM(c0), SUM(c499) FROM t");
+            assert_eq!(sums, rows![[20, 190_000, 199_980]], "{way:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn a_row_wider_than_a_page_takes_is_told_before_anything_is_there() {
+    for_each_server(|server| {
+        let names: Vec<String> = (0..500).map(|column| format!("c{column}")).collect();
+        server.write("t.csv", format!("{}\n{}\n", names.join(","), vec!["text"; 500].join(",")));
+        let run = server.leaves_everything(|| {
+            let run = server.load(&["t.csv"]);
+            if run.status.success() {
+                server.drop_table("t");
+            }
+            run
+        });
+        // As long as nobody finds a way.
+        if !run.status.success() {
+            run.exits(1).says(&["Row size too large"]).ends_with_nothing_changed();
+        }
+        server.load(&["t.csv", "--set", "engine=myisam", "--durability", "process"]).exits(0);
+        assert_eq!(server.query("SELECT c0, c499 FROM t"), rows![["text", "text"]]);
+    });
+}
+
+#[test]
+fn empty_files_and_headers_alone() {
+    for_each_server(|server| {
+        server.write("none.csv", "").write("t.csv", "id,name\n");
+        server.refuses(&["none.csv"]).says(&["none.csv"]);
+        for way in ways_into_new() {
+            server.load(&[&["t.csv"], &way.options()[..]].concat()).exits(0);
+            assert_eq!(server.count("t"), 0, "{way:?}");
+            server.drop_table("t");
+        }
+        server.sql("CREATE TABLE t (id INT, name TEXT);; INSERT INTO t VALUES (1, 'a')");
+        for way in ways_into_used() {
+            let load = [&["t.csv", "--if-exists", "append"], &way.options()[..]].concat();
+            server.load(&load).exits(0);
+            assert_eq!(server.query("SELECT * FROM t"), rows![[1, "a"]], "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn one_bad_row_in_100_000() {
+    for_each_server(|server| {
+        let mut text = "id,n\n".to_owned();
+        for id in 1..=100_000 {
+            let n = if id == 70_001 { "4294967296".to_owned() } else { (id % 1000).to_string() };
+            text += &format!("{id},{n}\n");
+        }
+        server.write("t.csv", text);
+        for options in [&["--strategy", "load-data"][..], &["--strategy", "values"]] {
+            server.sql("CREATE TABLE t (id INT PRIMARY KEY, n INT UNSIGNED)");
+            let load = [&["t.csv", "--lanes", "2"], options].concat();
+            server.refuses(&load).says(&["t.csv: line 70002, column n", "'4294967296'"]);
+            server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+            let stored = server.query("SELECT COUNT(*), SUM(id), SUM(n) FROM t");
+            let ids = 100_000 * 100_001 / 2 - 70_001_i64;
+            assert_eq!(stored, rows![[99_999, ids, 49_950_000 - 1]]);
+            assert_eq!(server.read("t.rejects.csv"), b"id,n\n70001,4294967296\n");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn what_to_do_with_a_table_that_is_there() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n2,b\n3,c\n");
+        let names = |server: &Server| server.query("SELECT name FROM t ORDER BY id");
+        for strategy in ["load-data", "load-data-server", "values", "prepared", "row-sql"] {
+            let load = |word: &'static str| ["t.csv", "--strategy", strategy, "--if-exists", word];
+            server.drop_table("t").sql(
+                "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(20), more INT DEFAULT 7);;
+                 INSERT INTO t VALUES (1, 'a', 1)",
+            );
+            server.refuses(&load("empty")).says(&["table t", "--if-exists"]);
+            server.refuses(&load("fail")).says(&["table t"]);
+            server.load(&load("append")).exits(0);
+            assert_eq!(names(server), rows![["a"], ["b"], ["c"]], "{strategy}");
+            server.load(&load("truncate")).exits(0);
+            assert_eq!(names(server), rows![["b"], ["c"]], "{strategy}");
+            assert_eq!(server.query("SELECT DISTINCT more FROM t"), rows![[7]]);
+            // The column still counts.
+            server.sql("INSERT INTO t (name) VALUES ('d')");
+            assert_eq!(server.query("SELECT id FROM t WHERE name = 'd'"), rows![[4]]);
+            server.load(&load("replace")).exits(0);
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[2, "b"], [3, "c"]]);
+            server.sql("DELETE FROM t");
+            server.load(&load("empty")).exits(0);
+            assert_eq!(names(server), rows![["b"], ["c"]], "{strategy}");
+        }
+        assert_eq!(server.tables(), ["t"]);
+    });
+}
+
+#[test]
+fn a_trigger_that_changes_what_was_sent_is_seen() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n2,b\n").sql(
+            "CREATE TABLE t (id INT, name VARCHAR(9));;
+             CREATE TRIGGER shout BEFORE INSERT ON t FOR EACH ROW SET NEW.name = UPPER(NEW.name)",
+        );
+        for way in ways_into_used() {
+            let load = [&["t.csv", "--verify"], &way.options()[..]].concat();
+            let checked = [&load[..1], &["--verify", "checksum"], &load[2..]].concat();
+            server.refuses(&checked).says(&["column name", "trigger"]);
+            let unchecked = [&load[..1], &["--verify", "none"], &load[2..]].concat();
+            server.load(&unchecked).exits(0);
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "A"], [2, "B"]]);
+            server.sql("DELETE FROM t");
+        }
+    });
+}
+
+#[test]
+fn names_that_need_quoting() {
+    for_each_server(|server| {
+        server.write("t.csv", "order,a`b,\"it's\",\u{e9}\u{4e2d}\n1,x,y,z\n");
+        let odd = "odd `table` \u{e9} 'x'.y";
+        for way in ways_into_new() {
+            server.load(&[&["t.csv", "--table", odd], &way.options()[..]].concat()).exits(0);
+            assert_eq!(server.tables(), [odd], "{way:?}");
+            let sql = format!("SELECT * FROM `{}`", odd.replace('`', "``"));
+            assert_eq!(server.query(&sql), rows![[1, "x", "y", "z"]], "{way:?}");
+            server.sql(&format!("DROP TABLE `{}`", odd.replace('`', "``")));
+        }
+    });
+}
