@@ -10,6 +10,7 @@ SHELL := /bin/bash
 export PATH := $(PATH):$(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 ROWS ?= 5000000
+MYSQL_ROWS ?= 1000000
 PAIRS ?= 5
 SIZE_MB ?= 2048
 FUZZ_S ?= 60
@@ -19,7 +20,7 @@ ALL_SERVERS := mariadb-10.11 mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
 
-.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -61,7 +62,11 @@ build: ## the release command, target/release/inrush, and what the bench compare
 bench: build ## load against sqlite3 .import, cp and prepared statements, paired (ROWS, PAIRS)
 	benches/sqlite.py $(ROWS) $(PAIRS)
 
-bench-smoke: build ## the same at its smallest size, to see that it runs
+bench-mysql: build ## load into MariaDB 10.11 and MySQL 8.0 against mariadb-import, paired (MYSQL_ROWS, PAIRS)
+	@scripts/servers.sh mariadb-10.11 mysql-8.0
+	$(WITH_SERVERS) mariadb-10.11 mysql-8.0 -- benches/mysql.py $(MYSQL_ROWS) $(PAIRS)
+
+bench-smoke: build ## bench at its smallest size, to see that it runs
 	benches/sqlite.py 50000 1
 
 memory: build ## peak memory of loading SIZE_MB, exits 1 above 150 MB

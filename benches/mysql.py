@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""inrush load into MySQL and MariaDB against what people use, side by side: mysql.py [ROWS] [PAIRS] [CASE ...]
+
+Each case loads the same generated file (the nodes table, tab-separated) into an empty InnoDB table with a primary key, in
+interleaved runs A B A B: (A) inrush load, timed from the start of the process to its end, (B) the rival. Both load into the
+same server with the same durability. After each pair both tables are compared by CHECKSUM TABLE and by their row counts, and a
+difference ends the bench: there is no time without a verified table.
+
+Cases:
+  import     two lanes (the planner's choice on two cores) against mariadb-import --local of the same file
+  one-lane   --lanes 1 against the same
+  existing   into an empty table that is there, against the same
+  sling, dlt, ingestr
+             against tools that people install for this (PyPI; ROWS / 10 rows): only when named, where they are installed
+
+The servers are those of INRUSH_TEST_SERVERS, which `make bench-mysql` starts. CPU seconds are the client's own and what the
+server process used meanwhile.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ("CREATE TABLE {} (column_1 BIGINT NOT NULL, column_2 DOUBLE, column_3 DOUBLE, column_4 BIGINT, column_5 DATETIME(6), "
+         "column_6 BIGINT, column_7 BIGINT, column_8 LONGTEXT, PRIMARY KEY (column_1)) "
+         "ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+TICKS = os.sysconf("SC_CLK_TCK")
+WANTED = {"import": 1.6, "one-lane": 1.0, "existing": 1.6, "sling": 10, "dlt": 10, "ingestr": 10}
+
+
+class Server:
+    def __init__(self, name: str, url: str):
+        self.name = name
+        parts = urlsplit(url)
+        self.port = parts.port
+        self.socket = parse_qs(parts.query)["socket"][0]
+        self.url = f"mysql://root@127.0.0.1:{parts.port}/bench?socket={self.socket}"
+        self.tcp = f"mysql://root@127.0.0.1:{parts.port}/bench"
+        self.sql("DROP DATABASE IF EXISTS bench; CREATE DATABASE bench", database="")
+        self.pid = int(Path(self.sql("SELECT @@pid_file")[0]).read_text())
+
+    def client(self) -> list[str]:
+        return ["--no-defaults", "--user=root", f"--socket={self.socket}"]
+
+    def sql(self, text: str, database: str = "bench") -> list[str]:
+        done = subprocess.run(["mariadb", *self.client(), "-N", "--batch", "-e", text, database], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{self.name}: {done.stderr}")
+        return done.stdout.split("\n")[:-1]
+
+    def cpu(self) -> float:
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def settle(self) -> None:
+        """Waits until the server has written what it still holds in memory, so that no run pays for the one before."""
+        for _ in range(120):
+            rows = self.sql("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'")
+            if int(rows[0].split("\t")[1]) < 200:
+                break
+            time.sleep(0.25)
+        os.sync()
+
+
+def timed(server: Server, command: list[str], env: dict | None = None) -> dict:
+    server.settle()
+    with tempfile.TemporaryFile() as output:
+        cpu, start = server.cpu(), time.perf_counter()
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                 env={**os.environ, **(env or {})})
+        _, status, used = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            output.seek(0)
+            sys.stdout.write(output.read().decode(errors="replace"))
+            sys.exit(f"exit code {child.returncode} from: {' '.join(command)}")
+    return {"s": seconds, "client": used.ru_utime + used.ru_stime, "server": server.cpu() - cpu, "mb": used.ru_maxrss / 1024}
+
+
+def verify(server: Server, rows: int) -> None:
+    sums = [line.split("\t")[1] for line in server.sql("CHECKSUM TABLE a, b")]
+    counts = [int(server.sql(f"SELECT COUNT(*) FROM {table}")[0]) for table in "ab"]
+    if sums[0] != sums[1] or counts != [rows, rows]:
+        sys.exit(f"the tables differ: checksums {sums}, rows {counts}, expected {rows}")
+
+
+def verify_values(server: Server, rows: int) -> None:
+    """For rivals that make their own table: counts, and sums over the columns as far as both have them."""
+    sums = "SELECT COUNT(*), SUM({0}1), SUM({0}4), SUM({0}6), SUM({0}7), ROUND(SUM({0}2), 3), SUM(CHAR_LENGTH({0}8)) FROM {1}"
+    ours = server.sql(sums.format("column_", "a"))
+    theirs = server.sql(sums.format("column_", "b"))
+    if ours != theirs or not ours[0].startswith(f"{rows}\t"):
+        sys.exit(f"the tables differ: {ours} and {theirs}, expected {rows} rows")
+
+
+def rival(case: str, server: Server, work: Path, rows: int) -> tuple[list[str], dict]:
+    """The rival's command, and what it wants in its environment."""
+    if case == "sling":
+        source = f"file://{work}/few.csv"
+        return ["sling", "run", "--src-stream", source, "--tgt-conn", "TARGET", "--tgt-object", "bench.b", "--mode", "full-refresh"], {
+            "TARGET": server.tcp.replace("mysql://", "mysql://")}
+    if case == "ingestr":
+        return ["ingestr", "ingest", "--yes", "--source-uri", f"csv://{work}/few.csv", "--source-table", "few", "--dest-uri",
+                server.tcp.replace("mysql://", "mysql+pymysql://"), "--dest-table", "bench.b"], {}
+    if case == "dlt":
+        return [sys.executable, str(work / "load.py")], {}
+    return ["mariadb-import", *server.client(), "--local", "--silent", "bench", str(work / "b.tsv")], {}
+
+
+DLT = '''
+import csv, dlt
+def rows():
+    with open("{file}") as lines:
+        for row in csv.DictReader(lines):
+            yield {{name: value if name in ("column_5", "column_8") else float(value) if name in ("column_2", "column_3") else int(value)
+                   for name, value in row.items()}}
+dlt.pipeline("nodes", destination=dlt.destinations.sqlalchemy("{url}"), dataset_name="bench").run(
+    rows(), table_name="b", write_disposition="replace")
+'''
+
+
+def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: list[str], work: Path) -> str:
+    peer = case in ("sling", "dlt", "ingestr")
+    rows = rows // 10 if peer else rows
+    file = work / ("few.csv" if peer else "b.tsv")
+    load = [inrush, "load", str(file), server.url, "--table", "a", "-q", *extra]
+    load += [] if peer else ["--header", "no"]
+    load += [] if case == "existing" else ["--primary-key", "column_1"]
+    load += ["--lanes", "1"] if case == "one-lane" else []
+    command, env = rival(case, server, work, rows)
+    if case == "dlt":
+        (work / "load.py").write_text(DLT.format(file=file, url=server.tcp.replace("mysql://", "mysql+pymysql://")))
+    print(f"\n{server.name} {case}: {file.name}, {rows:,} rows, {file.stat().st_size:,} bytes")
+    print(f"  A      inrush {' '.join(load[1:])}")
+    print(f"  B      {' '.join(command)}")
+    runs = []
+    for pair in range(pairs + 1):
+        server.sql("DROP TABLE IF EXISTS a, b")
+        if case == "existing":
+            server.sql(TABLE.format("a"))
+        a = timed(server, load)
+        if not peer:
+            server.sql(TABLE.format("b"))
+        b = timed(server, command, env)
+        verify_values(server, rows) if peer else verify(server, rows)
+        if pair == 0:
+            continue  # The first pair warms caches, and the server's own files up to the size that they keep.
+        runs.append((a, b))
+        print(f"  A {a['s']:6.2f} s  B {b['s']:6.2f} s   CPU client A {a['client']:5.2f} s  server {a['server']:5.2f} s"
+              f"   client B {b['client']:5.2f} s  server {b['server']:5.2f} s   peak A {a['mb']:3.0f} MB")
+    ratios = [b["s"] / a["s"] for a, b in runs]
+    share = statistics.median(a["client"] / a["server"] for a, _ in runs)
+    line = (f"{server.name:<14} {case:<9} A {statistics.median(a['s'] for a, _ in runs):6.2f} s   "
+            f"B {statistics.median(b['s'] for _, b in runs):6.2f} s   B / A {statistics.median(ratios):5.2f} "
+            f"({min(ratios):.2f} to {max(ratios):.2f})   wanted at least {WANTED[case]:g}   client / server CPU {share:.1%}   "
+            f"peak memory {max(a['mb'] for a, _ in runs):.0f} MB")
+    print(f"  {line}")
+    return line
+
+
+def main() -> None:
+    sys.stdout.reconfigure(line_buffering=True)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=int, nargs="?", default=1_000_000, metavar="ROWS")
+    parser.add_argument("pairs", type=int, nargs="?", default=5, metavar="PAIRS")
+    parser.add_argument("cases", nargs="*", metavar="CASE", default=["import", "one-lane", "existing"])
+    parser.add_argument("--option", action="append", default=[], metavar="WORD", help="handed on to inrush load")
+    args = parser.parse_args()
+    if unknown := set(args.cases) - set(WANTED):
+        parser.error(f"no such case: {', '.join(sorted(unknown))}")
+    servers = [entry.split("=", 1) for entry in os.environ.get("INRUSH_TEST_SERVERS", "").split()]
+    if not servers:
+        sys.exit("INRUSH_TEST_SERVERS names no server; `make bench-mysql` starts some")
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    inrush = os.path.abspath(os.environ.get("INRUSH", target / "release" / "inrush"))
+    for tool in ["mariadb", "mariadb-import", *(case for case in args.cases if case in ("sling", "ingestr"))]:
+        shutil.which(tool) or sys.exit(f"{tool} is not there")
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="inrush-bench-") as folder:
+        work = Path(folder)
+        with open(work / "b.tsv", "wb") as out:
+            subprocess.run([sys.executable, str(ROOT / "benches" / "nodes.py"), str(args.rows)], stdout=out, check=True)
+        with open(work / "b.tsv") as tsv, open(work / "few.csv", "w") as csv:
+            csv.write(",".join(f"column_{n}" for n in range(1, 9)) + "\n")
+            for _ in range(args.rows // 10):
+                csv.write('"' + tsv.readline().rstrip("\n").replace('"', '""').replace("\t", '","') + '"\n')
+        for name, url in servers:
+            server = Server(name, url)
+            lines += [run(case, server, inrush, args.rows, args.pairs, args.option, work) for case in args.cases]
+            server.sql("DROP DATABASE bench")
+    print(f"\n{args.pairs} pairs each, medians, every table verified equal")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
