@@ -44,7 +44,7 @@ class Server:
         self.socket = parse_qs(parts.query)["socket"][0]
         self.url = f"mysql://root@127.0.0.1:{parts.port}/bench?socket={self.socket}"
         self.tcp = f"mysql://root@127.0.0.1:{parts.port}/bench"
-        self.sql("DROP DATABASE IF EXISTS bench; CREATE DATABASE bench", database="")
+        self.sql("DROP DATABASE IF EXISTS bench; CREATE DATABASE bench CHARACTER SET utf8mb4", database="")
         self.pid = int(Path(self.sql("SELECT @@pid_file")[0]).read_text())
 
     def client(self) -> list[str]:
@@ -61,12 +61,14 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def settle(self) -> None:
-        """Waits until the server has written what it still holds in memory, so that no run pays for the one before."""
+        """Has the server write what it still holds in memory, so that no run pays for the one before."""
+        self.sql("SET GLOBAL innodb_max_dirty_pages_pct = 0")
         for _ in range(120):
             rows = self.sql("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'")
             if int(rows[0].split("\t")[1]) < 200:
                 break
             time.sleep(0.25)
+        self.sql("SET GLOBAL innodb_max_dirty_pages_pct = 90")
         os.sync()
 
 
@@ -123,7 +125,7 @@ def rows():
         for row in csv.DictReader(lines):
             yield {{name: value if name in ("column_5", "column_8") else float(value) if name in ("column_2", "column_3") else int(value)
                    for name, value in row.items()}}
-dlt.pipeline("nodes", destination=dlt.destinations.sqlalchemy("{url}"), dataset_name="bench").run(
+dlt.pipeline("nodes", pipelines_dir="{work}", destination=dlt.destinations.sqlalchemy("{url}"), dataset_name="bench").run(
     rows(), table_name="b", write_disposition="replace")
 '''
 
@@ -138,7 +140,7 @@ def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: li
     load += ["--lanes", "1"] if case == "one-lane" else []
     command, env = rival(case, server, work, rows)
     if case == "dlt":
-        (work / "load.py").write_text(DLT.format(file=file, url=server.tcp.replace("mysql://", "mysql+pymysql://")))
+        (work / "load.py").write_text(DLT.format(file=file, work=work, url=server.tcp.replace("mysql://", "mysql+pymysql://")))
     print(f"\n{server.name} {case}: {file.name}, {rows:,} rows, {file.stat().st_size:,} bytes")
     print(f"  A      inrush {' '.join(load[1:])}")
     print(f"  B      {' '.join(command)}")

@@ -369,7 +369,23 @@ impl<'l, 's> StatementLane<'l, 's> {
     /// What the server says of a row; of the hidden table under the name that it will have.
     fn fault(&self, row: usize, code: Code, message: &str) -> RowFault {
         let message = staging::unhidden(message, &self.plan.table);
-        RowFault { row: row as u32, column: column_named(&message), code, message }
+        let column = column_named(&message).or_else(|| self.only_key_column(code, &message));
+        RowFault { row: row as u32, column, code, message }
+    }
+
+    /// The column of a primary key that has no other, where the message names that key.
+    fn only_key_column(&self, code: Code, message: &str) -> Option<String> {
+        let plan = self.plan;
+        let key = match &plan.facts.target.table {
+            Some(table) if !plan.choice.action.makes_table() => &table.primary_key,
+            _ => &plan.request.primary_key,
+        };
+        match key.as_slice() {
+            [column] if code == Code::DuplicateKey && message.ends_with("PRIMARY'") => {
+                Some(column.clone())
+            }
+            _ => None,
+        }
     }
 
     fn learn(&self, lesson: Lesson) {
