@@ -363,6 +363,15 @@ impl From<mysql_async::Error> for Failure {
             Error::Io(IoError::Io(error)) => Self::Lost(error.to_string()),
             Error::Io(IoError::Tls(error)) => Self::Lost(format!("TLS: {error}")),
             Error::Driver(DriverError::NoClientSslFlagFromServer) => Self::Lost(NO_TLS.to_owned()),
+            // Before it says no to a user that it doesn't know, MySQL 8 asks for any of its plugins, so that nobody can tell.
+            Error::Driver(DriverError::UnknownAuthPlugin { name }) => Self::Server {
+                code: 1045,
+                state: "28000".to_owned(),
+                message: format!(
+                    "Access denied: the server asks for authentication by {name}, which inrush does not speak; \
+                     MySQL may ask so for a user that it does not know"
+                ),
+            },
             Error::Driver(DriverError::ConnectionClosed) => {
                 Self::Lost("the server closed it".to_owned())
             }
