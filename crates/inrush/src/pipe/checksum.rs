@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::pipe::{Cell, Chunk, Home, Span, Wire};
+use crate::pipe::{Cell, Chunk, Wire};
 
 /// One number a column: the wrapping sum of a hash of each value with its kind. Adding rows adds sums, so the sums of
 /// a table before and after a load differ by exactly the sums of the loaded rows, whatever their order.
@@ -37,13 +37,7 @@ impl Checksum {
 
     /// Adds the values of one row.
     pub(crate) fn add_row(&mut self, cells: &[Cell], chunk: &Chunk, wire: &Wire) {
-        let bytes = |home, span: Span| {
-            let from = match home {
-                Home::Chunk => chunk.bytes.as_slice(),
-                Home::Wire => wire.values.as_slice(),
-            };
-            &from[span.at as usize..(span.at + span.len) as usize]
-        };
+        let bytes = |home, span| wire.value(chunk, home, span);
         for (column, cell) in cells.iter().enumerate() {
             let stored = match *cell {
                 Cell::Null => Stored::Null,

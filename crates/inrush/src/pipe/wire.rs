@@ -1,5 +1,7 @@
 //! What an encoder makes of a chunk, and how a lane answers.
 
+use crate::pipe::Chunk;
+
 /// Where a value's bytes are: in the chunk as they came, or in the wire, where an encoder had to undo quotes or escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
@@ -68,6 +70,15 @@ pub(crate) struct WireMark {
 impl Wire {
     pub(crate) fn mark(&self) -> WireMark {
         WireMark { cells: self.cells.len(), values: self.values.len(), bytes: self.bytes.len() }
+    }
+
+    /// The bytes of a value that a cell names, in this wire or in its chunk.
+    pub(crate) fn value<'b>(&'b self, chunk: &'b Chunk, home: Home, span: Span) -> &'b [u8] {
+        let from = match home {
+            Home::Chunk => chunk.bytes.as_slice(),
+            Home::Wire => self.values.as_slice(),
+        };
+        &from[span.at as usize..(span.at + span.len) as usize]
     }
 
     /// Takes back what came after `mark`.

@@ -1,9 +1,11 @@
 //! Where the server is, and how to get in: the URL, the environment, and the client's own option file.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mysql_async::{Compression, Opts, OptsBuilder, SslOpts};
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::error::{Error, Result, without_secrets};
@@ -155,8 +157,8 @@ fn place_with(
     };
     let url = Url::parse(text).map_err(|error| wrong(format!("{scheme} is no URL: {error}")))?;
     let decode = |part: &str| {
-        let decoded = percent_decode(part);
-        String::from_utf8(decoded).map_err(|_| wrong(format!("{scheme}: a name is not UTF-8")))
+        let decoded = percent_decode_str(part).decode_utf8().map(Cow::into_owned);
+        decoded.map_err(|_| wrong(format!("{scheme}: a name is not UTF-8")))
     };
     let database = decode(url.path().trim_start_matches('/'))?;
     if database.is_empty() || database.contains('/') {
@@ -262,26 +264,6 @@ fn ssl(mode: SslMode, ca: Option<&str>) -> Option<SslOpts> {
         ),
         SslMode::VerifyIdentity => Some(options),
     }
-}
-
-fn percent_decode(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digit = |at: usize| bytes.get(at).and_then(|b| char::from(*b).to_digit(16));
-        match (bytes[at], digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            (byte, ..) => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -4,84 +4,42 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
 use crate::pipe::Encode;
 use crate::pipe::encode::Shape;
-use crate::plan::{Facts, IfExists, OnConflict, Plan, Request};
+use crate::plan::{Durability, Facts, Plan, Request};
 use crate::target::mysql::ddl::quote;
 use crate::target::mysql::encode::{self, EngineCsv, Stores};
-use crate::target::mysql::knobs;
-use crate::target::mysql::load::{self, MysqlLoad, Writing};
+use crate::target::mysql::load::{self, Writing};
 use crate::target::mysql::session::{Done, Failure, Session};
 use crate::target::mysql::statement::{Batch, Write};
-use crate::target::{Fit, Knob, Knobs, Load, Memory, Strategy};
+use crate::target::{Fit, Knobs};
 
 /// The file becomes the table.
 pub(super) struct CsvFile;
 
-impl Strategy for CsvFile {
-    fn id(&self) -> &'static str {
-        "mysql/csv-file"
+pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+    if load::kept_table(request, facts).is_some() {
+        return Fit::Unusable { reason: "the table is there, with the rows it has".to_owned() };
     }
-
-    fn about(&self) -> &'static str {
-        "a new table of the CSV engine, whose file is written without the server"
-    }
-
-    fn knobs(&self) -> &'static [Knob] {
-        knobs::file()
-    }
-
-    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-        let unusable = |reason: String| Fit::Unusable { reason };
-        let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
-        if facts.target.table.is_some() && request.if_exists != IfExists::Replace {
-            return unusable("the table is there, with the rows it has".to_owned());
+    let mut fit = load::fit(request, facts, knobs, false);
+    if let Fit::Usable { durability, .. } = &mut fit {
+        if setting("local") != "yes" || !Path::new(setting("datadir")).is_dir() {
+            return Fit::Unusable {
+                reason: "the server's data directory can't be reached from here".to_owned(),
+            };
         }
-        if !setting("engines").split(' ').any(|engine| engine == "csv") {
-            return unusable("the server has no engine csv".to_owned());
-        }
-        if request.on_conflict != OnConflict::Fail
-            || !request.primary_key.is_empty()
-            || !request.indexes.is_empty()
-        {
-            return unusable("tables of the CSV engine have no keys".to_owned());
-        }
-        let data = Path::new(setting("datadir"));
-        if setting("local") != "yes" || !data.is_dir() {
-            return unusable("the server's data directory can't be reached from here".to_owned());
-        }
-        match load::fit(request, facts, knobs, false) {
-            Fit::Usable { atomic, lanes, lanes_max, encoders, notes, .. } => Fit::Usable {
-                atomic,
-                durability: crate::plan::Durability::Durable,
-                lanes,
-                lanes_max,
-                encoders,
-                notes,
-            },
-            unusable => unusable,
-        }
+        // We write the file, and sync it.
+        *durability = Durability::Durable;
     }
-
-    fn memory(&self, _knobs: &Knobs) -> Memory {
-        load::memory()
-    }
-
-    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
-        MysqlLoad::start(&CsvFile, plan, stop)
-    }
+    fit
 }
 
 impl Writing for CsvFile {
     fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
         encode::encoder::<EngineCsv>(shape, stores, plan)
-    }
-
-    fn engine<'k>(&self, _in_the_end: &'k str) -> &'k str {
-        "csv"
     }
 
     fn writer<'p>(

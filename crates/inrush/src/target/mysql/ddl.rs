@@ -1,6 +1,6 @@
 //! SQL text that names tables and columns.
 
-use crate::plan::{Action, Column, OnConflict, Plan};
+use crate::plan::{Column, OnConflict, Plan};
 use crate::target::mysql::types;
 
 /// The name in backticks (https://dev.mysql.com/doc/refman/8.0/en/identifiers.html).
@@ -103,19 +103,4 @@ impl Insert {
         };
         Self { head, tail }
     }
-}
-
-/// Whether the load writes the new table under a hidden name first.
-pub(super) fn is_staged(plan: &Plan) -> bool {
-    let Some(table) = &plan.facts.target.table else { return true };
-    match plan.choice.action {
-        Action::Create | Action::Replace => true,
-        Action::Truncate => may_swap(plan.request.on_conflict, table),
-        Action::Append => !table.holds_rows && may_swap(plan.request.on_conflict, table),
-    }
-}
-
-/// Whether another table can take this one's place and nobody notices.
-pub(super) fn may_swap(on_conflict: OnConflict, table: &crate::plan::TableFacts) -> bool {
-    on_conflict == OnConflict::Fail && table.engine_only.is_none() && !table.is_parent
 }

@@ -12,16 +12,13 @@ use crate::target::mysql::types;
 const COLUMNS_MAX: usize = 1017;
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 22] = [
+const VARIABLES: [&str; 14] = [
     "datadir",
-    "default_storage_engine",
-    "hostname",
     "innodb_buffer_pool_size",
     "innodb_doublewrite",
     "innodb_flush_log_at_trx_commit",
     "innodb_log_file_size",
     "innodb_redo_log_capacity",
-    "innodb_version",
     "local_infile",
     "log_bin",
     "max_allowed_packet",
@@ -29,11 +26,6 @@ const VARIABLES: [&str; 22] = [
     "rocksdb_flush_log_at_trx_commit",
     "secure_file_priv",
     "sql_mode",
-    "sync_binlog",
-    "time_zone",
-    "tmpdir",
-    "lower_case_table_names",
-    "max_error_count",
     "version",
 ];
 

@@ -1,103 +1,37 @@
 //! `values`, `prepared`, `row-sql` and `insert-delayed`: INSERT, as programs write it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use mysql_async::Value;
 
 use crate::error::Result;
 use crate::pipe::encode::Shape;
-use crate::pipe::{Cell, Encode, Home, Span};
+use crate::pipe::{Cell, Encode};
 use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
 use crate::target::mysql::ddl::{Insert, quote};
 use crate::target::mysql::encode::{self, Stores, Tuples};
-use crate::target::mysql::knobs;
-use crate::target::mysql::load::{self, MysqlLoad, Writing};
+use crate::target::mysql::load::{self, Writing};
 use crate::target::mysql::session::{Done, Failure, Session};
 use crate::target::mysql::statement::{Batch, Write};
 use crate::target::mysql::types::Class;
-use crate::target::{Fit, Knob, Knobs, Load, Memory, Strategy};
+use crate::target::{Fit, Knobs};
 
-/// INSERT with many rows.
-pub(super) struct Values;
+/// INSERT as SQL text.
+pub(super) enum Text {
+    /// As it is.
+    Plain,
+    /// INSERT DELAYED: the server answers before it writes.
+    Delayed,
+}
 
 /// A prepared INSERT, run once a row.
 pub(super) struct Prepared;
 
-/// INSERT with one row.
-pub(super) struct RowSql;
-
-/// INSERT DELAYED.
-pub(super) struct InsertDelayed;
-
-macro_rules! strategy {
-    ($name:ident, $id:literal, $about:literal, $knobs:path, $fit:path) => {
-        impl Strategy for $name {
-            fn id(&self) -> &'static str {
-                $id
-            }
-
-            fn about(&self) -> &'static str {
-                $about
-            }
-
-            fn knobs(&self) -> &'static [Knob] {
-                $knobs()
-            }
-
-            fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-                $fit(request, facts, knobs)
-            }
-
-            fn memory(&self, _knobs: &Knobs) -> Memory {
-                load::memory()
-            }
-
-            fn begin<'a>(
-                &self,
-                plan: &'a Plan,
-                stop: &'a AtomicBool,
-            ) -> Result<Box<dyn Load + 'a>> {
-                MysqlLoad::start(&$name, plan, stop)
-            }
-        }
-    };
-}
-
-strategy!(
-    Values,
-    "mysql/values",
-    "SQL text: INSERT INTO ... VALUES (...), (...) with many rows a statement",
-    knobs::statement,
-    many_lanes
-);
-strategy!(
-    Prepared,
-    "mysql/prepared",
-    "a prepared INSERT, executed once a row",
-    knobs::row,
-    many_lanes
-);
-strategy!(
-    RowSql,
-    "mysql/row-sql",
-    "SQL text: one INSERT a row, not prepared",
-    knobs::row,
-    many_lanes
-);
-strategy!(
-    InsertDelayed,
-    "mysql/insert-delayed",
-    "INSERT DELAYED: the server answers before it writes; for MyISAM, MEMORY and ARCHIVE",
-    knobs::delayed,
-    delayed_fit
-);
-
-fn many_lanes(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     load::fit(request, facts, knobs, true)
 }
 
-fn delayed_fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+pub(super) fn fit_delayed(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let unusable = |reason: &str| Fit::Unusable { reason: reason.to_owned() };
     // https://mariadb.com/kb/en/insert-delayed/; other engines answer with error 1616.
     if !matches!(load::engine(request, facts, knobs), "myisam" | "memory" | "archive") {
@@ -115,7 +49,7 @@ fn delayed_fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     load::fit(request, facts, knobs, false)
 }
 
-impl Writing for Values {
+impl Writing for Text {
     fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
         encode::encoder::<Tuples>(shape, stores, plan)
     }
@@ -127,61 +61,30 @@ impl Writing for Values {
         _stores: &Stores,
         plan: &'p Plan,
     ) -> Result<Box<dyn Write + 'p>> {
-        Ok(Box::new(TupleWriter::new(table, plan, "")))
-    }
-}
-
-impl Writing for RowSql {
-    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
-        Values.encoder(shape, stores, plan)
+        let word = match self {
+            Self::Plain => "",
+            Self::Delayed => "DELAYED ",
+        };
+        Ok(Box::new(TupleWriter { insert: Insert::into(table, plan, word), sql: Vec::new() }))
     }
 
-    fn writer<'p>(
-        &self,
-        session: &mut Session<'_>,
-        table: &str,
-        stores: &Stores,
-        plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
-        Values.writer(session, table, stores, plan)
-    }
-}
-
-impl Writing for InsertDelayed {
-    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
-        Values.encoder(shape, stores, plan)
-    }
-
-    fn writer<'p>(
-        &self,
-        _session: &mut Session<'_>,
-        table: &str,
-        _stores: &Stores,
-        plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
-        Ok(Box::new(TupleWriter::new(table, plan, "DELAYED ")))
-    }
-
-    /// Waits for the queue: the server writes what is in it before it closes the table.
     fn complete(
         &self,
         session: &mut Session<'_>,
         table: &str,
         _plan: &Plan,
     ) -> Result<(), Failure> {
-        session.execute(format!("FLUSH TABLES {}", quote(table))).map(drop)
+        match self {
+            Self::Plain => Ok(()),
+            // Waits for the queue: the server writes what is in it before it closes the table.
+            Self::Delayed => session.execute(format!("FLUSH TABLES {}", quote(table))).map(drop),
+        }
     }
 }
 
 struct TupleWriter {
     insert: Insert,
     sql: Vec<u8>,
-}
-
-impl TupleWriter {
-    fn new(table: &str, plan: &Plan, word: &str) -> Self {
-        Self { insert: Insert::into(table, plan, word), sql: Vec::new() }
-    }
 }
 
 impl Write for TupleWriter {
@@ -234,13 +137,7 @@ impl Write for PreparedWriter {
         batch: &Batch<'_>,
         _guard: &str,
     ) -> Result<Done, Failure> {
-        let bytes = |home, span: Span| {
-            let from = match home {
-                Home::Chunk => batch.chunk.bytes.as_slice(),
-                Home::Wire => batch.wire.values.as_slice(),
-            };
-            from[span.at as usize..(span.at + span.len) as usize].to_vec()
-        };
+        let bytes = |home, span| batch.wire.value(batch.chunk, home, span).to_vec();
         let mut done = Done { affected: 0, warnings: 0 };
         for cells in batch.cells() {
             let row = cells.iter().zip(&self.classes).map(|(cell, class)| match *cell {

@@ -3,45 +3,11 @@
 use crate::target::{Knob, KnobKind};
 
 /// Those of strategies that send many rows with one statement and leave its size to the chunk.
-pub(super) fn bulk() -> &'static [Knob] {
-    &KNOBS[1..6]
-}
+pub(super) static BULK: [Knob; 5] =
+    [ENGINE, SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, ROWS_PER_STATEMENT];
 
 /// Those of INSERT with many rows.
-pub(super) fn statement() -> &'static [Knob] {
-    &STATEMENT
-}
-
-/// Those of INSERT with one row.
-pub(super) fn row() -> &'static [Knob] {
-    &KNOBS[..5]
-}
-
-/// Those of a load whose rows pass through MyISAM.
-pub(super) fn convert() -> &'static [Knob] {
-    &KNOBS[2..6]
-}
-
-/// Those of a load that makes the table's file.
-pub(super) fn file() -> &'static [Knob] {
-    &FILE
-}
-
-/// Those of INSERT DELAYED.
-pub(super) fn delayed() -> &'static [Knob] {
-    &DELAYED
-}
-
-static KNOBS: [Knob; 6] = [
-    ROWS_PER_TRANSACTION,
-    ENGINE,
-    SQL_LOG_BIN,
-    UNIQUE_CHECKS,
-    FOREIGN_KEY_CHECKS,
-    ROWS_PER_STATEMENT,
-];
-
-static STATEMENT: [Knob; 6] = [
+pub(super) static STATEMENT: [Knob; 6] = [
     ROWS_PER_TRANSACTION,
     ENGINE,
     SQL_LOG_BIN,
@@ -50,10 +16,20 @@ static STATEMENT: [Knob; 6] = [
     Knob { default: "1000", ..ROWS_PER_STATEMENT },
 ];
 
-static FILE: [Knob; 2] =
+/// Those of INSERT with one row.
+pub(super) static ROW: [Knob; 5] =
+    [ROWS_PER_TRANSACTION, ENGINE, SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS];
+
+/// Those of a load whose rows pass through MyISAM.
+pub(super) static CONVERT: [Knob; 4] =
+    [SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, ROWS_PER_STATEMENT];
+
+/// Those of a load that makes the table's file.
+pub(super) static FILE: [Knob; 2] =
     [Knob { kind: KnobKind::Choice(&["csv"]), default: "csv", ..ENGINE }, SQL_LOG_BIN];
 
-static DELAYED: [Knob; 3] = [
+/// Those of INSERT DELAYED.
+pub(super) static DELAYED: [Knob; 3] = [
     Knob { default: "myisam", ..ENGINE },
     SQL_LOG_BIN,
     Knob { default: "1", ..ROWS_PER_STATEMENT },

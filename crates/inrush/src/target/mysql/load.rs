@@ -8,7 +8,9 @@ use crate::error::{Aftermath, Error, Result};
 use crate::pipe::checksum::Stored;
 use crate::pipe::encode::Shape;
 use crate::pipe::{Checksum, Encode};
-use crate::plan::{Action, Durability, Facts, IfExists, Lesson, OnConflict, Plan, Request, Verify};
+use crate::plan::{
+    Action, Durability, Facts, IfExists, Lesson, OnConflict, Plan, Request, TableFacts, Verify,
+};
 use crate::target::mysql::connect::{self, Place};
 use crate::target::mysql::ddl::{self, quote};
 use crate::target::mysql::encode::{Real, Stores};
@@ -56,10 +58,25 @@ pub(super) trait Writing: Sync {
     }
 }
 
+/// The table that is there and stays as it is defined; none where the load makes one.
+pub(super) fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
+    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+}
+
+/// Whether the rows go into a hidden table first, which then takes the name: the table is new, or another can take its place and
+/// nobody notices.
+fn is_staged(request: &Request, facts: &Facts) -> bool {
+    kept_table(request, facts).is_none_or(|table| {
+        (request.if_exists == IfExists::Truncate || !table.holds_rows)
+            && request.on_conflict == OnConflict::Fail
+            && table.engine_only.is_none()
+            && !table.is_parent
+    })
+}
+
 /// The engine that keeps the table in the end.
 pub(super) fn engine<'f>(request: &Request, facts: &'f Facts, knobs: &'f Knobs) -> &'f str {
-    let there = facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace);
-    match there.and_then(|table| table.storage.as_deref()) {
+    match kept_table(request, facts).and_then(|table| table.storage.as_deref()) {
         Some(storage) => storage,
         None => knobs.get("engine").unwrap_or("innodb"),
     }
@@ -101,17 +118,16 @@ const LANES_MAX: usize = 64;
 
 /// What all strategies answer to `fit`.
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lanes: bool) -> Fit {
-    let table = facts.target.table.as_ref();
-    let makes_table = table.is_none() || request.if_exists == IfExists::Replace;
+    let kept = kept_table(request, facts);
     let engine = engine(request, facts, knobs).to_owned();
     let unusable = |reason: String| Fit::Unusable { reason };
     let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
     let known = setting("engines");
-    if makes_table && !known.split(' ').any(|name| name == engine) {
+    if kept.is_none() && !known.split(' ').any(|name| name == engine) {
         return unusable(format!("the server has no engine {engine}; it has {known}"));
     }
     if engine == "csv"
-        && makes_table
+        && kept.is_none()
         && (!request.primary_key.is_empty() || !request.indexes.is_empty())
     {
         return unusable("tables of the CSV engine have no keys".to_owned());
@@ -119,7 +135,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     if setting("read_only") == "ON" {
         return unusable("the server is read-only".to_owned());
     }
-    if let Some(table) = table.filter(|_| request.on_conflict != OnConflict::Fail && !makes_table)
+    if let Some(table) = kept.filter(|_| request.on_conflict != OnConflict::Fail)
         && !table.unique_keys.is_empty()
         && !(table.primary_key.is_empty() && table.unique_keys.len() == 1)
     {
@@ -128,20 +144,14 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
             request.on_conflict
         ));
     }
-    let staged = match table {
-        Some(table) if !makes_table => {
-            (request.if_exists == IfExists::Truncate || !table.holds_rows)
-                && ddl::may_swap(request.on_conflict, table)
-        }
-        _ => true,
-    };
+    let staged = is_staged(request, facts);
     let transactions = has_transactions(&engine);
     if !staged && engine != "innodb" {
         // Nothing could take back the first rows of a statement that fails at a later one.
         knobs.suggest("rows_per_statement", "1");
     }
     if knobs.get("unique_checks") == Some("off")
-        && table.is_some_and(|table| !makes_table && !table.unique_keys.is_empty())
+        && kept.is_some_and(|table| !table.unique_keys.is_empty())
     {
         // https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_unique_checks
         return unusable(
@@ -153,10 +163,10 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
             "with foreign_key_checks=off rows without a parent would go unseen".to_owned(),
         );
     }
-    let keyed = makes_table && !request.primary_key.is_empty()
-        || table.is_some_and(|table| {
-            !makes_table && (!table.primary_key.is_empty() || !table.unique_keys.is_empty())
-        });
+    let keyed = match kept {
+        Some(table) => !table.primary_key.is_empty() || !table.unique_keys.is_empty(),
+        None => !request.primary_key.is_empty(),
+    };
     let commits = knobs.get("rows_per_transaction").is_some_and(|rows| rows != "0");
     let mut notes = Vec::new();
     let lanes_max = if staged && many_lanes { LANES_MAX } else { 1 };
@@ -165,7 +175,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     // Of a pipe nobody can say a second time which of two rows came first.
     let ordered = keyed && !facts.source.seekable;
     let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
-    notes.push(match (staged, table.is_some()) {
+    notes.push(match (staged, facts.target.table.is_some()) {
         (true, false) => "the rows go into a hidden table, which gets its name when all are in: a rename".to_owned(),
         (true, true) => "the rows go into a hidden table, which takes the place of the one that is there when all are in: a rename".to_owned(),
         (false, _) if transactions && !commits => "one connection and one transaction: the table is in use, or has what a rename would lose".to_owned(),
@@ -295,7 +305,7 @@ impl<'a> MysqlLoad<'a> {
         if plan.request.verify == Verify::Checksum && self.engine == "blackhole" {
             return Err(Error::usage("the blackhole engine keeps nothing that could be compared"));
         }
-        if ddl::is_staged(plan) {
+        if is_staged(&plan.request, &plan.facts) {
             let first = self.writing.engine(&self.engine).to_owned();
             match Staging::make(&mut self.session, plan, &first) {
                 Ok(staging) => {

@@ -5,59 +5,54 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
 use crate::pipe::Encode;
 use crate::pipe::encode::Shape;
-use crate::plan::{Column, Facts, IfExists, OnConflict, Plan, Request};
+use crate::plan::{Column, Facts, OnConflict, Plan, Request};
 use crate::target::mysql::ddl::{self, Insert, literal, quote};
 use crate::target::mysql::encode::{self, Fields, Stores};
-use crate::target::mysql::knobs;
-use crate::target::mysql::load::{self, MysqlLoad, Writing};
+use crate::target::mysql::load::{self, Writing};
 use crate::target::mysql::session::{Done, Failure, Session};
 use crate::target::mysql::statement::{Batch, Write};
 use crate::target::mysql::types::Class;
-use crate::target::{Fit, Knob, Knobs, Load, Memory, Strategy};
+use crate::target::{Fit, Knobs};
 
-/// LOAD DATA LOCAL, streamed from memory.
-pub(super) struct LoadData;
+/// LOAD DATA, by the way that the rows take.
+pub(super) enum LoadData {
+    /// LOCAL, streamed from memory.
+    Local,
+    /// From files that the server reads itself.
+    Server,
+    /// LOCAL into MyISAM, then ALTER TABLE.
+    Converted,
+}
 
-/// LOAD DATA from files that the server reads itself.
-pub(super) struct LoadDataServer;
-
-/// LOAD DATA into MyISAM, then ALTER TABLE.
-pub(super) struct Convert;
-
-impl Strategy for LoadData {
-    fn id(&self) -> &'static str {
-        "mysql/load-data"
+pub(super) fn fit_local(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    match no_local(facts) {
+        Some(reason) => Fit::Barred { reason },
+        None => load::fit(request, facts, knobs, true),
     }
+}
 
-    fn about(&self) -> &'static str {
-        "LOAD DATA LOCAL, streamed from memory over one or several connections"
+pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    match server_directory(facts) {
+        Err(reason) => Fit::Unusable { reason },
+        Ok(_) => load::fit(request, facts, knobs, true),
     }
+}
 
-    fn knobs(&self) -> &'static [Knob] {
-        knobs::bulk()
+pub(super) fn fit_converted(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    if let Some(reason) = no_local(facts) {
+        return Fit::Barred { reason };
     }
-
-    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-        match no_local(facts) {
-            Some(reason) => Fit::Barred { reason },
-            None => load::fit(request, facts, knobs, true),
-        }
+    if load::kept_table(request, facts).is_some() {
+        return Fit::Unusable { reason: "the table is there, with the engine it has".to_owned() };
     }
-
-    fn memory(&self, _knobs: &Knobs) -> Memory {
-        load::memory()
-    }
-
-    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
-        MysqlLoad::start(&Local, plan, stop)
-    }
+    // MyISAM takes one writer at a time.
+    load::fit(request, facts, knobs, false)
 }
 
 fn no_local(facts: &Facts) -> Option<String> {
@@ -65,71 +60,6 @@ fn no_local(facts: &Facts) -> Option<String> {
     off.then(|| {
         "the server has local_infile off (SET GLOBAL local_infile = 1 turns it on)".to_owned()
     })
-}
-
-impl Strategy for LoadDataServer {
-    fn id(&self) -> &'static str {
-        "mysql/load-data-server"
-    }
-
-    fn about(&self) -> &'static str {
-        "LOAD DATA from files that are written where the server, on this machine, reads them itself"
-    }
-
-    fn knobs(&self) -> &'static [Knob] {
-        knobs::bulk()
-    }
-
-    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-        match server_directory(facts) {
-            Err(reason) => Fit::Unusable { reason },
-            Ok(_) => load::fit(request, facts, knobs, true),
-        }
-    }
-
-    fn memory(&self, _knobs: &Knobs) -> Memory {
-        load::memory()
-    }
-
-    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
-        MysqlLoad::start(&Server, plan, stop)
-    }
-}
-
-impl Strategy for Convert {
-    fn id(&self) -> &'static str {
-        "mysql/convert"
-    }
-
-    fn about(&self) -> &'static str {
-        "LOAD DATA LOCAL into a MyISAM table, then ALTER TABLE to InnoDB"
-    }
-
-    fn knobs(&self) -> &'static [Knob] {
-        knobs::convert()
-    }
-
-    fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-        if let Some(reason) = no_local(facts) {
-            return Fit::Barred { reason };
-        }
-        let makes_table = facts.target.table.is_none() || request.if_exists == IfExists::Replace;
-        if !makes_table {
-            return Fit::Unusable {
-                reason: "the table is there, with the engine it has".to_owned(),
-            };
-        }
-        // MyISAM takes one writer at a time.
-        load::fit(request, facts, knobs, false)
-    }
-
-    fn memory(&self, _knobs: &Knobs) -> Memory {
-        load::memory()
-    }
-
-    fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
-        MysqlLoad::start(&Converting, plan, stop)
-    }
 }
 
 /// Where a server on this machine reads files for LOAD DATA
@@ -154,11 +84,7 @@ fn server_directory(facts: &Facts) -> Result<PathBuf, String> {
     }
 }
 
-struct Local;
-struct Server;
-struct Converting;
-
-impl Writing for Local {
+impl Writing for LoadData {
     fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
         encode::encoder::<Fields>(shape, stores, plan)
     }
@@ -170,50 +96,22 @@ impl Writing for Local {
         stores: &Stores,
         plan: &'p Plan,
     ) -> Result<Box<dyn Write + 'p>> {
-        writer(session, table, stores, plan, Carrier::Memory)
-    }
-}
-
-impl Writing for Server {
-    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
-        Local.encoder(shape, stores, plan)
-    }
-
-    fn writer<'p>(
-        &self,
-        session: &mut Session<'_>,
-        table: &str,
-        stores: &Stores,
-        plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
-        let folder = server_directory(&plan.facts)
-            .map_err(Error::target)
-            .and_then(|directory| Folder::make(&directory))?;
-        writer(session, table, stores, plan, Carrier::Folder(folder))
-    }
-}
-
-impl Writing for Converting {
-    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
-        Local.encoder(shape, stores, plan)
+        let carrier = match self {
+            Self::Local | Self::Converted => Carrier::Memory,
+            Self::Server => {
+                let directory = server_directory(&plan.facts).map_err(Error::target)?;
+                Carrier::Folder(Folder::make(&directory)?)
+            }
+        };
+        writer(session, table, stores, plan, carrier)
     }
 
-    fn writer<'p>(
-        &self,
-        session: &mut Session<'_>,
-        table: &str,
-        stores: &Stores,
-        plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
-        Local.writer(session, table, stores, plan)
-    }
-
-    fn engine<'k>(&self, _in_the_end: &'k str) -> &'k str {
-        "myisam"
+    fn engine<'k>(&self, in_the_end: &'k str) -> &'k str {
+        if self.completes_slowly() { "myisam" } else { in_the_end }
     }
 
     fn completes_slowly(&self) -> bool {
-        true
+        matches!(self, Self::Converted)
     }
 
     fn complete(
@@ -222,7 +120,12 @@ impl Writing for Converting {
         table: &str,
         _plan: &Plan,
     ) -> Result<(), Failure> {
-        session.execute(format!("ALTER TABLE {} ENGINE=InnoDB", quote(table))).map(drop)
+        match self {
+            Self::Local | Self::Server => Ok(()),
+            Self::Converted => {
+                session.execute(format!("ALTER TABLE {} ENGINE=InnoDB", quote(table))).map(drop)
+            }
+        }
     }
 }
 

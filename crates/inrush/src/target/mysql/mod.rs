@@ -4,7 +4,7 @@
 //! connect  URL, environment, option file   facts    what server, database and table are
 //! session  one connection                  types    column types: what each keeps, and how
 //! ddl      SQL that names things           encode   rows in the notations that the server reads
-//! staging  the hidden table                load     the steps of a load; load_data, insert, csv_file: the strategies
+//! staging  the hidden table                load     the steps of a load; load_data, insert, csv_file: ways through it
 //! statement  the lane: one statement after another, and what the server says of its rows
 //! ```
 
@@ -21,12 +21,75 @@ mod session;
 mod staging;
 mod statement;
 mod types;
+mod way;
 
 use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
 use crate::plan::{Column, IfExists, Plan, Request, TargetFacts};
+use crate::target::mysql::load_data::LoadData;
+use crate::target::mysql::way::Way;
 use crate::target::{Location, Strategy, Target};
+
+/// Best first; the plainest comes last, for what even that one can't do is what the user reads.
+static STRATEGIES: [&dyn Strategy; 8] = [
+    &Way {
+        id: "mysql/load-data",
+        about: "LOAD DATA LOCAL, streamed from memory over one or several connections",
+        knobs: &knobs::BULK,
+        fit: load_data::fit_local,
+        writing: &LoadData::Local,
+    },
+    &Way {
+        id: "mysql/load-data-server",
+        about: "LOAD DATA from files that are written where the server, on this machine, reads them itself",
+        knobs: &knobs::BULK,
+        fit: load_data::fit_server,
+        writing: &LoadData::Server,
+    },
+    &Way {
+        id: "mysql/values",
+        about: "SQL text: INSERT INTO ... VALUES (...), (...) with many rows a statement",
+        knobs: &knobs::STATEMENT,
+        fit: insert::fit,
+        writing: &insert::Text::Plain,
+    },
+    &Way {
+        id: "mysql/prepared",
+        about: "a prepared INSERT, executed once a row",
+        knobs: &knobs::ROW,
+        fit: insert::fit,
+        writing: &insert::Prepared,
+    },
+    &Way {
+        id: "mysql/convert",
+        about: "LOAD DATA LOCAL into a MyISAM table, then ALTER TABLE to InnoDB",
+        knobs: &knobs::CONVERT,
+        fit: load_data::fit_converted,
+        writing: &LoadData::Converted,
+    },
+    &Way {
+        id: "mysql/csv-file",
+        about: "a new table of the CSV engine, whose file is written without the server",
+        knobs: &knobs::FILE,
+        fit: csv_file::fit,
+        writing: &csv_file::CsvFile,
+    },
+    &Way {
+        id: "mysql/insert-delayed",
+        about: "INSERT DELAYED: the server answers before it writes; for MyISAM, MEMORY and ARCHIVE",
+        knobs: &knobs::DELAYED,
+        fit: insert::fit_delayed,
+        writing: &insert::Text::Delayed,
+    },
+    &Way {
+        id: "mysql/row-sql",
+        about: "SQL text: one INSERT a row, not prepared",
+        knobs: &knobs::ROW,
+        fit: insert::fit,
+        writing: &insert::Text::Plain,
+    },
+];
 
 /// Servers that speak MySQL's protocol.
 pub(super) struct Mysql;
@@ -45,16 +108,7 @@ impl Target for Mysql {
     }
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
-        &[
-            &load_data::LoadData,
-            &load_data::LoadDataServer,
-            &insert::Values,
-            &insert::Prepared,
-            &load_data::Convert,
-            &csv_file::CsvFile,
-            &insert::InsertDelayed,
-            &insert::RowSql,
-        ]
+        &STRATEGIES
     }
 
     fn facts(
