@@ -2,9 +2,7 @@ use serde_json::{Value as Json, json};
 
 use crate::fixture::json_lines;
 
-use super::server::{
-    Rows, Server, Way, alone_on_each_server, cell, for_each_server, ways_into_empty, ways_into_used,
-};
+use super::server::{Rows, Server, Way, alone_on_each_server, cell, for_each_server};
 
 const TABLE: &str = "CREATE TABLE t (
     id INT PRIMARY KEY, n TINYINT UNSIGNED, price DECIMAL(5,2), day DATE, seen DATETIME,
@@ -170,13 +168,13 @@ fn assert_exactly_the_good_rows(server: &Server, dirty: &Dirty, way: &Way, more:
 fn by_every_way(server: &Server, newline: &str) {
     let (empty, used) = (dirty(newline, false), dirty(newline, true));
     server.write("dirty.csv", &empty.file);
-    for way in ways_into_empty() {
+    for way in server.ways_into_empty() {
         server.sql(TABLE);
         assert_exactly_the_good_rows(server, &empty, &way, &[]);
         server.drop_table("t");
     }
     server.write("dirty.csv", &used.file);
-    for way in ways_into_used() {
+    for way in server.ways_into_used() {
         server.sql(TABLE).sql(OLD_ROW);
         assert_exactly_the_good_rows(server, &used, &way, &[]);
         server.drop_table("t");
@@ -193,7 +191,7 @@ fn exactly_the_good_rows_with_crlf_and_checksums() {
     for_each_server(|server| {
         let used = dirty("\r\n", true);
         server.write("dirty.csv", &used.file);
-        for way in ways_into_used() {
+        for way in server.ways_into_used() {
             server.sql(TABLE).sql(OLD_ROW);
             assert_exactly_the_good_rows(server, &used, &way, &["--verify", "checksum"]);
             server.drop_table("t");
@@ -221,13 +219,13 @@ fn exactly_the_good_rows_whatever_the_sql_mode_of_the_server() {
                     used.allow(501);
                 }
                 server.write("dirty.csv", &empty.file);
-                for way in ways_into_empty().into_iter().filter(|way| way.lanes() == "2") {
+                for way in server.ways_into_empty().into_iter().filter(|way| way.lanes() == "2") {
                     server.sql(TABLE);
                     assert_exactly_the_good_rows(server, &empty, &way, &[]);
                     server.drop_table("t");
                 }
                 server.write("dirty.csv", &used.file);
-                for way in ways_into_used() {
+                for way in server.ways_into_used() {
                     server.sql(TABLE).sql(OLD_ROW);
                     assert_exactly_the_good_rows(server, &used, &way, &[]);
                     server.drop_table("t");

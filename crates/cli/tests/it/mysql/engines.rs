@@ -1,4 +1,4 @@
-use super::server::{Server, for_each_server, rows, strategies};
+use super::server::{Server, for_each_server, rows};
 
 const ENGINES: [&str; 7] = ["innodb", "myisam", "aria", "memory", "csv", "archive", "rocksdb"];
 
@@ -45,7 +45,7 @@ fn every_strategy_fills_tables_of_every_engine() {
                 run.says(&["no engine", engine]);
                 continue;
             }
-            for strategy in strategies().iter().filter(|strategy| takes(strategy, engine)) {
+            for strategy in server.strategies().iter().filter(|strategy| takes(strategy, engine)) {
                 let what = format!("{strategy} {engine} on {}", server.name);
                 let load =
                     [&["t.csv", "--verify", "checksum"], &options(strategy, &set)[..]].concat();

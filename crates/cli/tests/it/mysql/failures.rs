@@ -26,6 +26,13 @@ const CASES: [Case; 4] = [
     Case { strategy: "prepared", is_used: false, rows: 2_500 },
 ];
 
+/// All of them, and MariaDB's own.
+fn cases(server: &Server) -> Vec<Case> {
+    let bulk = |is_used| Case { strategy: "bulk", is_used, rows: 30_000 };
+    let own = [bulk(true), bulk(false)].into_iter().filter(|_| server.has_bulk());
+    CASES.into_iter().chain(own).collect()
+}
+
 impl Case {
     /// The file, and the table that holds two rows or none.
     fn prepare(self, server: &Server) {
@@ -83,7 +90,7 @@ impl Case {
 fn a_killed_load_leaves_the_table_as_it_was() {
     for_each_server(|server| {
         let mut random = Random(0x11);
-        for case in CASES {
+        for case in cases(server) {
             case.prepare(server);
             let before = Instant::now();
             case.start(server, &server.url()).wait().unwrap();
@@ -123,7 +130,7 @@ fn end_of(child: Child) -> Outcome {
 #[test]
 fn a_load_that_is_interrupted_undoes_what_it_did() {
     for_each_server(|server| {
-        for case in CASES {
+        for case in cases(server) {
             for name in ["INT", "TERM"] {
                 case.prepare(server);
                 server.leaves_everything(|| {
@@ -163,7 +170,7 @@ fn a_load_that_waits_for_somebody_else_can_be_interrupted() {
 fn a_connection_that_is_cut_after_some_bytes() {
     for_each_server(|server| {
         let mut random = Random(0x13);
-        for case in CASES {
+        for case in cases(server) {
             case.prepare(server);
             let proxy = Proxy::start(&server.address, Trick::Nothing);
             server.inrush(&case.args(&server.url_at(&proxy.address))).exits(0);
@@ -199,7 +206,7 @@ fn a_connection_that_is_cut_after_some_bytes() {
 #[test]
 fn connections_that_are_cut_and_can_be_made_again() {
     for_each_server(|server| {
-        for case in CASES {
+        for case in cases(server) {
             case.prepare(server);
             let proxy = Proxy::start(&server.address, Trick::Nothing);
             server.leaves_everything(|| {
@@ -235,7 +242,7 @@ fn a_connection_that_falls_silent_is_not_waited_for_longer_than_was_asked() {
 #[test]
 fn a_connection_that_another_client_kills() {
     for_each_server(|server| {
-        for case in CASES {
+        for case in cases(server) {
             case.prepare(server);
             server.leaves_everything(|| {
                 let child = case.start(server, &server.url());
@@ -252,7 +259,7 @@ fn a_connection_that_another_client_kills() {
 #[test]
 fn a_statement_that_another_client_kills() {
     for_each_server(|server| {
-        for case in CASES {
+        for case in cases(server) {
             case.prepare(server);
             let child = case.start(server, &server.url());
             server.wait_for_rows();

@@ -1,8 +1,14 @@
 use crate::fixture::Random;
 
-use super::server::{for_each_server, rows, strategies};
+use super::server::{Server, for_each_server, rows};
 
 const STRATEGIES: [&str; 5] = ["load-data", "load-data-server", "values", "prepared", "row-sql"];
+
+/// Those that can have several connections.
+fn strategies(server: &Server) -> Vec<&'static str> {
+    let bulk = server.has_bulk().then_some("bulk");
+    STRATEGIES.into_iter().chain(bulk).collect()
+}
 
 /// Many small chunks for several connections.
 fn over<'a>(strategy: &'a str, lanes: &'a str) -> [&'a str; 6] {
@@ -12,14 +18,14 @@ fn over<'a>(strategy: &'a str, lanes: &'a str) -> [&'a str; 6] {
 #[test]
 fn of_two_rows_with_one_key_the_later_one_in_the_file_is_the_bad_one() {
     for_each_server(|server| {
-        assert!(STRATEGIES.iter().all(|name| strategies().contains(&format!("mysql/{name}"))));
         let row = |id: usize| match id {
             3900 => "10,late\n".to_owned(),
             _ => format!("{id},name {id}\n"),
         };
         let text: String = (1..=4000).map(row).collect();
         server.write("t.csv", format!("id,name\n{text}"));
-        for (strategy, lanes) in STRATEGIES.into_iter().zip(["2", "4", "3", "2", "2"]) {
+        for (strategy, lanes) in strategies(server).into_iter().zip(["2", "4", "3", "2", "2", "2"])
+        {
             let load = [&["t.csv", "--primary-key", "id"], &over(strategy, lanes)[..]].concat();
             server.refuses(&load).says(&["t.csv: line 3901"]);
             server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
@@ -47,7 +53,7 @@ fn many_rows_with_one_key_all_over_the_file() {
             }
         }
         server.write("t.csv", text);
-        for strategy in STRATEGIES {
+        for strategy in strategies(server) {
             server.sql("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))");
             let load = [&["t.csv", "--max-rejects", "50%"], &over(strategy, "3")[..]].concat();
             server.load(&load).exits(3);
@@ -80,7 +86,7 @@ fn bad_rows_of_all_connections_are_put_aside_in_the_order_of_the_file() {
         }
         server.write("t.csv", text);
         let checks = server.is_mariadb || server.version >= (8, 0);
-        for strategy in STRATEGIES {
+        for strategy in strategies(server) {
             let n = if checks {
                 "n TINYINT UNSIGNED CHECK (n <> 13)"
             } else {

@@ -260,3 +260,50 @@ fn privileges_that_are_missing() {
         assert_eq!(server.count("t"), 2);
     });
 }
+
+#[test]
+fn tls_believes_whom_the_mode_says() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let port = server.number("SELECT @@port");
+        let load = |parameters: &str| {
+            let url = format!("{}?{parameters}", server.url_at(&format!("127.0.0.1:{port}")));
+            server.load_at(&url, &["t.csv", "--if-exists", "append"])
+        };
+        let setting = |name: &str| {
+            let rows = server.query(&format!("SHOW VARIABLES LIKE '{name}'"));
+            rows.into_iter().flatten().flatten().nth(1).unwrap_or_default()
+        };
+        if setting("have_ssl") != "YES" {
+            load("ssl-mode=required")
+                .exits(1)
+                .says(&["speaks no TLS", "ssl-mode=disabled"])
+                .ends_with_nothing_changed();
+            return;
+        }
+        // Of TLS before 1.2, which old servers speak, nobody should rely on a word.
+        if !setting("tls_version").contains("TLSv1.2") {
+            return;
+        }
+        let folder = setting("datadir");
+        let authority = format!("{folder}ca.pem");
+        load("ssl-mode=required").exits(0);
+        load("ssl-mode=required&compress=yes").exits(0);
+        if std::path::Path::new(&authority).exists() {
+            load(&format!("ssl-mode=verify_ca&ssl-ca={authority}")).exits(0);
+            // The server made it for itself: it names no host.
+            load(&format!("ssl-mode=verify_identity&ssl-ca={authority}"))
+                .exits(1)
+                .says(&["not valid for name", "verify_ca"])
+                .ends_with_nothing_changed();
+        }
+        for mode in ["verify_ca", "verify_identity"] {
+            load(&format!("ssl-mode={mode}"))
+                .exits(1)
+                .says(&["certificate", "ssl-ca=FILE"])
+                .ends_with_nothing_changed();
+        }
+        load("ssl-mode=verify_ca&ssl-ca=t.csv").exits(1).says(&["certificate"]);
+        load("ssl-mode=verify_ca&ssl-ca=none.pem").exits(1).says(&["none.pem"]);
+    });
+}

@@ -543,31 +543,43 @@ impl Way {
 }
 
 /// What `inrush strategies mysql` lists.
-pub(super) fn strategies() -> Vec<String> {
+fn strategies() -> Vec<String> {
     let list = Fixture::new().inrush(&["strategies", "mysql"]).exits(0).stdout;
     let is_id = |line: &&str| line.starts_with("mysql/");
     let ids: Vec<String> = list.lines().filter(is_id).map(str::to_owned).collect();
-    assert!(ids.len() >= 8, "{list}");
+    assert!(ids.len() >= 9, "{list}");
     ids
 }
 
 /// Those of them that take one connection and nothing but a new table, or one of an engine without transactions.
 const SPECIAL: [&str; 3] = ["mysql/csv-file", "mysql/convert", "mysql/insert-delayed"];
 
-/// Every way to write into a table that the load makes.
-pub(super) fn ways_into_new() -> Vec<Way> {
-    let special = SPECIAL.map(|strategy| Way { strategy: strategy.to_owned(), lanes: "1" });
-    [ways_into_empty(), special.to_vec()].concat()
-}
+impl Server {
+    /// All strategies that this server has; of the one that only MariaDB has, others must say so.
+    pub(super) fn strategies(&self) -> Vec<String> {
+        strategies().into_iter().filter(|id| self.has_bulk() || id != "mysql/bulk").collect()
+    }
 
-/// Every way to write into a table that is there and empty.
-pub(super) fn ways_into_empty() -> Vec<Way> {
-    let with = |lanes| ways_into_used().into_iter().map(move |way| Way { lanes, ..way });
-    with("1").chain(with("2")).collect()
-}
+    /// Whether rows of parameters can be sent in bulk.
+    pub(super) fn has_bulk(&self) -> bool {
+        self.is_mariadb
+    }
 
-/// Every way to write into a table that holds rows.
-pub(super) fn ways_into_used() -> Vec<Way> {
-    let ids = strategies().into_iter().filter(|id| !SPECIAL.contains(&id.as_str()));
-    ids.map(|strategy| Way { strategy, lanes: "1" }).collect()
+    /// Every way to write into a table that the load makes.
+    pub(super) fn ways_into_new(&self) -> Vec<Way> {
+        let special = SPECIAL.map(|strategy| Way { strategy: strategy.to_owned(), lanes: "1" });
+        [self.ways_into_empty(), special.to_vec()].concat()
+    }
+
+    /// Every way to write into a table that is there and empty.
+    pub(super) fn ways_into_empty(&self) -> Vec<Way> {
+        let with = |lanes| self.ways_into_used().into_iter().map(move |way| Way { lanes, ..way });
+        with("1").chain(with("2")).collect()
+    }
+
+    /// Every way to write into a table that holds rows.
+    pub(super) fn ways_into_used(&self) -> Vec<Way> {
+        let ids = self.strategies().into_iter().filter(|id| !SPECIAL.contains(&id.as_str()));
+        ids.map(|strategy| Way { strategy, lanes: "1" }).collect()
+    }
 }

@@ -1,4 +1,4 @@
-use super::server::{alone_on_each_server, rows, strategies};
+use super::server::{alone_on_each_server, rows};
 
 #[test]
 fn without_local_infile_another_strategy_is_taken_and_told() {
@@ -6,11 +6,14 @@ fn without_local_infile_another_strategy_is_taken_and_told() {
         server.write("t.csv", "id,name\n1,a\n2,b\n");
         let reason = "local_infile off";
         server.with_global("local_infile", "0", || {
-            server.plan(&["t.csv"]).exits(0).prints(&[reason]);
+            let plan = server.plan(&["t.csv"]).exits(0);
+            if !server.has_bulk() {
+                plan.prints(&[reason]);
+            }
             let report = server.report(&["t.csv"]);
             let taken = report["plan"]["strategy"].as_str().unwrap();
             assert!(
-                taken != "mysql/load-data" && strategies().contains(&taken.to_owned()),
+                taken != "mysql/load-data" && server.strategies().contains(&taken.to_owned()),
                 "{taken}"
             );
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "a"], [2, "b"]]);
@@ -19,7 +22,12 @@ fn without_local_infile_another_strategy_is_taken_and_told() {
                 server.misused(&["t.csv", "--strategy", strategy]).says(&[reason]);
             }
         });
-        assert_eq!(server.report(&["t.csv"])["plan"]["strategy"], "mysql/load-data");
+        let best = if server.has_bulk() { "mysql/bulk" } else { "mysql/load-data" };
+        assert_eq!(server.report(&["t.csv"])["plan"]["strategy"], best);
+        if !server.has_bulk() {
+            server.drop_table("t");
+            server.misused(&["t.csv", "--strategy", "bulk"]).says(&["MariaDB"]);
+        }
     });
 }
 
@@ -31,7 +39,9 @@ fn a_small_packet_makes_small_statements_and_rows_that_are_too_long_bad_ones() {
         let text: String = (1..=60).map(row).collect();
         server.write("t.csv", format!("id,name\n{text}"));
         server.with_global("max_allowed_packet", "16384", || {
-            for strategy in ["values", "prepared", "row-sql", "load-data", "load-data-server"] {
+            let bulk = server.has_bulk().then_some("bulk");
+            let others = ["values", "prepared", "row-sql", "load-data", "load-data-server"];
+            for strategy in others.into_iter().chain(bulk) {
                 let load =
                     ["t.csv", "--strategy", strategy, "--max-rejects", "1", "--verify", "checksum"];
                 let run = server.load(&load);

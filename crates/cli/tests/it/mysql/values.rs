@@ -1,8 +1,6 @@
 use serde_json::json;
 
-use super::server::{
-    Rows, Server, for_each_server, rows, ways_into_empty, ways_into_new, ways_into_used,
-};
+use super::server::{Rows, Server, for_each_server, rows};
 
 /// Texts that are easily changed on their way into SQL, into a file that a server reads, or into the file of a CSV table.
 const TEXTS: [&str; 26] = [
@@ -57,7 +55,7 @@ fn every_text_arrives_as_it_is() {
     for_each_server(|server| {
         let (file, stored) = texts();
         server.write("t.csv", &file);
-        for way in ways_into_new() {
+        for way in server.ways_into_new() {
             let load = ["t.csv", "--quote", "\"", "--verify", "checksum"];
             let report = server.report(&[&load[..], &way.options()].concat());
             assert_eq!(report["verify"], json!({"method": "checksum", "ok": true}));
@@ -66,7 +64,7 @@ fn every_text_arrives_as_it_is() {
             server.drop_table("t");
         }
         for column in ["VARCHAR(50)", "TEXT", "MEDIUMTEXT", "VARBINARY(100)", "LONGBLOB"] {
-            for way in ways_into_empty().into_iter().filter(|way| way.lanes() == "2") {
+            for way in server.ways_into_empty().into_iter().filter(|way| way.lanes() == "2") {
                 server.sql(&format!("CREATE TABLE t (id INT PRIMARY KEY, text {column})"));
                 let load = ["t.csv", "--quote", "\"", "--verify", "checksum"];
                 server.load(&[&load[..], &way.options()].concat()).exits(0);
@@ -82,7 +80,7 @@ fn null_and_the_empty_text_stay_apart() {
     for_each_server(|server| {
         server.write("t.csv", "id,a,n\n1,,\n2,\"\",2\n3,NULL,\n4,\\N,4\n5,NA,5\n");
         let stored = rows![[1, (), ()], [2, "", 2], [3, "NULL", ()], [4, "\\N", 4], [5, (), 5]];
-        for way in ways_into_new() {
+        for way in server.ways_into_new() {
             let load = [&["t.csv", "--null", "NA"], &way.options()[..]].concat();
             if way.is("csv-file") {
                 // Tables of that engine hold no NULL.
@@ -94,7 +92,7 @@ fn null_and_the_empty_text_stay_apart() {
             server.drop_table("t");
         }
         server.sql("CREATE TABLE t (id INT, a VARCHAR(9), n DECIMAL(5,1))");
-        for way in ways_into_used() {
+        for way in server.ways_into_used() {
             server.sql("DELETE FROM t;; INSERT INTO t VALUES (0, '', 0)");
             let load = ["t.csv", "--null", "NA", "--if-exists", "append", "--verify", "checksum"];
             server.load(&[&load[..], &way.options()].concat()).exits(0);
@@ -118,7 +116,7 @@ fn a_new_table_has_the_types_of_the_values() {
         );
         let types = "SELECT COLUMN_NAME AS name, DATA_TYPE AS type FROM information_schema.COLUMNS \
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 't' ORDER BY ORDINAL_POSITION";
-        for way in ways_into_new() {
+        for way in server.ways_into_new() {
             let load = ["t.csv", "--type", "j=json", "--verify", "checksum"];
             server.load(&[&load[..], &way.options()].concat()).exits(0);
             let mut found = server.query(types);
@@ -201,7 +199,7 @@ fn moments_keep_their_fractions_where_the_server_can() {
 fn lines_that_end_with_crlf() {
     for_each_server(|server| {
         server.write("t.csv", "id,a\r\n1,x\r\n2,\"two\r\nlines\"\r\n3,\r\n");
-        for way in ways_into_new() {
+        for way in server.ways_into_new() {
             if way.is("csv-file") {
                 continue;
             }
@@ -224,7 +222,7 @@ fn five_hundred_columns() {
         };
         let text: String = (0..20).map(row).collect();
         server.write("t.csv", format!("{}\n{text}", names.join(",")));
-        for way in ways_into_new() {
+        for way in server.ways_into_new() {
             server
                 .load(&[&["t.csv", "--verify", "checksum"], &way.options()[..]].concat())
                 .exits(0);
@@ -261,13 +259,13 @@ fn empty_files_and_headers_alone() {
     for_each_server(|server| {
         server.write("none.csv", "").write("t.csv", "id,name\n");
         server.refuses(&["none.csv"]).says(&["none.csv"]);
-        for way in ways_into_new() {
+        for way in server.ways_into_new() {
             server.load(&[&["t.csv"], &way.options()[..]].concat()).exits(0);
             assert_eq!(server.count("t"), 0, "{way:?}");
             server.drop_table("t");
         }
         server.sql("CREATE TABLE t (id INT, name TEXT);; INSERT INTO t VALUES (1, 'a')");
-        for way in ways_into_used() {
+        for way in server.ways_into_used() {
             let load = [&["t.csv", "--if-exists", "append"], &way.options()[..]].concat();
             server.load(&load).exits(0);
             assert_eq!(server.query("SELECT * FROM t"), rows![[1, "a"]], "{way:?}");
@@ -336,7 +334,7 @@ fn a_trigger_that_changes_what_was_sent_is_seen() {
             "CREATE TABLE t (id INT, name VARCHAR(9));;
              CREATE TRIGGER shout BEFORE INSERT ON t FOR EACH ROW SET NEW.name = UPPER(NEW.name)",
         );
-        for way in ways_into_used() {
+        for way in server.ways_into_used() {
             let load = [&["t.csv", "--verify"], &way.options()[..]].concat();
             let checked = [&load[..1], &["--verify", "checksum"], &load[2..]].concat();
             server.refuses(&checked).says(&["column name", "trigger"]);
@@ -353,7 +351,7 @@ fn names_that_need_quoting() {
     for_each_server(|server| {
         server.write("t.csv", "order,a`b,\"it's\",\u{e9}\u{4e2d}\n1,x,y,z\n");
         let odd = "odd `table` \u{e9} 'x'.y";
-        for way in ways_into_new() {
+        for way in server.ways_into_new() {
             server.load(&[&["t.csv", "--table", odd], &way.options()[..]].concat()).exits(0);
             assert_eq!(server.tables(), [odd], "{way:?}");
             let sql = format!("SELECT * FROM `{}`", odd.replace('`', "``"));

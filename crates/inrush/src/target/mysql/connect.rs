@@ -1,29 +1,31 @@
 //! Where the server is, and how to get in: the URL, the environment, and the client's own option file.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use mysql_async::{Compression, Opts, OptsBuilder, SslOpts};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::error::{Error, Result, without_secrets};
 use crate::target::Location;
+use crate::target::mysql::client::{SslMode, Tls};
 
 /// A server that does not answer for so long is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How often an idle connection is asked whether it is still there, so that a server that vanished without a word is noticed.
-const KEEPALIVE: Duration = Duration::from_secs(30);
 
 const PORT: u16 = 3306;
 
 /// Everything that it takes to connect.
 #[derive(Clone)]
 pub(super) struct Place {
-    pub(super) opts: Opts,
+    pub(super) address: Address,
+    pub(super) user: Option<String>,
+    pub(super) password: Option<String>,
     pub(super) database: String,
+    /// `None` where nobody on the way can read along, or the user does not mind.
+    pub(super) tls: Option<Tls>,
+    pub(super) compress: bool,
     pub(super) connect_timeout: Duration,
     /// The longest that the server may take for one answer; `None` for as long as it likes.
     pub(super) read_timeout: Option<Duration>,
@@ -31,6 +33,32 @@ pub(super) struct Place {
     pub(super) is_local: bool,
     /// Host and port, or the socket, for messages.
     pub(super) shown: String,
+}
+
+/// Where the server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    Host(String, u16),
+    Socket(String),
+}
+
+impl Address {
+    /// Whether the server runs on this machine, as far as the way there tells.
+    fn is_local(&self) -> bool {
+        match self {
+            Address::Host(host, _) => matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1"),
+            Address::Socket(_) => true,
+        }
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Address::Host(host, port) => write!(f, "{host}:{port}"),
+            Address::Socket(path) => f.write_str(path),
+        }
+    }
 }
 
 /// The location that a URL names.
@@ -129,14 +157,6 @@ fn option_value(raw: &str) -> String {
     out
 }
 
-/// How the connection is encrypted. The words are MySQL's own for `--ssl-mode`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SslMode {
-    Disabled,
-    Required,
-    VerifyIdentity,
-}
-
 /// Takes a URL apart and adds what the environment and the option file say.
 ///
 /// # Errors
@@ -181,10 +201,11 @@ fn place_with(
                 ssl_mode = Some(match value.to_ascii_lowercase().replace('-', "_").as_str() {
                     "disabled" => SslMode::Disabled,
                     "required" => SslMode::Required,
+                    "verify_ca" => SslMode::VerifyCa,
                     "verify_identity" => SslMode::VerifyIdentity,
                     _ => {
                         return Err(wrong(format!(
-                            "ssl-mode={value}: takes disabled, required or verify_identity"
+                            "ssl-mode={value}: takes disabled, required, verify_ca or verify_identity"
                         )));
                     }
                 });
@@ -226,44 +247,29 @@ fn place_with(
             .or_else(|| variable("INRUSH_PASSWORD"))
             .or_else(|| file.password.clone()),
     };
-    let is_local = socket.is_some() || matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1");
-    // What stays on this machine can't be listened to; what leaves it is encrypted, and the server has to prove itself.
-    let ssl_mode =
-        ssl_mode.unwrap_or(if is_local { SslMode::Disabled } else { SslMode::VerifyIdentity });
-    let shown = socket.clone().unwrap_or_else(|| format!("{host}:{port}"));
-    let opts = OptsBuilder::default()
-        .ip_or_hostname(host)
-        .tcp_port(port)
-        .socket(socket)
-        .prefer_socket(false)
-        .user(user)
-        .pass(password)
-        .db_name(Some(database.clone()))
-        .tcp_keepalive(Some(KEEPALIVE))
-        .stmt_cache_size(4)
-        .compression(compress.then(Compression::fast))
-        .ssl_opts(ssl(ssl_mode, ssl_ca.as_deref()));
-    Ok(Place { opts: opts.into(), database, connect_timeout, read_timeout, is_local, shown })
-}
-
-fn ssl(mode: SslMode, ca: Option<&str>) -> Option<SslOpts> {
-    /// The certificates that this machine trusts.
-    const SYSTEM: &str = "/etc/ssl/certs/ca-certificates.crt";
-    let roots = match ca {
-        Some(path) => Some(PathBuf::from(path)),
-        None => Path::new(SYSTEM).exists().then(|| PathBuf::from(SYSTEM)),
+    let address = match socket {
+        Some(path) => Address::Socket(path),
+        None => Address::Host(host, port),
     };
-    let roots: Vec<_> = roots.into_iter().map(Into::into).collect();
-    let options = SslOpts::default().with_root_certs(roots);
-    match mode {
-        SslMode::Disabled => None,
-        SslMode::Required => Some(
-            SslOpts::default()
-                .with_danger_accept_invalid_certs(true)
-                .with_danger_skip_domain_validation(true),
-        ),
-        SslMode::VerifyIdentity => Some(options),
-    }
+    let is_local = address.is_local();
+    // What stays on this machine can't be listened to; what leaves it is encrypted, and the server has to prove itself.
+    let mode =
+        ssl_mode.unwrap_or(if is_local { SslMode::Disabled } else { SslMode::VerifyIdentity });
+    let tls =
+        (mode != SslMode::Disabled).then(|| Tls { mode, authority: ssl_ca.map(PathBuf::from) });
+    let shown = address.to_string();
+    Ok(Place {
+        address,
+        user,
+        password,
+        database,
+        tls,
+        compress,
+        connect_timeout,
+        read_timeout,
+        is_local,
+        shown,
+    })
 }
 
 #[cfg(test)]
@@ -280,26 +286,25 @@ mod tests {
     fn the_url_stands_above_the_environment_and_that_above_the_option_file() {
         let file = "[client]\nuser = filer\npassword='fi\\\\le # x' # comment\nport=4000\n[mysqld]\nport=1\n";
         let place = opened("mysql://h1/d", file, &[]).unwrap();
-        assert_eq!(place.opts.user(), Some("filer"));
-        assert_eq!(place.opts.pass(), Some("fi\\le # x"));
-        assert_eq!(place.opts.tcp_port(), 4000);
+        assert_eq!(place.user.as_deref(), Some("filer"));
+        assert_eq!(place.password.as_deref(), Some("fi\\le # x"));
+        assert_eq!(place.address, Address::Host("h1".to_owned(), 4000));
         let place = opened("mysql://h1/d", file, &[("MYSQL_PWD", "env")]).unwrap();
-        assert_eq!(place.opts.pass(), Some("env"));
+        assert_eq!(place.password.as_deref(), Some("env"));
         let place =
             opened("mysql://u%40x:p%2Fw@h1:5/d%20b", file, &[("MYSQL_PWD", "env")]).unwrap();
-        assert_eq!((place.opts.user(), place.opts.pass()), (Some("u@x"), Some("p/w")));
-        assert_eq!((place.opts.tcp_port(), place.database.as_str()), (5, "d b"));
+        assert_eq!((place.user.as_deref(), place.password.as_deref()), (Some("u@x"), Some("p/w")));
+        assert_eq!((place.shown.as_str(), place.database.as_str()), ("h1:5", "d b"));
     }
 
     #[test]
     fn what_leaves_the_machine_is_encrypted_and_verified() {
-        assert!(opened("mysql://u@127.0.0.1/d", "", &[]).unwrap().opts.ssl_opts().is_none());
-        assert!(opened("mysql://u@h/d?socket=/s", "", &[]).unwrap().opts.ssl_opts().is_none());
-        let remote = opened("mariadb://u@db.example.org/d", "", &[]).unwrap();
-        let ssl = remote.opts.ssl_opts().unwrap();
-        assert!(!ssl.accept_invalid_certs() && !ssl.skip_domain_validation());
-        let off = opened("mysql://u@db.example.org/d?ssl-mode=disabled", "", &[]).unwrap();
-        assert!(off.opts.ssl_opts().is_none());
+        let tls = |url| opened(url, "", &[]).unwrap().tls;
+        assert_eq!(tls("mysql://u@127.0.0.1/d"), None);
+        assert_eq!(tls("mysql://u@h/d?socket=/s"), None);
+        assert_eq!(tls("mysql://u@db.example.org/d?ssl-mode=disabled"), None);
+        let remote = tls("mariadb://u@db.example.org/d");
+        assert_eq!(remote, Some(Tls { mode: SslMode::VerifyIdentity, authority: None }));
     }
 
     #[test]

@@ -11,15 +11,17 @@ use crate::target::mysql::types::{Class, Kept, Modes, Store};
 
 /// A way to write rows down.
 pub(super) trait Notation: Default + Send + 'static {
-    /// Before a row's first value.
-    const OPEN: &'static [u8];
     /// Between two values.
-    const BETWEEN: u8;
-    /// After its last.
-    const CLOSE: &'static [u8];
-    const NULL: &'static [u8];
+    const BETWEEN: &'static [u8] = b"";
+    /// After a row's last.
+    const CLOSE: &'static [u8] = b"";
 
-    fn value(class: Class, value: &[u8], out: &mut Vec<u8>);
+    /// Before a row's first value.
+    fn open(&mut self, _columns: usize, _out: &mut Vec<u8>) {}
+
+    fn null(&mut self, column: usize, out: &mut Vec<u8>);
+
+    fn value(&mut self, class: Class, value: &[u8], out: &mut Vec<u8>);
 }
 
 /// Lines for LOAD DATA: a tab between fields, a backslash before what would be taken for something else.
@@ -27,19 +29,22 @@ pub(super) trait Notation: Default + Send + 'static {
 pub(super) struct Fields;
 
 impl Notation for Fields {
-    const OPEN: &'static [u8] = b"";
-    const BETWEEN: u8 = b'\t';
+    const BETWEEN: &'static [u8] = b"\t";
     const CLOSE: &'static [u8] = b"\n";
-    const NULL: &'static [u8] = b"\\N";
 
     #[inline]
-    fn value(class: Class, value: &[u8], out: &mut Vec<u8>) {
+    fn null(&mut self, _column: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\\N");
+    }
+
+    #[inline]
+    fn value(&mut self, class: Class, value: &[u8], out: &mut Vec<u8>) {
         match class {
-            Class::Number | Class::Bit => out.extend_from_slice(value),
             // The server looks at every byte of the file, and adds a fraction of zeros by itself.
-            Class::Plain => out.extend_from_slice(value.strip_suffix(b".000000").unwrap_or(value)),
+            Class::Moment => out.extend_from_slice(value.strip_suffix(b".000000").unwrap_or(value)),
             Class::Text => escaped(value, memchr::memchr3_iter(b'\t', b'\n', b'\\', value), out),
             Class::Bytes => hex(value, out),
+            _ => out.extend_from_slice(value),
         }
     }
 }
@@ -49,20 +54,23 @@ impl Notation for Fields {
 pub(super) struct Tuples;
 
 impl Notation for Tuples {
-    const OPEN: &'static [u8] = b"(";
-    const BETWEEN: u8 = b',';
+    const BETWEEN: &'static [u8] = b",";
     const CLOSE: &'static [u8] = b"),";
-    const NULL: &'static [u8] = b"NULL";
 
     #[inline]
-    fn value(class: Class, value: &[u8], out: &mut Vec<u8>) {
+    fn open(&mut self, _columns: usize, out: &mut Vec<u8>) {
+        out.push(b'(');
+    }
+
+    #[inline]
+    fn null(&mut self, _column: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"NULL");
+    }
+
+    #[inline]
+    fn value(&mut self, class: Class, value: &[u8], out: &mut Vec<u8>) {
         match class {
-            Class::Number | Class::Bit => out.extend_from_slice(value),
-            Class::Plain => {
-                out.push(b'\'');
-                out.extend_from_slice(value);
-                out.push(b'\'');
-            }
+            _ if class.is_number() => out.extend_from_slice(value),
             Class::Text => {
                 out.push(b'\'');
                 escaped(value, memchr::memchr2_iter(b'\'', b'\\', value), out);
@@ -71,6 +79,11 @@ impl Notation for Tuples {
             Class::Bytes => {
                 out.extend_from_slice(b"x'");
                 hex(value, out);
+                out.push(b'\'');
+            }
+            _ => {
+                out.push(b'\'');
+                out.extend_from_slice(value);
                 out.push(b'\'');
             }
         }
@@ -83,14 +96,14 @@ impl Notation for Tuples {
 pub(super) struct EngineCsv;
 
 impl Notation for EngineCsv {
-    const OPEN: &'static [u8] = b"";
-    const BETWEEN: u8 = b',';
+    const BETWEEN: &'static [u8] = b",";
     const CLOSE: &'static [u8] = b"\n";
-    /// Its columns take none: the encoder refuses NULL before.
-    const NULL: &'static [u8] = b"";
 
-    fn value(class: Class, value: &[u8], out: &mut Vec<u8>) {
-        if matches!(class, Class::Number | Class::Bit) {
+    /// Its columns take none: the encoder refuses NULL before.
+    fn null(&mut self, _column: usize, _out: &mut Vec<u8>) {}
+
+    fn value(&mut self, class: Class, value: &[u8], out: &mut Vec<u8>) {
+        if class.is_number() {
             out.extend_from_slice(value);
             return;
         }
@@ -207,21 +220,13 @@ pub(super) fn modes(sql_mode: &str) -> Modes {
     }
 }
 
-/// Which parts of a wire a strategy needs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Parts {
-    Bytes,
-    /// Sums are taken from cells.
-    BytesAndCells,
-    Cells,
-}
-
 struct RowEncoder<N> {
     stores: Stores,
-    parts: Parts,
+    /// Sums are taken from cells, beside the bytes.
+    sums: bool,
     /// The canonical text of one value.
     written: Vec<u8>,
-    _notation: N,
+    notation: N,
 }
 
 /// Encodes rows in notation `N`.
@@ -230,47 +235,32 @@ pub(super) fn encoder<N: Notation>(
     stores: &Stores,
     plan: &Plan,
 ) -> Box<dyn Encode> {
-    let parts = match plan.request.verify {
-        Verify::Checksum => Parts::BytesAndCells,
-        _ => Parts::Bytes,
+    let row = RowEncoder {
+        stores: stores.clone(),
+        sums: plan.request.verify == Verify::Checksum,
+        written: Vec::new(),
+        notation: N::default(),
     };
-    boxed::<N>(shape, stores, parts)
-}
-
-/// Encodes rows as parameters.
-pub(super) fn parameters(shape: Arc<Shape>, stores: &Stores) -> Box<dyn Encode> {
-    boxed::<Fields>(shape, stores, Parts::Cells)
-}
-
-fn boxed<N: Notation>(shape: Arc<Shape>, stores: &Stores, parts: Parts) -> Box<dyn Encode> {
-    let row =
-        RowEncoder { stores: stores.clone(), parts, written: Vec::new(), _notation: N::default() };
     Box::new(TextEncoder::new(shape, row))
 }
 
 impl<N: Notation> EncodeRow for RowEncoder<N> {
     #[inline]
     fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
-        let Self { stores, parts, written, .. } = self;
+        let Self { stores, sums, written, notation } = self;
         let Wire { cells, values, bytes, .. } = wire;
-        if *parts != Parts::Cells {
-            bytes.extend_from_slice(N::OPEN);
-        }
+        notation.open(stores.0.len(), bytes);
         for (column, ColumnStore { store, class, real, required }) in stores.0.iter().enumerate() {
-            if column > 0 && *parts != Parts::Cells {
-                bytes.push(N::BETWEEN);
+            if column > 0 {
+                bytes.extend_from_slice(N::BETWEEN);
             }
             let Some((home, span)) = row.value(column, values) else {
                 if *required {
                     return Err(BadValue::null(column));
                 }
-                match parts {
-                    Parts::Bytes => bytes.extend_from_slice(N::NULL),
-                    Parts::Cells => cells.push(Cell::Null),
-                    Parts::BytesAndCells => {
-                        bytes.extend_from_slice(N::NULL);
-                        cells.push(Cell::Null);
-                    }
+                notation.null(column, bytes);
+                if *sums {
+                    cells.push(Cell::Null);
                 }
                 continue;
             };
@@ -285,31 +275,28 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
                 Kept::AsIs => value,
                 Kept::Written => written.as_slice(),
             };
-            if *parts != Parts::Cells {
-                N::value(*class, stored, bytes);
+            notation.value(*class, stored, bytes);
+            if !*sums {
+                continue;
             }
-            if *parts != Parts::Bytes {
-                if let Some(number) = real.and_then(|real| real.number(stored)) {
-                    cells.push(Cell::Real(number));
-                    continue;
+            if let Some(number) = real.and_then(|real| real.number(stored)) {
+                cells.push(Cell::Real(number));
+                continue;
+            }
+            let (home, span) = match kept {
+                Kept::AsIs => (home, span),
+                Kept::Written => {
+                    let at = values.len() as u32;
+                    values.extend_from_slice(written);
+                    (Home::Wire, Span { at, len: written.len() as u32 })
                 }
-                let (home, span) = match kept {
-                    Kept::AsIs => (home, span),
-                    Kept::Written => {
-                        let at = values.len() as u32;
-                        values.extend_from_slice(written);
-                        (Home::Wire, Span { at, len: written.len() as u32 })
-                    }
-                };
-                cells.push(match class {
-                    Class::Bytes => Cell::Bytes(home, span),
-                    _ => Cell::Text(home, span),
-                });
-            }
+            };
+            cells.push(match class {
+                Class::Bytes => Cell::Bytes(home, span),
+                _ => Cell::Text(home, span),
+            });
         }
-        if *parts != Parts::Cells {
-            bytes.extend_from_slice(N::CLOSE);
-        }
+        bytes.extend_from_slice(N::CLOSE);
         Ok(())
     }
 }

@@ -12,7 +12,8 @@ use crate::target::mysql::types;
 const COLUMNS_MAX: usize = 1017;
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 14] = [
+const VARIABLES: [&str; 16] = [
+    "binlog_transaction_dependency_tracking",
     "datadir",
     "innodb_buffer_pool_size",
     "innodb_doublewrite",
@@ -26,6 +27,7 @@ const VARIABLES: [&str; 14] = [
     "rocksdb_flush_log_at_trx_commit",
     "secure_file_priv",
     "sql_mode",
+    "transaction_write_set_extraction",
     "version",
 ];
 
@@ -45,6 +47,7 @@ pub(super) fn gather(
     // them since 5.3.
     let fractions = engine.starts_with("MariaDB") || numbers(&version) >= (5, 6, 4);
     settings.insert("fractions".to_owned(), if fractions { "yes" } else { "no" }.to_owned());
+    settings.insert("bulk".to_owned(), if session.has_bulk() { "yes" } else { "no" }.to_owned());
     settings.insert("local".to_owned(), if is_local { "yes" } else { "no" }.to_owned());
     let engines = session
         .table("SELECT LOWER(ENGINE) FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")

@@ -1,19 +1,18 @@
-//! `values`, `prepared`, `row-sql` and `insert-delayed`: INSERT, as programs write it.
+//! `bulk`, `values`, `prepared`, `row-sql` and `insert-delayed`: INSERT, as programs write it.
 
 use std::sync::Arc;
 
-use mysql_async::Value;
-
 use crate::error::Result;
+use crate::pipe::Encode;
 use crate::pipe::encode::Shape;
-use crate::pipe::{Cell, Encode};
 use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
+use crate::target::mysql::binary::{self, BulkRows, Parameters};
+use crate::target::mysql::client;
 use crate::target::mysql::ddl::{Insert, quote};
 use crate::target::mysql::encode::{self, Stores, Tuples};
 use crate::target::mysql::load::{self, Writing};
 use crate::target::mysql::session::{Done, Failure, Session};
 use crate::target::mysql::statement::{Batch, Write};
-use crate::target::mysql::types::Class;
 use crate::target::{Fit, Knobs};
 
 /// INSERT as SQL text.
@@ -26,6 +25,9 @@ pub(super) enum Text {
 
 /// A prepared INSERT, run once a row.
 pub(super) struct Prepared;
+
+/// A prepared INSERT, run for many rows at once.
+pub(super) struct Bulk;
 
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     load::fit(request, facts, knobs, true)
@@ -107,27 +109,34 @@ impl Write for TupleWriter {
 }
 
 impl Writing for Prepared {
-    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, _plan: &Plan) -> Box<dyn Encode> {
-        encode::parameters(shape, stores)
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
+        encode::encoder::<Parameters>(shape, stores, plan)
     }
 
     fn writer<'p>(
         &self,
-        _session: &mut Session<'_>,
+        session: &mut Session<'_>,
         table: &str,
         stores: &Stores,
         plan: &'p Plan,
     ) -> Result<Box<dyn Write + 'p>> {
         let Insert { head, tail } = Insert::into(table, plan, "");
         let marks = vec!["?"; plan.choice.columns.len()].join(", ");
-        let classes = stores.classes().collect();
-        Ok(Box::new(PreparedWriter { sql: format!("{head}VALUES ({marks}){tail}"), classes }))
+        let statement = session
+            .prepare(&format!("{head}VALUES ({marks}){tail}"))
+            .map_err(|failure| session.explain(failure))?;
+        let (head, types) = (Parameters::nulls(stores.classes().count()), binary::types(stores));
+        Ok(Box::new(PreparedWriter { statement, head, types, parameters: Vec::new() }))
     }
 }
 
 struct PreparedWriter {
-    sql: String,
-    classes: Vec<Class>,
+    statement: client::Prepared,
+    /// Bytes of a row that say which values are NULL.
+    head: usize,
+    /// Types of the parameters, which the server is told each time.
+    types: Vec<u8>,
+    parameters: Vec<u8>,
 }
 
 impl Write for PreparedWriter {
@@ -137,26 +146,65 @@ impl Write for PreparedWriter {
         batch: &Batch<'_>,
         _guard: &str,
     ) -> Result<Done, Failure> {
-        let bytes = |home, span| batch.wire.value(batch.chunk, home, span).to_vec();
+        /// The types come along.
+        const SEND_TYPES: u8 = 1;
+        let Self { statement, head, types, parameters } = self;
         let mut done = Done { affected: 0, warnings: 0 };
-        for cells in batch.cells() {
-            let row = cells.iter().zip(&self.classes).map(|(cell, class)| match *cell {
-                Cell::Null => Value::NULL,
-                Cell::Integer(number) => Value::Int(number),
-                Cell::Real(number) => Value::Double(number),
-                Cell::Text(home, span) | Cell::Bytes(home, span) => match class {
-                    Class::Bit => number(bytes(home, span)),
-                    _ => Value::Bytes(bytes(home, span)),
-                },
-            });
-            done = session.execute_prepared(&self.sql, row.collect())?;
+        for row in batch.rows_of_bytes() {
+            let (nulls, values) = row.split_at(*head);
+            parameters.clear();
+            parameters.extend_from_slice(nulls);
+            parameters.push(SEND_TYPES);
+            parameters.extend_from_slice(types);
+            parameters.extend_from_slice(values);
+            done = session.execute_prepared(*statement, parameters)?;
         }
         Ok(done)
     }
 }
 
-/// The digits of a number for a BIT column, which would take a text for its bits.
-fn number(digits: Vec<u8>) -> Value {
-    let number = std::str::from_utf8(&digits).ok().and_then(|digits| digits.parse().ok());
-    number.map_or(Value::Bytes(digits), Value::UInt)
+/// https://mariadb.com/kb/en/com_stmt_bulk_execute/
+pub(super) fn fit_bulk(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    if facts.target.settings.get("bulk").is_none_or(|bulk| bulk != "yes") {
+        let reason = "the server takes no rows of parameters in bulk; MariaDB does, from 10.2 on";
+        return Fit::Unusable { reason: reason.to_owned() };
+    }
+    load::fit(request, facts, knobs, true)
+}
+
+impl Writing for Bulk {
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
+        encode::encoder::<BulkRows>(shape, stores, plan)
+    }
+
+    fn writer<'p>(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        stores: &Stores,
+        plan: &'p Plan,
+    ) -> Result<Box<dyn Write + 'p>> {
+        let Insert { head, tail } = Insert::into(table, plan, "");
+        let marks = vec!["?"; plan.choice.columns.len()].join(", ");
+        let statement = session
+            .prepare(&format!("{head}VALUES ({marks}){tail}"))
+            .map_err(|failure| session.explain(failure))?;
+        Ok(Box::new(BulkWriter { statement, types: binary::types(stores) }))
+    }
+}
+
+struct BulkWriter {
+    statement: client::Prepared,
+    types: Vec<u8>,
+}
+
+impl Write for BulkWriter {
+    fn write(
+        &mut self,
+        session: &mut Session<'_>,
+        batch: &Batch<'_>,
+        _guard: &str,
+    ) -> Result<Done, Failure> {
+        session.execute_bulk(self.statement, &self.types, batch.bytes())
+    }
 }

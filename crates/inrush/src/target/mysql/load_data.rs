@@ -6,8 +6,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::error::{Error, Result};
 use crate::pipe::Encode;
 use crate::pipe::encode::Shape;
@@ -226,7 +224,7 @@ fn writer<'p>(
             // A number in a file is its digits; in a BIT column these would be bytes. As an operand they would be a double,
             // which has 53 bits.
             Class::Bit => format!("CAST({variable} AS UNSIGNED)"),
-            Class::Number | Class::Plain | Class::Text => {
+            _ => {
                 fields.push(name);
                 continue;
             }
@@ -307,8 +305,7 @@ impl LoadDataWriter {
         let Self { carrier, head, tail, .. } = self;
         match carrier {
             Carrier::Memory => {
-                let bytes = Bytes::copy_from_slice(batch.bytes());
-                session.load_local(&format!("{guard}{head}'inrush'{tail}"), bytes)
+                session.load_local(&format!("{guard}{head}'inrush'{tail}"), batch.bytes())
             }
             Carrier::Folder(folder) => {
                 let path = folder.put(batch.bytes())?;

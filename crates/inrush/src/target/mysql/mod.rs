@@ -2,12 +2,15 @@
 //!
 //! ```text
 //! connect  URL, environment, option file   facts    what server, database and table are
-//! session  one connection                  types    column types: what each keeps, and how
-//! ddl      SQL that names things           encode   rows in the notations that the server reads
-//! staging  the hidden table                load     the steps of a load; load_data, insert, csv_file: ways through it
+//! client   the protocol                    types    column types: what each keeps, and how
+//! session  one connection                  encode   rows in the notations that the server reads; binary: as parameters
+//! ddl      SQL that names things           load     the steps of a load; load_data, insert, csv_file: ways through it
+//! staging  the hidden table
 //! statement  the lane: one statement after another, and what the server says of its rows
 //! ```
 
+mod binary;
+mod client;
 mod connect;
 mod csv_file;
 mod ddl;
@@ -23,6 +26,7 @@ mod statement;
 mod types;
 mod way;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
@@ -32,7 +36,14 @@ use crate::target::mysql::way::Way;
 use crate::target::{Location, Strategy, Target};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
-static STRATEGIES: [&dyn Strategy; 8] = [
+static STRATEGIES: [&dyn Strategy; 9] = [
+    &Way {
+        id: "mysql/bulk",
+        about: "a prepared INSERT, executed for thousands of binary rows at once; MariaDB only",
+        knobs: &knobs::BULK,
+        fit: insert::fit_bulk,
+        writing: &insert::Bulk,
+    },
     &Way {
         id: "mysql/load-data",
         about: "LOAD DATA LOCAL, streamed from memory over one or several connections",
@@ -118,7 +129,7 @@ impl Target for Mysql {
         request: &Request,
         stop: &AtomicBool,
     ) -> Result<TargetFacts> {
-        let place = connect::place(&location.secret)?;
+        let place = Arc::new(connect::place(&location.secret)?);
         let mut session = session::Session::open(&place, stop)?;
         let facts = facts::gather(&mut session, place.is_local, table)?;
         match &facts.table {

@@ -1,37 +1,29 @@
 //! One connection, used from a plain thread, that notices when the user wants to stop.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-use bytes::Bytes;
-use futures_util::StreamExt;
-use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, LocalInfileError, Params, Row, Value};
-use tokio::runtime::Runtime;
 
 use crate::error::{Error, Kind, Result};
 use crate::pipe::Code;
+use crate::target::mysql::client::{Client, Prepared, Text};
 use crate::target::mysql::connect::Place;
 
-/// How often a wait for the server looks whether the user wants to stop.
+/// How often somebody looks whether a lost connection has ended.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long a statement may go on once the server was told to end it.
+/// How long a lost connection may go on once the server was told to end it.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Bytes of a LOCAL file in one packet: small enough for any max_allowed_packet, large enough to be few.
-const PACKET_BYTES: usize = 64 << 10;
-
 /// Why there is no connection to a server without certificates.
-const NO_TLS: &str = "the server speaks no TLS";
+pub(super) const NO_TLS: &str = "the server speaks no TLS";
 
 /// A connection.
 pub(super) struct Session<'a> {
-    conn: Option<Conn>,
+    client: Option<Client<'a>>,
     /// The server's number of the connection, or of the last one.
     id: u32,
-    runtime: Runtime,
-    place: Place,
+    place: Arc<Place>,
     /// `None` while nothing may be ended halfway.
     stop: Option<&'a AtomicBool>,
 }
@@ -63,41 +55,17 @@ pub(super) struct Warning {
 
 impl<'a> Session<'a> {
     /// Connects.
-    pub(super) fn open(place: &Place, stop: &'a AtomicBool) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Error::target(format!("no connection can be made: {error}")))?;
-        let mut session =
-            Self { conn: None, id: 0, runtime, place: place.clone(), stop: Some(stop) };
+    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        let mut session = Self { client: None, id: 0, place: Arc::clone(place), stop: Some(stop) };
         session.connect()?;
         Ok(session)
     }
 
     fn connect(&mut self) -> Result<()> {
-        let (place, stop) = (&self.place, self.stop);
-        let connected = self.runtime.block_on(async {
-            let began = Instant::now();
-            let connecting = Conn::new(place.opts.clone());
-            tokio::pin!(connecting);
-            loop {
-                match tokio::time::timeout(TICK, &mut connecting).await {
-                    Ok(connected) => return connected.map_err(Failure::from),
-                    Err(_) if stop.is_some_and(|stop| stop.load(Relaxed)) => {
-                        return Err(Failure::Stopped);
-                    }
-                    Err(_) if began.elapsed() > place.connect_timeout => {
-                        let seconds = place.connect_timeout.as_secs();
-                        return Err(Failure::Lost(format!("no answer within {seconds} s")));
-                    }
-                    Err(_) => {}
-                }
-            }
-        });
-        match connected {
-            Ok(conn) => {
-                self.id = conn.id();
-                self.conn = Some(conn);
+        match Client::connect(&self.place, self.stop) {
+            Ok(client) => {
+                self.id = client.id;
+                self.client = Some(client);
                 Ok(())
             }
             Err(Failure::Lost(why)) => {
@@ -106,10 +74,14 @@ impl<'a> Session<'a> {
                     error.advise(
                         "?ssl-mode=disabled goes without: anybody on the way can read along",
                     )
-                } else if why.contains("certificate") {
+                } else if why.contains("not valid for") {
+                    error.advise("?ssl-mode=verify_ca takes any name, for a certificate of an authority that ?ssl-ca=FILE names")
+                } else if why.contains("peer certificate") {
                     error
                         .advise("?ssl-ca=FILE names the authority that signed it")
                         .advise("?ssl-mode=required encrypts without looking who answers")
+                } else if why.contains("certificate") {
+                    error.advise("?ssl-ca=FILE takes the authority's certificate, in PEM or DER")
                 } else {
                     error.advise(
                         "check that the server runs, and host, port or ?socket=/path in the URL",
@@ -151,111 +123,84 @@ impl<'a> Session<'a> {
     /// From here on there is no stopping halfway.
     pub(super) fn unwatch(&mut self) {
         self.stop = None;
+        if let Some(client) = &mut self.client {
+            client.unwatch();
+        }
     }
 
     pub(super) fn is_lost(&self) -> bool {
-        self.conn.is_none()
+        self.client.is_none()
+    }
+
+    /// Whether the server takes many rows of parameters at once.
+    pub(super) fn has_bulk(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.has_bulk)
     }
 
     pub(super) fn database(&self) -> &str {
         &self.place.database
     }
 
-    /// Lets `work` use the connection, and ends it when the user wants to stop.
+    /// Lets `work` use the connection, which is gone when it fails in a way that leaves nothing to say.
     fn drive<T>(
         &mut self,
-        work: impl AsyncFnOnce(&mut Conn) -> mysql_async::Result<T>,
+        work: impl FnOnce(&mut Client<'a>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let Some(mut conn) = self.conn.take() else {
+        let Some(client) = &mut self.client else {
             return Err(Failure::Lost("the connection is closed".to_owned()));
         };
-        let (place, stop) = (&self.place, self.stop);
-        let id = conn.id();
-        let mut stopped = None;
-        let outcome = self.runtime.block_on(async {
-            let began = Instant::now();
-            let working = work(&mut conn);
-            tokio::pin!(working);
-            loop {
-                match tokio::time::timeout(TICK, &mut working).await {
-                    Ok(done) => return done.map_err(Failure::from),
-                    Err(_) if place.read_timeout.is_some_and(|most| began.elapsed() > most) => {
-                        let seconds = began.elapsed().as_secs();
-                        return Err(Failure::Lost(format!("no answer within {seconds} s")));
-                    }
-                    Err(_) => {}
-                }
-                match stopped {
-                    None if stop.is_some_and(|stop| stop.load(Relaxed)) => {
-                        stopped = Some(Instant::now());
-                        end_statement(place, id).await;
-                    }
-                    Some(since) if since.elapsed() > END_TIMEOUT => {
-                        return Err(Failure::Lost("the server does not end it".to_owned()));
-                    }
-                    _ => {}
-                }
-            }
-        });
-        match &outcome {
-            Err(Failure::Lost(_)) => self.runtime.block_on(async { drop(conn) }),
-            _ => self.conn = Some(conn),
+        let outcome = work(client);
+        let stopped = client.was_stopped();
+        if matches!(outcome, Err(Failure::Lost(_))) {
+            self.client = None;
         }
-        match (outcome, stopped) {
-            (Err(_), Some(_)) => Err(Failure::Stopped),
-            (outcome, _) => outcome,
-        }
+        outcome.map_err(|failure| if stopped { Failure::Stopped } else { failure })
     }
 
     /// Runs a statement that gives no rows.
     pub(super) fn execute(&mut self, sql: impl AsRef<[u8]>) -> Result<Done, Failure> {
-        self.drive(async |conn| {
-            conn.query_drop(sql.as_ref()).await?;
-            Ok(Done::of(conn))
-        })
+        self.drive(|client| client.query(sql.as_ref()))
     }
 
     /// Runs LOAD DATA LOCAL; when the server asks for the file it gets `bytes`, whatever name it asks for.
-    pub(super) fn load_local(&mut self, sql: &str, bytes: Bytes) -> Result<Done, Failure> {
-        self.drive(async |conn| {
-            // The handler is gone after one use, and there is none at any other time: a server that asks for a file then gets
-            // an error.
-            conn.set_infile_handler(async move {
-                let packets = (0..bytes.len())
-                    .step_by(PACKET_BYTES)
-                    .map(move |at| Ok(bytes.slice(at..bytes.len().min(at + PACKET_BYTES))));
-                Ok(futures_util::stream::iter(packets).boxed())
-            });
-            let loaded = conn.query_drop(sql).await;
-            conn.set_infile_handler(async { Err(LocalInfileError::NoHandler.into()) });
-            loaded?;
-            Ok(Done::of(conn))
-        })
+    pub(super) fn load_local(&mut self, sql: &str, bytes: &[u8]) -> Result<Done, Failure> {
+        self.drive(|client| client.load_local(sql.as_bytes(), bytes))
     }
 
-    /// Runs a prepared statement once for each row of parameters.
-    pub(super) fn execute_prepared(&mut self, sql: &str, row: Vec<Value>) -> Result<Done, Failure> {
-        self.drive(async |conn| {
-            conn.exec_drop(sql, Params::Positional(row)).await?;
-            Ok(Done::of(conn))
-        })
+    /// Has the server prepare a statement that gives no rows.
+    pub(super) fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
+        self.drive(|client| client.prepare(sql.as_bytes()))
+    }
+
+    /// Runs a prepared statement for one row: which parameters are NULL, their types, their values.
+    pub(super) fn execute_prepared(
+        &mut self,
+        statement: Prepared,
+        parameters: &[u8],
+    ) -> Result<Done, Failure> {
+        self.drive(|client| client.execute(statement, parameters))
+    }
+
+    /// Runs a prepared statement for many rows.
+    pub(super) fn execute_bulk(
+        &mut self,
+        statement: Prepared,
+        types: &[u8],
+        rows: &[u8],
+    ) -> Result<Done, Failure> {
+        self.drive(|client| client.execute_bulk(statement, types, rows))
     }
 
     /// Hands every row of a query to `each`.
-    pub(super) fn rows(&mut self, sql: &str, mut each: impl FnMut(Row)) -> Result<(), Failure> {
-        self.drive(async |conn| {
-            let mut result = conn.query_iter(sql).await?;
-            while let Some(row) = result.next().await? {
-                each(row);
-            }
-            result.drop_result().await
-        })
+    pub(super) fn rows(&mut self, sql: &str, each: impl FnMut(&[Text<'_>])) -> Result<(), Failure> {
+        self.drive(|client| client.rows(sql.as_bytes(), each).map(drop))
     }
 
     /// All rows of a query as text; NULL is None.
     pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
         let mut rows = Vec::new();
-        self.rows(sql, |row| rows.push(row.unwrap().into_iter().map(text).collect()))?;
+        let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
+        self.rows(sql, |row| rows.push(row.iter().map(text).collect()))?;
         Ok(rows)
     }
 
@@ -311,10 +256,8 @@ impl<'a> Session<'a> {
     }
 
     fn close(&mut self) {
-        if let Some(conn) = self.conn.take() {
-            // A server that is gone does not say goodbye.
-            let goodbye = async { tokio::time::timeout(TICK * 10, conn.disconnect()).await };
-            let _ = self.runtime.block_on(goodbye);
+        if let Some(client) = self.client.take() {
+            client.quit();
         }
     }
 }
@@ -325,69 +268,22 @@ impl Drop for Session<'_> {
     }
 }
 
-impl Done {
-    fn of(conn: &Conn) -> Self {
-        Self { affected: conn.affected_rows(), warnings: conn.get_warnings() }
-    }
-}
-
-/// Tells the server, over a connection of its own, to end the statement that connection `id` runs.
-async fn end_statement(place: &Place, id: u32) {
-    let ended = async {
-        let mut conn = Conn::new(place.opts.clone()).await?;
-        conn.query_drop(format!("KILL QUERY {id}")).await?;
-        conn.disconnect().await
-    };
-    // What can't be ended is waited for, for a while.
-    let _ = tokio::time::timeout(place.connect_timeout, ended).await;
-}
-
-fn text(value: Value) -> Option<String> {
-    match value {
-        Value::NULL => None,
-        Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-        other => Some(other.as_sql(true).trim_matches('\'').to_owned()),
-    }
-}
-
-impl From<mysql_async::Error> for Failure {
-    fn from(error: mysql_async::Error) -> Self {
-        use mysql_async::{DriverError, Error, IoError};
-        match error {
-            Error::Server(error) => match error.code {
-                // The server says goodbye: shutting down, killed.
-                1053 | 1077 | 1080 | 1317 if error.state == "08S01" => Self::Lost(error.message),
-                1053 | 1927 => Self::Lost(error.message),
-                _ => Self::Server { code: error.code, state: error.state, message: error.message },
-            },
-            Error::Io(IoError::Io(error)) => Self::Lost(error.to_string()),
-            Error::Io(IoError::Tls(error)) => Self::Lost(format!("TLS: {error}")),
-            Error::Driver(DriverError::NoClientSslFlagFromServer) => Self::Lost(NO_TLS.to_owned()),
-            // Before it says no to a user that it doesn't know, MySQL 8 asks for any of its plugins, so that nobody can tell.
-            Error::Driver(DriverError::UnknownAuthPlugin { name }) => Self::Server {
-                code: 1045,
-                state: "28000".to_owned(),
-                message: format!(
-                    "Access denied: the server asks for authentication by {name}, which inrush does not speak; \
-                     MySQL may ask so for a user that it does not know"
-                ),
-            },
-            Error::Driver(DriverError::ConnectionClosed) => {
-                Self::Lost("the server closed it".to_owned())
-            }
-            // Only one that was not offered comes here.
-            Error::Driver(DriverError::LocalInfile(_)) => Self::Lost(
-                "the server asks for a file that it was not offered, and gets none".to_owned(),
-            ),
-            // Shows no values: those that would (FromRow, FromValue) are not asked for.
-            Error::Driver(error) => Self::Lost(error.to_string()),
-            Error::Other(_) => Self::Lost("the client library failed".to_owned()),
-            Error::Url(_) => Self::Lost("the URL is not understood".to_owned()),
+impl Failure {
+    /// What the server says no with.
+    pub(super) fn refused(code: u16, state: String, message: String) -> Self {
+        match code {
+            // It says goodbye: shutting down, killed.
+            1053 | 1927 => Self::Lost(message),
+            1077 | 1080 | 1317 if state == "08S01" => Self::Lost(message),
+            _ => Self::Server { code, state, message },
         }
     }
-}
 
-impl Failure {
+    /// What came is nothing that a server says.
+    pub(super) fn garbled() -> Self {
+        Self::Lost("the server's answer makes no sense".to_owned())
+    }
+
     /// Where the row is to blame: what sort of fault, and the column that the message names.
     pub(super) fn of_row(&self) -> Option<(Code, &str)> {
         let Failure::Server { code, state, message } = self else { return None };

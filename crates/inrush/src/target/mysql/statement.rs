@@ -31,18 +31,10 @@ impl<'w> Batch<'w> {
         cells.chunks_exact(self.columns)
     }
 
-    /// Bytes that the rows take in a packet, at most; those of parameters are in their cells.
-    fn size(&self) -> usize {
-        /// A number's bytes, or those that say how long a text is.
-        const HEAD: usize = 9;
-        if !self.wire.bytes.is_empty() {
-            return self.bytes().len();
-        }
-        let cells = self.cells().flatten().map(|cell| match cell {
-            Cell::Text(_, span) | Cell::Bytes(_, span) => HEAD + span.len as usize,
-            Cell::Null | Cell::Integer(_) | Cell::Real(_) => HEAD,
-        });
-        cells.sum()
+    /// The bytes of each row.
+    pub(super) fn rows_of_bytes(&self) -> impl Iterator<Item = &'w [u8]> {
+        let wire = self.wire;
+        (self.from..self.to).map(|row| &wire.bytes[offset(wire, row)..offset(wire, row + 1)])
     }
 
     fn rows(&self) -> usize {
@@ -173,7 +165,7 @@ impl<'l, 's> StatementLane<'l, 's> {
         while from < batch.to {
             let to = self.end(&batch, from);
             let piece = batch.part(from, to);
-            match piece.size() > self.bounds.bytes_max {
+            match piece.bytes().len() > self.bounds.bytes_max {
                 // Only a row that is too long by itself comes here.
                 true => ack.faults.push(RowFault {
                     row: from as u32,
@@ -181,7 +173,7 @@ impl<'l, 's> StatementLane<'l, 's> {
                     code: Code::TooLong,
                     message: format!(
                         "the row takes {} bytes, and the server's max_allowed_packet leaves {}",
-                        piece.size(),
+                        piece.bytes().len(),
                         self.bounds.bytes_max
                     ),
                 }),

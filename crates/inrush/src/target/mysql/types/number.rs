@@ -22,6 +22,10 @@ pub(super) struct Integers {
 }
 
 impl Integers {
+    pub(super) fn are_unsigned(&self) -> bool {
+        self.min == 0
+    }
+
     pub(super) fn new(bytes: u32, unsigned: bool, width: u8) -> Self {
         let bits = 8 * bytes;
         if unsigned {

@@ -253,9 +253,9 @@ fn quoted(bytes: &[u8]) -> String {
 
 fn literal(class: Class, bytes: &[u8]) -> String {
     match class {
-        Class::Number | Class::Bit => String::from_utf8(bytes.to_vec()).unwrap(),
+        class if class.is_number() => String::from_utf8(bytes.to_vec()).unwrap(),
         Class::Bytes => format!("x'{}'", hex(bytes)),
-        Class::Plain | Class::Text => quoted(bytes),
+        _ => quoted(bytes),
     }
 }
 

@@ -23,9 +23,17 @@ pub(in crate::target::mysql) struct Modes {
 /// What values are, for writers of statements and of fields to LOAD DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::target::mysql) enum Class {
-    /// Digits, needing neither quotes nor escapes.
-    Number,
-    /// Dates, times, addresses: quotes but no escapes.
+    /// The digits of a whole number.
+    Integer { unsigned: bool },
+    /// The digits of a number that is to be taken by them.
+    Decimal,
+    /// The digits of a binary fraction.
+    Real,
+    /// `YYYY-MM-DD`.
+    Date,
+    /// `YYYY-MM-DD hh:mm:ss`, perhaps with a fraction.
+    Moment,
+    /// Times, years, addresses: quotes but no escapes.
     Plain,
     /// Any characters.
     Text,
@@ -33,6 +41,13 @@ pub(in crate::target::mysql) enum Class {
     Bytes,
     /// A decimal number for a column of bits, which takes the bytes of a text for bits.
     Bit,
+}
+
+impl Class {
+    /// Whether values need neither quotes nor escapes.
+    pub(in crate::target::mysql) fn is_number(self) -> bool {
+        matches!(self, Self::Integer { .. } | Self::Decimal | Self::Real | Self::Bit)
+    }
 }
 
 /// Where the text is that the server will show for a value.
@@ -148,11 +163,15 @@ impl Store {
 
     pub(in crate::target::mysql) fn class(&self) -> Class {
         match &self.kind {
-            Kind::Integer(_) | Kind::Boolean(_) | Kind::Decimal(_) | Kind::Float(_) => {
-                Class::Number
+            Kind::Integer(integers) | Kind::Boolean(integers) => {
+                Class::Integer { unsigned: integers.are_unsigned() }
             }
+            Kind::Decimal(_) => Class::Decimal,
+            Kind::Float(_) => Class::Real,
             Kind::Bit(_) => Class::Bit,
-            Kind::Date | Kind::Moment(_) | Kind::Time(_) | Kind::Year => Class::Plain,
+            Kind::Date => Class::Date,
+            Kind::Moment(_) => Class::Moment,
+            Kind::Time(_) | Kind::Year => Class::Plain,
             Kind::Uuid | Kind::Inet4 | Kind::Inet6 => Class::Plain,
             Kind::Text(_) | Kind::Enum(_) | Kind::Set(_) | Kind::Json | Kind::Digits { .. } => {
                 Class::Text

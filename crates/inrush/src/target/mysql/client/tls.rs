@@ -1,0 +1,193 @@
+//! Certificates: which servers are believed. The words are MySQL's own for `--ssl-mode`
+//! (https://dev.mysql.com/doc/refman/8.0/en/connection-options.html#option_general_ssl-mode).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme,
+};
+
+use crate::target::mysql::session::Failure;
+
+/// How the connection is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::target::mysql) enum SslMode {
+    Disabled,
+    /// Encrypted, whoever answers.
+    Required,
+    /// By somebody whom an authority vouches for, whatever name it vouches for.
+    VerifyCa,
+    /// By the host that was asked for.
+    VerifyIdentity,
+}
+
+/// How to encrypt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::target::mysql) struct Tls {
+    pub(in crate::target::mysql) mode: SslMode,
+    /// The authority that is believed, in PEM or DER; without it, those that this machine and Mozilla believe.
+    pub(in crate::target::mysql) authority: Option<PathBuf>,
+}
+
+impl Tls {
+    /// A client's end that will believe only the right server.
+    pub(super) fn client(&self, host: &str) -> Result<ClientConnection, Failure> {
+        let failed = |error: Error| Failure::Lost(format!("TLS: {error}"));
+        let provider = Arc::new(ring::default_provider());
+        let verifier: Arc<dyn ServerCertVerifier> = match self.mode {
+            SslMode::Disabled | SslMode::Required => Arc::new(Anybody(Arc::clone(&provider))),
+            SslMode::VerifyCa => Arc::new(AnyName(self.authorities(&provider)?)),
+            SslMode::VerifyIdentity => self.authorities(&provider)?,
+        };
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(failed)?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
+            Failure::Lost(format!("TLS: {host} is no name that a certificate could hold"))
+        })?;
+        ClientConnection::new(Arc::new(config), name).map_err(failed)
+    }
+
+    fn authorities(
+        &self,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Arc<WebPkiServerVerifier>, Failure> {
+        /// The certificates that this machine trusts.
+        const SYSTEM: &str = "/etc/ssl/certs/ca-certificates.crt";
+        let mut roots = RootCertStore::empty();
+        match &self.authority {
+            Some(path) => {
+                for certificate in certificates(path)? {
+                    roots.add(certificate).map_err(|_| {
+                        Failure::Lost(format!("{} is no certificate", path.display()))
+                    })?;
+                }
+            }
+            None => {
+                roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+                roots
+                    .add_parsable_certificates(certificates(Path::new(SYSTEM)).unwrap_or_default());
+            }
+        }
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+            .build()
+            .map_err(|error| Failure::Lost(format!("TLS: no certificate to go by: {error}")))
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    let wrong = |why: String| Failure::Lost(format!("certificate {}: {why}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    match found {
+        Ok(found) if found.is_empty() && !bytes.is_empty() => Ok(vec![bytes.into()]),
+        Ok(found) => Ok(found),
+        Err(error) => Err(wrong(error.to_string())),
+    }
+}
+
+/// Believes every certificate.
+#[derive(Debug)]
+struct Anybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signed,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signed,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Believes a certificate that an authority has signed, whoever it is for: those that MySQL makes for itself name no host.
+#[derive(Debug)]
+struct AnyName(Arc<WebPkiServerVerifier>);
+
+impl ServerCertVerifier for AnyName {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified =
+            self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            // The name is looked at last, when all else is right.
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.0.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.0.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
