@@ -212,7 +212,9 @@ fn a_load_that_is_interrupted_undoes_what_it_did() {
             stopped(child);
         });
         fixture.leaves_all(|| {
-            let child = start(&mut fixture.command(&["load", "in.csv", "new.db"]));
+            // Slow enough to be caught in the act, on a busy machine too.
+            let args = ["load", "in.csv", "new.db", "--strategy", "row-sql"];
+            let child = start(&mut fixture.command(&args));
             wait_for(&fixture, ".new.db.inrush-");
             signal(&child, name);
             stopped(child);
