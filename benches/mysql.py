@@ -9,6 +9,8 @@ difference ends the bench: there is no time without a verified table.
 Cases:
   import     two lanes (the planner's choice on two cores) against mariadb-import --local of the same file
   one-lane   --lanes 1 against the same
+  halves     two lanes against two mariadb clients at once, each with one half of the file, cut beforehand: what the server itself
+             can do with two connections on this machine, when nobody checks a value and half the rows may stay alone
   existing   into an empty table that is there, against the same
   sling, dlt, ingestr
              against tools that people install for this (PyPI; ROWS / 10 rows): only when named, where they are installed
@@ -19,6 +21,7 @@ server process used meanwhile.
 
 import argparse
 import os
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -33,7 +36,7 @@ TABLE = ("CREATE TABLE {} (column_1 BIGINT NOT NULL, column_2 DOUBLE, column_3 D
          "column_6 BIGINT, column_7 BIGINT, column_8 LONGTEXT, PRIMARY KEY (column_1)) "
          "ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
 TICKS = os.sysconf("SC_CLK_TCK")
-WANTED = {"import": 1.6, "one-lane": 1.0, "existing": 1.6, "sling": 10, "dlt": 10, "ingestr": 10}
+WANTED = {"import": 1.6, "one-lane": 1.0, "existing": 1.6, "halves": 1.0, "sling": 10, "dlt": 10, "ingestr": 10}
 
 
 class Server:
@@ -115,6 +118,11 @@ def rival(case: str, server: Server, work: Path, rows: int) -> tuple[list[str], 
                 server.tcp.replace("mysql://", "mysql+pymysql://"), "--dest-table", "bench.b"], {}
     if case == "dlt":
         return [sys.executable, str(work / "load.py")], {}
+    if case == "halves":
+        load = "LOAD DATA LOCAL INFILE '{}' INTO TABLE b CHARACTER SET binary"
+        client = shlex.join(["mariadb", *server.client(), "--local-infile=1", "bench", "-e"])
+        halves = [f"{client} {shlex.quote(load.format(work / half))}" for half in ("first.tsv", "second.tsv")]
+        return ["bash", "-c", f"{halves[0]} & first=$!; {halves[1]} && wait $first"], {}
     return ["mariadb-import", *server.client(), "--local", "--silent", "bench", str(work / "b.tsv")], {}
 
 
@@ -174,7 +182,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="?", default=1_000_000, metavar="ROWS")
     parser.add_argument("pairs", type=int, nargs="?", default=5, metavar="PAIRS")
-    parser.add_argument("cases", nargs="*", metavar="CASE", default=["import", "one-lane", "existing"])
+    parser.add_argument("cases", nargs="*", metavar="CASE", default=["import", "one-lane", "existing", "halves"])
     parser.add_argument("--option", action="append", default=[], metavar="WORD", help="handed on to inrush load")
     args = parser.parse_args()
     if unknown := set(args.cases) - set(WANTED):
@@ -191,6 +199,9 @@ def main() -> None:
         work = Path(folder)
         with open(work / "b.tsv", "wb") as out:
             subprocess.run([sys.executable, str(ROOT / "benches" / "nodes.py"), str(args.rows)], stdout=out, check=True)
+        with open(work / "b.tsv", "rb") as tsv:
+            for half, rows in (("first.tsv", args.rows // 2), ("second.tsv", args.rows - args.rows // 2)):
+                (work / half).write_bytes(b"".join(tsv.readline() for _ in range(rows)))
         with open(work / "b.tsv") as tsv, open(work / "few.csv", "w") as csv:
             csv.write(",".join(f"column_{n}" for n in range(1, 9)) + "\n")
             for _ in range(args.rows // 10):

@@ -108,7 +108,7 @@ pub fn choose(
     if !(1..=ENCODERS_MAX).contains(&encoders) {
         return Err(Error::usage(format!("--encoders {encoders}: takes 1 to {ENCODERS_MAX}")));
     }
-    let memory = strategy.memory(&knobs);
+    let memory = strategy.memory(request, &knobs);
     let chunk_bytes = request.chunk_bytes.unwrap_or(memory.chunk_bytes);
     if !CHUNK_BYTES_RANGE.contains(&chunk_bytes) {
         return Err(Error::usage(format!("--chunk-size {chunk_bytes}: takes 1k to 16m")));

@@ -112,7 +112,7 @@ pub trait Strategy: Sync {
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit;
 
     /// What a load takes in memory.
-    fn memory(&self, knobs: &Knobs) -> Memory;
+    fn memory(&self, request: &Request, knobs: &Knobs) -> Memory;
 
     /// Begins a load: opens, locks, makes the table. `stop` is set when the user wants to.
     ///

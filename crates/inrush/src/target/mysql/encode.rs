@@ -244,6 +244,17 @@ pub(super) fn encoder<N: Notation>(
     Box::new(TextEncoder::new(shape, row))
 }
 
+/// What of `stored` the server needs: the zeros that a decimal has to have at its end it adds by itself.
+#[inline]
+fn shortest(class: Class, stored: &[u8]) -> &[u8] {
+    if class != Class::Decimal || !stored.contains(&b'.') {
+        return stored;
+    }
+    let zeros = stored.iter().rev().take_while(|digit| **digit == b'0').count();
+    let kept = &stored[..stored.len() - zeros];
+    kept.strip_suffix(b".").unwrap_or(kept)
+}
+
 impl<N: Notation> EncodeRow for RowEncoder<N> {
     #[inline]
     fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
@@ -275,7 +286,7 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
                 Kept::AsIs => value,
                 Kept::Written => written.as_slice(),
             };
-            notation.value(*class, stored, bytes);
+            notation.value(*class, shortest(*class, stored), bytes);
             if !*sums {
                 continue;
             }

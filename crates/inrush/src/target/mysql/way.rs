@@ -33,8 +33,8 @@ impl Strategy for Way {
         (self.fit)(request, facts, knobs)
     }
 
-    fn memory(&self, _knobs: &Knobs) -> Memory {
-        load::memory()
+    fn memory(&self, request: &Request, _knobs: &Knobs) -> Memory {
+        load::memory(request)
     }
 
     fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {

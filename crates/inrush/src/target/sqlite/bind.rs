@@ -35,7 +35,7 @@ impl Strategy for Bind {
         load::fit(request, facts, knobs)
     }
 
-    fn memory(&self, knobs: &Knobs) -> Memory {
+    fn memory(&self, _request: &Request, knobs: &Knobs) -> Memory {
         load::memory(knobs)
     }
 

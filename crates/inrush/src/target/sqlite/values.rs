@@ -46,7 +46,7 @@ impl Strategy for Values {
         load::fit(request, facts, knobs)
     }
 
-    fn memory(&self, knobs: &Knobs) -> Memory {
+    fn memory(&self, _request: &Request, knobs: &Knobs) -> Memory {
         text_memory(knobs)
     }
 
@@ -72,7 +72,7 @@ impl Strategy for RowSql {
         load::fit(request, facts, knobs)
     }
 
-    fn memory(&self, knobs: &Knobs) -> Memory {
+    fn memory(&self, _request: &Request, knobs: &Knobs) -> Memory {
         text_memory(knobs)
     }
 

@@ -77,7 +77,7 @@ impl Strategy for Pages {
         }
     }
 
-    fn memory(&self, knobs: &Knobs) -> Memory {
+    fn memory(&self, _request: &Request, knobs: &Knobs) -> Memory {
         Memory {
             // The narrowest row is two bytes, and takes a mark, a rowid, and a record of three.
             wire_bytes_per_byte: 10,
