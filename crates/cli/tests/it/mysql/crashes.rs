@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::bad_target::on_a_small_disk;
 use crate::fixture::{INRUSH, Outcome, Random, finish, start};
 
-use super::server::{for_each_private_server, for_each_server, rows};
+use super::server::{Extras, for_each_private_server, for_each_server, rows};
 
 /// Rows that keep a load busy for some tenths of a second.
 const ROWS: u32 = 150_000;
@@ -20,7 +20,7 @@ fn file(rows: u32) -> String {
 fn a_server_that_goes_away_has_the_table_as_it_was() {
     for_each_private_server(
         |_| true,
-        &[],
+        Extras::default(),
         |private, server| {
             let mut random = Random(0x17);
             server.write("t.csv", file(ROWS));
@@ -66,7 +66,8 @@ fn a_server_that_has_no_room_left() {
     // InnoDB in a file of fixed size, which some servers can't be started with.
     let small = [("innodb-data-file-path", "ibdata1:24M"), ("innodb-file-per-table", "0")];
     let is_meant = |name: &str| name.starts_with("mariadb-10");
-    for_each_private_server(is_meant, &small, |_, server| {
+    let extras = Extras { settings: &small, ..Extras::default() };
+    for_each_private_server(is_meant, extras, |_, server| {
         server.write("t.csv", file(600_000));
         for lanes in ["1", "2"] {
             let run = server.refuses(&["t.csv", "--lanes", lanes]);

@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::server::{
-    Rows, Server, for_each_server, rows, ways_into_empty, ways_into_new, ways_into_used,
+    Extras, Rows, Server, for_each_private_server, for_each_server, rows, ways_into_empty,
+    ways_into_new, ways_into_used,
 };
 
 /// Texts that are easily changed on their way into SQL, into a file that a server reads, or into the file of a CSV table.
@@ -195,6 +196,68 @@ fn moments_keep_their_fractions_where_the_server_can() {
         let stored = server.query("SELECT CAST(m AS CHAR) FROM t ORDER BY 1");
         assert_eq!(stored[1][0].as_deref(), Some("2013-01-01 10:00:00.123456"), "{stored:?}");
     });
+}
+
+#[test]
+fn hours_that_the_clock_skips_or_repeats() {
+    // Central Europe, by its rule: no zone files are needed, of the machine or of the server.
+    let environment = [("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")];
+    let extras = Extras { environment: &environment, ..Extras::default() };
+    let skipped = ["2023-03-26 02:00:00", "2023-03-26 02:30:00", "2023-03-26 02:59:59"];
+    let moments = [
+        "2023-03-26 01:59:59",
+        skipped[0],
+        "2023-03-26 03:00:00",
+        skipped[1],
+        "2023-10-29 01:59:59",
+        "2023-10-29 02:00:00",
+        "2023-10-29 02:30:00",
+        skipped[2],
+        "2023-10-29 02:30:00",
+        "2023-10-29 03:00:00",
+        "2023-07-01 12:00:00",
+        "1970-01-01 01:00:00",
+        "1970-01-01 01:00:01",
+    ];
+    let lines = |is_good: &dyn Fn(&str) -> bool| {
+        let rows = (1..).zip(moments).filter(|(_, moment)| is_good(moment));
+        rows.map(|(id, moment)| (id.to_string(), moment)).collect::<Vec<_>>()
+    };
+    let file = |rows: &[(String, &str)]| {
+        let rows: String = rows.iter().map(|(id, moment)| format!("{id},{moment}\n")).collect();
+        format!("id,moment\n{rows}")
+    };
+    // Second 0 is how TIMESTAMP keeps the zero date.
+    let is_bad = |moment: &str| skipped.contains(&moment) || moment == "1970-01-01 01:00:00";
+    let good: Rows = lines(&|moment| !is_bad(moment))
+        .into_iter()
+        .map(|(id, moment)| vec![Some(id), Some(moment.to_owned())])
+        .collect();
+    for_each_private_server(
+        |_| true,
+        extras,
+        |_, server| {
+            server.write("t.csv", file(&lines(&|_| true)));
+            for mode in ["STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE", ""] {
+                server.sql(&format!("SET GLOBAL sql_mode = '{mode}'"));
+                for strategy in ["load-data", "load-data-server", "values", "prepared"] {
+                    server.drop_table("t").sql(
+                        "CREATE TABLE t (id INT PRIMARY KEY, moment TIMESTAMP NULL) ENGINE=InnoDB",
+                    );
+                    let what = format!("{strategy}, sql_mode '{mode}', on {}", server.name);
+                    println!("{what}");
+                    let load = ["t.csv", "--strategy", strategy, "--verify", "checksum"];
+                    let run = server.refuses(&load);
+                    run.says(&["t.csv: line 3, column moment", "'2023-03-26 02:00:00'"]);
+                    server.load(&[&load[..], &["--max-rejects", "4"]].concat()).exits(3);
+                    let stored = server.query("SELECT id, CAST(moment AS CHAR) FROM t ORDER BY id");
+                    assert_eq!(stored, good, "{what}");
+                    let rejects = String::from_utf8(server.read("t.rejects.csv")).unwrap();
+                    assert_eq!(rejects, file(&lines(&is_bad)), "{what}");
+                }
+            }
+        },
+    );
 }
 
 #[test]

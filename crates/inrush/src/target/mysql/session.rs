@@ -418,8 +418,13 @@ pub(super) fn fault_code(code: u16, state: &str) -> Option<Code> {
 
 /// The column that a message names: `Column 'x' cannot be null`, `Data too long for column 'x' at row 1`.
 pub(super) fn column_named(message: &str) -> Option<String> {
+    // MariaDB may spell the column with its table, behind the value: `'x' for column `db`.`t`.`n` at row 1`.
+    if let Some((_, named)) = message.rsplit_once("for column `")
+        && let Some((named, _)) = named.rsplit_once("` at row ")
+    {
+        return named.rsplit("`.`").next().map(str::to_owned);
+    }
     let lower = message.to_ascii_lowercase();
     let at = lower.find("column '")? + "column '".len();
-    // MariaDB spells the column with its table: column `db`.`t`.`x`.
     message[at..].split('\'').next().map(str::to_owned)
 }
