@@ -304,7 +304,11 @@ impl<'a> Session<'a> {
                 crate::target::mysql::ddl::quote(&self.place.database)
             )),
             1205 | 1213 => error.advise("another connection holds the rows: try again when it is through"),
-            1021 | 1114 | 1026 | 3675 => error.advise("the server's disk or table is full: make room and run the load again"),
+            3 | 1021 | 1026 | 1878 => error
+                .advise("make room where the server writes, and run the load again")
+                .advise("in its tmpdir it sorts the rows of an index, and gathers a transaction for the binary log"),
+            1114 | 3675 => error.advise("the server's disk, its tmpdir or the table is full: make room and run the load again"),
+            1030 => error.advise("error 28 means that the server's disk, or its tmpdir, is full: make room and run the load again"),
             1153 => error.advise("a row is longer than max_allowed_packet: raise that on the server"),
             _ => error,
         }
