@@ -312,8 +312,9 @@ impl<'a> MysqlLoad<'a> {
                     self.staging = Some(staging);
                     return Ok(());
                 }
-                // Who may write rows but make no table loads them over one connection, in one transaction.
-                Err(Failure::Server { code: 1044 | 1142, .. })
+                // Who may write rows but make no table loads them over one connection, in one transaction; so does a table with rows
+                // so wide that no second one like it could be made (1118), since innodb_strict_mode is on.
+                Err(Failure::Server { code: 1044 | 1118 | 1142, .. })
                     if !plan.choice.action.makes_table() && has_transactions(&self.engine) => {}
                 Err(failure) => return Err(self.session.explain(failure)),
             }

@@ -309,6 +309,9 @@ impl<'a> Session<'a> {
                 .advise("in its tmpdir it sorts the rows of an index, and gathers a transaction for the binary log"),
             1114 | 3675 => error.advise("the server's disk, its tmpdir or the table is full: make room and run the load again"),
             1030 => error.advise("error 28 means that the server's disk, or its tmpdir, is full: make room and run the load again"),
+            1118 => error
+                .advise("engines other than InnoDB have room for more: --set engine=myisam --durability process, or engine=aria on MariaDB")
+                .advise("numbers and dates take less room in the row than text does: --type NAME=TYPE"),
             1153 => error.advise("a row is longer than max_allowed_packet: raise that on the server"),
             _ => error,
         }
@@ -408,6 +411,8 @@ pub(super) fn fault_code(code: u16, state: &str) -> Option<Code> {
         1048 | 1263 | 1364 | 4162 => Code::NotNull,
         1264 | 1690 => Code::Range,
         1406 | 1301 => Code::TooLong,
+        // InnoDB: what of the row has to be in one page is more than half of it.
+        1118 => Code::TooLong,
         1216 | 1452 => Code::ForeignKey,
         // CHECK of MySQL and of MariaDB, SIGNAL, WITH CHECK OPTION, no partition for the value.
         3819 | 4025 | 1644 | 1369 | 1526 | 1748 => Code::Constraint,
