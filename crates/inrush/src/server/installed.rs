@@ -12,6 +12,7 @@ use crate::{Error, Result};
 pub struct Installed {
     name: &'static str,
     pub(super) software: Arc<dyn Software>,
+    pub(super) environment: Vec<(String, String)>,
 }
 
 impl Installed {
@@ -35,7 +36,14 @@ impl Installed {
             )));
         };
         let software = mysql::Mysql::find(recipe, &Places::of_this_machine())?;
-        Ok(Self { name: recipe.name, software: Arc::new(software) })
+        Ok(Self { name: recipe.name, software: Arc::new(software), environment: Vec::new() })
+    }
+
+    /// The same with a variable in the environment of its servers: what is no setting, such as `TZ`, the system's time zone.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
     }
 
     /// As it was asked for.

@@ -114,7 +114,8 @@ impl Server {
         self.process.as_ref().map(Process::id)
     }
 
-    /// The private directory: `data`, `files` for what the server itself reads and writes, `log`.
+    /// The private directory: `data`, `files` for what the server itself reads and writes, `tmp` for its temporary
+    /// files, `log`.
     pub fn directory(&self) -> &Path {
         self.place.directory()
     }
@@ -122,6 +123,8 @@ impl Server {
     fn run(&mut self) -> Result<()> {
         let software = &*self.installed.software;
         let mut command = software.command(&self.place, self.port, &self.settings);
+        let environment = &self.installed.environment;
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
         let mut process = Process::start(&mut command, Stdio::null(), &self.place.log())
             .map_err(|error| self.failed(&format_args!("can't be run: {error}")))?;
         let deadline = Instant::now() + START_MAX;

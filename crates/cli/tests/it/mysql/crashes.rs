@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::bad_target::on_a_small_disk;
 use crate::fixture::{INRUSH, Outcome, Random, finish, start};
 
-use super::server::{for_each_private_server, for_each_server, rows};
+use super::disk::{Disk, has_mounts_of_its_own};
+use super::server::{Extras, for_each_private_server, for_each_server, rows};
 
 /// Rows that keep a load busy for some tenths of a second.
 const ROWS: u32 = 150_000;
@@ -20,7 +21,7 @@ fn file(rows: u32) -> String {
 fn a_server_that_goes_away_has_the_table_as_it_was() {
     for_each_private_server(
         |_| true,
-        &[],
+        Extras::default(),
         |private, server| {
             let mut random = Random(0x17);
             server.write("t.csv", file(ROWS));
@@ -66,7 +67,8 @@ fn a_server_that_has_no_room_left() {
     // InnoDB in a file of fixed size, which some servers can't be started with.
     let small = [("innodb-data-file-path", "ibdata1:24M"), ("innodb-file-per-table", "0")];
     let is_meant = |name: &str| name.starts_with("mariadb-10");
-    for_each_private_server(is_meant, &small, |_, server| {
+    let extras = Extras { settings: &small, ..Extras::default() };
+    for_each_private_server(is_meant, extras, |_, server| {
         server.write("t.csv", file(600_000));
         for lanes in ["1", "2"] {
             let run = server.refuses(&["t.csv", "--lanes", lanes]);
@@ -81,6 +83,58 @@ fn a_server_that_has_no_room_left() {
         server.write("t.csv", file(1000)).load(&["t.csv", "--if-exists", "append"]).exits(0);
         assert_eq!(server.count("t"), 1001);
     });
+}
+
+#[test]
+fn a_server_without_room_for_temporary_files() {
+    if !has_mounts_of_its_own("mysql::crashes::a_server_without_room_for_temporary_files") {
+        return;
+    }
+    // What a transaction writes is kept for the binary log in a temporary file, as far as it is more than 32 kB.
+    let settings = [("log-bin", "binlog"), ("server-id", "1")];
+    let extras = Extras { settings: &settings, ..Extras::default() };
+    for_each_private_server(
+        |_| true,
+        extras,
+        |private, server| {
+            let disk = Disk::over(private.directory().join("tmp"), "1m");
+            server.write("t.csv", file(60_000)).write("few.csv", file(10));
+            let old = "CREATE TABLE u (id INT PRIMARY KEY, name VARCHAR(30)) ENGINE=InnoDB;;
+                       INSERT INTO u VALUES (-1, 'old'), (-2, 'old')";
+            server.sql(old);
+            // Among the rows, into a hidden table or the table itself; and afterwards, where the rows are sorted for an index.
+            let used = ["--table", "u", "--if-exists", "append"];
+            let unlogged = ["--set", "sql_log_bin=off", "--index", "name"];
+            let cases = [
+                ["--strategy", "load-data"].to_vec(),
+                [&["--strategy", "load-data"], &used[..]].concat(),
+                [&["--strategy", "values"], &used[..]].concat(),
+                unlogged.to_vec(),
+            ];
+            for case in &cases {
+                let run = server.refuses(&[&["t.csv"], &case[..]].concat());
+                println!("{case:?}: {}", run.stderr);
+                run.says(&["tmpdir", "make room"]);
+            }
+            // Not even a table of the catalogue can be read.
+            let all = [&["t.csv"], &used[..]].concat();
+            let run = server.leaves_everything(|| disk.full(|| server.load(&all)));
+            println!("{}", run.stderr);
+            run.exits(1).says(&["tmpdir", "make room"]).ends_with_nothing_changed();
+            // What was rolled back is room again.
+            server.load(&[&["few.csv"], &used[..]].concat()).exits(0);
+            disk.resize("64m");
+            for case in [&cases[0], &cases[3]] {
+                server.load(&[&["t.csv"], &case[..]].concat()).exits(0);
+                assert_eq!(server.count("t"), 60_000);
+                assert_eq!(server.tables(), ["t", "u"], "left over on {}", server.name);
+                server.drop_table("t");
+            }
+            server.sql("DELETE FROM u WHERE id > 0");
+            server.load(&all).exits(0);
+            assert_eq!(server.count("u"), 60_002);
+        },
+    );
 }
 
 #[test]

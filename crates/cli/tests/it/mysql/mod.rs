@@ -3,6 +3,9 @@
 /// A server, a database of the test's own in it, and a directory: the words that all tests here are written in.
 mod server;
 
+/// A disk as small as a test wants it, mounted where nobody else sees it.
+mod disk;
+
 /// What stands between the command and a server: it listens, cuts, and lies.
 mod proxy;
 

@@ -36,22 +36,32 @@ pub(super) fn alone_on_each_server(test: impl Fn(&Server)) {
     }
 }
 
-/// Runs the test with a private server of each version that is meant, which it may kill, with these settings besides those for
-/// tests.
+/// What a private server is started with, besides the settings for tests.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Extras<'a> {
+    pub(super) settings: &'a [(&'a str, &'a str)],
+    pub(super) environment: &'a [(&'a str, &'a str)],
+}
+
+/// Runs the test with a private server of each version that is meant, which it may kill.
 pub(super) fn for_each_private_server(
     is_meant: impl Fn(&str) -> bool,
-    settings: &[(&str, &str)],
+    extras: Extras<'_>,
     test: impl Fn(&mut inrush::server::Server, &Server),
 ) {
     for (name, _) in named().into_iter().filter(|(name, _)| is_meant(name)) {
-        let installed = match inrush::server::Installed::find(&name) {
+        let mut installed = match inrush::server::Installed::find(&name) {
             Ok(installed) => installed,
             Err(error) => {
                 eprintln!("SKIPPED: {error}");
                 continue;
             }
         };
-        let more = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        for (name, value) in extras.environment {
+            installed = installed.with_variable(name, value);
+        }
+        let more =
+            extras.settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings: Vec<_> = installed.test_settings().into_iter().chain(more).collect();
         let mut private = inrush::server::Server::start(&installed, &settings).unwrap();
         let server = Server::new(&name, &private.url());

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::server::{Rows, Server, for_each_server, rows};
+use super::server::{Extras, Rows, Server, for_each_private_server, for_each_server, rows};
 
 /// Texts that are easily changed on their way into SQL, into a file that a server reads, or into the file of a CSV table.
 const TEXTS: [&str; 26] = [
@@ -196,6 +196,68 @@ fn moments_keep_their_fractions_where_the_server_can() {
 }
 
 #[test]
+fn hours_that_the_clock_skips_or_repeats() {
+    // Central Europe, by its rule: no zone files are needed, of the machine or of the server.
+    let environment = [("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")];
+    let extras = Extras { environment: &environment, ..Extras::default() };
+    let skipped = ["2023-03-26 02:00:00", "2023-03-26 02:30:00", "2023-03-26 02:59:59"];
+    let moments = [
+        "2023-03-26 01:59:59",
+        skipped[0],
+        "2023-03-26 03:00:00",
+        skipped[1],
+        "2023-10-29 01:59:59",
+        "2023-10-29 02:00:00",
+        "2023-10-29 02:30:00",
+        skipped[2],
+        "2023-10-29 02:30:00",
+        "2023-10-29 03:00:00",
+        "2023-07-01 12:00:00",
+        "1970-01-01 01:00:00",
+        "1970-01-01 01:00:01",
+    ];
+    let lines = |is_good: &dyn Fn(&str) -> bool| {
+        let rows = (1..).zip(moments).filter(|(_, moment)| is_good(moment));
+        rows.map(|(id, moment)| (id.to_string(), moment)).collect::<Vec<_>>()
+    };
+    let file = |rows: &[(String, &str)]| {
+        let rows: String = rows.iter().map(|(id, moment)| format!("{id},{moment}\n")).collect();
+        format!("id,moment\n{rows}")
+    };
+    // Second 0 is how TIMESTAMP keeps the zero date.
+    let is_bad = |moment: &str| skipped.contains(&moment) || moment == "1970-01-01 01:00:00";
+    let good: Rows = lines(&|moment| !is_bad(moment))
+        .into_iter()
+        .map(|(id, moment)| vec![Some(id), Some(moment.to_owned())])
+        .collect();
+    for_each_private_server(
+        |_| true,
+        extras,
+        |_, server| {
+            server.write("t.csv", file(&lines(&|_| true)));
+            for mode in ["STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE", ""] {
+                server.sql(&format!("SET GLOBAL sql_mode = '{mode}'"));
+                for strategy in ["load-data", "load-data-server", "values", "prepared"] {
+                    server.drop_table("t").sql(
+                        "CREATE TABLE t (id INT PRIMARY KEY, moment TIMESTAMP NULL) ENGINE=InnoDB",
+                    );
+                    let what = format!("{strategy}, sql_mode '{mode}', on {}", server.name);
+                    println!("{what}");
+                    let load = ["t.csv", "--strategy", strategy, "--verify", "checksum"];
+                    let run = server.refuses(&load);
+                    run.says(&["t.csv: line 3, column moment", "'2023-03-26 02:00:00'"]);
+                    server.load(&[&load[..], &["--max-rejects", "4"]].concat()).exits(3);
+                    let stored = server.query("SELECT id, CAST(moment AS CHAR) FROM t ORDER BY id");
+                    assert_eq!(stored, good, "{what}");
+                    let rejects = String::from_utf8(server.read("t.rejects.csv")).unwrap();
+                    assert_eq!(rejects, file(&lines(&is_bad)), "{what}");
+                }
+            }
+        },
+    );
+}
+
+#[test]
 fn lines_that_end_with_crlf() {
     for_each_server(|server| {
         server.write("t.csv", "id,a\r\n1,x\r\n2,\"two\r\nlines\"\r\n3,\r\n");
@@ -247,10 +309,38 @@ fn a_row_wider_than_a_page_takes_is_told_before_anything_is_there() {
         });
         // As long as nobody finds a way.
         if !run.status.success() {
-            run.exits(1).says(&["Row size too large"]).ends_with_nothing_changed();
+            let run = run.exits(1).ends_with_nothing_changed();
+            run.says(&["Row size too large", "--set engine=myisam --durability process", "--type"]);
         }
         server.load(&["t.csv", "--set", "engine=myisam", "--durability", "process"]).exits(0);
         assert_eq!(server.query("SELECT c0, c499 FROM t"), rows![["text", "text"]]);
+    });
+}
+
+#[test]
+fn a_row_that_is_wider_than_the_others_and_than_a_page_takes() {
+    for_each_server(|server| {
+        let columns = |text: &str| vec![text; 300].join(",");
+        // Texts of up to 40 bytes stay in the page whatever happens.
+        let wide = columns(&"x".repeat(38));
+        let rows = [columns("a"), wide.clone(), columns("b")].join("\n");
+        let names: Vec<String> = (0..300).map(|column| format!("c{column}")).collect();
+        server.write("t.csv", format!("{}\n{rows}\n", names.join(",")));
+        let types: Vec<String> = names.iter().map(|name| format!("{name} TEXT")).collect();
+        // A table that could not be made any more, as it is found where this was switched off once.
+        server.sql("SET SESSION innodb_strict_mode = 0");
+        let table =
+            format!("CREATE TABLE t ({}) ENGINE=InnoDB ROW_FORMAT=DYNAMIC", types.join(","));
+        for strategy in ["load-data", "values", "prepared"] {
+            server.sql(&table);
+            let load = ["t.csv", "--header", "yes", "--strategy", strategy];
+            server.refuses(&load).says(&["t.csv: line 3"]);
+            server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+            assert_eq!(server.query("SELECT c0, c299 FROM t"), rows![["a", "a"], ["b", "b"]]);
+            let rejects = format!("{}\n{wide}\n", names.join(","));
+            assert_eq!(String::from_utf8(server.read("t.rejects.csv")).unwrap(), rejects);
+            server.drop_table("t");
+        }
     });
 }
 

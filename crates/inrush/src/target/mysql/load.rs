@@ -229,9 +229,7 @@ pub(super) fn memory(request: &Request) -> Memory {
     let fixed_bytes = 16 << 20;
     match request.verify {
         // The narrowest field is one byte, and becomes a cell of 16 bytes besides; and a row has a mark.
-        Verify::Checksum => {
-            Memory { wire_bytes_per_byte: 24, fixed_bytes, chunk_bytes: 384 << 10 }
-        }
+        Verify::Checksum => Memory { wire_bytes_per_byte: 24, fixed_bytes, chunk_bytes: 384 << 10 },
         // An empty field becomes NULL and a comma; a digit a number of eight bytes.
         Verify::Count | Verify::None => Memory {
             wire_bytes_per_byte: 11,
@@ -319,8 +317,9 @@ impl<'a> MysqlLoad<'a> {
                     self.staging = Some(staging);
                     return Ok(());
                 }
-                // Who may write rows but make no table loads them over one connection, in one transaction.
-                Err(Failure::Server { code: 1044 | 1142, .. })
+                // Who may write rows but make no table loads them over one connection, in one transaction; so does a table with rows
+                // so wide that no second one like it could be made (1118), since innodb_strict_mode is on.
+                Err(Failure::Server { code: 1044 | 1118 | 1142, .. })
                     if !plan.choice.action.makes_table() && has_transactions(&self.engine) => {}
                 Err(failure) => return Err(self.session.explain(failure)),
             }

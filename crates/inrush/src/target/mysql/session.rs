@@ -249,7 +249,14 @@ impl<'a> Session<'a> {
                 crate::target::mysql::ddl::quote(&self.place.database)
             )),
             1205 | 1213 => error.advise("another connection holds the rows: try again when it is through"),
-            1021 | 1114 | 1026 | 3675 => error.advise("the server's disk or table is full: make room and run the load again"),
+            3 | 1021 | 1026 | 1878 => error
+                .advise("make room where the server writes, and run the load again")
+                .advise("in its tmpdir it sorts the rows of an index, and gathers a transaction for the binary log"),
+            1114 | 3675 => error.advise("the server's disk, its tmpdir or the table is full: make room and run the load again"),
+            1030 => error.advise("error 28 means that the server's disk, or its tmpdir, is full: make room and run the load again"),
+            1118 => error
+                .advise("engines other than InnoDB have room for more: --set engine=myisam --durability process, or engine=aria on MariaDB")
+                .advise("numbers and dates take less room in the row than text does: --type NAME=TYPE"),
             1153 => error.advise("a row is longer than max_allowed_packet: raise that on the server"),
             _ => error,
         }
@@ -300,6 +307,8 @@ pub(super) fn fault_code(code: u16, state: &str) -> Option<Code> {
         1048 | 1263 | 1364 | 4162 => Code::NotNull,
         1264 | 1690 => Code::Range,
         1406 | 1301 => Code::TooLong,
+        // InnoDB: what of the row has to be in one page is more than half of it.
+        1118 => Code::TooLong,
         1216 | 1452 => Code::ForeignKey,
         // CHECK of MySQL and of MariaDB, SIGNAL, WITH CHECK OPTION, no partition for the value.
         3819 | 4025 | 1644 | 1369 | 1526 | 1748 => Code::Constraint,
@@ -314,8 +323,13 @@ pub(super) fn fault_code(code: u16, state: &str) -> Option<Code> {
 
 /// The column that a message names: `Column 'x' cannot be null`, `Data too long for column 'x' at row 1`.
 pub(super) fn column_named(message: &str) -> Option<String> {
+    // MariaDB may spell the column with its table, behind the value: `'x' for column `db`.`t`.`n` at row 1`.
+    if let Some((_, named)) = message.rsplit_once("for column `")
+        && let Some((named, _)) = named.rsplit_once("` at row ")
+    {
+        return named.rsplit("`.`").next().map(str::to_owned);
+    }
     let lower = message.to_ascii_lowercase();
     let at = lower.find("column '")? + "column '".len();
-    // MariaDB spells the column with its table: column `db`.`t`.`x`.
     message[at..].split('\'').next().map(str::to_owned)
 }
