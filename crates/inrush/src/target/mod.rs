@@ -11,6 +11,8 @@ use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
+#[cfg(feature = "mysql")]
+mod channel;
 mod knob;
 #[cfg(feature = "mysql")]
 mod mysql;

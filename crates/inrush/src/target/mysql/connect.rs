@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::error::{Error, Result, without_secrets};
 use crate::target::Location;
-use crate::target::mysql::client::{SslMode, Tls};
+use crate::target::channel::{Address, Believe, Patience, Tls};
 
 /// A server that does not answer for so long is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,39 +26,11 @@ pub(super) struct Place {
     /// `None` where nobody on the way can read along, or the user does not mind.
     pub(super) tls: Option<Tls>,
     pub(super) compress: bool,
-    pub(super) connect_timeout: Duration,
-    /// The longest that the server may take for one answer; `None` for as long as it likes.
-    pub(super) read_timeout: Option<Duration>,
+    pub(super) patience: Patience,
     /// Whether the server runs on this machine, as far as the way there tells.
     pub(super) is_local: bool,
     /// Host and port, or the socket, for messages.
     pub(super) shown: String,
-}
-
-/// Where the server listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Address {
-    Host(String, u16),
-    Socket(String),
-}
-
-impl Address {
-    /// Whether the server runs on this machine, as far as the way there tells.
-    fn is_local(&self) -> bool {
-        match self {
-            Address::Host(host, _) => matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1"),
-            Address::Socket(_) => true,
-        }
-    }
-}
-
-impl std::fmt::Display for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Address::Host(host, port) => write!(f, "{host}:{port}"),
-            Address::Socket(path) => f.write_str(path),
-        }
-    }
 }
 
 /// The location that a URL names.
@@ -185,6 +157,8 @@ fn place_with(
         return Err(wrong("the URL names no database".to_owned()));
     }
     let mut socket = None;
+    // The words are those of MySQL's own clients
+    // (https://dev.mysql.com/doc/refman/8.0/en/connection-options.html#option_general_ssl-mode).
     let mut ssl_mode = None;
     let mut ssl_ca = file.ssl_ca.clone();
     let mut compress = false;
@@ -199,10 +173,10 @@ fn place_with(
             "socket" => socket = Some(value.clone().into_owned()),
             "ssl-mode" => {
                 ssl_mode = Some(match value.to_ascii_lowercase().replace('-', "_").as_str() {
-                    "disabled" => SslMode::Disabled,
-                    "required" => SslMode::Required,
-                    "verify_ca" => SslMode::VerifyCa,
-                    "verify_identity" => SslMode::VerifyIdentity,
+                    "disabled" => None,
+                    "required" => Some(Believe::Anybody),
+                    "verify_ca" => Some(Believe::AnyName),
+                    "verify_identity" => Some(Believe::Host),
                     _ => {
                         return Err(wrong(format!(
                             "ssl-mode={value}: takes disabled, required, verify_ca or verify_identity"
@@ -253,10 +227,8 @@ fn place_with(
     };
     let is_local = address.is_local();
     // What stays on this machine can't be listened to; what leaves it is encrypted, and the server has to prove itself.
-    let mode =
-        ssl_mode.unwrap_or(if is_local { SslMode::Disabled } else { SslMode::VerifyIdentity });
-    let tls =
-        (mode != SslMode::Disabled).then(|| Tls { mode, authority: ssl_ca.map(PathBuf::from) });
+    let believe = ssl_mode.unwrap_or((!is_local).then_some(Believe::Host));
+    let tls = believe.map(|believe| Tls { believe, authority: ssl_ca.map(PathBuf::from) });
     let shown = address.to_string();
     Ok(Place {
         address,
@@ -265,8 +237,7 @@ fn place_with(
         database,
         tls,
         compress,
-        connect_timeout,
-        read_timeout,
+        patience: Patience { connect: connect_timeout, answer: read_timeout },
         is_local,
         shown,
     })
@@ -304,7 +275,7 @@ mod tests {
         assert_eq!(tls("mysql://u@h/d?socket=/s"), None);
         assert_eq!(tls("mysql://u@db.example.org/d?ssl-mode=disabled"), None);
         let remote = tls("mariadb://u@db.example.org/d");
-        assert_eq!(remote, Some(Tls { mode: SslMode::VerifyIdentity, authority: None }));
+        assert_eq!(remote, Some(Tls { believe: Believe::Host, authority: None }));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use mysql_common::proto::MySerialize;
 
 use super::link::Link;
 use super::refusal;
-use crate::target::mysql::connect::{Address, Place};
+use crate::target::channel::Address;
+use crate::target::mysql::connect::Place;
 use crate::target::mysql::session::{Failure, NO_TLS};
 
 /// What we speak. What the server does not speak is left out.
@@ -68,7 +69,7 @@ pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, 
         spoken |= CapabilityFlags::CLIENT_SSL;
         let request = SslRequest::new(spoken, PACKET_MAX, COLLATION);
         send(&mut link, &request.with_mariadb_capabilities(extended))?;
-        link = link.encrypt(tls.client(host)?)?;
+        link = link.encrypt(tls, host)?;
     }
     let mut nonce = greeting.nonce();
     // The server's own default; which one the user has, it tells later.
@@ -134,7 +135,9 @@ fn prove(link: &mut Link<'_>, said: &[u8], password: &str, nonce: &[u8]) -> Resu
     const ASK_FOR_KEY: u8 = 2;
     match said {
         [KNOWN] => Ok(()),
-        [PROVE] if link.is_private() => send_bytes(link, &[password.as_bytes(), b"\0"].concat()),
+        [PROVE] if link.channel.is_private() => {
+            send_bytes(link, &[password.as_bytes(), b"\0"].concat())
+        }
         [PROVE] => send_bytes(link, &[ASK_FOR_KEY]),
         // The server's key, in PEM: what only its owner can read is the password, mixed with the nonce.
         key if key.starts_with(b"-----BEGIN") => {

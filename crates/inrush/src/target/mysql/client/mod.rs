@@ -1,9 +1,8 @@
 //! One connection of MySQL's protocol, in calls that block.
 //!
 //! ```text
-//! link   a socket, perhaps encrypted, packets on it, and who looks after a call that waits
+//! link   packets on a channel
 //! login  who we are, and what both sides can do
-//! tls    certificates
 //! ```
 //!
 //! The packets' layout is `mysql_common`'s; what is ours is that rows go out as they lie in memory, in LOAD DATA LOCAL and in
@@ -12,7 +11,6 @@
 
 mod link;
 mod login;
-mod tls;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +21,6 @@ use mysql_common::io::ParseBuf;
 use mysql_common::packets::StmtPacket;
 
 use link::Link;
-pub(super) use tls::{SslMode, Tls};
 
 use crate::target::mysql::connect::Place;
 use crate::target::mysql::session::{Done, Failure};
@@ -72,23 +69,23 @@ impl<'a> Client<'a> {
         stop: Option<&'a AtomicBool>,
     ) -> Result<Self, Failure> {
         let (mut link, greeted) = login::login(Link::connect(place, stop)?, place)?;
-        link.logged_in(greeted.id);
+        link.logged_in(place, greeted.id);
         Ok(Self { link, id: greeted.id, has_bulk: greeted.has_bulk, packet: Vec::new() })
     }
 
     /// From here on the call that waits is not given up when the user wants to stop.
     pub(super) fn unwatch(&mut self) {
-        self.link.unwatch();
+        self.link.channel.unwatch();
     }
 
     /// Whether the server was told to end the last command.
     pub(super) fn was_stopped(&self) -> bool {
-        self.link.was_stopped()
+        self.link.channel.was_stopped()
     }
 
     /// Says goodbye, and waits for nothing.
     pub(super) fn quit(mut self) {
-        self.link.be_brief();
+        self.link.channel.be_brief();
         let _ = self.link.command(command::QUIT, &[][..]);
     }
 
@@ -160,7 +157,7 @@ impl<'a> Client<'a> {
             Ok(()) => Ok(()),
             // A server that hangs up says why, if there is a why.
             Err(failure @ Failure::Lost(_)) => {
-                self.link.be_brief();
+                self.link.channel.be_brief();
                 match self.read() {
                     Err(why @ Failure::Server { .. }) => Err(why),
                     _ => Err(failure),

@@ -1,5 +1,4 @@
-//! Certificates: which servers are believed. The words are MySQL's own for `--ssl-mode`
-//! (https://dev.mysql.com/doc/refman/8.0/en/connection-options.html#option_general_ssl-mode).
+//! Certificates: which servers are believed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,37 +13,36 @@ use rustls::{
     SignatureScheme,
 };
 
-use crate::target::mysql::session::Failure;
+use super::Broken;
 
-/// How the connection is encrypted.
+/// Whom to believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::target::mysql) enum SslMode {
-    Disabled,
-    /// Encrypted, whoever answers.
-    Required,
-    /// By somebody whom an authority vouches for, whatever name it vouches for.
-    VerifyCa,
-    /// By the host that was asked for.
-    VerifyIdentity,
+pub(in crate::target) enum Believe {
+    /// Whoever answers.
+    Anybody,
+    /// Somebody whom an authority vouches for, whatever name it vouches for.
+    AnyName,
+    /// The host that was asked for.
+    Host,
 }
 
 /// How to encrypt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::target::mysql) struct Tls {
-    pub(in crate::target::mysql) mode: SslMode,
+pub(in crate::target) struct Tls {
+    pub(in crate::target) believe: Believe,
     /// The authority that is believed, in PEM or DER; without it, those that this machine and Mozilla believe.
-    pub(in crate::target::mysql) authority: Option<PathBuf>,
+    pub(in crate::target) authority: Option<PathBuf>,
 }
 
 impl Tls {
     /// A client's end that will believe only the right server.
-    pub(super) fn client(&self, host: &str) -> Result<ClientConnection, Failure> {
-        let failed = |error: Error| Failure::Lost(format!("TLS: {error}"));
+    pub(super) fn client(&self, host: &str) -> Result<ClientConnection, Broken> {
+        let failed = |error: Error| Broken::Lost(format!("TLS: {error}"));
         let provider = Arc::new(ring::default_provider());
-        let verifier: Arc<dyn ServerCertVerifier> = match self.mode {
-            SslMode::Disabled | SslMode::Required => Arc::new(Anybody(Arc::clone(&provider))),
-            SslMode::VerifyCa => Arc::new(AnyName(self.authorities(&provider)?)),
-            SslMode::VerifyIdentity => self.authorities(&provider)?,
+        let verifier: Arc<dyn ServerCertVerifier> = match self.believe {
+            Believe::Anybody => Arc::new(Anybody(Arc::clone(&provider))),
+            Believe::AnyName => Arc::new(AnyName(self.authorities(&provider)?)),
+            Believe::Host => self.authorities(&provider)?,
         };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -53,7 +51,7 @@ impl Tls {
             .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
-            Failure::Lost(format!("TLS: {host} is no name that a certificate could hold"))
+            Broken::Lost(format!("TLS: {host} is no name that a certificate could hold"))
         })?;
         ClientConnection::new(Arc::new(config), name).map_err(failed)
     }
@@ -61,7 +59,7 @@ impl Tls {
     fn authorities(
         &self,
         provider: &Arc<CryptoProvider>,
-    ) -> Result<Arc<WebPkiServerVerifier>, Failure> {
+    ) -> Result<Arc<WebPkiServerVerifier>, Broken> {
         /// The certificates that this machine trusts.
         const SYSTEM: &str = "/etc/ssl/certs/ca-certificates.crt";
         let mut roots = RootCertStore::empty();
@@ -69,7 +67,7 @@ impl Tls {
             Some(path) => {
                 for certificate in certificates(path)? {
                     roots.add(certificate).map_err(|_| {
-                        Failure::Lost(format!("{} is no certificate", path.display()))
+                        Broken::Lost(format!("{} is no certificate", path.display()))
                     })?;
                 }
             }
@@ -81,12 +79,12 @@ impl Tls {
         }
         WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
             .build()
-            .map_err(|error| Failure::Lost(format!("TLS: no certificate to go by: {error}")))
+            .map_err(|error| Broken::Lost(format!("TLS: no certificate to go by: {error}")))
     }
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
-    let wrong = |why: String| Failure::Lost(format!("certificate {}: {why}", path.display()));
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Broken> {
+    let wrong = |why: String| Broken::Lost(format!("certificate {}: {why}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match found {

@@ -1,0 +1,419 @@
+//! The way to a server: a socket, perhaps encrypted, and a watch over calls that wait.
+//!
+//! Calls block. While they wait they look every [`TICK`] whether the user wants to stop, and whether the server takes longer than it
+//! may. Where it can be told to end a command (over a connection of its own), it is, and what it says then is still read.
+
+mod tls;
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustls::{ClientConnection, StreamOwned};
+use socket2::{SockRef, TcpKeepalive};
+
+pub(in crate::target) use tls::{Believe, Tls};
+
+/// How often a call that waits looks whether the user wants to stop.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long a command may go on once the server was told to end it.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The longest that goodbye may take.
+const GOODBYE: Duration = Duration::from_millis(500);
+
+/// How often an idle connection is asked whether it is still there, so that a server that vanished without a word is noticed.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::target) enum Address {
+    Host(String, u16),
+    Socket(String),
+}
+
+impl Address {
+    /// Whether the server runs on this machine, as far as the way there tells.
+    pub(in crate::target) fn is_local(&self) -> bool {
+        match self {
+            Address::Host(host, _) => matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1"),
+            Address::Socket(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Host(host, port) => write!(f, "{host}:{port}"),
+            Address::Socket(path) => f.write_str(path),
+        }
+    }
+}
+
+/// How long a server may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::target) struct Patience {
+    /// To answer at all, and to let us in.
+    pub(in crate::target) connect: Duration,
+    /// For one answer; `None` for as long as it likes.
+    pub(in crate::target) answer: Option<Duration>,
+}
+
+/// Bytes to and from a server.
+pub(in crate::target) struct Channel<'a> {
+    way: Way<'a>,
+}
+
+enum Way<'a> {
+    Plain(Socket<'a>),
+    Encrypted(Box<StreamOwned<ClientConnection, Socket<'a>>>),
+}
+
+impl<'a> Channel<'a> {
+    /// A socket to the server, on which nothing was said.
+    ///
+    /// # Errors
+    /// When nobody answers in time, or the user does not want to wait.
+    pub(in crate::target) fn connect(
+        address: &Address,
+        patience: Patience,
+        stop: Option<&'a AtomicBool>,
+    ) -> Result<Self, Broken> {
+        let watch = Watch::new(patience, stop);
+        let stream = match address {
+            Address::Socket(path) => Stream::Unix(UnixStream::connect(path)?),
+            Address::Host(host, port) => Stream::Tcp(reach(host, *port, &watch)?),
+        };
+        stream.prepare()?;
+        Ok(Self { way: Way::Plain(Socket { stream, watch }) })
+    }
+
+    /// Encrypts all that follows.
+    ///
+    /// # Errors
+    /// When the server isn't whom it has to be.
+    pub(in crate::target) fn encrypt(self, tls: &Tls, host: &str) -> Result<Self, Broken> {
+        let Way::Plain(mut socket) = self.way else { return Ok(self) };
+        let mut tls = tls.client(host)?;
+        while tls.is_handshaking() {
+            tls.complete_io(&mut socket)?;
+        }
+        Ok(Self { way: Way::Encrypted(Box::new(StreamOwned::new(tls, socket))) })
+    }
+
+    /// Whether nobody on the way can read along.
+    pub(in crate::target) fn is_private(&self) -> bool {
+        match &self.way {
+            Way::Encrypted(_) => true,
+            Way::Plain(socket) => matches!(socket.stream, Stream::Unix(_)),
+        }
+    }
+
+    fn watch(&mut self) -> &mut Watch<'a> {
+        match &mut self.way {
+            Way::Plain(socket) => &mut socket.watch,
+            Way::Encrypted(tls) => &mut tls.sock.watch,
+        }
+    }
+
+    /// The server has let us in; `end` tells it to end the command that it is at.
+    pub(in crate::target) fn logged_in(&mut self, end: impl Fn() + Send + 'a) {
+        self.watch().end = Some(Box::new(end));
+    }
+
+    /// A command begins: its time starts anew.
+    pub(in crate::target) fn begin(&mut self) {
+        self.watch().restart();
+    }
+
+    /// From here on a call that waits is not given up when the user wants to stop.
+    pub(in crate::target) fn unwatch(&mut self) {
+        self.watch().stop = None;
+    }
+
+    /// Waits no longer than politeness asks for: only goodbye is left to say.
+    pub(in crate::target) fn be_brief(&mut self) {
+        let watch = self.watch();
+        watch.stop = None;
+        watch.is_leaving = true;
+        watch.restart();
+    }
+
+    /// Whether the server was told to end the last command.
+    pub(in crate::target) fn was_stopped(&self) -> bool {
+        match &self.way {
+            Way::Plain(socket) => socket.watch.ended.is_some(),
+            Way::Encrypted(tls) => tls.sock.watch.ended.is_some(),
+        }
+    }
+}
+
+impl Read for Channel<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.way {
+            Way::Plain(socket) => socket.read(buffer),
+            Way::Encrypted(tls) => tls.read(buffer),
+        }
+    }
+}
+
+impl Write for Channel<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match &mut self.way {
+            Way::Plain(socket) => socket.write(buffer),
+            Way::Encrypted(tls) => tls.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.way {
+            Way::Plain(socket) => socket.flush(),
+            Way::Encrypted(tls) => tls.flush(),
+        }
+    }
+}
+
+/// Connects to the first address of `host` that answers, while the user may change his mind: neither looking up a name nor
+/// connecting can be interrupted, so another thread does both.
+fn reach(host: &str, port: u16, watch: &Watch<'_>) -> Result<TcpStream, Broken> {
+    let (sender, receiver) = channel();
+    let (host, limit) = (host.to_owned(), watch.patience.connect);
+    std::thread::spawn(move || {
+        let connect = || {
+            let mut outcome = Err(io::Error::new(ErrorKind::NotFound, "the name has no address"));
+            for address in (host.as_str(), port).to_socket_addrs()? {
+                outcome = TcpStream::connect_timeout(&address, limit);
+                if outcome.is_ok() {
+                    break;
+                }
+            }
+            outcome
+        };
+        // Nobody may be waiting any more.
+        let _ = sender.send(connect());
+    });
+    loop {
+        match receiver.recv_timeout(TICK) {
+            Ok(connected) => return Ok(connected?),
+            Err(RecvTimeoutError::Timeout) => watch.look_while_connecting()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Broken::Lost("the name can't be looked up".to_owned()));
+            }
+        }
+    }
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// Has reads and writes return after a tick, and a server that vanished noticed.
+    fn prepare(&self) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => {
+                stream.set_nodelay(true)?;
+                SockRef::from(stream)
+                    .set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
+                stream.set_read_timeout(Some(TICK))?;
+                stream.set_write_timeout(Some(TICK))
+            }
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(Some(TICK))?;
+                stream.set_write_timeout(Some(TICK))
+            }
+        }
+    }
+}
+
+/// A socket that blocks for as long as its watch allows.
+struct Socket<'a> {
+    stream: Stream,
+    watch: Watch<'a>,
+}
+
+impl Socket<'_> {
+    /// Does `work` until it is done, the socket fails, or the watch has enough.
+    fn patiently<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Stream) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            self.watch.look()?;
+            match work(&mut self.stream) {
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                    ) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+impl Read for Socket<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.patiently(|stream| match stream {
+            Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Unix(stream) => stream.read(buffer),
+        })
+    }
+}
+
+impl Write for Socket<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.patiently(|stream| match stream {
+            Stream::Tcp(stream) => stream.write(buffer),
+            Stream::Unix(stream) => stream.write(buffer),
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Looks whether a call has waited long enough.
+struct Watch<'a> {
+    patience: Patience,
+    /// `None` while nothing may be ended halfway.
+    stop: Option<&'a AtomicBool>,
+    /// Tells the server to end the command; `None` as long as it has not let us in.
+    end: Option<Box<dyn Fn() + Send + 'a>>,
+    /// When the command was sent, and how long it may take.
+    began: Instant,
+    limit: Option<Duration>,
+    looked: Instant,
+    /// When the server was told to end the command.
+    ended: Option<Instant>,
+    /// Only goodbye is left to say.
+    is_leaving: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(patience: Patience, stop: Option<&'a AtomicBool>) -> Self {
+        let now = Instant::now();
+        Self {
+            patience,
+            stop,
+            end: None,
+            began: now,
+            limit: Some(patience.connect),
+            looked: now,
+            ended: None,
+            is_leaving: false,
+        }
+    }
+
+    /// A command begins.
+    fn restart(&mut self) {
+        self.limit = match self.end {
+            _ if self.is_leaving => Some(GOODBYE),
+            Some(_) => self.patience.answer,
+            None => Some(self.patience.connect),
+        };
+        self.began = Instant::now();
+        self.ended = None;
+    }
+
+    fn is_asked_to_stop(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Relaxed))
+    }
+
+    fn look_while_connecting(&self) -> Result<(), Impatience> {
+        match self.limit {
+            _ if self.is_asked_to_stop() => Err(Impatience::Stopped),
+            Some(limit) if self.began.elapsed() > limit => Err(Impatience::NoAnswer(limit)),
+            _ => Ok(()),
+        }
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        if now - self.looked < TICK {
+            return Ok(());
+        }
+        self.looked = now;
+        let Some(end) = &self.end else { return Ok(self.look_while_connecting()?) };
+        if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
+            return Err(Impatience::NoAnswer(limit).into());
+        }
+        match self.ended {
+            None if self.is_asked_to_stop() => {
+                self.ended = Some(now);
+                end();
+            }
+            Some(since) if since.elapsed() > END_TIMEOUT => return Err(Impatience::NoEnd.into()),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Why a call was given up.
+#[derive(Debug)]
+enum Impatience {
+    Stopped,
+    NoAnswer(Duration),
+    NoEnd,
+}
+
+impl fmt::Display for Impatience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped => write!(f, "stopped"),
+            Self::NoAnswer(limit) => write!(f, "no answer within {} s", limit.as_secs()),
+            Self::NoEnd => write!(f, "the server does not end it"),
+        }
+    }
+}
+
+impl std::error::Error for Impatience {}
+
+impl From<Impatience> for io::Error {
+    fn from(impatience: Impatience) -> Self {
+        io::Error::other(impatience)
+    }
+}
+
+/// Why there is no talking to the server any more.
+#[derive(Debug)]
+pub(in crate::target) enum Broken {
+    /// The user does not want to wait.
+    Stopped,
+    /// The connection is gone, or never was: one sentence without a full stop.
+    Lost(String),
+}
+
+impl From<Impatience> for Broken {
+    fn from(impatience: Impatience) -> Self {
+        match impatience {
+            Impatience::Stopped => Broken::Stopped,
+            other => Broken::Lost(other.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Self {
+        let inner = error.get_ref();
+        if inner.is_some_and(|inner| matches!(inner.downcast_ref(), Some(Impatience::Stopped))) {
+            return Broken::Stopped;
+        }
+        match error.kind() {
+            ErrorKind::UnexpectedEof => Broken::Lost("the server closed it".to_owned()),
+            _ if inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>) => {
+                Broken::Lost(format!("TLS: {error}"))
+            }
+            _ => Broken::Lost(error.to_string()),
+        }
+    }
+}
