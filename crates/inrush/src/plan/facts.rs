@@ -133,6 +133,8 @@ pub struct TableFacts {
     pub primary_key: Vec<String>,
     /// Unique keys besides the primary one.
     pub unique_keys: Vec<Vec<String>>,
+    /// Indexes that refuse no row, so that they may as well be built after the rows, as the engine spells them.
+    pub indexes: Vec<String>,
     /// Tables whose rows the engine would delete or change if this one's were deleted.
     pub dependents: Vec<String>,
     /// Whether the engine checks foreign keys of other tables against this one's rows.

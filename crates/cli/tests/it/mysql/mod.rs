@@ -18,6 +18,9 @@ mod tables;
 /// Keys, and rows whose key is there already.
 mod keys;
 
+/// Indexes, before the rows or after them.
+mod indexes;
+
 /// The engines that a table can have.
 mod engines;
 

@@ -54,6 +54,9 @@ pub(super) fn create_table(name: &str, plan: &Plan, engine: &str) -> String {
         let key = names(plan.request.primary_key.iter().map(String::as_str));
         parts.push(format!("PRIMARY KEY ({key})"));
     }
+    if plan.choice.knobs.get("indexes") == Some("before") {
+        parts.extend(indexes(plan));
+    }
     format!(
         "CREATE TABLE {} ({}) ENGINE={engine} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
         quote(name),
@@ -63,13 +66,13 @@ pub(super) fn create_table(name: &str, plan: &Plan, engine: &str) -> String {
 
 /// One ALTER TABLE for all indexes that were asked for: the rows are read once.
 pub(super) fn add_indexes(name: &str, plan: &Plan) -> String {
-    let indexes: Vec<String> = plan
-        .request
-        .indexes
-        .iter()
-        .map(|columns| format!("ADD INDEX ({})", names(columns.iter().map(String::as_str))))
-        .collect();
-    format!("ALTER TABLE {} {}", quote(name), indexes.join(", "))
+    let adds: Vec<String> = indexes(plan).map(|index| format!("ADD {index}")).collect();
+    format!("ALTER TABLE {} {}", quote(name), adds.join(", "))
+}
+
+fn indexes(plan: &Plan) -> impl Iterator<Item = String> {
+    let indexes = plan.request.indexes.iter();
+    indexes.map(|columns| format!("INDEX ({})", names(columns.iter().map(String::as_str))))
 }
 
 /// What stands before and after the rows of an INSERT.

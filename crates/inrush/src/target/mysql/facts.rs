@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Kind, Result};
 use crate::plan::{Column, TableFacts, TargetFacts};
 use crate::target::mysql::ddl::{literal, quote};
+use crate::target::mysql::indexes;
 use crate::target::mysql::session::{Failure, Session};
 use crate::target::mysql::types;
 
@@ -210,6 +211,15 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
     } else {
         None
     };
+    // Other engines build an index by writing the whole table again.
+    if kind == "BASE TABLE" && facts.storage.as_deref() == Some("innodb") {
+        facts.indexes = match indexes::show(session, &facts.name) {
+            Ok(create) => indexes::deferrable(&create),
+            // Whoever may not see them may not build them either.
+            Err(Failure::Server { .. }) => Vec::new(),
+            Err(failure) => return Err(failure),
+        };
+    }
     facts.holds_rows =
         !session.table(&format!("SELECT 1 FROM {} LIMIT 1", quote(&facts.name)))?.is_empty();
     Ok(Some(facts))

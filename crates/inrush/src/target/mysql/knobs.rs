@@ -3,13 +3,14 @@
 use crate::target::{Knob, KnobKind};
 
 /// Those of strategies that send many rows with one statement and leave its size to the chunk.
-pub(super) static BULK: [Knob; 5] =
-    [ENGINE, SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, ROWS_PER_STATEMENT];
+pub(super) static BULK: [Knob; 6] =
+    [ENGINE, INDEXES, SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, ROWS_PER_STATEMENT];
 
 /// Those of INSERT with many rows.
-pub(super) static STATEMENT: [Knob; 6] = [
+pub(super) static STATEMENT: [Knob; 7] = [
     ROWS_PER_TRANSACTION,
     ENGINE,
+    INDEXES,
     SQL_LOG_BIN,
     UNIQUE_CHECKS,
     FOREIGN_KEY_CHECKS,
@@ -17,8 +18,8 @@ pub(super) static STATEMENT: [Knob; 6] = [
 ];
 
 /// Those of INSERT with one row.
-pub(super) static ROW: [Knob; 5] =
-    [ROWS_PER_TRANSACTION, ENGINE, SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS];
+pub(super) static ROW: [Knob; 6] =
+    [ROWS_PER_TRANSACTION, ENGINE, INDEXES, SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS];
 
 /// Those of a load whose rows pass through MyISAM.
 pub(super) static CONVERT: [Knob; 4] =
@@ -61,6 +62,12 @@ const ENGINE: Knob = Knob {
     ]),
     default: "innodb",
     about: "the storage engine of a table that the load makes",
+};
+const INDEXES: Knob = Knob {
+    name: "indexes",
+    kind: KnobKind::Choice(&["after", "before"]),
+    default: "after",
+    about: "whether indexes that are not unique are built after the rows; 'before' is the planner's choice for a table that is there and few rows",
 };
 const SQL_LOG_BIN: Knob = Knob {
     name: "sql_log_bin",

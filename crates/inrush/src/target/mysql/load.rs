@@ -116,6 +116,49 @@ const COMMIT_BYTES: usize = 16 << 20;
 /// More connections than this help no server.
 const LANES_MAX: usize = 64;
 
+/// Below so many bytes of input it is cheaper to keep the indexes of a table that is there while its rows come.
+const BYTES_FOR_INDEXES: u64 = 4 << 20;
+
+/// Indexes of the table that is there which are built after the rows.
+fn indexes_after<'f>(request: &Request, facts: &'f Facts, knobs: &Knobs) -> &'f [String] {
+    match kept_table(request, facts) {
+        Some(table) if is_staged(request, facts) && knobs.get("indexes") == Some("after") => {
+            &table.indexes
+        }
+        _ => &[],
+    }
+}
+
+/// Decides when indexes are built, where the user leaves it to us, and says what comes of it; an error is why the user's wish
+/// can't be had.
+fn time_indexes(
+    request: &Request,
+    facts: &Facts,
+    knobs: &mut Knobs,
+) -> Result<Option<String>, &'static str> {
+    let count = match kept_table(request, facts) {
+        Some(table) if !table.indexes.is_empty() => {
+            let small = facts.source.bytes.is_some_and(|bytes| bytes < BYTES_FOR_INDEXES);
+            if small || !is_staged(request, facts) {
+                knobs.suggest("indexes", "before");
+            }
+            if !is_staged(request, facts) && knobs.get("indexes") == Some("after") {
+                return Err(
+                    "indexes=after takes a hidden table, and the rows go straight into the one that is there",
+                );
+            }
+            indexes_after(request, facts, knobs).len()
+        }
+        None if knobs.get("indexes") != Some("before") => request.indexes.len(),
+        _ => 0,
+    };
+    Ok(match count {
+        0 => None,
+        1 => Some("1 index is built after the rows".to_owned()),
+        _ => Some(format!("{count} indexes are built after the rows, in one go")),
+    })
+}
+
 /// What all strategies answer to `fit`.
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lanes: bool) -> Fit {
     let kept = kept_table(request, facts);
@@ -181,6 +224,10 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         (false, _) if transactions && !commits => "one connection and one transaction: the table is in use, or has what a rename would lose".to_owned(),
         (false, _) => "one connection, straight into the table".to_owned(),
     });
+    match time_indexes(request, facts, knobs) {
+        Ok(note) => notes.extend(note),
+        Err(reason) => return unusable(reason.to_owned()),
+    }
     notes.extend(advice(facts, &engine));
     Fit::Usable {
         atomic: staged || transactions && !commits,
@@ -312,10 +359,12 @@ impl<'a> MysqlLoad<'a> {
         }
         if is_staged(&plan.request, &plan.facts) {
             let first = self.writing.engine(&self.engine).to_owned();
+            let indexes = indexes_after(&plan.request, &plan.facts, &plan.choice.knobs);
             match Staging::make(&mut self.session, plan, &first) {
                 Ok(staging) => {
-                    self.staging = Some(staging);
-                    return Ok(());
+                    let left_out =
+                        self.staging.insert(staging).leave_out(indexes, &mut self.session, plan);
+                    return left_out.map_err(|failure| self.session.explain(failure));
                 }
                 // Who may write rows but make no table loads them over one connection, in one transaction; so does a table with rows
                 // so wide that no second one like it could be made (1118), since innodb_strict_mode is on.
@@ -437,6 +486,11 @@ impl<'a> MysqlLoad<'a> {
     }
 }
 
+/// Whether indexes that the user asked for are built after the rows of a table that the load makes.
+fn asks_for_indexes(plan: &Plan) -> bool {
+    !plan.request.indexes.is_empty() && plan.choice.knobs.get("indexes") != Some("before")
+}
+
 /// Sets what the load relies on. Only this connection is concerned.
 fn configure(session: &mut Session<'_>, plan: &Plan) -> Result<()> {
     let found = plan.facts.target.settings.get("sql_mode").map_or("", String::as_str);
@@ -513,17 +567,23 @@ impl Load for MysqlLoad<'_> {
     }
 
     fn indexes(&self) -> bool {
-        !self.plan.request.indexes.is_empty() || self.writing.completes_slowly()
+        asks_for_indexes(self.plan)
+            || self.staging.as_ref().is_some_and(Staging::lacks_indexes)
+            || self.writing.completes_slowly()
     }
 
     fn complete(&mut self) -> Result<()> {
         let table = self.table().to_owned();
-        let Self { writing, session, plan, .. } = self;
+        let Self { writing, session, plan, staging, .. } = self;
         let mut completed = writing.complete(session, &table, plan);
-        if completed.is_ok() && !plan.request.indexes.is_empty() {
+        if completed.is_ok() && asks_for_indexes(plan) {
             completed = session.execute(ddl::add_indexes(&table, plan)).map(drop);
         }
-        completed.map_err(|failure| session.explain(failure))
+        completed.map_err(|failure| session.explain(failure))?;
+        match staging {
+            Some(staging) => staging.build_indexes(session, plan),
+            None => Ok(()),
+        }
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {

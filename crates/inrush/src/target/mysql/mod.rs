@@ -5,7 +5,7 @@
 //! client   the protocol                    types    column types: what each keeps, and how
 //! session  one connection                  encode   rows in the notations that the server reads; binary: as parameters
 //! ddl      SQL that names things           load     the steps of a load; load_data, insert, csv_file: ways through it
-//! staging  the hidden table
+//! staging  the hidden table                indexes  what it goes without while its rows come
 //! statement  the lane: one statement after another, and what the server says of its rows
 //! ```
 
@@ -16,6 +16,7 @@ mod csv_file;
 mod ddl;
 mod encode;
 mod facts;
+mod indexes;
 mod insert;
 mod knobs;
 mod load;

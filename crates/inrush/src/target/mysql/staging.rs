@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, Hasher};
 use crate::error::{Error, Result};
 use crate::plan::{Action, Plan};
 use crate::target::mysql::ddl::{self, literal, quote};
+use crate::target::mysql::indexes;
 use crate::target::mysql::session::{Failure, Session};
 
 /// What every hidden table's name begins with.
@@ -23,6 +24,8 @@ const EMPTY: &str = "_empty";
 /// A hidden table.
 pub(super) struct Staging {
     pub(super) name: String,
+    /// Indexes of the target that this table lacks until its rows are in.
+    left_out: Vec<String>,
 }
 
 impl Staging {
@@ -33,16 +36,63 @@ impl Staging {
         engine: &str,
     ) -> Result<Self, Failure> {
         let random = RandomState::new().build_hasher().finish();
-        let staging = Self { name: format!("{PREFIX}{random:016x}") };
+        let staging = Self { name: format!("{PREFIX}{random:016x}"), left_out: Vec::new() };
         let lock = lock_name(session, &staging.name);
         session.value(&format!("SELECT GET_LOCK({lock}, 10)"))?;
         session.execute(match plan.choice.action.makes_table() {
             true => ddl::create_table(&staging.name, plan, engine),
-            false => {
-                format!("CREATE TABLE {} LIKE {}", quote(&staging.name), quote(&plan.table))
-            }
+            false => staging.like(plan),
         })?;
         Ok(staging)
+    }
+
+    fn like(&self, plan: &Plan) -> String {
+        format!("CREATE TABLE {} LIKE {}", quote(&self.name), quote(&plan.table))
+    }
+
+    /// Has the table, made like the target, go without `indexes` until its rows are in, if that can be done.
+    pub(super) fn leave_out(
+        &mut self,
+        indexes: &[String],
+        session: &mut Session<'_>,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
+        if indexes.is_empty() {
+            return Ok(());
+        }
+        if indexes::take_out(session, &self.name, &plan.table, indexes)? {
+            self.left_out = indexes.to_vec();
+            return Ok(());
+        }
+        // Who knows which it has now.
+        session.execute(format!("DROP TABLE {}", quote(&self.name)))?;
+        session.execute(self.like(plan)).map(drop)
+    }
+
+    /// Whether there are indexes to be built after the rows.
+    pub(super) fn lacks_indexes(&self) -> bool {
+        !self.left_out.is_empty()
+    }
+
+    /// Builds what was left out.
+    ///
+    /// # Errors
+    /// When it can't be done, or the table is not like the target afterwards: nobody must lose an index.
+    pub(super) fn build_indexes(&mut self, session: &mut Session<'_>, plan: &Plan) -> Result<()> {
+        if self.left_out.is_empty() {
+            return Ok(());
+        }
+        let alike = indexes::build(session, &self.name, &plan.table, &self.left_out)
+            .map_err(|failure| session.explain(failure))?;
+        if !alike {
+            return Err(Error::target(format!(
+                "table {} has other columns or indexes than when the load began",
+                plan.table
+            ))
+            .advise("run the load again: it will look at what is there now"));
+        }
+        self.left_out.clear();
+        Ok(())
     }
 
     /// Gives the table the target's name, in one step that other connections see whole or not at all. What had the name goes.
