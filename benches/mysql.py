@@ -201,7 +201,8 @@ def main() -> None:
             subprocess.run([sys.executable, str(ROOT / "benches" / "nodes.py"), str(args.rows)], stdout=out, check=True)
         with open(work / "b.tsv", "rb") as tsv:
             for half, rows in (("first.tsv", args.rows // 2), ("second.tsv", args.rows - args.rows // 2)):
-                (work / half).write_bytes(b"".join(tsv.readline() for _ in range(rows)))
+                with open(work / half, "wb") as out:
+                    out.writelines(tsv.readline() for _ in range(rows))
         with open(work / "b.tsv") as tsv, open(work / "few.csv", "w") as csv:
             csv.write(",".join(f"column_{n}" for n in range(1, 9)) + "\n")
             for _ in range(args.rows // 10):
