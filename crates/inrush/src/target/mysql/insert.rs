@@ -108,6 +108,14 @@ impl Write for TupleWriter {
     }
 }
 
+/// Has the server prepare an INSERT of one row.
+fn prepare(session: &mut Session<'_>, table: &str, plan: &Plan) -> Result<client::Prepared> {
+    let Insert { head, tail } = Insert::into(table, plan, "");
+    let marks = vec!["?"; plan.choice.columns.len()].join(", ");
+    let prepared = session.prepare(&format!("{head}VALUES ({marks}){tail}"));
+    prepared.map_err(|failure| session.explain(failure))
+}
+
 impl Writing for Prepared {
     fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
         encode::encoder::<Parameters>(shape, stores, plan)
@@ -120,11 +128,7 @@ impl Writing for Prepared {
         stores: &Stores,
         plan: &'p Plan,
     ) -> Result<Box<dyn Write + 'p>> {
-        let Insert { head, tail } = Insert::into(table, plan, "");
-        let marks = vec!["?"; plan.choice.columns.len()].join(", ");
-        let statement = session
-            .prepare(&format!("{head}VALUES ({marks}){tail}"))
-            .map_err(|failure| session.explain(failure))?;
+        let statement = prepare(session, table, plan)?;
         let (head, types) = (Parameters::nulls(stores.classes().count()), binary::types(stores));
         Ok(Box::new(PreparedWriter { statement, head, types, parameters: Vec::new() }))
     }
@@ -184,11 +188,7 @@ impl Writing for Bulk {
         stores: &Stores,
         plan: &'p Plan,
     ) -> Result<Box<dyn Write + 'p>> {
-        let Insert { head, tail } = Insert::into(table, plan, "");
-        let marks = vec!["?"; plan.choice.columns.len()].join(", ");
-        let statement = session
-            .prepare(&format!("{head}VALUES ({marks}){tail}"))
-            .map_err(|failure| session.explain(failure))?;
+        let statement = prepare(session, table, plan)?;
         Ok(Box::new(BulkWriter { statement, types: binary::types(stores) }))
     }
 }
