@@ -212,6 +212,10 @@ fn steps(
     }
     let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
 
+    // What comes now may take long, and begins anew what a connection could be told to end.
+    if observer.stop().load(Relaxed) {
+        return Err(Error::interrupted());
+    }
     let indexes = load.indexes();
     if indexes {
         observer.phase(&Phase::Index);

@@ -220,6 +220,8 @@ fn parameters_that_nobody_knows() {
         for (parameter, words) in [
             ("sslmode=off", "sslmode"),
             ("ssl-mode=maybe", "ssl-mode"),
+            ("ssl-mode=verify_ca", "ssl-ca=FILE"),
+            ("ssl-mode=disabled&ssl-ca=ca.pem", "ssl-ca"),
             ("compress=lots", "compress"),
             ("connect-timeout=soon", "connect-timeout"),
             ("password=tiger-7-teeth", "password"),
@@ -291,18 +293,24 @@ fn tls_believes_whom_the_mode_says() {
         load("ssl-mode=required&compress=yes").exits(0);
         if std::path::Path::new(&authority).exists() {
             load(&format!("ssl-mode=verify_ca&ssl-ca={authority}")).exits(0);
+            // Who names an authority has it asked.
+            load(&format!("ssl-ca={authority}")).exits(0);
+            let another = format!("{folder}client-cert.pem");
+            for parameters in
+                [format!("ssl-ca={another}"), format!("ssl-mode=required&ssl-ca={another}")]
+            {
+                load(&parameters).exits(1).says(&["certificate"]).ends_with_nothing_changed();
+            }
             // The server made it for itself: it names no host.
             load(&format!("ssl-mode=verify_identity&ssl-ca={authority}"))
                 .exits(1)
                 .says(&["not valid for name", "verify_ca"])
                 .ends_with_nothing_changed();
         }
-        for mode in ["verify_ca", "verify_identity"] {
-            load(&format!("ssl-mode={mode}"))
-                .exits(1)
-                .says(&["certificate", "ssl-ca=FILE"])
-                .ends_with_nothing_changed();
-        }
+        load("ssl-mode=verify_identity")
+            .exits(1)
+            .says(&["certificate", "ssl-ca=FILE"])
+            .ends_with_nothing_changed();
         load("ssl-mode=verify_ca&ssl-ca=t.csv").exits(1).says(&["certificate"]);
         load("ssl-mode=verify_ca&ssl-ca=none.pem").exits(1).says(&["none.pem"]);
     });

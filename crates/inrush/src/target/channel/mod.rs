@@ -19,10 +19,13 @@ use socket2::{SockRef, TcpKeepalive};
 pub(in crate::target) use tls::{Believe, Tls};
 
 /// How often a call that waits looks whether the user wants to stop.
-const TICK: Duration = Duration::from_millis(50);
+pub(in crate::target) const TICK: Duration = Duration::from_millis(50);
 
 /// How long a command may go on once the server was told to end it.
-const END_TIMEOUT: Duration = Duration::from_secs(10);
+pub(in crate::target) const END_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often it is told again: the first time the command may not have arrived yet.
+const END_AGAIN: Duration = Duration::from_secs(1);
 
 /// The longest that goodbye may take.
 const GOODBYE: Duration = Duration::from_millis(500);
@@ -115,6 +118,18 @@ impl<'a> Channel<'a> {
         }
     }
 
+    /// Whether the other end is on this machine.
+    pub(in crate::target) fn is_local(&self) -> bool {
+        let socket = match &self.way {
+            Way::Plain(socket) => socket,
+            Way::Encrypted(tls) => &tls.sock,
+        };
+        match &socket.stream {
+            Stream::Unix(_) => true,
+            Stream::Tcp(stream) => stream.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()),
+        }
+    }
+
     fn watch(&mut self) -> &mut Watch<'a> {
         match &mut self.way {
             Way::Plain(socket) => &mut socket.watch,
@@ -142,7 +157,8 @@ impl<'a> Channel<'a> {
         let watch = self.watch();
         watch.stop = None;
         watch.is_leaving = true;
-        watch.restart();
+        watch.began = Instant::now();
+        watch.limit = Some(GOODBYE);
     }
 
     /// Whether the server was told to end the last command.
@@ -292,8 +308,8 @@ struct Watch<'a> {
     began: Instant,
     limit: Option<Duration>,
     looked: Instant,
-    /// When the server was told to end the command.
-    ended: Option<Instant>,
+    /// When the server was told to end the command, for the first time and the last.
+    ended: Option<(Instant, Instant)>,
     /// Only goodbye is left to say.
     is_leaving: bool,
 }
@@ -347,12 +363,13 @@ impl<'a> Watch<'a> {
             return Err(Impatience::NoAnswer(limit).into());
         }
         match self.ended {
-            None if self.is_asked_to_stop() => {
-                self.ended = Some(now);
+            Some((first, _)) if now - first > END_TIMEOUT => return Err(Impatience::NoEnd.into()),
+            Some((_, last)) if now - last < END_AGAIN => {}
+            None if !self.is_asked_to_stop() => {}
+            ended => {
                 end();
+                self.ended = Some((ended.map_or(now, |(first, _)| first), Instant::now()));
             }
-            Some(since) if since.elapsed() > END_TIMEOUT => return Err(Impatience::NoEnd.into()),
-            _ => {}
         }
         Ok(())
     }

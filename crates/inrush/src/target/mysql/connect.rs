@@ -227,7 +227,24 @@ fn place_with(
     };
     let is_local = address.is_local();
     // What stays on this machine can't be listened to; what leaves it is encrypted, and the server has to prove itself.
-    let believe = ssl_mode.unwrap_or((!is_local).then_some(Believe::Host));
+    // Who names an authority wants it asked, as with MySQL's own clients.
+    let names_authority = url.query_pairs().any(|(name, _)| name == "ssl-ca");
+    let believe = match ssl_mode {
+        Some(None) if names_authority => {
+            return Err(wrong(
+                "ssl-mode=disabled asks no authority, and ssl-ca names one".to_owned(),
+            ));
+        }
+        Some(Some(Believe::AnyName)) if ssl_ca.is_none() => {
+            return Err(wrong(
+                "ssl-mode=verify_ca takes a certificate for any name, so ssl-ca=FILE has to say whose".to_owned(),
+            ));
+        }
+        Some(Some(Believe::Anybody)) if names_authority => Some(Believe::AnyName),
+        Some(believe) => believe,
+        None if !is_local => Some(Believe::Host),
+        None => names_authority.then_some(Believe::AnyName),
+    };
     let tls = believe.map(|believe| Tls { believe, authority: ssl_ca.map(PathBuf::from) });
     let shown = address.to_string();
     Ok(Place {

@@ -145,8 +145,11 @@ pub(super) fn show(session: &mut Session<'_>, table: &str) -> Result<String, Fai
         "SET @inrush_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = '', SESSION sql_quote_show_create = 1",
     )?;
     let rows = session.table(&format!("SHOW CREATE TABLE {}", quote(table)));
-    session.execute("SET SESSION sql_mode = @inrush_sql_mode")?;
-    Ok(rows?.into_iter().flatten().nth(1).flatten().unwrap_or_default())
+    let restored = session.execute("SET SESSION sql_mode = @inrush_sql_mode");
+    // The first failure is the one that tells why.
+    let rows = rows?;
+    restored?;
+    Ok(rows.into_iter().flatten().nth(1).flatten().unwrap_or_default())
 }
 
 /// Whether two tables have the same columns and the same keys. The server names constraints after their table. And it sorts keys

@@ -161,7 +161,9 @@ impl Write for PreparedWriter {
             parameters.push(SEND_TYPES);
             parameters.extend_from_slice(types);
             parameters.extend_from_slice(values);
-            done = session.execute_prepared(*statement, parameters)?;
+            let one = session.execute_prepared(*statement, parameters)?;
+            done.affected += one.affected;
+            done.warnings = done.warnings.saturating_add(one.warnings);
         }
         Ok(done)
     }

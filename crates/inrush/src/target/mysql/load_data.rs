@@ -340,8 +340,9 @@ impl Write for LoadDataWriter {
         }
         let merged = session.execute(merge);
         // The rows in between are part of the transaction: they go with it, or here.
-        session.execute(empty)?;
-        merged
+        let emptied = session.execute(empty);
+        let merged = merged?;
+        emptied.map(|_| merged)
     }
 
     fn may_only_warn(&self) -> bool {

@@ -2,18 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::error::{Error, Kind, Result};
 use crate::pipe::Code;
+use crate::target::channel::{END_TIMEOUT, TICK};
 use crate::target::mysql::client::{Client, Prepared, Text};
 use crate::target::mysql::connect::Place;
-
-/// How often somebody looks whether a lost connection has ended.
-const TICK: Duration = Duration::from_millis(50);
-
-/// How long a lost connection may go on once the server was told to end it.
-const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why there is no connection to a server without certificates.
 pub(super) const NO_TLS: &str = "the server speaks no TLS";
@@ -106,6 +101,11 @@ impl<'a> Session<'a> {
         self.close();
         let lost = self.id;
         self.connect()?;
+        // Numbers grow: a smaller one is a server's that was started anew, which has ended everything, and may have given
+        // the old number to somebody else.
+        if self.id <= lost {
+            return Ok(());
+        }
         let began = Instant::now();
         // An error means that it has ended already.
         let _ = self.execute(format!("KILL CONNECTION {lost}"));

@@ -10,7 +10,7 @@ use mysql_common::proto::codec::PacketCodec;
 use mysql_common::proto::codec::error::PacketCodecError;
 
 use super::Client;
-use crate::target::channel::{Broken, Channel, Tls};
+use crate::target::channel::{Broken, Channel, Patience, Tls};
 use crate::target::mysql::connect::Place;
 use crate::target::mysql::session::Failure;
 
@@ -44,6 +44,10 @@ impl<'a> Link<'a> {
 
     /// Encrypts all that follows.
     pub(super) fn encrypt(self, tls: &Tls, host: &str) -> Result<Self, Failure> {
+        // What came before was said by anybody, and must not be taken for what the server says in secret.
+        if !self.incoming.is_empty() {
+            return Err(Failure::garbled());
+        }
         Ok(Self { channel: self.channel.encrypt(tls, host)?, ..self })
     }
 
@@ -55,7 +59,9 @@ impl<'a> Link<'a> {
     /// The server knows the connection by the number `id`: it can be told to end what it does. What can't be ended is waited for,
     /// for a while.
     pub(super) fn logged_in(&mut self, place: &Arc<Place>, id: u32) {
-        let place = Arc::clone(place);
+        // Whoever ends a wait must not wait for ever.
+        let patience = Patience { answer: Some(place.patience.connect), ..place.patience };
+        let place = Arc::new(Place { patience, ..Place::clone(place) });
         self.channel.logged_in(move || {
             if let Ok(mut other) = Client::connect(&place, None) {
                 let _ = other.query(format!("KILL QUERY {id}").as_bytes());

@@ -8,6 +8,8 @@ use mysql_common::packets::{
     AuthMoreData, AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse, SslRequest,
 };
 use mysql_common::proto::MySerialize;
+use rustls::pki_types::SubjectPublicKeyInfoDer;
+use rustls::pki_types::pem::PemObject;
 
 use super::link::Link;
 use super::refusal;
@@ -97,6 +99,7 @@ pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, 
     };
 
     let mut packet = Vec::new();
+    let mut asked_for_key = false;
     loop {
         link.read(&mut packet)?;
         match packet.first() {
@@ -104,8 +107,11 @@ pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, 
             Some(0xff) => return Err(refusal(&packet)),
             Some(0xfe) if packet.len() > 1 => {
                 let switch: AuthSwitchRequest<'_> = ParseBuf(&packet).parse(()).map_err(garbled)?;
-                nonce = switch.plugin_data().to_vec();
                 plugin = spoken_plugin(switch.auth_plugin())?;
+                nonce = match plugin {
+                    AuthPlugin::Ed25519 => raw_nonce(&packet),
+                    _ => switch.plugin_data().to_vec(),
+                };
                 match plugin.gen_data(password, &nonce) {
                     Some(answer) => send(&mut link, &answer)?,
                     None => send_bytes(&mut link, b"")?,
@@ -114,7 +120,7 @@ pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, 
             Some(0x01) if plugin == AuthPlugin::CachingSha2Password => {
                 let more: AuthMoreData<'_> = ParseBuf(&packet).parse(()).map_err(garbled)?;
                 let password = password.unwrap_or_default();
-                prove(&mut link, more.data(), password, &nonce)?;
+                asked_for_key = prove(&mut link, more.data(), password, &nonce, asked_for_key)?;
             }
             // The plugin of before MySQL 4.1.
             Some(0xfe) => return Err(unspoken("mysql_old_password")),
@@ -127,25 +133,53 @@ pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, 
     Ok((link, greeted))
 }
 
-/// caching_sha2_password goes on
+/// The random bytes that an ed25519 signature is over: 32 of them, whose last may be 0, where the library takes that for an end
+/// (https://mariadb.com/kb/en/authentication-plugin-ed25519/).
+fn raw_nonce(switch: &[u8]) -> Vec<u8> {
+    const BYTES: usize = 32;
+    let name_end = switch.iter().skip(1).position(|byte| *byte == 0).map_or(1, |at| at + 2);
+    switch.iter().skip(name_end).take(BYTES).copied().collect()
+}
+
+/// caching_sha2_password goes on. Returns whether the server was asked for its key
 /// (https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html).
-fn prove(link: &mut Link<'_>, said: &[u8], password: &str, nonce: &[u8]) -> Result<(), Failure> {
+fn prove(
+    link: &mut Link<'_>,
+    said: &[u8],
+    password: &str,
+    nonce: &[u8],
+    asked_for_key: bool,
+) -> Result<bool, Failure> {
     const KNOWN: u8 = 3;
     const PROVE: u8 = 4;
     const ASK_FOR_KEY: u8 = 2;
+    /// What OAEP needs of the 256 bytes of a 2048-bit key, and the terminator.
+    const PASSWORD_MAX: usize = 256 - 42 - 1;
+    let refused = |message: &str| Failure::Server {
+        code: 1045,
+        state: "28000".to_owned(),
+        message: message.to_owned(),
+    };
     match said {
-        [KNOWN] => Ok(()),
+        [KNOWN] => Ok(false),
         [PROVE] if link.channel.is_private() => {
-            send_bytes(link, &[password.as_bytes(), b"\0"].concat())
+            send_bytes(link, &[password.as_bytes(), b"\0"].concat()).map(|()| false)
         }
-        [PROVE] => send_bytes(link, &[ASK_FOR_KEY]),
-        // The server's key, in PEM: what only its owner can read is the password, mixed with the nonce.
-        key if key.starts_with(b"-----BEGIN") => {
+        // Whoever answers can give a key of his own: on this machine that is the server, elsewhere nobody knows.
+        [PROVE] if !link.channel.is_local() => Err(refused(
+            "the server wants the password itself, and the connection is not encrypted (ssl-mode=required would be)",
+        )),
+        [PROVE] if password.len() > PASSWORD_MAX => Err(refused(
+            "the password is too long for the server's key (ssl-mode=required does without)",
+        )),
+        [PROVE] => send_bytes(link, &[ASK_FOR_KEY]).map(|()| true),
+        // The server's key: what only its owner can read is the password, mixed with the nonce.
+        key if asked_for_key && SubjectPublicKeyInfoDer::from_pem_slice(key).is_ok() => {
             let mut secret = [password.as_bytes(), b"\0"].concat();
             secret.iter_mut().zip(nonce.iter().cycle()).for_each(|(byte, key)| *byte ^= key);
             // The library panics over a key that is none.
             let encrypted = std::panic::catch_unwind(|| crypto::encrypt(&secret, key));
-            send_bytes(link, &encrypted.map_err(|_| Failure::garbled())?)
+            send_bytes(link, &encrypted.map_err(|_| Failure::garbled())?).map(|()| false)
         }
         _ => Err(Failure::garbled()),
     }
@@ -182,4 +216,17 @@ fn send(link: &mut Link<'_>, packet: &impl MySerialize) -> Result<(), Failure> {
 fn send_bytes(link: &mut Link<'_>, bytes: &[u8]) -> Result<(), Failure> {
     link.write(bytes)?;
     link.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nonce_may_end_with_a_zero() {
+        let nonce: Vec<u8> = (1..32).chain([0]).collect();
+        let switch = [b"\xfeclient_ed25519\0", nonce.as_slice()].concat();
+        assert_eq!(raw_nonce(&switch), nonce);
+        assert!(raw_nonce(b"\xfe").is_empty() && raw_nonce(b"\xfename").len() < 32);
+    }
 }

@@ -5,7 +5,7 @@
 //! login  who we are, and what both sides can do
 //! ```
 //!
-//! The packets' layout is `mysql_common`'s; what is ours is that rows go out as they lie in memory, in LOAD DATA LOCAL and in
+//! The packets' layout is `mysql_common`'s; what is ours is that the encoder's bytes go out as they are, in LOAD DATA LOCAL and in
 //! MariaDB's bulk execute (https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html,
 //! https://mariadb.com/kb/en/clientserver-protocol/).
 
@@ -153,18 +153,19 @@ impl<'a> Client<'a> {
     }
 
     fn command(&mut self, code: u8, rest: impl Buf) -> Result<(), Failure> {
-        match self.link.command(code, rest) {
-            Ok(()) => Ok(()),
-            // A server that hangs up says why, if there is a why.
-            Err(failure @ Failure::Lost(_)) => {
-                self.link.channel.be_brief();
-                match self.read() {
-                    Err(why @ Failure::Server { .. }) => Err(why),
-                    _ => Err(failure),
-                }
+        let sent = self.link.command(code, rest);
+        sent.map_err(|failure| self.reason(failure))
+    }
+
+    /// A server that hangs up while it is spoken to has said why, if there is a why.
+    fn reason(&mut self, failure: Failure) -> Failure {
+        if matches!(failure, Failure::Lost(_)) {
+            self.link.channel.be_brief();
+            if self.link.read(&mut self.packet).is_ok() && self.packet.first() == Some(&0xff) {
+                return refusal(&self.packet);
             }
-            Err(failure) => Err(failure),
         }
+        failure
     }
 
     /// Reads a packet that isn't the server's no.
@@ -210,10 +211,14 @@ impl<'a> Client<'a> {
     }
 
     fn send_file(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        bytes.chunks(PACKET_BYTES).try_for_each(|packet| self.link.write(packet))?;
-        // The end of the file.
-        self.link.write(&[][..])?;
-        self.link.flush()
+        let mut send = || {
+            bytes.chunks(PACKET_BYTES).try_for_each(|packet| self.link.write(packet))?;
+            // The end of the file.
+            self.link.write(&[][..])?;
+            self.link.flush()
+        };
+        let sent = send();
+        sent.map_err(|failure| self.reason(failure))
     }
 
     /// Reads columns and rows; how many columns there are was read.
@@ -324,6 +329,39 @@ mod tests {
         let end = b"\xfe\x01\0\x02\0".to_vec();
         let rows = [b"\x01".to_vec(), b"column".to_vec(), end.clone(), b"\xfb".to_vec(), end];
         assert_eq!(said(GREETING, OK, &rows).unwrap().warnings, 1);
+    }
+
+    #[test]
+    fn what_was_said_before_tls_is_not_taken_for_what_is_said_in_it() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!(
+            "mysql://u:secret@{}/d?ssl-mode=required&connect-timeout=5",
+            listener.local_addr().unwrap()
+        );
+        let place = Arc::new(connect::place(&url).unwrap());
+        let mut greeting = GREETING.to_vec();
+        let capabilities = greeting.windows(2).position(|bytes| bytes == b"\xfe\xf7").unwrap();
+        greeting[capabilities + 1] = 0xff;
+        let mut both = (greeting.len() as u32).to_le_bytes().to_vec();
+        both.extend_from_slice(&greeting);
+        both.extend_from_slice(b"\x07\0\0\x03");
+        both.extend_from_slice(OK);
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                stream.write_all(&both).unwrap();
+                let mut heard = Vec::new();
+                let _ = stream.read_to_end(&mut heard);
+                heard
+            });
+            let failed = Client::connect(&place, None).err().unwrap();
+            assert!(
+                matches!(&failed, Failure::Lost(why) if why.contains("no sense")),
+                "{failed:?}"
+            );
+            // The wish to encrypt, and not a word more.
+            assert_eq!(server.join().unwrap().len(), 36);
+        });
     }
 
     proptest! {
