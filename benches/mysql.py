@@ -127,13 +127,13 @@ def rival(case: str, server: Server, work: Path, rows: int) -> tuple[list[str], 
 
 
 DLT = '''
-import csv, dlt
+import csv, dlt, tempfile
 def rows():
     with open("{file}") as lines:
         for row in csv.DictReader(lines):
             yield {{name: value if name in ("column_5", "column_8") else float(value) if name in ("column_2", "column_3") else int(value)
                    for name, value in row.items()}}
-dlt.pipeline("nodes", pipelines_dir="{work}", destination=dlt.destinations.sqlalchemy("{url}"), dataset_name="bench").run(
+dlt.pipeline("nodes", pipelines_dir=tempfile.mkdtemp(dir="{work}"), destination=dlt.destinations.sqlalchemy("{url}"), dataset_name="bench").run(
     rows(), table_name="b", write_disposition="replace")
 '''
 
@@ -154,7 +154,8 @@ def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: li
     print(f"  B      {' '.join(command)}")
     runs = []
     for pair in range(pairs + 1):
-        server.sql("DROP TABLE IF EXISTS a, b")
+        # dlt would believe what it noted of the table that is gone.
+        server.sql("DROP TABLE IF EXISTS a, b, _dlt_loads, _dlt_pipeline_state, _dlt_version")
         if case == "existing":
             server.sql(TABLE.format("a"))
         a = timed(server, load)
