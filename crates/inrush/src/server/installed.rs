@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::mysql;
-use super::software::{Setting, Software};
+use super::software::{Offer, Setting, Software};
 use crate::{Error, Result};
 
 /// A server program that is installed here and can be started.
@@ -18,7 +18,7 @@ pub struct Installed {
 impl Installed {
     /// The names that can be asked for: `mariadb` is whatever MariaDB is on the path.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        mysql::RECIPES.iter().map(|recipe| recipe.name)
+        offers().map(Offer::name)
     }
 
     /// The server of that name. A package of the system is looked for on the path and in the folders for daemons; the others in the
@@ -28,15 +28,15 @@ impl Installed {
     /// # Errors
     /// When there is no such name, or no such server here; the message says where it was looked for.
     pub fn find(name: &str) -> Result<Self> {
-        let Some(recipe) = mysql::RECIPES.iter().find(|recipe| recipe.name == name) else {
+        let Some(offer) = offers().find(|offer| offer.name() == name) else {
             let names: Vec<_> = Self::names().collect();
             return Err(Error::usage(format!(
                 "no server is called '{name}'; there are {}",
                 names.join(", ")
             )));
         };
-        let software = mysql::Mysql::find(recipe, &Places::of_this_machine())?;
-        Ok(Self { name: recipe.name, software: Arc::new(software), environment: Vec::new() })
+        let software = offer.find(&Places::of_this_machine())?;
+        Ok(Self { name: offer.name(), software, environment: Vec::new() })
     }
 
     /// The same with a variable in the environment of its servers: what is no setting, such as `TZ`, the system's time zone.
@@ -56,6 +56,11 @@ impl Installed {
     pub fn test_settings(&self) -> Vec<Setting> {
         self.software.test_settings()
     }
+}
+
+/// Every server that can be asked for, family by family.
+fn offers() -> impl Iterator<Item = &'static dyn Offer> {
+    mysql::RECIPES.iter().map(|recipe| recipe as &dyn Offer)
 }
 
 /// Where servers are looked for.
@@ -94,6 +99,11 @@ impl Places {
         let folder = self.servers.iter().find(|folder| folder.join(name).join(inside).is_file())?;
         folder.join(name).canonicalize().ok()
     }
+}
+
+/// Folders as a message names them.
+pub(super) fn list(folders: &[PathBuf]) -> String {
+    folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn first_file(folders: &[PathBuf], file: &Path) -> Option<PathBuf> {

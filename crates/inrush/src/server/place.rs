@@ -56,6 +56,11 @@ impl Place {
         self.directory.join("data")
     }
 
+    /// What the server itself reads and writes for its clients.
+    pub(super) fn files(&self) -> PathBuf {
+        self.directory.join("files")
+    }
+
     /// What the server and the programs that prepare it say on standard error.
     pub(super) fn log(&self) -> PathBuf {
         self.directory.join("log")
@@ -82,6 +87,24 @@ impl Drop for Place {
         // Nobody is left to tell; a directory too many in the temporary ones harms nobody.
         let _ = fs::remove_dir_all(&self.directory);
     }
+}
+
+/// Copies a folder with all that is in it; what a symbolic link means, not the link.
+///
+/// # Errors
+/// When something can't be read, or `to` is there.
+pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
 }
 
 /// The last bytes of a file: a server's log has no bound.

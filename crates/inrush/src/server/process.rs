@@ -97,6 +97,23 @@ impl Drop for Process {
     }
 }
 
+/// Runs `command` to its end; what it says is added to `log`.
+///
+/// # Errors
+/// When it can't be run, fails, or is not done within `limit`.
+pub(super) fn run_to_end(
+    command: &mut Command,
+    input: Stdio,
+    log: &Path,
+    limit: Duration,
+) -> io::Result<()> {
+    match Process::start(command, input, log)?.wait(limit)? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(io::Error::other(status.to_string())),
+        None => Err(io::Error::other(format!("not done within {} s", limit.as_secs()))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -158,6 +158,15 @@ pub(super) fn failed(name: &str, what: &dyn std::fmt::Display, place: &Place) ->
     Error::target(format!("{name} {what}{log}{last_words}"))
 }
 
+/// The server `name` has no data directory, with the end of the log.
+pub(super) fn failed_to_initialise(
+    name: &str,
+    why: &dyn std::fmt::Display,
+    place: &Place,
+) -> Error {
+    failed(name, &format_args!("can't make its data directory ({why})"), place)
+}
+
 fn free_port() -> Result<u16> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
