@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::mysql;
 use super::software::{Offer, Setting, Software};
+use super::{mysql, postgres};
 use crate::{Error, Result};
 
 /// A server program that is installed here and can be started.
@@ -21,7 +21,8 @@ impl Installed {
         offers().map(Offer::name)
     }
 
-    /// The server of that name. A package of the system is looked for on the path and in the folders for daemons; the others in the
+    /// The server of that name. A package of the system is looked for on the path and in the folders for daemons, or where
+    /// Debian has its PostgreSQL; the others in the
     /// folders that the environment variable `INRUSH_SERVERS` names, separated like those of `PATH`, or else in `target/servers`
     /// of the current directory and of those above it.
     ///
@@ -60,7 +61,9 @@ impl Installed {
 
 /// Every server that can be asked for, family by family.
 fn offers() -> impl Iterator<Item = &'static dyn Offer> {
-    mysql::RECIPES.iter().map(|recipe| recipe as &dyn Offer)
+    let mysql = mysql::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
+    let postgres = postgres::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
+    mysql.chain(postgres)
 }
 
 /// Where servers are looked for.
@@ -70,6 +73,8 @@ pub(super) struct Places {
     pub(super) programs: Vec<PathBuf>,
     /// Each with a folder NAME for the server of that name.
     pub(super) servers: Vec<PathBuf>,
+    /// With a folder for each version that Debian's packages have installed; none of them is on the path.
+    pub(super) postgres: PathBuf,
 }
 
 impl Places {
@@ -86,7 +91,7 @@ impl Places {
             let current = std::env::current_dir().unwrap_or_default();
             current.ancestors().map(|folder| folder.join("target/servers")).collect()
         });
-        Self { programs, servers }
+        Self { programs, servers, postgres: PathBuf::from("/usr/lib/postgresql") }
     }
 
     /// The program, after all symbolic links: what belongs to it lies beside the real one.

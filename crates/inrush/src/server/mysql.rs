@@ -291,7 +291,7 @@ impl Software for Mysql {
 
     /// A server that is ready greets; one that still recovers does not listen yet. Only our server can listen in our directory,
     /// whoever may have taken the port.
-    fn answers(&self, place: &Place, port: u16) -> bool {
+    fn answers(&self, place: &Place, port: u16, _pid: u32) -> bool {
         greets(&self.socket(place, port)).unwrap_or(false)
     }
 
@@ -371,7 +371,11 @@ mod tests {
     #[test]
     fn a_missing_server_says_where_it_was_looked_for_and_what_to_do() {
         let nowhere = PathBuf::from("/nowhere");
-        let places = Places { programs: vec![nowhere.clone()], servers: vec![nowhere] };
+        let places = Places {
+            programs: vec![nowhere.clone()],
+            servers: vec![nowhere.clone()],
+            postgres: nowhere,
+        };
         for (name, expected) in [
             (
                 "mysql-8.0",
@@ -394,7 +398,11 @@ mod tests {
         let program = place.path().join("mariadbd");
         fs::write(&program, "#!/bin/sh\necho 'mariadbd  Ver 11.8.3-MariaDB for Linux'\n").unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let places = Places { programs: vec![place.path().to_owned()], servers: Vec::new() };
+        let places = Places {
+            programs: vec![place.path().to_owned()],
+            servers: Vec::new(),
+            postgres: PathBuf::new(),
+        };
         assert!(Mysql::find(recipe("mariadb"), &places).is_ok());
         let error = Mysql::find(recipe("mariadb-10.11"), &places).unwrap_err();
         assert!(error.what().ends_with("says it is 'mariadbd  Ver 11.8.3-MariaDB for Linux'"));

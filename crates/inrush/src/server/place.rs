@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -66,9 +66,29 @@ impl Place {
         self.directory.join("log")
     }
 
-    /// Whether servers run as root here, which most of them want to be told.
+    /// Whether we are root, which most servers want to be told, and some refuse to be.
     pub(super) fn is_root(&self) -> bool {
         self.is_root
+    }
+
+    /// Makes it another user's, with what is in it so far; root may do so.
+    ///
+    /// # Errors
+    /// When we are not root, or it can't be read.
+    pub(super) fn give_to(&self, user: u32, group: u32) -> io::Result<()> {
+        for entry in fs::read_dir(&self.directory)? {
+            chown(entry?.path(), Some(user), Some(group))?;
+        }
+        chown(&self.directory, Some(user), Some(group))
+    }
+
+    /// The numbers of the user and the group that it belongs to.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub(super) fn owner(&self) -> io::Result<(u32, u32)> {
+        let metadata = fs::metadata(&self.directory)?;
+        Ok((metadata.uid(), metadata.gid()))
     }
 
     /// The end of the log, at most 12 lines, indented for a message. Empty if there is none.

@@ -30,7 +30,7 @@ pub(super) trait Offer: Sync {
 /// One installed server program. A server's life:
 ///
 /// 1. `initialise` makes the data directory, once.
-/// 2. `command` runs in the foreground, its log on standard error, until a SIGTERM ends it in good order.
+/// 2. `command` runs in the foreground, its log on standard error, until `stop_signal` ends it in good order.
 /// 3. `answers` is asked again and again, until a client would be served.
 /// 4. After a stop or a crash, 2 and 3 again.
 pub(super) trait Software: fmt::Debug + Send + Sync {
@@ -43,13 +43,18 @@ pub(super) trait Software: fmt::Debug + Send + Sync {
     /// The server on the data directory of `place`, listening on `port` of 127.0.0.1 and on its socket.
     fn command(&self, place: &Place, port: u16, settings: &[Setting]) -> Command;
 
-    /// Whether a client would be served now.
-    fn answers(&self, place: &Place, port: u16) -> bool;
+    /// Whether a client would be served now, by process `pid`.
+    fn answers(&self, place: &Place, port: u16, pid: u32) -> bool;
+
+    /// What ends it soon, and in good order, whoever is connected.
+    fn stop_signal(&self) -> i32 {
+        libc::SIGTERM
+    }
 
     /// Where clients on the same machine connect.
     fn socket(&self, place: &Place, port: u16) -> PathBuf;
 
-    /// The server as a target, without a database.
+    /// The server as a target: without a database, or with the one that every server has.
     fn url(&self, place: &Place, port: u16) -> String;
 
     /// What tests start it with.
