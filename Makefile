@@ -16,7 +16,8 @@ SIZE_MB ?= 2048
 FUZZ_S ?= 60
 CASES ?= 10000
 
-ALL_SERVERS := mariadb-10.11 mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0
+TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15
+ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgres-16 postgres-17 postgres-18
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
 
@@ -27,11 +28,11 @@ help: ## list the targets
 
 # nextest comes last, so that the output ends with its summary.
 test: deps fmt lint doc doctest ## the one check: everything below up to doctest, then all tests
-	$(WITH_SERVERS) mariadb-10.11 mysql-8.0 -- cargo nextest run --workspace --locked
+	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked
 
-test-all-servers: deps ## the tests against MySQL and MariaDB, with all six of them
+test-all-servers: deps ## the tests against servers, with all versions of MySQL, MariaDB and PostgreSQL
 	@scripts/servers.sh $(ALL_SERVERS)
-	$(WITH_SERVERS) $(ALL_SERVERS) -- cargo nextest run --workspace --locked -E 'test(/mysql/)'
+	$(WITH_SERVERS) $(ALL_SERVERS) -- cargo nextest run --workspace --locked -E 'test(/mysql|postgres/)'
 
 deps: ## install what is missing: system packages, toolchain, nextest, servers, test data
 	@scripts/deps.sh

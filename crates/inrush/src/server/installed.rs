@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::mysql;
-use super::software::{Setting, Software};
+use super::software::{Offer, Setting, Software};
+use super::{mysql, postgres};
 use crate::{Error, Result};
 
 /// A server program that is installed here and can be started.
@@ -18,25 +18,26 @@ pub struct Installed {
 impl Installed {
     /// The names that can be asked for: `mariadb` is whatever MariaDB is on the path.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        mysql::RECIPES.iter().map(|recipe| recipe.name)
+        offers().map(Offer::name)
     }
 
-    /// The server of that name. A package of the system is looked for on the path and in the folders for daemons; the others in the
+    /// The server of that name. A package of the system is looked for on the path and in the folders for daemons, or where
+    /// Debian has its PostgreSQL; the others in the
     /// folders that the environment variable `INRUSH_SERVERS` names, separated like those of `PATH`, or else in `target/servers`
     /// of the current directory and of those above it.
     ///
     /// # Errors
     /// When there is no such name, or no such server here; the message says where it was looked for.
     pub fn find(name: &str) -> Result<Self> {
-        let Some(recipe) = mysql::RECIPES.iter().find(|recipe| recipe.name == name) else {
+        let Some(offer) = offers().find(|offer| offer.name() == name) else {
             let names: Vec<_> = Self::names().collect();
             return Err(Error::usage(format!(
                 "no server is called '{name}'; there are {}",
                 names.join(", ")
             )));
         };
-        let software = mysql::Mysql::find(recipe, &Places::of_this_machine())?;
-        Ok(Self { name: recipe.name, software: Arc::new(software), environment: Vec::new() })
+        let software = offer.find(&Places::of_this_machine())?;
+        Ok(Self { name: offer.name(), software, environment: Vec::new() })
     }
 
     /// The same with a variable in the environment of its servers: what is no setting, such as `TZ`, the system's time zone.
@@ -58,6 +59,13 @@ impl Installed {
     }
 }
 
+/// Every server that can be asked for, family by family.
+fn offers() -> impl Iterator<Item = &'static dyn Offer> {
+    let mysql = mysql::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
+    let postgres = postgres::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
+    mysql.chain(postgres)
+}
+
 /// Where servers are looked for.
 #[derive(Debug)]
 pub(super) struct Places {
@@ -65,6 +73,8 @@ pub(super) struct Places {
     pub(super) programs: Vec<PathBuf>,
     /// Each with a folder NAME for the server of that name.
     pub(super) servers: Vec<PathBuf>,
+    /// With a folder for each version that Debian's packages have installed; none of them is on the path.
+    pub(super) postgres: PathBuf,
 }
 
 impl Places {
@@ -81,7 +91,7 @@ impl Places {
             let current = std::env::current_dir().unwrap_or_default();
             current.ancestors().map(|folder| folder.join("target/servers")).collect()
         });
-        Self { programs, servers }
+        Self { programs, servers, postgres: PathBuf::from("/usr/lib/postgresql") }
     }
 
     /// The program, after all symbolic links: what belongs to it lies beside the real one.
@@ -94,6 +104,11 @@ impl Places {
         let folder = self.servers.iter().find(|folder| folder.join(name).join(inside).is_file())?;
         folder.join(name).canonicalize().ok()
     }
+}
+
+/// Folders as a message names them.
+pub(super) fn list(folders: &[PathBuf]) -> String {
+    folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn first_file(folders: &[PathBuf], file: &Path) -> Option<PathBuf> {

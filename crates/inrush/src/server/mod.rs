@@ -13,11 +13,13 @@
 //! ```
 //!
 //! What is the same for every server is in this folder: the private directory ([`Server::directory`]), the care for the process,
-//! the wait until it answers. What differs is behind the trait `Software`, one file for each family: `mysql`.
+//! the wait until it answers. What differs is behind the trait `Software`, one file for each family: `mysql`, `postgres`.
 
+mod address;
 mod installed;
 mod mysql;
 mod place;
+mod postgres;
 mod process;
 mod running;
 mod software;

@@ -6,24 +6,21 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::installed::Places;
-use super::place::Place;
-use super::process::Process;
-use super::running::failed;
-use super::software::{Setting, Software};
+use super::address::{check_socket, percent_encoded};
+use super::installed::{Places, list};
+use super::place::{Place, copy_folder};
+use super::process::run_to_end;
+use super::running::failed_to_initialise;
+use super::software::{INITIALISE_MAX, Offer, Setting, Software};
 use crate::{Error, Result};
-
-/// The longest that a data directory may take to make. MySQL 8.0 needs 5 s, MariaDB 10.11 0.6 s or, for its 800 syncs on a busy disk, 3 s.
-const INITIALISE_MAX: Duration = Duration::from_secs(180);
-/// A unix socket's path has 108 bytes in the kernel, the last of them NUL.
-const SOCKET_PATH_BYTES_MAX: usize = 107;
 
 /// How one version of the family is found and prepared.
 #[derive(Debug)]
 pub(super) struct Recipe {
-    pub(super) name: &'static str,
+    name: &'static str,
     from: From,
     first_data: FirstData,
     /// What keeps it private, beside what all have.
@@ -114,9 +111,19 @@ pub(super) static RECIPES: &[Recipe] = &[
     mysql("mysql-8.0", FirstData::Initialise, &["--mysqlx=OFF"]),
 ];
 
+impl Offer for Recipe {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn find(&'static self, places: &Places) -> Result<Arc<dyn Software>> {
+        Ok(Arc::new(Mysql::find(self, places)?))
+    }
+}
+
 /// One installed version.
 #[derive(Debug)]
-pub(super) struct Mysql {
+struct Mysql {
     recipe: &'static Recipe,
     program: PathBuf,
     /// The folder of one that did not come with the system. It does not know where it is.
@@ -124,9 +131,7 @@ pub(super) struct Mysql {
 }
 
 impl Mysql {
-    /// # Errors
-    /// When it is not here; the message says where it was looked for.
-    pub(super) fn find(recipe: &'static Recipe, places: &Places) -> Result<Self> {
+    fn find(recipe: &'static Recipe, places: &Places) -> Result<Self> {
         let name = recipe.name;
         let missing = |what: String| {
             let script = if name == "mariadb" { "mariadb-10.11" } else { name };
@@ -221,21 +226,12 @@ impl Mysql {
 
     /// Runs what makes the data directory, to its end.
     fn run(&self, mut command: Command, input: Stdio, place: &Place) -> Result<()> {
-        let ended = Process::start(&mut command, input, &place.log())
-            .and_then(|mut process| process.wait(INITIALISE_MAX))
-            .map_err(|error| self.failed_to_initialise(&error, place))?;
-        match ended {
-            Some(status) if status.success() => Ok(()),
-            Some(status) => Err(self.failed_to_initialise(&status, place)),
-            None => {
-                let seconds = INITIALISE_MAX.as_secs();
-                Err(self.failed_to_initialise(&format_args!("not done within {seconds} s"), place))
-            }
-        }
+        run_to_end(&mut command, input, &place.log(), INITIALISE_MAX)
+            .map_err(|error| self.failed_to_initialise(&error, place))
     }
 
-    fn failed_to_initialise(&self, why: &dyn std::fmt::Display, place: &Place) -> Error {
-        failed(self.recipe.name, &format_args!("can't make its data directory ({why})"), place)
+    fn failed_to_initialise(&self, why: &io::Error, place: &Place) -> Error {
+        failed_to_initialise(self.recipe.name, why, place)
     }
 
     /// Which of `MARIADB_PLUGINS` there are.
@@ -251,16 +247,9 @@ impl Mysql {
 
 impl Software for Mysql {
     fn initialise(&self, place: &Place, settings: &[Setting]) -> Result<()> {
-        let socket = self.socket(place, 0);
-        if socket.as_os_str().len() > SOCKET_PATH_BYTES_MAX {
-            return Err(Error::target(format!(
-                "the path of a socket is too long for this system: {}",
-                socket.display()
-            ))
-            .advise("TMPDIR names another place for it"));
-        }
+        check_socket(&self.socket(place, 0))?;
         let failed = |error: io::Error| self.failed_to_initialise(&error, place);
-        for folder in [files(place), temporary(place)] {
+        for folder in [place.files(), temporary(place)] {
             // The server warns about one that others may enter, although they can't get here.
             DirBuilder::new().mode(0o700).create(folder).map_err(failed)?;
         }
@@ -294,7 +283,7 @@ impl Software for Mysql {
         command.args(["--bind-address=127.0.0.1", &format!("--port={port}")]);
         command.arg(option("socket", &self.socket(place, port)));
         command.arg(option("pid-file", &place.directory().join("pid")));
-        command.arg(option("secure-file-priv", &files(place)));
+        command.arg(option("secure-file-priv", &place.files()));
         command.args(self.recipe.always);
         command.args(settings.iter().map(argument));
         command
@@ -302,7 +291,7 @@ impl Software for Mysql {
 
     /// A server that is ready greets; one that still recovers does not listen yet. Only our server can listen in our directory,
     /// whoever may have taken the port.
-    fn answers(&self, place: &Place, port: u16) -> bool {
+    fn answers(&self, place: &Place, port: u16, _pid: u32) -> bool {
         greets(&self.socket(place, port)).unwrap_or(false)
     }
 
@@ -312,10 +301,7 @@ impl Software for Mysql {
 
     fn url(&self, place: &Place, port: u16) -> String {
         let socket = self.socket(place, port);
-        format!(
-            "mysql://root@127.0.0.1:{port}/?socket={}",
-            percent_encoded(socket.as_os_str().as_encoded_bytes())
-        )
+        format!("mysql://root@127.0.0.1:{port}/?socket={}", percent_encoded(&socket))
     }
 
     fn test_settings(&self) -> Vec<Setting> {
@@ -331,11 +317,6 @@ impl Software for Mysql {
         }
         settings
     }
-}
-
-/// What the server itself reads and writes: LOAD DATA INFILE, SELECT INTO OUTFILE.
-fn files(place: &Place) -> PathBuf {
-    place.directory().join("files")
 }
 
 fn temporary(place: &Place) -> PathBuf {
@@ -379,36 +360,6 @@ fn greets(socket: &Path) -> io::Result<bool> {
     Ok(begin[HEADER_BYTES] == 10)
 }
 
-fn percent_encoded(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for &byte in bytes {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    text
-}
-
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let to = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &to)?;
-        } else {
-            fs::copy(entry.path(), to)?;
-        }
-    }
-    Ok(())
-}
-
-fn list(folders: &[PathBuf]) -> String {
-    folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -420,7 +371,11 @@ mod tests {
     #[test]
     fn a_missing_server_says_where_it_was_looked_for_and_what_to_do() {
         let nowhere = PathBuf::from("/nowhere");
-        let places = Places { programs: vec![nowhere.clone()], servers: vec![nowhere] };
+        let places = Places {
+            programs: vec![nowhere.clone()],
+            servers: vec![nowhere.clone()],
+            postgres: nowhere,
+        };
         for (name, expected) in [
             (
                 "mysql-8.0",
@@ -443,7 +398,11 @@ mod tests {
         let program = place.path().join("mariadbd");
         fs::write(&program, "#!/bin/sh\necho 'mariadbd  Ver 11.8.3-MariaDB for Linux'\n").unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let places = Places { programs: vec![place.path().to_owned()], servers: Vec::new() };
+        let places = Places {
+            programs: vec![place.path().to_owned()],
+            servers: Vec::new(),
+            postgres: PathBuf::new(),
+        };
         assert!(Mysql::find(recipe("mariadb"), &places).is_ok());
         let error = Mysql::find(recipe("mariadb-10.11"), &places).unwrap_err();
         assert!(error.what().ends_with("says it is 'mariadbd  Ver 11.8.3-MariaDB for Linux'"));
@@ -457,10 +416,5 @@ mod tests {
         assert_eq!(argument(&setting("secure-file-priv=", "")), "--secure-file-priv=");
         let settings = [setting("innodb_page_size", "8k"), setting("rocksdb-max-row-locks", "9")];
         assert_eq!(shaping(&settings).collect::<Vec<_>>(), ["--innodb_page_size=8k"]);
-    }
-
-    #[test]
-    fn a_path_with_spaces_stays_one_word_of_a_url() {
-        assert_eq!(percent_encoded(b"/tmp/a b&c/s.sock"), "/tmp/a%20b%26c/s.sock");
     }
 }

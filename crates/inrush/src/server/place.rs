@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -56,14 +56,39 @@ impl Place {
         self.directory.join("data")
     }
 
+    /// What the server itself reads and writes for its clients.
+    pub(super) fn files(&self) -> PathBuf {
+        self.directory.join("files")
+    }
+
     /// What the server and the programs that prepare it say on standard error.
     pub(super) fn log(&self) -> PathBuf {
         self.directory.join("log")
     }
 
-    /// Whether servers run as root here, which most of them want to be told.
+    /// Whether we are root, which most servers want to be told, and some refuse to be.
     pub(super) fn is_root(&self) -> bool {
         self.is_root
+    }
+
+    /// Makes it another user's, with what is in it so far; root may do so.
+    ///
+    /// # Errors
+    /// When we are not root, or it can't be read.
+    pub(super) fn give_to(&self, user: u32, group: u32) -> io::Result<()> {
+        for entry in fs::read_dir(&self.directory)? {
+            chown(entry?.path(), Some(user), Some(group))?;
+        }
+        chown(&self.directory, Some(user), Some(group))
+    }
+
+    /// The numbers of the user and the group that it belongs to.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub(super) fn owner(&self) -> io::Result<(u32, u32)> {
+        let metadata = fs::metadata(&self.directory)?;
+        Ok((metadata.uid(), metadata.gid()))
     }
 
     /// The end of the log, at most 12 lines, indented for a message. Empty if there is none.
@@ -82,6 +107,24 @@ impl Drop for Place {
         // Nobody is left to tell; a directory too many in the temporary ones harms nobody.
         let _ = fs::remove_dir_all(&self.directory);
     }
+}
+
+/// Copies a folder with all that is in it; what a symbolic link means, not the link.
+///
+/// # Errors
+/// When something can't be read, or `to` is there.
+pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
 }
 
 /// The last bytes of a file: a server's log has no bound.

@@ -31,8 +31,8 @@ impl Server {
     /// Makes a data directory, starts a server on it and waits until it answers, at most two minutes.
     ///
     /// It has `settings` and no others, but for those that keep it private: directories, port, socket, and listening on
-    /// 127.0.0.1 only. They come last, so a later one replaces an earlier one. A setting with an empty value is given as a plain
-    /// `--name`; the name `secure-file-priv=` with an empty value gives `--secure-file-priv=`.
+    /// 127.0.0.1 only. They come last, so a later one replaces an earlier one. For MySQL a setting with an empty value is given as
+    /// a plain `--name`, and the name `secure-file-priv=` with an empty value gives `--secure-file-priv=`; PostgreSQL has none without a value.
     ///
     /// # Errors
     /// When it can't be prepared, ends, or does not answer in time; with the last lines of its log.
@@ -78,7 +78,7 @@ impl Server {
         }
     }
 
-    /// Ends it where it stands (SIGKILL), as a crash would. No error when it does not run.
+    /// Ends it where it stands (SIGKILL), with every process that it has for its connections, as a crash would. No error when it does not run.
     ///
     /// # Errors
     /// When the system can't say that it ended.
@@ -93,8 +93,10 @@ impl Server {
         &self.installed
     }
 
-    /// The server as a target, without a database: `mysql://root@127.0.0.1:PORT/?socket=PATH`. Anything in the path that means
-    /// something in a URL or a shell is percent-encoded.
+    /// The server as a target: `mysql://root@127.0.0.1:PORT/?socket=PATH`, without a database, or
+    /// `postgres://postgres@127.0.0.1:PORT/postgres?host=FOLDER`, with the database that every PostgreSQL has. libpq takes
+    /// that as it is, and goes by the socket that lies in the folder; what stands before the `?` goes by TCP. Anything in the path
+    /// that means something in a URL or a shell is percent-encoded.
     pub fn url(&self) -> String {
         self.installed.software.url(&self.place, self.port)
     }
@@ -114,8 +116,8 @@ impl Server {
         self.process.as_ref().map(Process::id)
     }
 
-    /// The private directory: `data`, `files` for what the server itself reads and writes, `tmp` for its temporary
-    /// files, `log`.
+    /// The private directory: `data`, `files` for what the server itself reads and writes, `log`, and for MySQL `tmp` for its
+    /// temporary files. It belongs to whoever the server runs as: for root, PostgreSQL's to the user `postgres` or `nobody`.
     pub fn directory(&self) -> &Path {
         self.place.directory()
     }
@@ -126,13 +128,14 @@ impl Server {
         let environment = &self.installed.environment;
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         let mut process = Process::start(&mut command, Stdio::null(), &self.place.log())
-            .map_err(|error| self.failed(&format_args!("can't be run: {error}")))?;
+            .map_err(|error| self.failed(&format_args!("can't be run: {error}")))?
+            .stopped_by(software.stop_signal());
         let deadline = Instant::now() + START_MAX;
         loop {
             if let Some(status) = process.ended().map_err(|error| self.failed(&error))? {
                 return Err(self.failed(&format_args!("ended before it answered ({status})")));
             }
-            if software.answers(&self.place, self.port) {
+            if software.answers(&self.place, self.port, process.id()) {
                 self.process = Some(process);
                 return Ok(());
             }
@@ -156,6 +159,15 @@ pub(super) fn failed(name: &str, what: &dyn std::fmt::Display, place: &Place) ->
     let last_words = place.last_words();
     let log = if last_words.is_empty() { "" } else { "; the end of its log:" };
     Error::target(format!("{name} {what}{log}{last_words}"))
+}
+
+/// The server `name` has no data directory, with the end of the log.
+pub(super) fn failed_to_initialise(
+    name: &str,
+    why: &dyn std::fmt::Display,
+    place: &Place,
+) -> Error {
+    failed(name, &format_args!("can't make its data directory ({why})"), place)
 }
 
 fn free_port() -> Result<u16> {

@@ -69,7 +69,7 @@ pub(super) fn for_each_private_server(
     }
 }
 
-/// Names and URLs of the servers; none, and a word about it, where nobody has started any.
+/// Names and URLs of the servers that are of this family; none, and a word about it, where nobody has started any.
 fn named() -> Vec<(String, String)> {
     let servers = std::env::var(VARIABLE).unwrap_or_default();
     let servers: Vec<(String, String)> = servers
@@ -78,6 +78,7 @@ fn named() -> Vec<(String, String)> {
             let (name, url) = server.split_once('=').expect("NAME=URL");
             (name.to_owned(), url.to_owned())
         })
+        .filter(|(_, url)| ["mysql://", "mariadb://"].iter().any(|scheme| url.starts_with(scheme)))
         .collect();
     if servers.is_empty() {
         let how = format!(

@@ -1,15 +1,11 @@
 use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use inrush::server::{Installed, Server};
 
-fn start(name: &str) -> Server {
-    let installed = Installed::find(name).unwrap();
-    Server::start(&installed, &installed.test_settings()).unwrap()
-}
+use super::{given, process, start};
 
 /// What a MySQL server says first: after the packet's header and the protocol's number, its version.
 fn version(mut stream: impl Read) -> String {
@@ -32,10 +28,6 @@ fn version_by_port(server: &Server) -> String {
     version(TcpStream::connect(("127.0.0.1", server.port())).unwrap())
 }
 
-fn process(server: &Server) -> PathBuf {
-    Path::new("/proc").join(server.pid().unwrap().to_string())
-}
-
 #[test]
 fn a_mysql_server_leaves_no_process_and_no_directory() {
     let server = start("mariadb-10.11");
@@ -56,9 +48,8 @@ fn a_mysql_server_leaves_no_process_and_no_directory() {
 /// Each version that tests were started with.
 #[test]
 fn mysql_servers_come_back_after_a_crash_and_after_a_stop() {
-    let given = std::env::var("INRUSH_TEST_SERVERS").unwrap_or_else(|_| "mariadb-10.11".to_owned());
-    for name in given.split_whitespace().filter_map(|named| named.split('=').next()) {
-        let mut server = start(name);
+    for name in given("mysql://", "mariadb-10.11") {
+        let mut server = start(&name);
         let (_, number) = name.split_once('-').unwrap();
         let first = version_by_socket(&server);
         assert!(first.contains(number), "{name} is {first}");
@@ -113,13 +104,4 @@ fn a_later_mysql_setting_replaces_an_earlier_one() {
     let settings = [version("10.11.1-first"), version("10.11.2-second")];
     let server = Server::start(&installed, &settings).unwrap();
     assert!(version_by_socket(&server).contains("10.11.2-second"));
-}
-
-#[test]
-fn unknown_names_are_told_with_those_there_are() {
-    let error = Installed::find("mysql-4.0").unwrap_err();
-    assert_eq!(error.kind(), inrush::Kind::Usage);
-    let names: Vec<_> = Installed::names().collect();
-    assert!(error.what().contains(&names.join(", ")), "{error}");
-    assert!(error.what().contains("'mysql-4.0'"), "{error}");
 }
