@@ -1,5 +1,5 @@
 //! Rows in binary, as parameters of prepared statements
-//! (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_binary_resultset.html#sect_protocol_binary_resultset_row_value).
+//! (<https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_binary_resultset.html#sect_protocol_binary_resultset_row_value>).
 //!
 //! What the server takes from a number or a moment in binary it need not read character by character; what it makes of text is
 //! the same as with INSERT.
@@ -8,7 +8,7 @@ use crate::target::mysql::encode::{Notation, Stores};
 use crate::target::mysql::types::Class;
 
 /// The types of all parameters, two bytes each
-/// (https://dev.mysql.com/doc/dev/mysql-server/latest/field__types_8h.html).
+/// (<https://dev.mysql.com/doc/dev/mysql-server/latest/field__types_8h.html>).
 pub(super) fn types(stores: &Stores) -> Vec<u8> {
     const UNSIGNED: u8 = 0x80;
     const DOUBLE: u8 = 5;
@@ -140,7 +140,7 @@ fn moment(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// How long a text is
-/// (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html#sect_protocol_basic_dt_int_le).
+/// (<https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html#sect_protocol_basic_dt_int_le>).
 #[inline]
 fn length(bytes: usize, out: &mut Vec<u8>) {
     let [b0, b1, b2, ..] = bytes.to_le_bytes();

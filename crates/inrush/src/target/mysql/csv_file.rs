@@ -75,13 +75,13 @@ impl Writing for CsvFile {
     }
 }
 
-/// The file of a table (https://mariadb.com/kb/en/csv-overview/); our hidden names need no encoding, a database's may.
+/// The file of a table (<https://mariadb.com/kb/en/csv-overview/>); our hidden names need no encoding, a database's may.
 fn file_of(session: &Session<'_>, table: &str, plan: &Plan) -> PathBuf {
     let data = plan.facts.target.settings.get("datadir").map_or("", String::as_str);
     Path::new(data).join(encoded(session.database())).join(format!("{table}.CSV"))
 }
 
-/// A database's name as that of its directory (https://dev.mysql.com/doc/refman/8.0/en/identifier-mapping.html).
+/// A database's name as that of its directory (<https://dev.mysql.com/doc/refman/8.0/en/identifier-mapping.html>).
 fn encoded(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {

@@ -3,7 +3,7 @@
 use crate::plan::{Column, OnConflict, Plan};
 use crate::target::mysql::types;
 
-/// The name in backticks (https://dev.mysql.com/doc/refman/8.0/en/identifiers.html).
+/// The name in backticks (<https://dev.mysql.com/doc/refman/8.0/en/identifiers.html>).
 pub(super) fn quote(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

@@ -91,7 +91,7 @@ impl Notation for Tuples {
 }
 
 /// Lines of a table of the CSV engine, as its own source writes them: every value in double quotes, with a backslash before
-/// quotes, backslashes and line ends (https://mariadb.com/kb/en/csv-overview/).
+/// quotes, backslashes and line ends (<https://mariadb.com/kb/en/csv-overview/>).
 #[derive(Default)]
 pub(super) struct EngineCsv;
 

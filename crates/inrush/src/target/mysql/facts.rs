@@ -9,7 +9,7 @@ use crate::target::mysql::indexes;
 use crate::target::mysql::session::{Failure, Session};
 use crate::target::mysql::types;
 
-/// https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html
+/// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
 const COLUMNS_MAX: usize = 1017;
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.

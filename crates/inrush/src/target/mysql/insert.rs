@@ -169,7 +169,7 @@ impl Write for PreparedWriter {
     }
 }
 
-/// https://mariadb.com/kb/en/com_stmt_bulk_execute/
+/// <https://mariadb.com/kb/en/com_stmt_bulk_execute/>
 pub(super) fn fit_bulk(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     if facts.target.settings.get("bulk").is_none_or(|bulk| bulk != "yes") {
         let reason = "the server takes no rows of parameters in bulk; MariaDB does, from 10.2 on";

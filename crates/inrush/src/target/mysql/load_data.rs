@@ -61,7 +61,7 @@ fn no_local(facts: &Facts) -> Option<String> {
 }
 
 /// Where a server on this machine reads files for LOAD DATA
-/// (https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_secure_file_priv).
+/// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_secure_file_priv>).
 fn server_directory(facts: &Facts) -> Result<PathBuf, String> {
     let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
     if setting("local") != "yes" {

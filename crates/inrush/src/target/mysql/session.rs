@@ -299,7 +299,7 @@ impl Failure {
 }
 
 /// What an error says of a row, by its number and SQLSTATE class
-/// (https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html, https://mariadb.com/kb/en/mariadb-error-codes/);
+/// (<https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html>, <https://mariadb.com/kb/en/mariadb-error-codes/>);
 /// `None` when it says nothing of one.
 pub(super) fn fault_code(code: u16, state: &str) -> Option<Code> {
     Some(match code {

@@ -192,7 +192,7 @@ fn exists(session: &mut Session<'_>, table: &str) -> Result<bool, Failure> {
 }
 
 /// The name of a hidden table's lock. Locks belong to the server, not to a database, and their names are at most 64 characters
-/// (https://dev.mysql.com/doc/refman/8.0/en/locking-functions.html).
+/// (<https://dev.mysql.com/doc/refman/8.0/en/locking-functions.html>).
 fn lock_name(session: &Session<'_>, table: &str) -> String {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     hasher.update(session.database().as_bytes());

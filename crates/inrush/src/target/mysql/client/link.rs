@@ -15,7 +15,7 @@ use crate::target::mysql::connect::Place;
 use crate::target::mysql::session::Failure;
 
 /// No server takes or sends longer packets
-/// (https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_max_allowed_packet).
+/// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_max_allowed_packet>).
 const PACKET_MAX: usize = 1 << 30;
 
 /// Bytes asked of the socket at once.

@@ -1,5 +1,5 @@
 //! Logging in: who the user is, and what both sides can do
-//! (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html).
+//! (<https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html>).
 
 use mysql_common::constants::{CapabilityFlags, MariadbCapabilities};
 use mysql_common::crypto;
@@ -134,7 +134,7 @@ pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, 
 }
 
 /// The random bytes that an ed25519 signature is over: 32 of them, whose last may be 0, where the library takes that for an end
-/// (https://mariadb.com/kb/en/authentication-plugin-ed25519/).
+/// (<https://mariadb.com/kb/en/authentication-plugin-ed25519/>).
 fn raw_nonce(switch: &[u8]) -> Vec<u8> {
     const BYTES: usize = 32;
     let name_end = switch.iter().skip(1).position(|byte| *byte == 0).map_or(1, |at| at + 2);
@@ -142,7 +142,7 @@ fn raw_nonce(switch: &[u8]) -> Vec<u8> {
 }
 
 /// caching_sha2_password goes on. Returns whether the server was asked for its key
-/// (https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html).
+/// (<https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html>).
 fn prove(
     link: &mut Link<'_>,
     said: &[u8],

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The packets' layout is `mysql_common`'s; what is ours is that the encoder's bytes go out as they are, in LOAD DATA LOCAL and in
-//! MariaDB's bulk execute (https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html,
-//! https://mariadb.com/kb/en/clientserver-protocol/).
+//! MariaDB's bulk execute (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>,
+//! <https://mariadb.com/kb/en/clientserver-protocol/>).
 
 mod link;
 mod login;
@@ -29,7 +29,7 @@ use crate::target::mysql::session::{Done, Failure};
 const PACKET_BYTES: usize = 64 << 10;
 
 /// Commands, by their first byte
-/// (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_command_phase.html, https://mariadb.com/kb/en/com_stmt_bulk_execute/).
+/// (<https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_command_phase.html>, <https://mariadb.com/kb/en/com_stmt_bulk_execute/>).
 mod command {
     pub(super) const QUIT: u8 = 0x01;
     pub(super) const QUERY: u8 = 0x03;
