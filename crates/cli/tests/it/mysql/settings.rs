@@ -124,3 +124,27 @@ fn zero_dates_are_taken_where_the_server_takes_them() {
         }
     });
 }
+
+#[test]
+fn a_binary_log_gets_every_row_however_it_tells_which_transactions_depend_on_each_other() {
+    alone_on_each_server(|server| {
+        let rows: String = (1..=5000).map(|id| format!("{id},name {id}\n")).collect();
+        server.write("t.csv", format!("id,name\n{rows}"));
+        let tracking = "binlog_transaction_dependency_tracking";
+        let known = server.query(&format!("SHOW GLOBAL VARIABLES LIKE '{tracking}'"));
+        let load = || {
+            let load = ["t.csv", "--primary-key", "id", "--chunk-size", "8k", "--lanes", "2"];
+            server.load(&[&load[..], &["--verify", "checksum"]].concat()).exits(0);
+            assert_eq!(server.count("t"), 5000);
+            server.drop_table("t");
+        };
+        load();
+        if known.is_empty() {
+            return;
+        }
+        // Here the hashes are needed, and stay.
+        server.with_global(tracking, "'WRITESET'", load);
+        let extraction = "SELECT @@GLOBAL.transaction_write_set_extraction";
+        assert_eq!(server.query(extraction), rows![["XXHASH64"]]);
+    });
+}
