@@ -112,21 +112,21 @@ impl<'a> Channel<'a> {
 
     /// Whether nobody on the way can read along.
     pub(in crate::target) fn is_private(&self) -> bool {
-        match &self.way {
-            Way::Encrypted(_) => true,
-            Way::Plain(socket) => matches!(socket.stream, Stream::Unix(_)),
-        }
+        matches!(self.way, Way::Encrypted(_)) || matches!(self.socket().stream, Stream::Unix(_))
     }
 
     /// Whether the other end is on this machine.
     pub(in crate::target) fn is_local(&self) -> bool {
-        let socket = match &self.way {
-            Way::Plain(socket) => socket,
-            Way::Encrypted(tls) => &tls.sock,
-        };
-        match &socket.stream {
+        match &self.socket().stream {
             Stream::Unix(_) => true,
             Stream::Tcp(stream) => stream.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()),
+        }
+    }
+
+    fn socket(&self) -> &Socket<'a> {
+        match &self.way {
+            Way::Plain(socket) => socket,
+            Way::Encrypted(tls) => &tls.sock,
         }
     }
 
@@ -158,15 +158,11 @@ impl<'a> Channel<'a> {
         watch.stop = None;
         watch.is_leaving = true;
         watch.began = Instant::now();
-        watch.limit = Some(GOODBYE);
     }
 
     /// Whether the server was told to end the last command.
     pub(in crate::target) fn was_stopped(&self) -> bool {
-        match &self.way {
-            Way::Plain(socket) => socket.watch.ended.is_some(),
-            Way::Encrypted(tls) => tls.sock.watch.ended.is_some(),
-        }
+        self.socket().watch.ended.is_some()
     }
 }
 
@@ -233,19 +229,17 @@ enum Stream {
 impl Stream {
     /// Has reads and writes return after a tick, and a server that vanished noticed.
     fn prepare(&self) -> io::Result<()> {
-        match self {
+        let socket = match self {
             Stream::Tcp(stream) => {
-                stream.set_nodelay(true)?;
-                SockRef::from(stream)
-                    .set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
-                stream.set_read_timeout(Some(TICK))?;
-                stream.set_write_timeout(Some(TICK))
+                let socket = SockRef::from(stream);
+                socket.set_tcp_nodelay(true)?;
+                socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
+                socket
             }
-            Stream::Unix(stream) => {
-                stream.set_read_timeout(Some(TICK))?;
-                stream.set_write_timeout(Some(TICK))
-            }
-        }
+            Stream::Unix(stream) => SockRef::from(stream),
+        };
+        socket.set_read_timeout(Some(TICK))?;
+        socket.set_write_timeout(Some(TICK))
     }
 }
 
@@ -304,9 +298,8 @@ struct Watch<'a> {
     stop: Option<&'a AtomicBool>,
     /// Tells the server to end the command; `None` as long as it has not let us in.
     end: Option<Box<dyn Fn() + Send + 'a>>,
-    /// When the command was sent, and how long it may take.
+    /// When the command was sent.
     began: Instant,
-    limit: Option<Duration>,
     looked: Instant,
     /// When the server was told to end the command, for the first time and the last.
     ended: Option<(Instant, Instant)>,
@@ -317,27 +310,29 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(patience: Patience, stop: Option<&'a AtomicBool>) -> Self {
         let now = Instant::now();
-        Self {
-            patience,
-            stop,
-            end: None,
-            began: now,
-            limit: Some(patience.connect),
-            looked: now,
-            ended: None,
-            is_leaving: false,
-        }
+        Self { patience, stop, end: None, began: now, looked: now, ended: None, is_leaving: false }
     }
 
     /// A command begins.
     fn restart(&mut self) {
-        self.limit = match self.end {
+        self.began = Instant::now();
+        self.ended = None;
+    }
+
+    /// How long the command may take.
+    fn limit(&self) -> Option<Duration> {
+        match self.end {
             _ if self.is_leaving => Some(GOODBYE),
             Some(_) => self.patience.answer,
             None => Some(self.patience.connect),
-        };
-        self.began = Instant::now();
-        self.ended = None;
+        }
+    }
+
+    fn in_time(&self) -> Result<(), Impatience> {
+        match self.limit() {
+            Some(limit) if self.began.elapsed() > limit => Err(Impatience::NoAnswer(limit)),
+            _ => Ok(()),
+        }
     }
 
     fn is_asked_to_stop(&self) -> bool {
@@ -345,11 +340,10 @@ impl<'a> Watch<'a> {
     }
 
     fn look_while_connecting(&self) -> Result<(), Impatience> {
-        match self.limit {
-            _ if self.is_asked_to_stop() => Err(Impatience::Stopped),
-            Some(limit) if self.began.elapsed() > limit => Err(Impatience::NoAnswer(limit)),
-            _ => Ok(()),
+        if self.is_asked_to_stop() {
+            return Err(Impatience::Stopped);
         }
+        self.in_time()
     }
 
     fn look(&mut self) -> io::Result<()> {
@@ -359,9 +353,7 @@ impl<'a> Watch<'a> {
         }
         self.looked = now;
         let Some(end) = &self.end else { return Ok(self.look_while_connecting()?) };
-        if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
-            return Err(Impatience::NoAnswer(limit).into());
-        }
+        self.in_time()?;
         match self.ended {
             Some((first, _)) if now - first > END_TIMEOUT => return Err(Impatience::NoEnd.into()),
             Some((_, last)) if now - last < END_AGAIN => {}

@@ -112,7 +112,8 @@ impl Write for TupleWriter {
 fn prepare(session: &mut Session<'_>, table: &str, plan: &Plan) -> Result<client::Prepared> {
     let Insert { head, tail } = Insert::into(table, plan, "");
     let marks = vec!["?"; plan.choice.columns.len()].join(", ");
-    let prepared = session.prepare(&format!("{head}VALUES ({marks}){tail}"));
+    let prepared =
+        session.drive(|client| client.prepare(format!("{head}VALUES ({marks}){tail}").as_bytes()));
     prepared.map_err(|failure| session.explain(failure))
 }
 
@@ -161,7 +162,7 @@ impl Write for PreparedWriter {
             parameters.push(SEND_TYPES);
             parameters.extend_from_slice(types);
             parameters.extend_from_slice(values);
-            let one = session.execute_prepared(*statement, parameters)?;
+            let one = session.drive(|client| client.execute(*statement, parameters))?;
             done.affected += one.affected;
             done.warnings = done.warnings.saturating_add(one.warnings);
         }
@@ -207,6 +208,7 @@ impl Write for BulkWriter {
         batch: &Batch<'_>,
         _guard: &str,
     ) -> Result<Done, Failure> {
-        session.execute_bulk(self.statement, &self.types, batch.bytes())
+        let Self { statement, types } = self;
+        session.drive(|client| client.execute_bulk(*statement, types, batch.bytes()))
     }
 }

@@ -305,7 +305,8 @@ impl LoadDataWriter {
         let Self { carrier, head, tail, .. } = self;
         match carrier {
             Carrier::Memory => {
-                session.load_local(&format!("{guard}{head}'inrush'{tail}"), batch.bytes())
+                let sql = format!("{guard}{head}'inrush'{tail}");
+                session.drive(|client| client.load_local(sql.as_bytes(), batch.bytes()))
             }
             Carrier::Folder(folder) => {
                 let path = folder.put(batch.bytes())?;

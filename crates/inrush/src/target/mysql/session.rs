@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::error::{Error, Kind, Result};
 use crate::pipe::Code;
 use crate::target::channel::{END_TIMEOUT, TICK};
-use crate::target::mysql::client::{Client, Prepared, Text};
+use crate::target::mysql::client::{Client, Text};
 use crate::target::mysql::connect::Place;
 
 /// Why there is no connection to a server without certificates.
@@ -141,8 +141,8 @@ impl<'a> Session<'a> {
         &self.place.database
     }
 
-    /// Lets `work` use the connection, which is gone when it fails in a way that leaves nothing to say.
-    fn drive<T>(
+    /// Lets `work` use the connection's protocol; the connection is gone when it fails in a way that leaves nothing to say.
+    pub(super) fn drive<T>(
         &mut self,
         work: impl FnOnce(&mut Client<'a>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
@@ -160,35 +160,6 @@ impl<'a> Session<'a> {
     /// Runs a statement that gives no rows.
     pub(super) fn execute(&mut self, sql: impl AsRef<[u8]>) -> Result<Done, Failure> {
         self.drive(|client| client.query(sql.as_ref()))
-    }
-
-    /// Runs LOAD DATA LOCAL; when the server asks for the file it gets `bytes`, whatever name it asks for.
-    pub(super) fn load_local(&mut self, sql: &str, bytes: &[u8]) -> Result<Done, Failure> {
-        self.drive(|client| client.load_local(sql.as_bytes(), bytes))
-    }
-
-    /// Has the server prepare a statement that gives no rows.
-    pub(super) fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
-        self.drive(|client| client.prepare(sql.as_bytes()))
-    }
-
-    /// Runs a prepared statement for one row: which parameters are NULL, their types, their values.
-    pub(super) fn execute_prepared(
-        &mut self,
-        statement: Prepared,
-        parameters: &[u8],
-    ) -> Result<Done, Failure> {
-        self.drive(|client| client.execute(statement, parameters))
-    }
-
-    /// Runs a prepared statement for many rows.
-    pub(super) fn execute_bulk(
-        &mut self,
-        statement: Prepared,
-        types: &[u8],
-        rows: &[u8],
-    ) -> Result<Done, Failure> {
-        self.drive(|client| client.execute_bulk(statement, types, rows))
     }
 
     /// Hands every row of a query to `each`.

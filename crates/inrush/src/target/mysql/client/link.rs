@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::{Buf, BytesMut};
 use flate2::Compression;
+use mysql_common::io::ParseBuf;
 use mysql_common::proto::codec::PacketCodec;
 use mysql_common::proto::codec::error::PacketCodecError;
 
@@ -94,8 +95,29 @@ impl<'a> Link<'a> {
         self.codec.sync_seq_id();
     }
 
-    /// Reads one packet, in place of what is in `packet`.
+    /// Reads one packet that isn't the server's no, in place of what is in `packet`; it has a first byte.
     pub(super) fn read(&mut self, packet: &mut Vec<u8>) -> Result<(), Failure> {
+        self.receive(packet)?;
+        match packet.first() {
+            Some(0xff) => Err(refusal(packet)),
+            Some(_) => Ok(()),
+            None => Err(Failure::garbled()),
+        }
+    }
+
+    /// A server that hangs up while it is spoken to has said why, if there is a why.
+    pub(super) fn reason(&mut self, failure: Failure) -> Failure {
+        if matches!(failure, Failure::Lost(_)) {
+            self.channel.be_brief();
+            let mut packet = Vec::new();
+            if self.receive(&mut packet).is_ok() && packet.first() == Some(&0xff) {
+                return refusal(&packet);
+            }
+        }
+        failure
+    }
+
+    fn receive(&mut self, packet: &mut Vec<u8>) -> Result<(), Failure> {
         packet.clear();
         while !self.codec.decode(&mut self.incoming, packet)? {
             let filled = self.incoming.len();
@@ -108,6 +130,18 @@ impl<'a> Link<'a> {
         }
         Ok(())
     }
+}
+
+/// The server's no: a number, a SQLSTATE (which is missing as long as nobody has logged in), a message.
+fn refusal(packet: &[u8]) -> Failure {
+    let mut buffer = ParseBuf(&packet[1..]);
+    let Some(code) = buffer.checked_eat_u16_le() else { return Failure::garbled() };
+    let (state, message) = match buffer.0 {
+        [b'#', rest @ ..] if rest.len() >= 5 => rest.split_at(5),
+        message => (&[][..], message),
+    };
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    Failure::refused(code, text(state), text(message))
 }
 
 impl From<Broken> for Failure {

@@ -12,7 +12,6 @@ use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::pki_types::pem::PemObject;
 
 use super::link::Link;
-use super::refusal;
 use crate::target::channel::Address;
 use crate::target::mysql::connect::Place;
 use crate::target::mysql::session::{Failure, NO_TLS};
@@ -45,9 +44,6 @@ pub(super) struct Greeted {
 pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, Greeted), Failure> {
     let mut packet = Vec::new();
     link.read(&mut packet)?;
-    if packet.first() == Some(&0xff) {
-        return Err(refusal(&packet));
-    }
     let garbled = |_| Failure::garbled();
     let greeting: HandshakePacket<'_> = ParseBuf(&packet).parse(()).map_err(garbled)?;
     let offered = greeting.capabilities();
@@ -104,7 +100,6 @@ pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, 
         link.read(&mut packet)?;
         match packet.first() {
             Some(0x00) => break,
-            Some(0xff) => return Err(refusal(&packet)),
             Some(0xfe) if packet.len() > 1 => {
                 let switch: AuthSwitchRequest<'_> = ParseBuf(&packet).parse(()).map_err(garbled)?;
                 plugin = spoken_plugin(switch.auth_plugin())?;
@@ -155,27 +150,22 @@ fn prove(
     const ASK_FOR_KEY: u8 = 2;
     /// What OAEP needs of the 256 bytes of a 2048-bit key, and the terminator.
     const PASSWORD_MAX: usize = 256 - 42 - 1;
-    let refused = |message: &str| Failure::Server {
-        code: 1045,
-        state: "28000".to_owned(),
-        message: message.to_owned(),
-    };
+    let mut secret = [password.as_bytes(), b"\0"].concat();
     match said {
         [KNOWN] => Ok(false),
         [PROVE] if link.channel.is_private() => {
-            send_bytes(link, &[password.as_bytes(), b"\0"].concat()).map(|()| false)
+            send_bytes(link, &secret).map(|()| false)
         }
         // Whoever answers can give a key of his own: on this machine that is the server, elsewhere nobody knows.
-        [PROVE] if !link.channel.is_local() => Err(refused(
-            "the server wants the password itself, and the connection is not encrypted (ssl-mode=required would be)",
+        [PROVE] if !link.channel.is_local() => Err(denied(
+            "the server wants the password itself, and the connection is not encrypted (ssl-mode=required would be)".to_owned(),
         )),
-        [PROVE] if password.len() > PASSWORD_MAX => Err(refused(
-            "the password is too long for the server's key (ssl-mode=required does without)",
+        [PROVE] if password.len() > PASSWORD_MAX => Err(denied(
+            "the password is too long for the server's key (ssl-mode=required does without)".to_owned(),
         )),
         [PROVE] => send_bytes(link, &[ASK_FOR_KEY]).map(|()| true),
         // The server's key: what only its owner can read is the password, mixed with the nonce.
         key if asked_for_key && SubjectPublicKeyInfoDer::from_pem_slice(key).is_ok() => {
-            let mut secret = [password.as_bytes(), b"\0"].concat();
             secret.iter_mut().zip(nonce.iter().cycle()).for_each(|(byte, key)| *byte ^= key);
             // The library panics over a key that is none.
             let encrypted = std::panic::catch_unwind(|| crypto::encrypt(&secret, key));
@@ -197,14 +187,15 @@ fn spoken_plugin(asked: AuthPlugin<'_>) -> Result<AuthPlugin<'static>, Failure> 
 
 /// Before it says no to a user that it doesn't know, MySQL 8 asks for any of its plugins, so that nobody can tell.
 fn unspoken(plugin: &str) -> Failure {
-    Failure::Server {
-        code: 1045,
-        state: "28000".to_owned(),
-        message: format!(
-            "Access denied: the server asks for authentication by {plugin}, which inrush does not speak; \
-             MySQL may ask so for a user that it does not know"
-        ),
-    }
+    denied(format!(
+        "Access denied: the server asks for authentication by {plugin}, which inrush does not speak; \
+         MySQL may ask so for a user that it does not know"
+    ))
+}
+
+/// We say no in the server's place, as it says it.
+fn denied(message: String) -> Failure {
+    Failure::Server { code: 1045, state: "28000".to_owned(), message }
 }
 
 fn send(link: &mut Link<'_>, packet: &impl MySerialize) -> Result<(), Failure> {

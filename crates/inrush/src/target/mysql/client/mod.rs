@@ -154,28 +154,12 @@ impl<'a> Client<'a> {
 
     fn command(&mut self, code: u8, rest: impl Buf) -> Result<(), Failure> {
         let sent = self.link.command(code, rest);
-        sent.map_err(|failure| self.reason(failure))
-    }
-
-    /// A server that hangs up while it is spoken to has said why, if there is a why.
-    fn reason(&mut self, failure: Failure) -> Failure {
-        if matches!(failure, Failure::Lost(_)) {
-            self.link.channel.be_brief();
-            if self.link.read(&mut self.packet).is_ok() && self.packet.first() == Some(&0xff) {
-                return refusal(&self.packet);
-            }
-        }
-        failure
+        sent.map_err(|failure| self.link.reason(failure))
     }
 
     /// Reads a packet that isn't the server's no.
     fn read(&mut self) -> Result<(), Failure> {
-        self.link.read(&mut self.packet)?;
-        match self.packet.first() {
-            Some(0xff) => Err(refusal(&self.packet)),
-            Some(_) => Ok(()),
-            None => Err(Failure::garbled()),
-        }
+        self.link.read(&mut self.packet)
     }
 
     /// Reads all that the server says to one command: of several statements it is several results.
@@ -218,7 +202,7 @@ impl<'a> Client<'a> {
             self.link.flush()
         };
         let sent = send();
-        sent.map_err(|failure| self.reason(failure))
+        sent.map_err(|failure| self.link.reason(failure))
     }
 
     /// Reads columns and rows; how many columns there are was read.
@@ -264,18 +248,6 @@ fn done(packet: &[u8]) -> Result<(Done, StatusFlags), Failure> {
         Some((Done { affected, warnings: buffer.checked_eat_u16_le()? }, status))
     };
     read().ok_or_else(Failure::garbled)
-}
-
-/// The server's no: a number, a SQLSTATE (which is missing as long as nobody has logged in), a message.
-fn refusal(packet: &[u8]) -> Failure {
-    let mut buffer = ParseBuf(&packet[1..]);
-    let Some(code) = buffer.checked_eat_u16_le() else { return Failure::garbled() };
-    let (state, message) = match buffer.0 {
-        [b'#', rest @ ..] if rest.len() >= 5 => rest.split_at(5),
-        message => (&[][..], message),
-    };
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    Failure::refused(code, text(state), text(message))
 }
 
 #[cfg(test)]
