@@ -524,7 +524,7 @@ fn configure(session: &mut Session<'_>, plan: &Plan) -> Result<()> {
 }
 
 /// With a binary log MySQL 8.0 hashes every row's keys to tell which transactions depend on each other, also where it is set to
-/// tell that by the order of commits and never looks at the hashes; that takes a tenth of the time of a load. It refuses where
+/// tell that by the order of commits and never looks at the hashes. It refuses where
 /// they are needed (group replication, another kind of tracking), or where the user may not, and then it stays as it is
 /// (<https://dev.mysql.com/doc/refman/8.0/en/replication-options-binary-log.html#sysvar_transaction_write_set_extraction>).
 fn spare_write_sets(session: &mut Session<'_>, plan: &Plan) {
