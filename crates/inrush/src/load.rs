@@ -13,7 +13,7 @@ use crate::plan::{FieldFacts, Lesson, Plan, Verify};
 use crate::report::{Report, Seconds, Verification};
 use crate::source::infer::Observed;
 use crate::source::text;
-use crate::target::{Lane, Load, Sent};
+use crate::target::{Ended, Lane, Load, Sent};
 
 /// Follows a load, and can stop it.
 pub trait Observer: Sync {
@@ -89,11 +89,11 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
                 };
                 (next, format!("with {name}={value}"))
             }
-            Lesson::OneLane => {
-                let Some(next) = plan.with_one_lane() else {
+            Lesson::InOrder(knob) => {
+                let Some(next) = plan.in_order(knob) else {
                     return Err(nothing_changed(error));
                 };
-                (next, "over one connection".to_owned())
+                next
             }
             Lesson::GaveUp if plan.request.strategy.is_some() => {
                 return Err(nothing_changed(error));
@@ -104,11 +104,15 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
                 let how = format!("with {}", next.choice.strategy.id());
                 (next, how)
             }
-            Lesson::Repeats(_) if !plan.facts.source.repeats.rows.is_empty() => {
+            Lesson::Repeats(_) if plan.facts.source.repeats.are_known() => {
                 return Err(nothing_changed(error));
             }
             Lesson::Repeats(repeats) => {
-                (plan.without(repeats), "to put such rows aside".to_owned())
+                let how = match repeats.sought {
+                    Some(_) => "to look for such rows first",
+                    None => "to put such rows aside",
+                };
+                (plan.without(repeats), how.to_owned())
             }
         };
         plan = next;
@@ -163,9 +167,14 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
         Err(error) => error,
     };
     // A try that knows the rows which repeat keys has told them where they come.
-    let is_new_lesson = plan.facts.source.repeats.rows.is_empty() && !stop.load(Relaxed);
-    let rows_are_to_blame = (surprised || error.kind() == Kind::Rejects) && is_new_lesson;
-    let lesson = load.lesson(rows_are_to_blame).or(surprised.then_some(Lesson::Types));
+    let is_new_lesson = !plan.facts.source.repeats.are_known() && !stop.load(Relaxed);
+    let ended_by = match error.kind() {
+        _ if !is_new_lesson => Ended::Otherwise,
+        _ if surprised => Ended::BySurprise,
+        Kind::Rejects => Ended::ByRows,
+        _ => Ended::Otherwise,
+    };
+    let lesson = load.lesson(ended_by).or(surprised.then_some(Lesson::Types));
     let aftermath = load.abort();
     if aftermath == Aftermath::NothingChanged {
         rejects.withdraw();

@@ -103,11 +103,25 @@ impl Plan {
         (plan.choice.knobs != self.choice.knobs).then_some(plan)
     }
 
-    /// The plan for the same load over one connection; `None` when it is so already.
-    pub(crate) fn with_one_lane(&self) -> Option<Plan> {
+    /// The plan for the same load over one connection, and with another value of a knob where one is given, and what of this is
+    /// new in words; `None` when nothing is.
+    pub(crate) fn in_order(
+        &self,
+        knob: Option<(&'static str, &'static str)>,
+    ) -> Option<(Plan, String)> {
         let mut plan = self.clone();
-        plan.choice.lanes = 1;
-        (self.choice.lanes > 1).then_some(plan)
+        let mut how = Vec::new();
+        if self.choice.lanes > 1 {
+            plan.choice.lanes = 1;
+            how.push("over one connection".to_owned());
+        }
+        if let Some((name, value)) = knob
+            && let Some(with) = plan.with_knob(name, value)
+        {
+            plan = with;
+            how.push(format!("with {name}={value}"));
+        }
+        (!how.is_empty()).then(|| (plan, how.join(", ")))
     }
 
     /// The plan for the same load with the next strategy in the ranking.
@@ -119,12 +133,19 @@ impl Plan {
         plan.facts.target.gave_up.insert(self.choice.strategy.id(), why.to_owned());
         plan.choice =
             choose(&plan.request, &plan.facts, plan.target, &plan.location.shown, &plan.table)?;
+        if plan.facts.source.repeats.are_known() {
+            plan.choice.lanes = 1;
+        }
         Ok(plan)
     }
 
-    /// The plan for the same load that knows which rows repeat keys.
+    /// The plan for the same load that knows which rows repeat keys, or looks for them first. Whoever knows them takes the rows in
+    /// the source's order, over one connection.
     pub(crate) fn without(&self, repeats: Repeats) -> Plan {
         let mut plan = self.clone();
+        if repeats.are_known() {
+            plan.choice.lanes = 1;
+        }
         plan.facts.source.repeats = Arc::new(repeats);
         plan
     }

@@ -269,8 +269,17 @@ fn existing_columns(
     reasons: &mut Vec<String>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     let fields = &facts.source.fields;
+    // Where names differ in case alone, each is itself.
     let find = |column: &Column| {
-        fields.iter().position(|field| field.name.eq_ignore_ascii_case(&column.name))
+        let is_others = |field: &FieldFacts| {
+            table_columns.iter().any(|other| other.name == field.name && other.name != column.name)
+        };
+        let exact = fields.iter().position(|field| field.name == column.name);
+        exact.or_else(|| {
+            fields.iter().position(|field| {
+                field.name.eq_ignore_ascii_case(&column.name) && !is_others(field)
+            })
+        })
     };
     let unknown: Vec<&str> = fields
         .iter()
@@ -430,7 +439,8 @@ fn strategy(
             Ok(knobs) => knobs,
             Err(error) => {
                 reasons.push(format!("not {}", error.what()));
-                last_error = Some(error);
+                // Why a strategy that has the knob can't do it says more than that others have none.
+                last_error = last_error.or(Some(error));
                 continue;
             }
         };

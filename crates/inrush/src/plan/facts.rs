@@ -1,6 +1,6 @@
 //! What was found before a choice is made: of the source, of the target, of the machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::plan::schema::{Column, Type};
@@ -35,13 +35,37 @@ pub struct SourceFacts {
     pub repeats: Arc<Repeats>,
 }
 
-/// Rows whose key is that of an earlier row.
+/// Rows whose key is that of an earlier row, or of one that the table holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repeats {
     /// The keys, each by its columns.
     pub keys: Vec<Vec<String>>,
     /// The rows, ascending: how many rows come before it that the encoders found good, and which key it repeats.
     pub rows: Vec<(u64, u32)>,
+    /// Or what the only key is in them.
+    pub values: Option<KeyValues>,
+    /// The only key has to be looked for first; what the target says of a row that repeats it, without naming the row.
+    pub sought: Option<String>,
+}
+
+impl Repeats {
+    /// Whether it is known which rows these are.
+    pub fn are_known(&self) -> bool {
+        !self.rows.is_empty() || self.values.is_some()
+    }
+}
+
+/// Values of a key that more rows have than may.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyValues {
+    /// Which of [`KeyValues::shown`] each is, in the form that the target takes; several forms may be one value to it.
+    pub forms: HashMap<Box<[u8]>, u32>,
+    /// The values, as messages show them.
+    pub shown: Vec<String>,
+    /// Whether the table holds a row with it, so that each row of the source is one too many.
+    pub taken: Vec<bool>,
+    /// What the target says of a row that repeats the key, without naming the row.
+    pub words: String,
 }
 
 /// What a try at a load has found out, and the next one has to know.
@@ -51,9 +75,9 @@ pub enum Lesson {
     Types,
     /// A knob wants another value.
     Knob(&'static str, &'static str),
-    /// One connection, which takes the rows in the source's order: only then is it plain which of two rows repeats the other's
-    /// key.
-    OneLane,
+    /// One connection, which takes the rows in the source's order, and a knob's value where that takes one more: only then is it
+    /// plain which of two rows repeats the other's key.
+    InOrder(Option<(&'static str, &'static str)>),
     /// The strategy can't do it after all, for a reason that only a try could tell.
     GaveUp,
     /// Rows repeat keys.

@@ -11,13 +11,25 @@ use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
-#[cfg(feature = "mysql")]
+#[cfg(feature = "channel")]
 mod channel;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod digits;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod folder;
 mod knob;
 #[cfg(feature = "mysql")]
 mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod staging;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod statement;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod way;
 
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 
@@ -27,6 +39,8 @@ pub static ALL: &[&dyn Target] = &[
     &sqlite::Sqlite,
     #[cfg(feature = "mysql")]
     &mysql::Mysql,
+    #[cfg(feature = "postgres")]
+    &postgres::Postgres,
 ];
 
 /// A kind of database.
@@ -202,14 +216,24 @@ pub trait Load: Send {
     /// When the target refuses; [`Load::abort`] says what is left.
     fn commit(&mut self) -> Result<BTreeMap<String, String>>;
 
-    /// What a load that has just failed found out: with it another try fares better. `rows_are_to_blame` when bad rows ended it:
-    /// then there may be earlier ones that it would have told at its end only.
-    fn lesson(&mut self, _rows_are_to_blame: bool) -> Option<Lesson> {
+    /// What a load that has just failed found out: with it another try fares better.
+    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
         None
     }
 
     /// Undoes everything that can be undone, and says what is left.
     fn abort(&mut self) -> crate::error::Aftermath;
+}
+
+/// What ended a load before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Bad rows: there may be earlier ones that it would have told at its end only.
+    ByRows,
+    /// A row that disproves a guessed type, before which the same holds; with nothing else to learn the types are.
+    BySurprise,
+    /// Anything else, or what was learnt before.
+    Otherwise,
 }
 
 /// One connection. Only I/O: the encoder has done the thinking.

@@ -5,6 +5,7 @@
 
 mod tls;
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -94,7 +95,7 @@ impl<'a> Channel<'a> {
             Address::Host(host, port) => Stream::Tcp(reach(host, *port, &watch)?),
         };
         stream.prepare()?;
-        Ok(Self { way: Way::Plain(Socket { stream, watch }) })
+        Ok(Self { way: Way::Plain(Socket { stream, watch, heard: VecDeque::new() }) })
     }
 
     /// Encrypts all that follows.
@@ -120,6 +121,15 @@ impl<'a> Channel<'a> {
         match &self.socket().stream {
             Stream::Unix(_) => true,
             Stream::Tcp(stream) => stream.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()),
+        }
+    }
+
+    /// The certificate that the server proved to have, in DER.
+    #[cfg(feature = "postgres")]
+    pub(in crate::target) fn certificate(&self) -> Option<Vec<u8>> {
+        match &self.way {
+            Way::Plain(_) => None,
+            Way::Encrypted(tls) => Some(tls.conn.peer_certificates()?.first()?.to_vec()),
         }
     }
 
@@ -241,13 +251,39 @@ impl Stream {
         socket.set_read_timeout(Some(TICK))?;
         socket.set_write_timeout(Some(TICK))
     }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => stream.set_nonblocking(nonblocking),
+            Stream::Unix(stream) => stream.set_nonblocking(nonblocking),
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Unix(stream) => stream.read(buffer),
+        }
+    }
+
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.write(buffer),
+            Stream::Unix(stream) => stream.write(buffer),
+        }
+    }
 }
 
 /// A socket that blocks for as long as its watch allows.
 struct Socket<'a> {
     stream: Stream,
     watch: Watch<'a>,
+    /// What came while the other end took no more bytes, and isn't read yet.
+    heard: VecDeque<u8>,
 }
+
+/// The most that is heard while the other end doesn't listen: triggers that say something about every row of a chunk say less.
+const HEARD_MAX: usize = 64 << 20;
 
 impl Socket<'_> {
     /// Does `work` until it is done, the socket fails, or the watch has enough.
@@ -258,32 +294,57 @@ impl Socket<'_> {
         loop {
             self.watch.look()?;
             match work(&mut self.stream) {
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-                    ) => {}
+                Err(error) if is_not_yet(&error) => {}
                 outcome => return outcome,
             }
         }
     }
+
+    /// Takes what has come, and waits for nothing: a server that can't say what it has to say takes no more bytes, and would
+    /// wait for us for ever.
+    fn hear(&mut self) -> io::Result<()> {
+        self.stream.set_nonblocking(true)?;
+        let mut buffer = [0; 64 << 10];
+        let outcome = loop {
+            if self.heard.len() > HEARD_MAX {
+                break Err(io::Error::other("the server talks, and does not listen"));
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) => break Ok(()),
+                Ok(read) => self.heard.extend(&buffer[..read]),
+                Err(error) if is_not_yet(&error) => break Ok(()),
+                // The next call that needs the socket sees it, too.
+                Err(_) => break Ok(()),
+            }
+        };
+        self.stream.set_nonblocking(false)?;
+        outcome
+    }
+}
+
+/// Whether it is worth another try.
+fn is_not_yet(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 impl Read for Socket<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.patiently(|stream| match stream {
-            Stream::Tcp(stream) => stream.read(buffer),
-            Stream::Unix(stream) => stream.read(buffer),
-        })
+        if !self.heard.is_empty() {
+            return self.heard.read(buffer);
+        }
+        self.patiently(|stream| stream.read(buffer))
     }
 }
 
 impl Write for Socket<'_> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.patiently(|stream| match stream {
-            Stream::Tcp(stream) => stream.write(buffer),
-            Stream::Unix(stream) => stream.write(buffer),
-        })
+        loop {
+            self.watch.look()?;
+            match self.stream.write(buffer) {
+                Err(error) if is_not_yet(&error) => self.hear()?,
+                outcome => return outcome,
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -12,8 +12,8 @@ use crate::plan::{Durability, Facts, Plan, Request};
 use crate::target::mysql::ddl::quote;
 use crate::target::mysql::encode::{self, EngineCsv, Stores};
 use crate::target::mysql::load::{self, Writing};
-use crate::target::mysql::session::{Done, Failure, Session};
-use crate::target::mysql::statement::{Batch, Write};
+use crate::target::mysql::session::{Failure, Session};
+use crate::target::statement::{Batch, Done, Write};
 use crate::target::{Fit, Knobs};
 
 /// The file becomes the table.
@@ -42,13 +42,13 @@ impl Writing for CsvFile {
         encode::encoder::<EngineCsv>(shape, stores, plan)
     }
 
-    fn writer<'p>(
+    fn writer<'p, 's: 'p>(
         &self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         table: &str,
         _stores: &Stores,
         plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
         let path = file_of(session, table, plan);
         // The server has made the file, empty; closing the table lets go of it.
         session
@@ -105,12 +105,12 @@ struct FileWriter {
     file: File,
 }
 
-impl Write for FileWriter {
+impl<'s> Write<Session<'s>> for FileWriter {
     fn write(
         &mut self,
-        _session: &mut Session<'_>,
+        _session: &mut Session<'s>,
         batch: &Batch<'_>,
-        _guard: &str,
+        _guarded: bool,
     ) -> Result<Done, Failure> {
         self.file.write_all(batch.bytes()).map_err(|error| write_failure(&error))?;
         Ok(Done { affected: (batch.to - batch.from) as u64, warnings: 0 })

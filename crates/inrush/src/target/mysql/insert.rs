@@ -11,8 +11,8 @@ use crate::target::mysql::client;
 use crate::target::mysql::ddl::{Insert, quote};
 use crate::target::mysql::encode::{self, Stores, Tuples};
 use crate::target::mysql::load::{self, Writing};
-use crate::target::mysql::session::{Done, Failure, Session};
-use crate::target::mysql::statement::{Batch, Write};
+use crate::target::mysql::session::{Failure, Session};
+use crate::target::statement::{Batch, Done, Write};
 use crate::target::{Fit, Knobs};
 
 /// INSERT as SQL text.
@@ -56,13 +56,13 @@ impl Writing for Text {
         encode::encoder::<Tuples>(shape, stores, plan)
     }
 
-    fn writer<'p>(
+    fn writer<'p, 's: 'p>(
         &self,
-        _session: &mut Session<'_>,
+        _session: &mut Session<'s>,
         table: &str,
         _stores: &Stores,
         plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
         let word = match self {
             Self::Plain => "",
             Self::Delayed => "DELAYED ",
@@ -89,12 +89,12 @@ struct TupleWriter {
     sql: Vec<u8>,
 }
 
-impl Write for TupleWriter {
+impl<'s> Write<Session<'s>> for TupleWriter {
     fn write(
         &mut self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         batch: &Batch<'_>,
-        _guard: &str,
+        _guarded: bool,
     ) -> Result<Done, Failure> {
         let Self { insert, sql } = self;
         let tuples = batch.bytes();
@@ -122,13 +122,13 @@ impl Writing for Prepared {
         encode::encoder::<Parameters>(shape, stores, plan)
     }
 
-    fn writer<'p>(
+    fn writer<'p, 's: 'p>(
         &self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         table: &str,
         stores: &Stores,
         plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
         let statement = prepare(session, table, plan)?;
         let (head, types) = (Parameters::nulls(stores.classes().count()), binary::types(stores));
         Ok(Box::new(PreparedWriter { statement, head, types, parameters: Vec::new() }))
@@ -144,12 +144,12 @@ struct PreparedWriter {
     parameters: Vec<u8>,
 }
 
-impl Write for PreparedWriter {
+impl<'s> Write<Session<'s>> for PreparedWriter {
     fn write(
         &mut self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         batch: &Batch<'_>,
-        _guard: &str,
+        _guarded: bool,
     ) -> Result<Done, Failure> {
         /// The types come along.
         const SEND_TYPES: u8 = 1;
@@ -184,13 +184,13 @@ impl Writing for Bulk {
         encode::encoder::<BulkRows>(shape, stores, plan)
     }
 
-    fn writer<'p>(
+    fn writer<'p, 's: 'p>(
         &self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         table: &str,
         stores: &Stores,
         plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
         let statement = prepare(session, table, plan)?;
         Ok(Box::new(BulkWriter { statement, types: binary::types(stores) }))
     }
@@ -201,12 +201,12 @@ struct BulkWriter {
     types: Vec<u8>,
 }
 
-impl Write for BulkWriter {
+impl<'s> Write<Session<'s>> for BulkWriter {
     fn write(
         &mut self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         batch: &Batch<'_>,
-        _guard: &str,
+        _guarded: bool,
     ) -> Result<Done, Failure> {
         let Self { statement, types } = self;
         session.drive(|client| client.execute_bulk(*statement, types, batch.bytes()))

@@ -17,9 +17,9 @@ use crate::target::mysql::encode::{Real, Stores};
 use crate::target::mysql::facts;
 use crate::target::mysql::session::{Failure, Session};
 use crate::target::mysql::staging::{self, Staging};
-use crate::target::mysql::statement::{Bounds, Commits, Held, Shared, StatementLane, Write};
 use crate::target::mysql::types::Class;
-use crate::target::{Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
+use crate::target::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
+use crate::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
 
 /// What differs between strategies.
 pub(super) trait Writing: Sync {
@@ -29,13 +29,13 @@ pub(super) trait Writing: Sync {
     ///
     /// # Errors
     /// When it can't be made ready.
-    fn writer<'p>(
+    fn writer<'p, 's: 'p>(
         &self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         table: &str,
         stores: &Stores,
         plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>>;
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>>;
 
     /// The engine that takes the rows, where it isn't the table's in the end.
     fn engine<'k>(&self, in_the_end: &'k str) -> &'k str {
@@ -420,7 +420,15 @@ impl<'a> MysqlLoad<'a> {
         let packet: usize = packet.and_then(|bytes| bytes.parse().ok()).unwrap_or(1 << 20);
         Bounds {
             // https://github.com/facebook/mysql-5.6/wiki/MyRocks-limitations: no rolling back to a savepoint.
-            can_undo: transactions && first != "rocksdb",
+            undo: match transactions && first != "rocksdb" {
+                true => Undo::Yes,
+                false => Undo::No {
+                    alone: true,
+                    why: "the table's engine can't undo those before it",
+                    knob: ("rows_per_statement", "1"),
+                    advice: "--set rows_per_statement=1 sends each row by itself",
+                },
+            },
             lasting: self.staging.is_none() && !transactions,
             rows_per_statement: knobs
                 .get("rows_per_statement")
@@ -433,6 +441,7 @@ impl<'a> MysqlLoad<'a> {
             },
             // The head of the statement, which names table and columns, needs room as well.
             bytes_max: packet.saturating_sub(ddl::columns(self.plan).len() * 4 + 1024).max(512),
+            bytes_max_of: "the server's max_allowed_packet",
         }
     }
 
@@ -600,7 +609,7 @@ impl Load for MysqlLoad<'_> {
         Ok(Verdict { ok: difference.is_none(), difference })
     }
 
-    fn lesson(&mut self, _rows_are_to_blame: bool) -> Option<Lesson> {
+    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
         self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 

@@ -1,21 +1,20 @@
 //! `load-data`, `load-data-server` and `convert`: LOAD DATA, from memory or from a file that the server reads.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::fs::OpenOptions;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::pipe::Encode;
 use crate::pipe::encode::Shape;
 use crate::plan::{Column, Facts, OnConflict, Plan, Request};
+use crate::target::folder::Folder;
 use crate::target::mysql::ddl::{self, Insert, literal, quote};
 use crate::target::mysql::encode::{self, Fields, Stores};
 use crate::target::mysql::load::{self, Writing};
-use crate::target::mysql::session::{Done, Failure, Session};
-use crate::target::mysql::statement::{Batch, Write};
+use crate::target::mysql::session::{Failure, SAVEPOINT, Session};
 use crate::target::mysql::types::Class;
+use crate::target::statement::{Batch, Done, Write};
 use crate::target::{Fit, Knobs};
 
 /// LOAD DATA, by the way that the rows take.
@@ -87,18 +86,21 @@ impl Writing for LoadData {
         encode::encoder::<Fields>(shape, stores, plan)
     }
 
-    fn writer<'p>(
+    fn writer<'p, 's: 'p>(
         &self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         table: &str,
         stores: &Stores,
         plan: &'p Plan,
-    ) -> Result<Box<dyn Write + 'p>> {
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
         let carrier = match self {
             Self::Local | Self::Converted => Carrier::Memory,
             Self::Server => {
                 let directory = server_directory(&plan.facts).map_err(Error::target)?;
-                Carrier::Folder(Folder::make(&directory)?)
+                let folder = Folder::make(&directory).map_err(|(directory, error)| {
+                    Error::target(format!("{} can't be made: {error}", directory.display()))
+                })?;
+                Carrier::Folder(folder)
             }
         };
         writer(session, table, stores, plan, carrier)
@@ -133,57 +135,6 @@ enum Carrier {
     Folder(Folder),
 }
 
-/// A directory for files that the server reads: others can't list it, and the names in it are not to be guessed.
-struct Folder {
-    directory: PathBuf,
-    files: u64,
-}
-
-impl Folder {
-    fn make(parent: &Path) -> Result<Self> {
-        let random = std::hash::BuildHasher::hash_one(
-            &std::collections::hash_map::RandomState::new(),
-            std::process::id(),
-        );
-        let directory = parent.join(format!("inrush_{random:016x}"));
-        let made = std::fs::DirBuilder::new().mode(0o700).create(&directory).and_then(|()| {
-            // The server runs as another user, and opens a file that it is told the name of.
-            std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o711))
-        });
-        match made {
-            Ok(()) => Ok(Self { directory, files: 0 }),
-            Err(error) => {
-                Err(Error::target(format!("{} can't be made: {error}", directory.display())))
-            }
-        }
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> Result<PathBuf, Failure> {
-        self.files += 1;
-        let path = self.directory.join(format!("{}.tsv", self.files));
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o644)
-            .open(&path)
-            .and_then(|mut file: File| file.write_all(bytes));
-        match written {
-            Ok(()) => Ok(path),
-            Err(error) => Err(Failure::Server {
-                code: 0,
-                state: String::new(),
-                message: format!("{} can't be written: {error}", path.display()),
-            }),
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.directory);
-    }
-}
-
 struct LoadDataWriter {
     carrier: Carrier,
     /// The statement around the file's name.
@@ -196,13 +147,13 @@ struct LoadDataWriter {
 /// The table in between; a temporary one, which only its connection sees.
 const CHUNK: &str = "inrush_chunk";
 
-fn writer<'p>(
-    session: &mut Session<'_>,
+fn writer<'p, 's: 'p>(
+    session: &mut Session<'s>,
     table: &str,
     stores: &Stores,
     plan: &'p Plan,
     carrier: Carrier,
-) -> Result<Box<dyn Write + 'p>> {
+) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
     let merges = plan.request.on_conflict != OnConflict::Fail;
     if merges {
         let columns = ddl::columns(plan);
@@ -300,16 +251,22 @@ impl LoadDataWriter {
         &mut self,
         session: &mut Session<'_>,
         batch: &Batch<'_>,
-        guard: &str,
+        guarded: bool,
     ) -> Result<Done, Failure> {
         let Self { carrier, head, tail, .. } = self;
+        let guard = if guarded { SAVEPOINT } else { "" };
         match carrier {
             Carrier::Memory => {
                 let sql = format!("{guard}{head}'inrush'{tail}");
                 session.drive(|client| client.load_local(sql.as_bytes(), batch.bytes()))
             }
             Carrier::Folder(folder) => {
-                let path = folder.put(batch.bytes())?;
+                let path =
+                    folder.put(&[batch.bytes()]).map_err(|(path, error)| Failure::Server {
+                        code: 0,
+                        state: String::new(),
+                        message: format!("{} can't be written: {error}", path.display()),
+                    })?;
                 let name = literal(&path.to_string_lossy());
                 let loaded = session.execute(format!("{guard}{head}{name}{tail}"));
                 let _ = std::fs::remove_file(path);
@@ -319,14 +276,14 @@ impl LoadDataWriter {
     }
 }
 
-impl Write for LoadDataWriter {
+impl<'s> Write<Session<'s>> for LoadDataWriter {
     fn write(
         &mut self,
-        session: &mut Session<'_>,
+        session: &mut Session<'s>,
         batch: &Batch<'_>,
-        guard: &str,
+        guarded: bool,
     ) -> Result<Done, Failure> {
-        let loaded = self.load(session, batch, guard)?;
+        let loaded = self.load(session, batch, guarded)?;
         let Some([merge, empty]) = &self.merge else { return Ok(loaded) };
         let rows = (batch.to - batch.from) as u64;
         if loaded.warnings > 0 || loaded.affected != rows {
@@ -346,7 +303,8 @@ impl Write for LoadDataWriter {
         emptied.map(|_| merged)
     }
 
-    fn may_only_warn(&self) -> bool {
+    /// Where INSERT fails it may only warn.
+    fn needs_savepoint(&self) -> bool {
         true
     }
 }

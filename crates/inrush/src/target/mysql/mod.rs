@@ -6,10 +6,11 @@
 //! session  one connection                  encode   rows in the notations that the server reads; binary: as parameters
 //! ddl      SQL that names things           load     the steps of a load; load_data, insert, csv_file: ways through it
 //! staging  the hidden table                indexes  what it goes without while its rows come
-//! statement  the lane: one statement after another, and what the server says of its rows
+//! blame    what the server says of rows, for the lane (target/statement)
 //! ```
 
 mod binary;
+mod blame;
 mod client;
 mod connect;
 mod csv_file;
@@ -23,17 +24,16 @@ mod load;
 mod load_data;
 mod session;
 mod staging;
-mod statement;
 mod types;
-mod way;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
 use crate::plan::{Column, IfExists, Plan, Request, TargetFacts};
+use crate::target::mysql::load::MysqlLoad;
 use crate::target::mysql::load_data::LoadData;
-use crate::target::mysql::way::Way;
+use crate::target::way::Way;
 use crate::target::{Location, Strategy, Target};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
@@ -43,63 +43,72 @@ static STRATEGIES: [&dyn Strategy; 9] = [
         about: "a prepared INSERT, executed for thousands of binary rows at once; MariaDB only",
         knobs: &knobs::BULK,
         fit: insert::fit_bulk,
-        writing: &insert::Bulk,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&insert::Bulk, plan, stop),
     },
     &Way {
         id: "mysql/load-data",
         about: "LOAD DATA LOCAL, streamed from memory over one or several connections",
         knobs: &knobs::BULK,
         fit: load_data::fit_local,
-        writing: &LoadData::Local,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&LoadData::Local, plan, stop),
     },
     &Way {
         id: "mysql/load-data-server",
         about: "LOAD DATA from files that are written where the server, on this machine, reads them itself",
         knobs: &knobs::BULK,
         fit: load_data::fit_server,
-        writing: &LoadData::Server,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&LoadData::Server, plan, stop),
     },
     &Way {
         id: "mysql/values",
         about: "SQL text: INSERT INTO ... VALUES (...), (...) with many rows a statement",
         knobs: &knobs::STATEMENT,
         fit: insert::fit,
-        writing: &insert::Text::Plain,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&insert::Text::Plain, plan, stop),
     },
     &Way {
         id: "mysql/prepared",
         about: "a prepared INSERT, executed once a row",
         knobs: &knobs::ROW,
         fit: insert::fit,
-        writing: &insert::Prepared,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&insert::Prepared, plan, stop),
     },
     &Way {
         id: "mysql/convert",
         about: "LOAD DATA LOCAL into a MyISAM table, then ALTER TABLE to InnoDB",
         knobs: &knobs::CONVERT,
         fit: load_data::fit_converted,
-        writing: &LoadData::Converted,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&LoadData::Converted, plan, stop),
     },
     &Way {
         id: "mysql/csv-file",
         about: "a new table of the CSV engine, whose file is written without the server",
         knobs: &knobs::FILE,
         fit: csv_file::fit,
-        writing: &csv_file::CsvFile,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&csv_file::CsvFile, plan, stop),
     },
     &Way {
         id: "mysql/insert-delayed",
         about: "INSERT DELAYED: the server answers before it writes; for MyISAM, MEMORY and ARCHIVE",
         knobs: &knobs::DELAYED,
         fit: insert::fit_delayed,
-        writing: &insert::Text::Delayed,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&insert::Text::Delayed, plan, stop),
     },
     &Way {
         id: "mysql/row-sql",
         about: "SQL text: one INSERT a row, not prepared",
         knobs: &knobs::ROW,
         fit: insert::fit,
-        writing: &insert::Text::Plain,
+        memory: load::memory,
+        start: |plan, stop| MysqlLoad::start(&insert::Text::Plain, plan, stop),
     },
 ];
 

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::error::{Error, Kind, Result};
-use crate::pipe::Code;
 use crate::target::channel::{END_TIMEOUT, TICK};
 use crate::target::mysql::client::{Client, Text};
 use crate::target::mysql::connect::Place;
+use crate::target::statement::Done;
 
 /// Why there is no connection to a server without certificates.
 pub(super) const NO_TLS: &str = "the server speaks no TLS";
@@ -23,12 +23,11 @@ pub(super) struct Session<'a> {
     stop: Option<&'a AtomicBool>,
 }
 
-/// What a statement did.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Done {
-    pub(super) affected: u64,
-    pub(super) warnings: u16,
-}
+/// Goes before a statement that may have to be taken back, in one message with it.
+pub(super) const SAVEPOINT: &str = "SAVEPOINT inrush; ";
+
+/// Takes it back.
+pub(super) const BACK_TO_SAVEPOINT: &str = "ROLLBACK TO SAVEPOINT inrush";
 
 /// Why a statement failed.
 #[derive(Debug)]
@@ -261,46 +260,4 @@ impl Failure {
     pub(super) fn garbled() -> Self {
         Self::Lost("the server's answer makes no sense".to_owned())
     }
-
-    /// Where the row is to blame: what sort of fault, and the column that the message names.
-    pub(super) fn of_row(&self) -> Option<(Code, &str)> {
-        let Failure::Server { code, state, message } = self else { return None };
-        fault_code(*code, state).map(|code| (code, message.as_str()))
-    }
-}
-
-/// What an error says of a row, by its number and SQLSTATE class
-/// (<https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html>, <https://mariadb.com/kb/en/mariadb-error-codes/>);
-/// `None` when it says nothing of one.
-pub(super) fn fault_code(code: u16, state: &str) -> Option<Code> {
-    Some(match code {
-        1022 | 1062 | 1169 | 1586 | 1859 => Code::DuplicateKey,
-        1048 | 1263 | 1364 | 4162 => Code::NotNull,
-        1264 | 1690 => Code::Range,
-        1406 | 1301 => Code::TooLong,
-        // InnoDB: what of the row has to be in one page is more than half of it.
-        1118 => Code::TooLong,
-        1216 | 1452 => Code::ForeignKey,
-        // CHECK of MySQL and of MariaDB, SIGNAL, WITH CHECK OPTION, no partition for the value.
-        3819 | 4025 | 1644 | 1369 | 1526 | 1748 => Code::Constraint,
-        1265 | 1292 | 1366 | 1367 | 1411 | 1416 | 3140 | 3141 | 3156 | 3988 | 1977 => Code::Type,
-        _ => match state.get(..2)? {
-            "22" => Code::Type,
-            "23" | "44" | "45" => Code::Constraint,
-            _ => return None,
-        },
-    })
-}
-
-/// The column that a message names: `Column 'x' cannot be null`, `Data too long for column 'x' at row 1`.
-pub(super) fn column_named(message: &str) -> Option<String> {
-    // MariaDB may spell the column with its table, behind the value: `'x' for column `db`.`t`.`n` at row 1`.
-    if let Some((_, named)) = message.rsplit_once("for column `")
-        && let Some((named, _)) = named.rsplit_once("` at row ")
-    {
-        return named.rsplit("`.`").next().map(str::to_owned);
-    }
-    let lower = message.to_ascii_lowercase();
-    let at = lower.find("column '")? + "column '".len();
-    message[at..].split('\'').next().map(str::to_owned)
 }

@@ -3,17 +3,12 @@
 //! Its name tells nothing of its owner; a named lock does, which the server gives up when the owner's connection ends. So a
 //! load that was killed leaves a table that nobody has locked, and the next load into the database drops it.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
-
 use crate::error::{Error, Result};
 use crate::plan::{Action, Plan};
 use crate::target::mysql::ddl::{self, literal, quote};
 use crate::target::mysql::indexes;
 use crate::target::mysql::session::{Failure, Session};
-
-/// What every hidden table's name begins with.
-const PREFIX: &str = "inrush_staging_";
+use crate::target::staging::{PREFIX, hidden_name};
 
 /// What follows the hidden table's name in that of the table which it replaced.
 const OLD: &str = "_old";
@@ -35,8 +30,7 @@ impl Staging {
         plan: &Plan,
         engine: &str,
     ) -> Result<Self, Failure> {
-        let random = RandomState::new().build_hasher().finish();
-        let staging = Self { name: format!("{PREFIX}{random:016x}"), left_out: Vec::new() };
+        let staging = Self { name: hidden_name(), left_out: Vec::new() };
         let lock = lock_name(session, &staging.name);
         session.value(&format!("SELECT GET_LOCK({lock}, 10)"))?;
         session.execute(match plan.choice.action.makes_table() {
@@ -169,18 +163,6 @@ fn drop_soon(session: &mut Session<'_>, table: &str) -> bool {
         .is_ok();
     let _ = session.execute("SET SESSION lock_wait_timeout = DEFAULT");
     dropped
-}
-
-/// A message of the server with the table's name in place of the hidden one's.
-pub(super) fn unhidden(message: &str, table: &str) -> String {
-    let mut parts = message.split(PREFIX);
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let digits = part.bytes().take_while(u8::is_ascii_hexdigit).count();
-        out.push_str(table);
-        out.push_str(&part[digits..]);
-    }
-    out
 }
 
 fn exists(session: &mut Session<'_>, table: &str) -> Result<bool, Failure> {

@@ -16,7 +16,7 @@ use crate::target::sqlite::ddl;
 use crate::target::sqlite::facts;
 use crate::target::sqlite::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::target::sqlite::session::Session;
-use crate::target::{Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdict};
+use crate::target::{Ended, Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdict};
 
 /// Rows in one transaction: all of them.
 const WHOLE_LOAD: &str = "0";
@@ -398,8 +398,8 @@ impl Load for SqliteLoad<'_> {
         self.writing.complete(&mut self.session, self.plan)
     }
 
-    fn lesson(&mut self, rows_are_to_blame: bool) -> Option<Lesson> {
-        self.writing.lesson(&self.session, rows_are_to_blame)
+    fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
+        self.writing.lesson(&self.session, ended_by != Ended::Otherwise)
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {

@@ -23,7 +23,8 @@ use mysql_common::packets::StmtPacket;
 use link::Link;
 
 use crate::target::mysql::connect::Place;
-use crate::target::mysql::session::{Done, Failure};
+use crate::target::mysql::session::Failure;
+use crate::target::statement::Done;
 
 /// Bytes of a LOCAL file in one packet: small enough for any max_allowed_packet, large enough to be few.
 const PACKET_BYTES: usize = 64 << 10;

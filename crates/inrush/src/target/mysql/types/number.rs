@@ -6,6 +6,7 @@ use inrush_scan::{self as scan, NumberFault};
 
 use crate::pipe::Code;
 use crate::source::infer::is_whole_with_exponent;
+use crate::target::digits::{Digits, signed};
 
 use super::store::{Kept, Misfit, settle};
 
@@ -101,83 +102,6 @@ pub(super) fn truth(value: &[u8]) -> Option<u8> {
     scan::is_boolean(value).map(|truth| b'0' + u8::from(truth))
 }
 
-/// A number's text, taken apart: `[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?`.
-struct Digits<'a> {
-    negative: bool,
-    whole: &'a [u8],
-    fraction: &'a [u8],
-    has_point: bool,
-    has_exponent: bool,
-    /// Saturated far beyond what any digits could make up for.
-    exponent: i64,
-}
-
-impl<'a> Digits<'a> {
-    fn parse(value: &'a [u8]) -> Option<Self> {
-        let (negative, value) = signed(value);
-        let (whole, rest) = split_digits(value);
-        let has_point = rest.first() == Some(&b'.');
-        let (fraction, rest) = split_digits(if has_point { &rest[1..] } else { rest });
-        if whole.is_empty() && fraction.is_empty() {
-            return None;
-        }
-        let has_exponent = !rest.is_empty();
-        let mut exponent = 0;
-        if let [b'e' | b'E', power @ ..] = rest {
-            let (negative, power) = signed(power);
-            let (digits, rest) = split_digits(power);
-            if digits.is_empty() || !rest.is_empty() {
-                return None;
-            }
-            let digit = |number: i64, digit: &u8| {
-                (number * 10 + i64::from(digit - b'0')).min(10_000_000_000)
-            };
-            exponent = digits.iter().fold(0, digit);
-            exponent = if negative { -exponent } else { exponent };
-        } else if has_exponent {
-            return None;
-        }
-        Some(Self { negative, whole, fraction, has_point, has_exponent, exponent })
-    }
-
-    /// How many digits the number has before its point, and how many behind it are needed. Both 0 for zero.
-    fn size(&self) -> (i64, i64) {
-        let digits = || self.whole.iter().chain(self.fraction);
-        let Some(first) = digits().position(|digit| *digit != b'0') else { return (0, 0) };
-        let zeros = digits().rev().take_while(|digit| **digit == b'0').count();
-        let end = (self.whole.len() + self.fraction.len() - zeros) as i64;
-        let point = self.point();
-        ((point - first as i64).max(0), (end - point).max(0))
-    }
-
-    /// Where the point is, counted in digits.
-    fn point(&self) -> i64 {
-        self.whole.len() as i64 + self.exponent
-    }
-
-    /// The digit at a place; zeros beyond those that are written.
-    fn digit(&self, place: i64) -> u8 {
-        let Ok(place) = usize::try_from(place) else { return b'0' };
-        let digit = match place.checked_sub(self.whole.len()) {
-            None => self.whole.get(place),
-            Some(place) => self.fraction.get(place),
-        };
-        digit.copied().unwrap_or(b'0')
-    }
-}
-
-fn signed(value: &[u8]) -> (bool, &[u8]) {
-    match value {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, value),
-    }
-}
-
-fn split_digits(value: &[u8]) -> (&[u8], &[u8]) {
-    value.split_at(value.iter().take_while(|byte| byte.is_ascii_digit()).count())
-}
-
 /// A decimal type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimals {
@@ -246,11 +170,11 @@ impl Decimals {
             out.extend((0..shown).map(|_| b'0'));
         } else {
             // Places before the first digit that counts hold zeros, written or not.
-            out.extend((point - shown..point).map(|place| number.digit(place)));
+            out.extend((point - shown..point).map(|place| b'0' + number.digit(place)));
         }
         if scale > 0 {
             out.push(b'.');
-            out.extend((point..point + scale).map(|place| number.digit(place)));
+            out.extend((point..point + scale).map(|place| b'0' + number.digit(place)));
         }
         Ok(settle(value, start, out))
     }

@@ -161,7 +161,7 @@ impl Rivals {
                 None => row.iter().for_each(|rival| taken[rival.group as usize] = true),
             }
         }
-        Repeats { keys, rows }
+        Repeats { keys, rows, ..Repeats::default() }
     }
 }
 

@@ -1,20 +1,24 @@
-//! What all strategies share: each is a line of [`super::STRATEGIES`].
+//! Strategies as lines of a table, for targets whose strategies differ in little but their encoder and their statements.
 
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
 use crate::plan::{Facts, Plan, Request};
-use crate::target::mysql::load::{self, MysqlLoad, Writing};
 use crate::target::{Fit, Knob, Knobs, Load, Memory, Strategy};
 
 /// A strategy.
-pub(super) struct Way {
-    pub(super) id: &'static str,
-    pub(super) about: &'static str,
-    pub(super) knobs: &'static [Knob],
-    pub(super) fit: fn(&Request, &Facts, &mut Knobs) -> Fit,
-    pub(super) writing: &'static dyn Writing,
+pub(in crate::target) struct Way {
+    pub(in crate::target) id: &'static str,
+    pub(in crate::target) about: &'static str,
+    pub(in crate::target) knobs: &'static [Knob],
+    pub(in crate::target) fit: fn(&Request, &Facts, &mut Knobs) -> Fit,
+    pub(in crate::target) memory: fn(&Request) -> Memory,
+    pub(in crate::target) start: Start,
 }
+
+/// Begins a load, as [`Strategy::begin`] has it.
+pub(in crate::target) type Start =
+    for<'a> fn(&'a Plan, &'a AtomicBool) -> Result<Box<dyn Load + 'a>>;
 
 impl Strategy for Way {
     fn id(&self) -> &'static str {
@@ -34,10 +38,10 @@ impl Strategy for Way {
     }
 
     fn memory(&self, request: &Request, _knobs: &Knobs) -> Memory {
-        load::memory(request)
+        (self.memory)(request)
     }
 
     fn begin<'a>(&self, plan: &'a Plan, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {
-        MysqlLoad::start(self.writing, plan, stop)
+        (self.start)(plan, stop)
     }
 }
