@@ -1,0 +1,139 @@
+//! PostgreSQL.
+//!
+//! ```text
+//! connect  URL, environment, files       facts    what server, schema and table are
+//! client   the protocol                  types    column types: what each keeps, and its binary form
+//! session  one connection                encode   rows in the notations that the server reads
+//! blame    which row it was              fit      what a load can do and promise
+//! ddl      SQL that names things         load     the steps of a load; copy, insert: ways through it
+//! staging  the hidden table              repeats  rows with one key, when there are many
+//! ```
+
+mod blame;
+mod client;
+mod connect;
+mod copy;
+mod ddl;
+mod encode;
+mod facts;
+mod fit;
+mod insert;
+mod knobs;
+mod load;
+mod repeats;
+mod rows;
+mod session;
+mod staging;
+mod types;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::error::Result;
+use crate::plan::{Column, Plan, Request, TargetFacts};
+use crate::target::postgres::copy::Copy;
+use crate::target::postgres::insert::{Prepared, Text, Unnest};
+use crate::target::postgres::load::PostgresLoad;
+use crate::target::way::Way;
+use crate::target::{Location, Strategy, Target};
+
+/// Best first; the plainest comes last, for what even that one can't do is what the user reads.
+static STRATEGIES: [&dyn Strategy; 7] = [
+    &Way {
+        id: "postgres/copy-binary",
+        about: "COPY in binary, streamed from memory over one or several connections",
+        knobs: &knobs::COPY,
+        fit: copy::fit_binary,
+        memory: fit::memory,
+        start: |plan, stop| PostgresLoad::start(&Copy::Binary, plan, stop),
+    },
+    &Way {
+        id: "postgres/copy-text",
+        about: "COPY as text, streamed from memory: the server reads the values itself",
+        knobs: &knobs::COPY,
+        fit: copy::fit_text,
+        memory: fit::memory,
+        start: |plan, stop| PostgresLoad::start(&Copy::Text, plan, stop),
+    },
+    &Way {
+        id: "postgres/copy-server",
+        about: "COPY in binary from files that are written where the server, on this machine, reads them itself",
+        knobs: &knobs::COPY,
+        fit: copy::fit_server,
+        memory: fit::memory,
+        start: |plan, stop| PostgresLoad::start(&Copy::Server, plan, stop),
+    },
+    &Way {
+        id: "postgres/unnest",
+        about: "a prepared INSERT of arrays, one a column, with many rows a statement",
+        knobs: &knobs::ARRAYS,
+        fit: insert::fit_unnest,
+        memory: fit::memory,
+        start: |plan, stop| PostgresLoad::start(&Unnest, plan, stop),
+    },
+    &Way {
+        id: "postgres/values",
+        about: "SQL text: INSERT INTO ... VALUES (...), (...) with many rows a statement",
+        knobs: &knobs::STATEMENT,
+        fit: fit::fit,
+        memory: fit::memory,
+        start: |plan, stop| PostgresLoad::start(&Text::Values, plan, stop),
+    },
+    &Way {
+        id: "postgres/prepared",
+        about: "a prepared INSERT, executed once a row",
+        knobs: &knobs::ROW,
+        fit: fit::fit,
+        memory: fit::memory,
+        start: |plan, stop| PostgresLoad::start(&Prepared, plan, stop),
+    },
+    &Way {
+        id: "postgres/row-sql",
+        about: "SQL text: one INSERT a row, not prepared",
+        knobs: &knobs::ROW,
+        fit: fit::fit,
+        memory: fit::memory,
+        start: |plan, stop| PostgresLoad::start(&Text::Row, plan, stop),
+    },
+];
+
+/// Servers that speak PostgreSQL's protocol.
+pub(super) struct Postgres;
+
+impl Target for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn spelling(&self) -> &'static str {
+        "postgres://USER@HOST:PORT/DATABASE"
+    }
+
+    fn claim(&self, text: &str) -> Option<Location> {
+        connect::claim(text)
+    }
+
+    fn strategies(&self) -> &'static [&'static dyn Strategy] {
+        &STRATEGIES
+    }
+
+    fn facts(
+        &self,
+        location: &Location,
+        table: &str,
+        request: &Request,
+        stop: &AtomicBool,
+    ) -> Result<TargetFacts> {
+        let place = Arc::new(connect::place(&location.secret)?);
+        let mut session = session::Session::open(&place, stop)?;
+        facts::gather(&mut session, table, request)
+    }
+
+    fn nul_fault(&self) -> Option<&'static str> {
+        Some("PostgreSQL's text has none")
+    }
+
+    fn spell(&self, column: &Column, _plan: &Plan) -> String {
+        ddl::declared(column)
+    }
+}

@@ -1,0 +1,302 @@
+//! Integers, floats, truths and bits.
+
+use std::io::Write as _;
+
+use inrush_scan as scan;
+
+use crate::pipe::Code;
+use crate::source::infer::is_whole_with_exponent;
+use crate::target::digits::{Digits, signed};
+
+use super::store::Misfit;
+
+const NO_INTEGER: Misfit<'static> = (Code::Type, "an integer");
+const NO_NUMBER: Misfit<'static> = (Code::Type, "a number");
+
+/// An integer type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Integers {
+    min: i64,
+    max: i64,
+    bytes: u8,
+}
+
+impl Integers {
+    pub(super) const SMALLINT: Self = Self::new(2);
+    pub(super) const INTEGER: Self = Self::new(4);
+    pub(super) const BIGINT: Self = Self::new(8);
+    /// Without a sign.
+    pub(super) const OID: Self = Self { min: 0, max: u32::MAX as i64, bytes: 4 };
+
+    const fn new(bytes: u8) -> Self {
+        let shift = 64 - 8 * bytes as u32;
+        Self { min: i64::MIN >> shift, max: i64::MAX >> shift, bytes }
+    }
+
+    pub(super) fn range(&self) -> (i64, i64) {
+        (self.min, self.max)
+    }
+
+    #[inline(always)]
+    fn put(&self, number: i64, out: &mut Vec<u8>) {
+        match self.bytes {
+            2 => out.extend_from_slice(&(number as i16).to_be_bytes()),
+            4 => out.extend_from_slice(&(number as i32).to_be_bytes()),
+            _ => out.extend_from_slice(&number.to_be_bytes()),
+        }
+    }
+
+    /// Encodes a number in range that is written as the server shows it. `false` says nothing; ask [`Integers::encode`].
+    #[inline(always)]
+    pub(super) fn encode_plain(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
+        match scan::plain_integer(value) {
+            Some(number) if (self.min..=self.max).contains(&number) => {
+                self.put(number, out);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn encode<'a>(
+        &self,
+        value: &[u8],
+        strict: bool,
+        wanted: &'a str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit<'a>> {
+        let number = Digits::parse(value).ok_or(NO_INTEGER)?;
+        if strict && !scan::is_canonical_integer(value) {
+            return Err((Code::Type, "an integer that stays as it is written"));
+        }
+        // Programs that keep integers as doubles write 1 as 1.0: the same number, nothing lost.
+        if number.has_exponent
+            || number.whole.is_empty()
+            || (number.has_point && number.fraction.is_empty())
+            || number.fraction.iter().any(|digit| *digit != b'0')
+        {
+            return Err(NO_INTEGER);
+        }
+        let whole = number.whole.iter().try_fold(0_i64, |sum, digit| {
+            let digit = i64::from(digit - b'0');
+            sum.checked_mul(10)?.checked_add(if number.negative { -digit } else { digit })
+        });
+        match whole {
+            Some(whole) if (self.min..=self.max).contains(&whole) => {
+                self.put(whole, out);
+                Ok(())
+            }
+            _ => Err((Code::Range, wanted)),
+        }
+    }
+}
+
+/// The number that these digits write: `None` where there are none, or more than 64 bits of it.
+pub(super) fn whole(digits: &[u8]) -> Option<i64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_i64, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// What the server takes besides numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Special {
+    NaN,
+    Infinity,
+    MinusInfinity,
+}
+
+impl Special {
+    /// `NaN`, `Infinity`, `-inf` and so on, in any case.
+    pub(super) fn parse(value: &[u8]) -> Option<Self> {
+        if value.eq_ignore_ascii_case(b"nan") {
+            return Some(Self::NaN);
+        }
+        let (negative, word) = signed(value);
+        let is_infinite =
+            word.eq_ignore_ascii_case(b"infinity") || word.eq_ignore_ascii_case(b"inf");
+        is_infinite.then_some(if negative { Self::MinusInfinity } else { Self::Infinity })
+    }
+}
+
+/// A float type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Floats {
+    /// Four bytes.
+    pub(super) single: bool,
+}
+
+impl Floats {
+    /// Up to here every whole number is kept exactly.
+    #[inline(always)]
+    fn exact_max(self) -> i64 {
+        if self.single { 1 << 24 } else { 1 << 53 }
+    }
+
+    /// Encodes a number that needs no closer look. `false` says nothing; ask [`Floats::encode`].
+    #[inline(always)]
+    pub(super) fn encode_plain(self, value: &[u8], out: &mut Vec<u8>) -> bool {
+        // A double that is right in the middle of two singles may have been rounded to there, and lost which is the nearer.
+        const BETWEEN_SINGLES: u64 = (1 << 29) - 1;
+        let number = match scan::plain_decimal(value) {
+            Some(number) if number == 0.0 && value[0] == b'-' => return false,
+            Some(number)
+                if self.single
+                    && number.to_bits() & BETWEEN_SINGLES == (BETWEEN_SINGLES >> 1) + 1 =>
+            {
+                return false;
+            }
+            Some(number) => number,
+            None => match scan::plain_integer(value) {
+                Some(number) if number.abs() <= self.exact_max() => number as f64,
+                _ => return false,
+            },
+        };
+        if self.single {
+            out.extend_from_slice(&(number as f32).to_be_bytes());
+        } else {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        true
+    }
+
+    pub(super) fn encode<'a>(
+        self,
+        value: &[u8],
+        strict: bool,
+        wanted: &'a str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit<'a>> {
+        if strict && !scan::float_round_trips(value) && !is_whole_with_exponent(value) {
+            return Err((Code::Type, "a number that a double keeps exactly"));
+        }
+        if let Some(special) = Special::parse(value) {
+            self.put_special(special, out);
+            return Ok(());
+        }
+        let parsed = Digits::parse(value).ok_or(NO_NUMBER)?;
+        let text = std::str::from_utf8(value).map_err(|_| NO_NUMBER)?;
+        // A double would round a second time on its way to a single.
+        let (number, single) = if self.single {
+            let single = text.parse::<f32>().map_err(|_| NO_NUMBER)?;
+            (f64::from(single), single)
+        } else {
+            (text.parse::<f64>().map_err(|_| NO_NUMBER)?, 0.0)
+        };
+        // The server refuses what is too large, and what is too small to be told from zero.
+        let is_zero = || parsed.significant().is_none();
+        if number.is_infinite() || (number == 0.0 && !is_zero()) {
+            return Err((Code::Range, wanted));
+        }
+        // Measurements are rounded to the nearest float, as the column's type says. A whole number is an identifier or a
+        // count, and must be that number still.
+        let (_, digits) = signed(value);
+        let is_whole = digits.iter().all(u8::is_ascii_digit);
+        if is_whole && number.abs() >= self.exact_max() as f64 && !is_exactly(number, digits, out) {
+            return Err((Code::Range, "a whole number that the column keeps exactly"));
+        }
+        if self.single {
+            out.extend_from_slice(&single.to_be_bytes());
+        } else {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        Ok(())
+    }
+
+    fn put_special(self, special: Special, out: &mut Vec<u8>) {
+        let number = match special {
+            Special::NaN => f64::NAN,
+            Special::Infinity => f64::INFINITY,
+            Special::MinusInfinity => f64::NEG_INFINITY,
+        };
+        if !self.single {
+            out.extend_from_slice(&number.to_be_bytes());
+        } else if special == Special::NaN {
+            // A conversion may choose another of the many.
+            out.extend_from_slice(&f32::NAN.to_be_bytes());
+        } else {
+            out.extend_from_slice(&(number as f32).to_be_bytes());
+        }
+    }
+}
+
+/// Whether a large float is the whole number that `digits` write.
+#[cold]
+fn is_exactly(float: f64, digits: &[u8], out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let written = write!(out, "{:.0}", float.abs());
+    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+    let same = written.is_ok() && out[start..] == digits[zeros..];
+    out.truncate(start);
+    same
+}
+
+/// A truth as its column takes it.
+pub(super) fn truth(value: &[u8], strict: bool) -> Result<bool, Misfit<'static>> {
+    let is_one_of =
+        |words: &[&str]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(value));
+    match strict {
+        _ if is_one_of(&["true"]) => Ok(true),
+        _ if is_one_of(&["false"]) => Ok(false),
+        true => Err((Code::Type, "a boolean (true, false)")),
+        false if is_one_of(&["t", "1", "yes", "y", "on"]) => Ok(true),
+        false if is_one_of(&["f", "0", "no", "n", "off"]) => Ok(false),
+        false => Err((Code::Type, "a boolean (true, false, t, f, yes, no, on, off, 1, 0)")),
+    }
+}
+
+/// A type of bit strings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bits {
+    /// `None` for any.
+    pub(super) len: Option<usize>,
+    /// Shorter ones fit too.
+    pub(super) varying: bool,
+}
+
+impl Bits {
+    /// Binary digits, or hexadecimal ones behind an `x`.
+    pub(super) fn encode<'a>(
+        self,
+        value: &[u8],
+        wanted: &'a str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit<'a>> {
+        const NO_BITS: Misfit<'static> = (Code::Type, "a bit string (101)");
+        let (digits, digit_bits) = match value {
+            [b'b' | b'B', digits @ ..] => (digits, 1),
+            [b'x' | b'X', digits @ ..] => (digits, 4),
+            digits => (digits, 1),
+        };
+        let bits = digits.len() * digit_bits;
+        match self.len {
+            Some(len) if bits > len => return Err((Code::TooLong, wanted)),
+            Some(len) if bits < len && !self.varying => return Err((Code::Type, wanted)),
+            _ => {}
+        }
+        let count = i32::try_from(bits).map_err(|_| (Code::TooLong, wanted))?;
+        out.extend_from_slice(&count.to_be_bytes());
+        for byte in digits.chunks(8 / digit_bits) {
+            let mut packed = 0_u8;
+            for digit in byte {
+                let digit = match digit {
+                    b'0' | b'1' => digit - b'0',
+                    _ if digit_bits == 1 => return Err(NO_BITS),
+                    _ => hex(*digit).ok_or(NO_BITS)?,
+                };
+                packed = packed << digit_bits | digit;
+            }
+            out.push(packed << (8 - byte.len() * digit_bits));
+        }
+        Ok(())
+    }
+}
+
+/// The value of a hexadecimal digit.
+pub(super) fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).map(|value| value as u8)
+}
