@@ -3,7 +3,7 @@
 #
 #     mariadb-10.11                    the system's package, with the client and the RocksDB engine
 #     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux
-#     postgres-15                      the system's package, with the client
+#     postgres-15                      the system's package, with the client and the pooler PgBouncer
 #     postgres-16 postgres-17 postgres-18    target/servers/NAME, for x86-64 Linux
 #
 # Says nothing when all is there. `--packages NAME...` prints the system packages that are missing for NAME, and does nothing.
@@ -59,10 +59,12 @@ missing_packages() {
         postgres-15)
             is_there "$name" || [[ -x /usr/lib/postgresql/15/bin/postgres ]] || echo postgresql-15
             has psql || echo postgresql-client
+            has pgbouncer || [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
             ;;
         postgres-*)
             is_there "$name" || has xz || echo xz-utils
             has psql || echo postgresql-client
+            has pgbouncer || [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
             ;;
         mysql-5.6) has_library libaio.so.1 || echo libaio1 ;;
         mysql-5.7 | mysql-8.0)

@@ -6,8 +6,14 @@
     reason = "clippy knows tests by their attribute, helpers have none"
 )]
 
+/// A disk as small as a test wants it, mounted where nobody else sees it.
+mod disk;
 /// A directory, files, the command, a database: the words that all tests here are written in.
 mod fixture;
+/// What stands between the command and a server: it listens, cuts, and lies.
+mod proxy;
+/// Servers to load into, whichever they are.
+mod servers;
 
 /// Input that no load can go well with.
 mod bad_input;
@@ -25,6 +31,8 @@ mod keys;
 mod load;
 /// MySQL and MariaDB, on real servers.
 mod mysql;
+/// PostgreSQL, on real servers.
+mod postgres;
 /// The README's examples print what it shows.
 mod readme;
 /// Bad rows put aside: exactly they, verbatim, with their positions and reasons.

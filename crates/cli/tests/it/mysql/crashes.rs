@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::bad_target::on_a_small_disk;
 use crate::fixture::{INRUSH, Outcome, Random, finish, start};
 
-use super::disk::{Disk, has_mounts_of_its_own};
 use super::server::{Extras, for_each_private_server, for_each_server, rows};
+use crate::disk::{Disk, has_mounts_of_its_own};
 
 /// Rows that keep a load busy for some tenths of a second.
 const ROWS: u32 = 150_000;

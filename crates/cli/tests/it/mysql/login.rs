@@ -17,7 +17,7 @@ impl<'s> User<'s> {
     fn new(server: &'s Server, grants: &str) -> Self {
         // At most 16 characters on old servers.
         let name = format!("u{}", server.database.trim_start_matches("inrush_"));
-        let Server { database, .. } = server;
+        let database = &server.database;
         for host in ["localhost", "127.0.0.1"] {
             server.sql(&format!("CREATE USER '{name}'@'{host}' IDENTIFIED BY '{SECRET}'"));
             server.sql(&format!("GRANT {grants} ON {database}.* TO '{name}'@'{host}'"));

@@ -3,10 +3,7 @@
 /// A server, a database of the test's own in it, and a directory: the words that all tests here are written in.
 mod server;
 
-/// A disk as small as a test wants it, mounted where nobody else sees it.
-mod disk;
-
-/// What stands between the command and a server: it listens, cuts, and lies.
+/// A proxy that knows MySQL's packets.
 mod proxy;
 
 /// Values: what the server has afterwards is what the file says.

@@ -13,7 +13,7 @@ const VARIABLE: &str = "INRUSH_TEST_MOUNTS";
 /// Whether this process may mount what it likes: nobody else sees it, and it is gone when the last process here is. If not, the
 /// test of that name is run once more, where that is so; it has to go well there, and there is nothing more to do here.
 #[track_caller]
-pub(super) fn has_mounts_of_its_own(test: &str) -> bool {
+pub(crate) fn has_mounts_of_its_own(test: &str) -> bool {
     if std::env::var_os(VARIABLE).is_some() {
         return true;
     }
@@ -51,18 +51,18 @@ pub(super) fn has_mounts_of_its_own(test: &str) -> bool {
 }
 
 /// A disk that hides what was in the directory.
-pub(super) struct Disk {
+pub(crate) struct Disk {
     place: PathBuf,
 }
 
 impl Disk {
-    pub(super) fn over(place: impl AsRef<Path>, size: &str) -> Self {
+    pub(crate) fn over(place: impl AsRef<Path>, size: &str) -> Self {
         let disk = Self { place: place.as_ref().to_owned() };
         disk.mount(&format!("size={size}"));
         disk
     }
 
-    pub(super) fn resize(&self, size: &str) {
+    pub(crate) fn resize(&self, size: &str) {
         self.mount(&format!("remount,size={size}"));
     }
 
@@ -74,7 +74,7 @@ impl Disk {
     }
 
     /// Leaves no room at all while `work` is on.
-    pub(super) fn full<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn full<T>(&self, work: impl FnOnce() -> T) -> T {
         let path = self.place.join("full");
         let mut file = fs::File::create(&path).unwrap();
         let end = std::iter::repeat_with(|| file.write_all(&[0; 4096])).find_map(Result::err);

@@ -1,0 +1,582 @@
+use std::io::Write as _;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::crash::signal;
+use crate::fixture::{Outcome, Random, finish, start};
+use crate::servers::OnDrop;
+
+use super::proxy::{Act, Proxy, Trick};
+use super::server::{Rows, Server, for_each_server, rows};
+
+/// A load that ends in the middle.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    strategy: &'static str,
+    /// Over how many connections into a table that the load makes; 0 for a table that holds rows.
+    lanes: usize,
+    /// As many as keep it busy for some tenths of a second.
+    rows: i64,
+}
+
+const CASES: [Case; 5] = [
+    Case { strategy: "copy-binary", lanes: 0, rows: 40_000 },
+    Case { strategy: "copy-binary", lanes: 1, rows: 40_000 },
+    Case { strategy: "copy-text", lanes: 2, rows: 40_000 },
+    Case { strategy: "values", lanes: 2, rows: 20_000 },
+    Case { strategy: "prepared", lanes: 0, rows: 4000 },
+];
+
+impl Case {
+    /// The file, and the table with its two rows, or none.
+    fn prepare(self, server: &Server) {
+        let rows: String = (1..=self.rows).map(|id| format!("{id},name of {id}\n")).collect();
+        server.write("t.csv", format!("id,name\n{rows}")).drop_table("t");
+        if self.lanes == 0 {
+            server.sql("CREATE TABLE t (id int PRIMARY KEY, name varchar(30))");
+            server.sql("INSERT INTO t VALUES (-1, 'old'), (-2, 'old')");
+        }
+    }
+
+    fn args(self, url: &str) -> Vec<&str> {
+        let lanes = match self.lanes {
+            0 => ["--if-exists", "append"],
+            1 => ["--lanes", "1"],
+            _ => ["--lanes", "2"],
+        };
+        let load = ["load", "t.csv", url, "--strategy", self.strategy, "--chunk-size", "8k"];
+        [&load[..], &lanes].concat()
+    }
+
+    fn start(self, server: &Server, url: &str) -> Child {
+        start(&mut server.command(&self.args(url)))
+    }
+
+    fn rows_before(self) -> Rows {
+        if self.lanes == 0 { rows![[-2, "old"], [-1, "old"]] } else { rows![] }
+    }
+
+    fn is_loaded(self, server: &Server) -> bool {
+        server.tables().contains(&"t".to_owned()) && server.count("t") >= self.rows
+    }
+
+    /// The table is as before: none of the file's rows is in it, or there is none.
+    #[track_caller]
+    fn assert_untouched(self, server: &Server, what: &str) {
+        if self.lanes > 0 {
+            assert!(!server.tables().contains(&"t".to_owned()), "{self:?}, {what}");
+            return;
+        }
+        let found = server.query("SELECT * FROM t ORDER BY id LIMIT 5");
+        assert_eq!(found, self.rows_before(), "{self:?}, {what}");
+    }
+
+    /// The same command then succeeds, and nothing is left of the first.
+    #[track_caller]
+    fn assert_next_succeeds(self, server: &Server) {
+        server.wait_until_alone();
+        server.inrush(&self.args(&server.url())).exits(0);
+        assert_eq!(server.count("t") as usize, self.rows as usize + self.rows_before().len());
+        assert_eq!(server.tables(), ["t"], "left over after {self:?}");
+    }
+}
+
+#[track_caller]
+fn end_of(child: Child) -> Outcome {
+    let before = Instant::now();
+    let run = Outcome::of("load, disturbed".to_owned(), finish(child, b""));
+    assert!(before.elapsed() < Duration::from_secs(20), "took {:?}: {run:?}", before.elapsed());
+    run
+}
+
+#[test]
+fn a_killed_load_leaves_the_table_as_it_was() {
+    for_each_server(|server| {
+        let mut random = Random(0x21);
+        for case in CASES {
+            case.prepare(server);
+            let before = Instant::now();
+            case.start(server, &server.url()).wait().unwrap();
+            let mut whole = before.elapsed();
+            let mut cut = 0;
+            while cut < 3 {
+                case.prepare(server);
+                let moment = whole.mul_f64((f64::from(cut) + random.share()) / 3.0);
+                let mut child = case.start(server, &server.url());
+                sleep(moment);
+                child.kill().unwrap();
+                child.wait().unwrap();
+                let what = format!("killed after {moment:?} of {whole:?}");
+                println!("{case:?} {what}, left: {:?}", server.tables());
+                // What had come may still be on its way through the server.
+                server.wait_until_alone();
+                if case.is_loaded(server) {
+                    // The load was over before the signal came: other tests had left it more of the machine.
+                    whole = whole.mul_f64(0.8);
+                    continue;
+                }
+                case.assert_untouched(server, &what);
+                cut += 1;
+                case.assert_next_succeeds(server);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_load_that_is_interrupted_undoes_what_it_did() {
+    for_each_server(|server| {
+        for case in CASES {
+            for name in ["INT", "TERM"] {
+                case.prepare(server);
+                server.leaves_everything(|| {
+                    let child = case.start(server, &server.url());
+                    server.wait_for_rows();
+                    signal(&child, name);
+                    end_of(child).exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+                });
+            }
+        }
+    });
+}
+
+#[test]
+fn a_load_that_waits_for_somebody_else_can_be_interrupted() {
+    for_each_server(|server| {
+        let case = CASES[0];
+        case.prepare(server);
+        // For a table that is altered; for the end of a transaction that has written the same key.
+        let locks = ["LOCK TABLE t", "INSERT INTO t VALUES (5, 'mine')"];
+        for (wait, name) in locks.into_iter().zip(["INT", "TERM"]) {
+            server.sql(&format!("BEGIN; {wait}"));
+            let child = case.start(server, &server.url());
+            sleep(Duration::from_millis(700));
+            signal(&child, name);
+            end_of(child).exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+            server.sql("ROLLBACK");
+            case.assert_untouched(server, wait);
+        }
+        // Whoever waits long enough gets his turn.
+        server.sql("BEGIN; LOCK TABLE t");
+        let child = case.start(server, &server.url());
+        sleep(Duration::from_millis(300));
+        server.sql("COMMIT");
+        end_of(child).exits(0);
+        assert_eq!(server.count("t"), case.rows + 2);
+    });
+}
+
+#[test]
+fn a_connection_that_is_cut_after_some_bytes() {
+    for_each_server(|server| {
+        let mut random = Random(0x23);
+        for case in CASES {
+            case.prepare(server);
+            let proxy = Proxy::start(&server.address, Trick::Nothing);
+            server.inrush(&case.args(&server.url_at(&proxy.address))).exits(0);
+            let all = proxy.sent();
+            // In the handshake, among the first statements, among the rows, at the end: the last bytes are those that
+            // commit, or that rename.
+            let somewhere = (all as f64 * (0.2 + 0.7 * random.share())) as u64;
+            for place in [5, 900, 9000, somewhere, all - 700, all - 150, all - 30] {
+                case.prepare(server);
+                let proxy = Proxy::start(&server.address, Trick::CutAfter(place));
+                let run = server.inrush(&case.args(&server.url_at(&proxy.address)));
+                let what = format!("cut after {place} of {all} bytes: {run:?}");
+                drop(proxy);
+                server.wait_until_alone();
+                if case.is_loaded(server) {
+                    // Nobody says that it is not.
+                    let says_so = run.stderr.contains("nothing changed");
+                    assert!(run.status.success() || !says_so, "{what}");
+                    continue;
+                }
+                case.assert_untouched(server, &what);
+                let run = run.exits(1).says(&["connection"]);
+                if place < all - 1000 {
+                    run.ends_with_nothing_changed();
+                }
+            }
+            case.prepare(server);
+            case.assert_next_succeeds(server);
+        }
+    });
+}
+
+#[test]
+fn connections_that_are_cut_and_can_be_made_again() {
+    for_each_server(|server| {
+        for case in CASES {
+            case.prepare(server);
+            let proxy = Proxy::start(&server.address, Trick::Nothing);
+            server.leaves_everything(|| {
+                let child = case.start(server, &server.url_at(&proxy.address));
+                server.wait_for_rows();
+                proxy.cut();
+                let run = end_of(child).exits(1).ends_with_nothing_changed();
+                run.says(&["the connection to", "was lost"]);
+                server.wait_until_alone();
+            });
+        }
+    });
+}
+
+#[test]
+fn a_connection_that_falls_silent_is_not_waited_for_longer_than_was_asked() {
+    for_each_server(|server| {
+        // So many rows that they are seen coming, and so much time that a busy machine answers within it.
+        for case in [CASES[0], CASES[2]].map(|case| Case { rows: 200_000, ..case }) {
+            case.prepare(server);
+            let proxy = Proxy::start(&server.address, Trick::Nothing);
+            let url = format!("{}?read_timeout=3&connect_timeout=3", server.url_at(&proxy.address));
+            let child = case.start(server, &url);
+            server.wait_for_rows();
+            proxy.freeze();
+            end_of(child).exits(1).says(&["no answer within 3 s"]).ends_with_nothing_changed();
+            drop(proxy);
+            server.wait_until_alone();
+            case.assert_untouched(server, "silent");
+            case.assert_next_succeeds(server);
+        }
+    });
+}
+
+#[test]
+fn connections_that_the_administrator_ends() {
+    for_each_server(|server| {
+        for case in CASES {
+            // That of a lane; then all of them, and with them the load's first.
+            for all in [false, true] {
+                case.prepare(server);
+                server.leaves_everything(|| {
+                    let child = case.start(server, &server.url());
+                    let one = vec![server.wait_for_rows()];
+                    let ids = if all { server.connections() } else { one };
+                    ids.iter().for_each(|id| server.kill(id));
+                    let run = end_of(child).exits(1).ends_with_nothing_changed();
+                    run.says(&["the connection to", "was lost", "administrator command"]);
+                    server.wait_until_alone();
+                });
+            }
+            case.assert_next_succeeds(server);
+        }
+    });
+}
+
+#[test]
+fn connections_that_end_at_any_moment() {
+    for_each_server(|server| {
+        let mut random = Random(0x29);
+        for case in CASES {
+            case.prepare(server);
+            let before = Instant::now();
+            case.start(server, &server.url()).wait().unwrap();
+            let whole = before.elapsed();
+            for _ in 0..6 {
+                case.prepare(server);
+                let child = case.start(server, &server.url());
+                let moment = whole.mul_f64(random.share());
+                sleep(moment);
+                for id in server.connections() {
+                    server.kill(&id);
+                }
+                let run = end_of(child);
+                server.wait_until_alone();
+                if case.is_loaded(server) {
+                    assert!(!run.stderr.contains("nothing changed"), "{case:?} {moment:?} {run:?}");
+                    continue;
+                }
+                case.assert_untouched(server, &format!("{moment:?}"));
+                run.exits(1).ends_with_nothing_changed();
+            }
+            case.prepare(server);
+            case.assert_next_succeeds(server);
+        }
+    });
+}
+
+#[test]
+fn statements_that_another_client_cancels() {
+    for_each_server(|server| {
+        for case in CASES {
+            case.prepare(server);
+            let child = case.start(server, &server.url());
+            server.wait_for_rows();
+            // Some come between two statements, some meet those that tidy up.
+            for id in (0..10).flat_map(|_| server.connections()) {
+                server.try_sql(&format!("SELECT pg_cancel_backend({id})"));
+            }
+            let run = end_of(child);
+            server.wait_until_alone();
+            if run.status.success() {
+                continue;
+            }
+            run.exits(1).says(&["canceling statement"]).ends_with_nothing_changed();
+            case.assert_untouched(server, "cancelled");
+            case.assert_next_succeeds(server);
+        }
+    });
+}
+
+/// The statement that ends the load, not one of those that its lanes end with.
+fn at_the_end(act: Act) -> Trick {
+    Trick::At { after: "txid_current", words: "COMMIT", act }
+}
+
+#[test]
+fn where_the_answer_to_commit_is_lost_the_server_is_asked_what_became_of_it() {
+    for_each_server(|server| {
+        for case in CASES {
+            case.prepare(server);
+            let proxy = Proxy::start(&server.address, at_the_end(Act::Swallow));
+            server.inrush(&case.args(&server.url_at(&proxy.address))).exits(0);
+            assert!(proxy.has_happened());
+            assert!(case.is_loaded(server), "{case:?}");
+            assert_eq!(server.tables(), ["t"]);
+
+            case.prepare(server);
+            let proxy = Proxy::start(&server.address, at_the_end(Act::Cut));
+            let run = server.leaves_everything(|| {
+                let run = server.inrush(&case.args(&server.url_at(&proxy.address)));
+                server.wait_until_alone();
+                run
+            });
+            assert!(proxy.has_happened());
+            run.exits(1).says(&["was lost"]).ends_with_nothing_changed();
+        }
+    });
+}
+
+#[test]
+fn where_nobody_can_be_asked_what_became_of_commit_the_message_says_so() {
+    for_each_server(|server| {
+        let case = CASES[0];
+        case.prepare(server);
+        let proxy = Proxy::start(&server.address, at_the_end(Act::SwallowForGood));
+        let run = server.inrush(&case.args(&server.url_at(&proxy.address))).exits(1);
+        assert!(case.is_loaded(server));
+        assert!(!run.stderr.contains("nothing changed"), "{run:?}");
+        run.says(&["was lost", "look at it before you go on"]);
+    });
+}
+
+#[test]
+fn hidden_tables_of_loads_that_go_on_are_left_alone_and_those_of_killed_ones_are_swept_away() {
+    for_each_server(|server| {
+        server.write("u.csv", "id\n1\n");
+        let load =
+            ["load", "-", &server.url(), "--table", "slow", "--lanes", "2", "--chunk-size", "8k"];
+        let rows: String = (0..200_000).map(|id| format!("{id}\n")).collect();
+        let begin = || {
+            let before = server.hidden().len();
+            let mut child = start(&mut server.command(&load));
+            // Enough to begin with.
+            let mut input = child.stdin.take().unwrap();
+            input.write_all(format!("id\n{rows}").as_bytes()).unwrap();
+            let since = Instant::now();
+            while server.hidden().len() == before {
+                assert!(since.elapsed() < Duration::from_secs(20), "no hidden table");
+                sleep(Duration::from_millis(5));
+            }
+            (child, input)
+        };
+        let (mut killed, _input) = begin();
+        let (child, mut input) = begin();
+        assert_eq!(server.hidden().len(), 2);
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        let since = Instant::now();
+        // The server notices when the connection says no more.
+        while server.hidden().len() == 2 {
+            assert!(since.elapsed() < Duration::from_secs(20), "not swept away");
+            server.load(&["u.csv"]).exits(0);
+            server.drop_table("u");
+        }
+        server.load(&["u.csv"]).exits(0);
+        assert_eq!(server.hidden().len(), 1, "another load's table was dropped");
+        input.write_all(b"200000\n").unwrap();
+        drop(input);
+        let run = child.wait_with_output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        assert_eq!(server.count("slow"), 200_001);
+    });
+}
+
+/// A database whose connections begin with these settings, until the end of the test.
+fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
+    let database = &server.database;
+    for setting in settings {
+        server.sql(&format!("ALTER DATABASE {database} SET {setting}"));
+    }
+    let _reset = OnDrop(|| server.try_sql(&format!("ALTER DATABASE {database} RESET ALL")));
+    work();
+}
+
+#[test]
+fn a_timeout_that_statements_run_into_is_named() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n");
+        server.sql(
+            "CREATE TABLE t (id int, name text);
+             CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN new; END';
+             CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow()",
+        );
+        with_settings(server, &["statement_timeout = 300"], || {
+            let run = server.refuses(&["t.csv", "--if-exists", "append"]);
+            run.says(&["statement timeout", "PGOPTIONS='-c statement_timeout=0'"]);
+            // And that helps.
+            let url = server.url();
+            let mut command = server.command(&["load", "t.csv", &url, "--if-exists", "append"]);
+            command.env("PGOPTIONS", "-c statement_timeout=0");
+            let run = finish(start(&mut command), b"");
+            Outcome::of("load with PGOPTIONS".to_owned(), run).exits(0);
+        });
+        // A load takes as long for a transaction as its source does.
+        if server.version >= 17 {
+            with_settings(server, &["transaction_timeout = 300"], || {
+                let run = server.refuses(&["t.csv", "--if-exists", "append"]);
+                run.says(&["transaction timeout", "PGOPTIONS='-c transaction_timeout=0'"]);
+            });
+        }
+        with_settings(server, &["lock_timeout = 300"], || {
+            server.sql("BEGIN; LOCK TABLE t");
+            let run = server.load(&["t.csv", "--if-exists", "append"]);
+            server.sql("COMMIT");
+            run.exits(1).says(&["lock timeout", "try again"]).ends_with_nothing_changed();
+        });
+        assert_eq!(server.count("t"), 1);
+    });
+}
+
+#[test]
+fn a_source_may_be_slower_than_what_the_database_allows_idle_connections() {
+    for_each_server(|server| {
+        let settings = ["idle_in_transaction_session_timeout = 200", "idle_session_timeout = 200"];
+        // The test's own connections are there before.
+        server.try_sql("SELECT 1");
+        with_settings(server, &settings, || {
+            for (lanes, is_there) in [("1", true), ("1", false), ("2", false)] {
+                server.drop_table("t");
+                if is_there {
+                    server.sql("CREATE TABLE t (id int)");
+                }
+                let url = server.url();
+                let load = ["load", "-", &url, "--table", "t", "--lanes", lanes];
+                let load = [&load[..], &["--if-exists", "append", "--chunk-size", "1k"]].concat();
+                let mut child = start(&mut server.command(&load));
+                let mut input = child.stdin.take().unwrap();
+                let _ = input.write_all(b"id\n");
+                for _ in 0..3 {
+                    let rows: String = (0..ROWS).map(|id| format!("{id}\n")).collect();
+                    // Where it has ended, it says why.
+                    let _ = input.write_all(rows.as_bytes());
+                    sleep(Duration::from_millis(400));
+                }
+                child.stdin = Some(input);
+                let run = Outcome::of(load.join(" "), finish(child, b"-1\n")).exits(0);
+                assert_eq!(server.count("t"), 3 * ROWS + 1, "{run:?}");
+            }
+        });
+    });
+}
+
+/// Enough of them for a load to begin before its source has ended.
+const ROWS: i64 = 300_000;
+
+/// Starts a load of standard input, and gives it its first rows.
+fn feed(server: &Server, args: &[&str]) -> Child {
+    let url = server.url();
+    let load = [&["load", "-", &url, "--table", "t", "--chunk-size", "1k"], args].concat();
+    let mut child = start(&mut server.command(&load));
+    let rows: String = (0..ROWS).map(|id| format!("{id}\n")).collect();
+    child.stdin.as_mut().unwrap().write_all(format!("id\n{rows}").as_bytes()).unwrap();
+    child
+}
+
+#[test]
+fn of_two_loads_into_one_new_table_one_succeeds() {
+    for_each_server(|server| {
+        for lanes in ["1", "2"] {
+            let loads = [feed(server, &["--lanes", lanes]), feed(server, &["--lanes", lanes])];
+            let ends = loads.map(|child| end_of(child));
+            let (good, bad): (Vec<_>, Vec<_>) =
+                ends.into_iter().partition(|run| run.status.success());
+            assert_eq!((good.len(), bad.len()), (1, 1), "{good:?} {bad:?}");
+            for run in bad {
+                run.exits(1).says(&["somebody else has made table t"]).ends_with_nothing_changed();
+            }
+            assert_eq!(server.count("t"), ROWS);
+            assert_eq!(server.tables(), ["t"]);
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn two_loads_into_one_table_that_is_there_both_succeed() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id int)");
+        let loads = [0, 1].map(|_| feed(server, &["--if-exists", "append"]));
+        for child in loads {
+            end_of(child).exits(0);
+        }
+        assert_eq!(server.count("t"), 2 * ROWS);
+    });
+}
+
+#[test]
+fn a_table_that_is_changed_during_the_load() {
+    for_each_server(|server| {
+        // Between its plan and its first row the load waits for whoever changes the table.
+        server.write("t.csv", "id,name\n1,a\n2,b\n").sql("CREATE TABLE t (id int, name text)");
+        for change in
+            ["ALTER TABLE t DROP COLUMN name", "ALTER TABLE t ALTER id TYPE text", "DROP TABLE t"]
+        {
+            server.sql("DROP TABLE t; CREATE TABLE t (id int, name text); BEGIN; LOCK TABLE t");
+            let url = server.url();
+            let mut command = server.command(&["load", "t.csv", &url, "--if-exists", "append"]);
+            let child = start(&mut command);
+            sleep(Duration::from_millis(400));
+            server.sql(&format!("{change}; COMMIT"));
+            let before = server.state();
+            let run = end_of(child);
+            if run.status.success() {
+                // It has looked at the table only now.
+                assert_ne!(change, "DROP TABLE t");
+                assert_eq!(server.count("t"), 2, "{run:?}");
+            } else {
+                run.exits(1).ends_with_nothing_changed();
+                assert_eq!(before, server.state(), "{change}");
+            }
+            server.sql("CREATE TABLE IF NOT EXISTS t ()");
+        }
+    });
+}
+
+#[test]
+fn a_table_that_goes_away_during_the_load() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id int)");
+        // The load has the table, so that who drops it has to wait.
+        let mut child = feed(server, &["--if-exists", "append"]);
+        server.wait_for_rows();
+        server.try_sql("SET lock_timeout = 300; DROP TABLE t; SET lock_timeout = 0");
+        let input = child.stdin.as_mut().unwrap();
+        input.write_all(b"-1\n").unwrap();
+        end_of(child).exits(0);
+        assert_eq!(server.count("t"), ROWS + 1);
+    });
+}
+
+#[test]
+fn rows_that_somebody_else_writes_during_a_load_are_not_taken_for_its_own() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id int)");
+        let child = feed(server, &["--if-exists", "append", "--verify", "checksum"]);
+        server.wait_for_rows();
+        server.sql("INSERT INTO t VALUES (-5)");
+        end_of(child).exits(0);
+        assert_eq!(server.query("SELECT count(*), min(id) FROM t"), rows![[ROWS + 1, -5]]);
+    });
+}

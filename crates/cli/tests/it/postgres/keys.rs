@@ -1,0 +1,438 @@
+use crate::fixture::json_lines;
+
+use super::server::{Server, Way, for_each_server, rows};
+
+#[test]
+fn a_primary_key_is_declared_and_kept() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,code,name\n2,x,a\n1,x,b\n3,y,c\n2,z,d\n");
+        let key = "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 't'::regclass AND contype = 'p'";
+        for way in server.ways_into_new() {
+            let load = [&["t.csv"], &way.options()[..], &["--primary-key"]].concat();
+            server
+                .refuses(&[&load[..], &["id"]].concat())
+                .says(&["t.csv: line 5, column id", "23505"]);
+            server.load(&[&load[..], &["code,id"]].concat()).exits(0);
+            assert_eq!(server.query(key), rows![["t_pkey", "PRIMARY KEY (code, id)"]], "{way:?}");
+            server.drop_table("t");
+            server.load(&[&load[..], &["ID", "--max-rejects", "1"]].concat()).exits(3);
+            assert_eq!(server.query("SELECT name FROM t ORDER BY id"), rows![["b"], ["a"], ["c"]]);
+            assert_eq!(server.query(key), rows![["t_pkey", "PRIMARY KEY (id)"]], "{way:?}");
+            assert_eq!(server.read("t.rejects.csv"), b"id,code,name\n2,z,d\n", "{way:?}");
+            server.drop_table("t");
+        }
+        server.misused(&["t.csv", "--primary-key", "idd"]).says(&["idd"]);
+    });
+}
+
+#[test]
+fn a_null_in_the_primary_key_is_a_bad_row() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n,b\n3,c\n");
+        for way in server.ways_into_new() {
+            let load = [&["t.csv", "--primary-key", "id"], &way.options()[..]].concat();
+            server.refuses(&load).says(&["t.csv: line 3, column id", "NULL"]);
+        }
+    });
+}
+
+#[test]
+fn keys_differ_when_their_text_does() {
+    for_each_server(|server| {
+        server
+            .write("t.csv", "code,n\na,1\nA,2\n\u{e1},3\n\"a \",4\n\"\",5\n\u{df},6\nss,7\na,8\n");
+        for way in server.ways_into_new() {
+            for key in ["code", "code,n"] {
+                let load = ["t.csv", "--primary-key", key, "--max-rejects", "1"];
+                let again = key == "code";
+                server.load(&[&load[..], &way.options()].concat()).exits(if again { 3 } else { 0 });
+                assert_eq!(server.count("t"), if again { 7 } else { 8 }, "{way:?}");
+                server.drop_table("t");
+            }
+            assert_eq!(server.read("t.rejects.csv"), b"code,n\na,8\n", "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn of_two_rows_with_one_key_the_later_one_in_the_file_is_the_bad_one() {
+    for_each_server(|server| {
+        let row = |id: usize| match id {
+            3900 => "10,late\n".to_owned(),
+            _ => format!("{id},name {id}\n"),
+        };
+        let text: String = (1..=4000).map(row).collect();
+        server.write("t.csv", format!("id,name\n{text}"));
+        for way in server.ways_into_new() {
+            for lanes in [way.lanes(), "4"] {
+                let load = [
+                    "t.csv",
+                    "--primary-key",
+                    "id",
+                    "--strategy",
+                    &way.strategy,
+                    "--lanes",
+                    lanes,
+                    "--chunk-size",
+                    "1k",
+                ];
+                server.refuses(&load).says(&["t.csv: line 3901", "10"]);
+                server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+                assert_eq!(server.read("t.rejects.csv"), b"id,name\n10,late\n", "{way:?}");
+                let stored = server.query("SELECT count(*), min(id), max(id) FROM t");
+                assert_eq!(stored, rows![[3999, 1, 4000]], "{way:?}");
+                assert_eq!(server.query("SELECT name FROM t WHERE id = 10"), rows![["name 10"]]);
+                server.drop_table("t");
+            }
+        }
+    });
+}
+
+#[test]
+fn rows_that_repeat_a_key_in_the_file_or_of_the_table_are_bad_rows() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n2,a\n1,b\n2,c\n7,d\n3,e\n");
+        for way in server.ways_into_used() {
+            server.sql("CREATE TABLE t (id int PRIMARY KEY, name varchar(9)); INSERT INTO t VALUES (7, 'old')");
+            let load = [&["t.csv", "--if-exists", "append"], &way.options()[..]].concat();
+            server.refuses(&load).says(&[
+                "t.csv: line 4, column id",
+                "t_pkey",
+                "(id)=(2)",
+                "23505",
+            ]);
+            server.load(&[&load[..], &["--max-rejects", "2"]].concat()).exits(3);
+            assert_eq!(server.read("t.rejects.csv"), b"id,name\n2,c\n7,d\n", "{way:?}");
+            let stored = rows![[1, "b"], [2, "a"], [3, "e"], [7, "old"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn unique_keys_of_every_kind_are_all_kept() {
+    for_each_server(|server| {
+        server.write(
+            "t.csv",
+            "id,code,mail,state\n1,a,X,on\n2,a,y,\n3,c,x,\n4,d,,on\n5,e,,\n1,f,z,\n6,g,,\n",
+        );
+        for way in server.ways_into_used() {
+            server.sql(
+                "CREATE TABLE t (id int PRIMARY KEY, code char(3) UNIQUE, mail varchar(9), state text);
+                 CREATE UNIQUE INDEX by_mail ON t (lower(mail)); CREATE UNIQUE INDEX only_one ON t (state) WHERE state = 'on'",
+            );
+            let load = [&["t.csv", "--max-rejects", "4"], &way.options()[..]].concat();
+            server.load(&load).exits(3);
+            assert_eq!(
+                server.read("t.rejects.csv"),
+                b"id,code,mail,state\n2,a,y,\n3,c,x,\n4,d,,on\n1,f,z,\n",
+                "{way:?}"
+            );
+            assert_eq!(
+                server.query("SELECT id FROM t ORDER BY id"),
+                rows![[1], [5], [6]],
+                "{way:?}"
+            );
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn rows_from_a_pipe_repeat_keys_as_well() {
+    for_each_server(|server| {
+        let text = b"id,name\n2,a\n1,b\n2,c\n";
+        let load = ["-", "--table", "t", "--primary-key", "id"];
+        server
+            .leaves_everything(|| server.load_reading(text, &load).exits(1))
+            .ends_with_nothing_changed();
+        let aside = [&load[..], &["--max-rejects", "1", "--rejects", "bad.csv"]].concat();
+        server.load_reading(text, &aside).exits(3);
+        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "b"], [2, "a"]]);
+        assert_eq!(server.read("bad.csv"), b"id,name\n2,c\n");
+    });
+}
+
+/// Two rows that are there, and a file that meets both, adds one, and names one key twice.
+fn meeting(server: &Server, way: &Way, answer: &str, more: &[&str]) -> serde_json::Value {
+    server.drop_table("t").sql(
+        "CREATE TABLE t (id int PRIMARY KEY, name varchar(9), size double precision DEFAULT 0.5);
+         INSERT INTO t VALUES (1, 'old', 1), (2, 'old', 2)",
+    );
+    server.write("t.csv", "id,name\n1,new\n2,\n3,c\n3,cc\n");
+    let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+    server.report(&[&load[..], more, &way.options()].concat())
+}
+
+#[test]
+fn on_conflict_skip_leaves_the_row_that_is_there() {
+    for_each_server(|server| {
+        for way in server.ways_into_used() {
+            let report = meeting(server, &way, "skip", &[]);
+            let stored = rows![[1, "old", 1], [2, "old", 2], [3, "c", "0.5"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            let counts =
+                ["rows_read", "rows_loaded", "rows_skipped"].map(|name| report[name].as_i64());
+            assert_eq!(counts, [Some(4), Some(1), Some(3)], "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn on_conflict_update_sets_the_columns_of_the_source() {
+    for_each_server(|server| {
+        for way in server.ways_into_used() {
+            let report = meeting(server, &way, "update", &[]);
+            let stored = rows![[1, "new", 1], [2, (), 2], [3, "cc", "0.5"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            assert_eq!(report["rows_loaded"], 4, "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn on_conflict_replace_makes_the_row_anew() {
+    for_each_server(|server| {
+        for way in server.ways_into_used() {
+            meeting(server, &way, "replace", &[]);
+            let stored = rows![[1, "new", "0.5"], [2, (), "0.5"], [3, "cc", "0.5"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn many_repeats_in_one_chunk_and_over_chunks() {
+    for_each_server(|server| {
+        let text: String =
+            (0..3000).map(|line| format!("{},line {line}\n", line * 7 % 500)).collect();
+        server.write("t.csv", format!("id,name\n{text}"));
+        for way in server.ways_into_used() {
+            for (answer, first) in [("skip", true), ("update", false), ("replace", false)] {
+                server.drop_table("t").sql("CREATE TABLE t (id int PRIMARY KEY, name text)");
+                let load = ["t.csv", "--on-conflict", answer];
+                server.load(&[&load[..], &way.options()].concat()).exits(0);
+                // Every 500 lines the keys begin again.
+                let from = if first { 0 } else { 2500 };
+                let right: String = "SELECT count(*), count(*) FILTER (WHERE name = 'line ' || line) FROM t JOIN \
+                     (SELECT line, line * 7 % 500 AS id FROM generate_series(FROM, FROM + 499) line) l USING (id)"
+                    .replace("FROM,", &format!("{from},"))
+                    .replace("FROM + 499", &(from + 499).to_string());
+                assert_eq!(server.query(&right), rows![[500, 500]], "{answer} {way:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn null_in_a_unique_key_meets_nothing() {
+    for_each_server(|server| {
+        server.write("t.csv", "code,name\n,a\n,b\nx,c\nx,d\n");
+        for way in server.ways_into_used() {
+            for (answer, x) in [("skip", "c"), ("update", "d"), ("replace", "d")] {
+                server.drop_table("t").sql("CREATE TABLE t (code text UNIQUE, name text); INSERT INTO t VALUES (NULL, 'old'), ('x', 'old')");
+                let load =
+                    ["t.csv", "--if-exists", "append", "--on-conflict", answer, "--key", "code"];
+                server.load(&[&load[..], &way.options()].concat()).exits(0);
+                let x = if answer == "skip" { "old" } else { x };
+                let stored = rows![["a"], ["b"], ["old"], [x]];
+                assert_eq!(
+                    server.query("SELECT name FROM t ORDER BY code IS NOT NULL, name"),
+                    stored,
+                    "{answer} {way:?}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn an_answer_to_conflicts_hides_no_other_fault() {
+    for_each_server(|server| {
+        server.write(
+            "t.csv",
+            "id,name\n1,new\n2,too long a name\n,c\nx,d\n3,e\n99999999999,f\n4,no\n",
+        );
+        for answer in ["skip", "update", "replace"] {
+            for way in server.ways_into_used() {
+                server.drop_table("t").sql(
+                    "CREATE TABLE t (id int PRIMARY KEY, name varchar(9) CHECK (name <> 'no')); INSERT INTO t VALUES (1, 'old')",
+                );
+                let load = [
+                    "t.csv",
+                    "--if-exists",
+                    "append",
+                    "--on-conflict",
+                    answer,
+                    "--max-rejects",
+                    "5",
+                ];
+                server.load(&[&load[..], &way.options()].concat()).exits(3);
+                let name = if answer == "skip" { "old" } else { "new" };
+                let stored = rows![[1, name], [3, "e"]];
+                assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{answer} {way:?}");
+                let rejects = b"id,name\n2,too long a name\n,c\nx,d\n99999999999,f\n4,no\n";
+                assert_eq!(server.read("t.rejects.csv"), rejects, "{answer} {way:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn of_several_unique_keys_one_answers_and_the_others_are_kept() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,code\n1,c\n3,b\n4,d\n");
+        for way in server.ways_into_used() {
+            for (answer, code) in [("skip", "a"), ("update", "c"), ("replace", "c")] {
+                server.drop_table("t").sql(
+                    "CREATE TABLE t (id int PRIMARY KEY, code char(3) UNIQUE); INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+                );
+                let load =
+                    ["t.csv", "--if-exists", "append", "--on-conflict", answer, "--key", "id"];
+                let load = [&load[..], &way.options()].concat();
+                server.refuses(&load).says(&["t.csv: line 3", "t_code_key"]);
+                server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+                let stored = rows![[1, code], [2, "b"], [4, "d"]];
+                assert_eq!(
+                    server.query("SELECT id, trim(code) FROM t ORDER BY id"),
+                    stored,
+                    "{answer} {way:?}"
+                );
+                assert_eq!(server.read("t.rejects.csv"), b"id,code\n3,b\n", "{answer} {way:?}");
+            }
+        }
+        // Without a key there is nothing to meet.
+        server.drop_table("t").sql(
+            "CREATE TABLE t (id int, code char(3)); CREATE UNIQUE INDEX ON t (id) WHERE id > 0",
+        );
+        let load = ["t.csv", "--on-conflict", "skip", "--key", "id"];
+        server.leaves_everything(|| {
+            let run = server.load(&load).ends_with_nothing_changed();
+            assert_ne!(run.status.code(), Some(0));
+        });
+    });
+}
+
+#[test]
+fn a_table_that_a_view_needs_is_not_replaced_but_truncated() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n").sql(
+            "CREATE TABLE t (id int, name text); INSERT INTO t VALUES (7, 'old'); CREATE VIEW v AS SELECT id FROM t",
+        );
+        for way in server.ways_into_new() {
+            let load = [&["t.csv", "--if-exists", "replace"], &way.options()[..]].concat();
+            server.refuses(&load).says(&["view v", "--if-exists truncate"]);
+        }
+        server.load(&["t.csv", "--if-exists", "truncate"]).exits(0);
+        assert_eq!(server.query("SELECT * FROM v"), rows![[1]]);
+    });
+}
+
+#[test]
+fn repeated_keys_among_rows_that_triggers_change_or_drop() {
+    for_each_server(|server| {
+        let row = |n: usize| match n {
+            40 => "K7,again".to_owned(),
+            90 => "k20,again".to_owned(),
+            150 => "drop me,150".to_owned(),
+            160 => "k159,again".to_owned(),
+            _ => format!("K{n},{n}"),
+        };
+        let file: String = (1..=200).map(|n| row(n) + "\n").collect();
+        server.write("t.csv", format!("code,n\n{file}"));
+        server.sql(
+            "CREATE FUNCTION lower_or_drop() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+                IF NEW.code = 'drop me' THEN RETURN NULL; END IF; NEW.code = lower(NEW.code); RETURN NEW; END$$",
+        );
+        for way in server.ways_into_used() {
+            for chunk in ["1k", "1M"] {
+                server.drop_table("t").sql(
+                    "CREATE TABLE t (code text PRIMARY KEY, n text);
+                     CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION lower_or_drop()",
+                );
+                let load = [
+                    "t.csv",
+                    "--strategy",
+                    &way.strategy,
+                    "--chunk-size",
+                    chunk,
+                    "--max-rejects",
+                    "4",
+                ];
+                server.load(&load).exits(3);
+                let rejects = "code,n\nK7,again\nk20,again\ndrop me,150\nk159,again\n";
+                assert_eq!(
+                    String::from_utf8(server.read("t.rejects.csv")).unwrap(),
+                    rejects,
+                    "{chunk} {way:?}"
+                );
+                let notes = json_lines(&server.read("t.rejects.csv.jsonl"));
+                let codes: Vec<_> =
+                    notes.iter().map(|note| note["code"].as_str().unwrap()).collect();
+                assert_eq!(
+                    codes,
+                    ["duplicate-key", "duplicate-key", "constraint", "duplicate-key"],
+                    "{chunk} {way:?}"
+                );
+                let stored =
+                    server.query("SELECT count(*), count(*) FILTER (WHERE code = 'k' || n) FROM t");
+                assert_eq!(stored, rows![[196, 196]], "{chunk} {way:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_first_bad_row_is_told_whoever_finds_it() {
+    for_each_server(|server| {
+        // The encoder sees line 5, only the server line 3.
+        server.write("t.csv", "id,n\n1,1\n1,2\n2,3\n3,x\n4,5\n");
+        let options = ["--type", "n=integer"];
+        let new = [&["t.csv", "--primary-key", "id"], &options[..]].concat();
+        server.refuses(&new).says(&["t.csv: line 3, column id", "23505"]);
+        server.sql("CREATE TABLE t (id int PRIMARY KEY, n int)");
+        server.refuses(&["t.csv"]).says(&["t.csv: line 3, column id", "23505"]);
+    });
+}
+
+#[test]
+fn a_row_that_a_trigger_drops_is_told_whatever_the_key() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n1,10\n1,11\n2,-1\n3,30\n");
+        for way in server.ways_into_used() {
+            server.drop_table("t").sql(
+                "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (3, 3);
+                 CREATE OR REPLACE FUNCTION drops() RETURNS trigger LANGUAGE plpgsql AS
+                     $$BEGIN IF NEW.n < 0 THEN RETURN NULL; END IF; RETURN NEW; END$$;
+                 CREATE TRIGGER drops BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION drops()",
+            );
+            for conflict in ["update", "replace"] {
+                let load = [
+                    &["t.csv", "--if-exists", "append", "--on-conflict", conflict][..],
+                    &["--max-rejects", "1"],
+                    &way.options(),
+                ];
+                server.load(&load.concat()).exits(3);
+                assert_eq!(server.read("t.rejects.csv"), b"id,n\n2,-1\n", "{way:?}");
+                let rows = server.query("SELECT id, n FROM t ORDER BY id");
+                assert_eq!(rows, rows![["1", "11"], ["3", "30"]], "{way:?} {conflict}");
+            }
+        }
+    });
+}
+
+#[test]
+fn columns_that_count_by_themselves_keep_their_number_in_a_replaced_row() {
+    for_each_server(|server| {
+        server.write("t.csv", "email,name\na,new\nb,other\n");
+        server.sql(
+            "CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY, email text UNIQUE, name text);
+             INSERT INTO t (email, name) VALUES ('a', 'old')",
+        );
+        let load = ["t.csv", "--if-exists", "append", "--key", "email", "--on-conflict", "replace"];
+        server.load(&load).exits(0);
+        let rows = server.query("SELECT email, name, id = 1 FROM t ORDER BY email");
+        assert_eq!(rows, rows![["a", "new", "t"], ["b", "other", "f"]]);
+    });
+}

@@ -1,0 +1,232 @@
+use crate::fixture::Random;
+use crate::servers::OnDrop;
+
+use super::server::{Extras, Server, for_each_private_server, for_each_server, rows};
+
+const STRATEGIES: [&str; 7] =
+    ["copy-binary", "copy-text", "copy-server", "unnest", "values", "prepared", "row-sql"];
+
+/// Many small chunks for several connections.
+fn over<'a>(strategy: &'a str, lanes: &'a str) -> [&'a str; 6] {
+    ["--strategy", strategy, "--lanes", lanes, "--chunk-size", "1k"]
+}
+
+#[test]
+fn of_two_rows_with_one_key_the_later_one_in_the_file_is_the_bad_one() {
+    for_each_server(|server| {
+        let row = |id: usize| match id {
+            3900 => "10,late\n".to_owned(),
+            _ => format!("{id},name {id}\n"),
+        };
+        let text: String = (1..=4000).map(row).collect();
+        server.write("t.csv", format!("id,name\n{text}"));
+        for (strategy, lanes) in STRATEGIES.into_iter().zip(["2", "4", "3", "2", "1", "2", "3"]) {
+            for indexes in ["indexes=before", "indexes=after"] {
+                let key = ["t.csv", "--primary-key", "id", "--set", indexes];
+                let load = [&key[..], &over(strategy, lanes)].concat();
+                let refused = server.refuses(&load);
+                if indexes.ends_with("before") {
+                    refused.says(&["t.csv: line 3901"]);
+                }
+                if indexes.ends_with("after") {
+                    continue;
+                }
+                server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+                assert_eq!(server.read("t.rejects.csv"), b"id,name\n10,late\n", "{strategy}");
+                let stored = server.query("SELECT count(*), min(id), max(id) FROM t");
+                assert_eq!(stored, rows![[3999, 1, 4000]], "{strategy}");
+                assert_eq!(server.query("SELECT name FROM t WHERE id = 10"), rows![["name 10"]]);
+                server.drop_table("t");
+                for file in ["t.rejects.csv", "t.rejects.csv.jsonl"] {
+                    std::fs::remove_file(server.path(file)).unwrap();
+                }
+            }
+        }
+        // Nobody has said how: the same row is the bad one.
+        let load = ["t.csv", "--primary-key", "id", "--lanes", "3", "--chunk-size", "1k"];
+        server.refuses(&load).says(&["t.csv: line 3901"]);
+    });
+}
+
+#[test]
+fn many_rows_with_one_key_all_over_the_file() {
+    for_each_server(|server| {
+        let mut random = Random(0x7);
+        let mut seen = std::collections::BTreeMap::new();
+        let (mut text, mut rejects) = ("id,name\n".to_owned(), "id,name\n".to_owned());
+        for line in 0..3000 {
+            let id = random.next() % 20_000;
+            let row = format!("{id},line {line}\n");
+            text += &row;
+            if *seen.entry(id).or_insert(line) != line {
+                rejects += &row;
+            }
+        }
+        server.write("t.csv", text);
+        for strategy in STRATEGIES {
+            let key = ["t.csv", "--max-rejects", "50%", "--primary-key", "id"];
+            server.load(&[&key[..], &over(strategy, "3")].concat()).exits(3);
+            let found = String::from_utf8(server.read("t.rejects.csv")).unwrap();
+            assert_eq!(found, rejects, "{strategy}");
+            assert_eq!(server.count("t"), seen.len() as i64, "{strategy}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn bad_rows_of_all_connections_are_put_aside_in_the_order_of_the_file() {
+    for_each_server(|server| {
+        let (mut text, mut rejects) = ("id,n\n".to_owned(), "id,n\n".to_owned());
+        for id in 0..4000 {
+            let row = if id % 97 == 0 {
+                format!("{id},many\n")
+            } else if id % 89 == 0 {
+                // Only the server knows that text has no such character.
+                format!("{id},99999999999999999999\n")
+            } else {
+                format!("{id},{}\n", id % 7)
+            };
+            if id % 97 == 0 || id % 89 == 0 {
+                rejects += &row;
+            }
+            text += &row;
+        }
+        server.write("t.csv", text);
+        for strategy in STRATEGIES {
+            let load = ["t.csv", "--max-rejects", "100", "--type", "n=int"];
+            server.load(&[&load[..], &over(strategy, "3")].concat()).exits(3);
+            let found = String::from_utf8(server.read("t.rejects.csv")).unwrap();
+            assert_eq!(found, rejects, "{strategy}");
+            assert_eq!(server.count("t") as usize, 4001 - rejects.lines().count(), "{strategy}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn several_connections_share_the_work() {
+    for_each_server(|server| {
+        let text: String = (1..=20_000).map(|id| format!("{id},{}\n", "x".repeat(50))).collect();
+        server.write("t.csv", format!("id,name\n{text}"));
+        let report =
+            server.report(&["t.csv", "--lanes", "3", "--chunk-size", "4k", "--verify", "checksum"]);
+        assert_eq!(report["plan"]["lanes"], 3);
+        assert_eq!(server.query("SELECT count(*), sum(id) FROM t"), rows![[20_000, 200_010_000]]);
+        // A table that is there is written to over one.
+        let append = ["t.csv", "--if-exists", "append", "--lanes", "2"];
+        server.misused(&append).says(&["--lanes 2", "can use 1"]);
+    });
+}
+
+#[test]
+fn more_connections_than_the_server_has_room_for() {
+    let few = [("max_connections", "8"), ("max_wal_senders", "0")];
+    let extras = Extras { settings: &few, ..Extras::default() };
+    for_each_private_server(
+        |_| true,
+        extras,
+        |_, server| {
+            let text: String = (1..=2000).map(|id| format!("{id}\n")).collect();
+            server.write("t.csv", format!("id\n{text}"));
+            let run = server.refuses(&["t.csv", "--lanes", "20", "--chunk-size", "1k"]);
+            run.says(&["too many clients", "--lanes 1"]);
+            server.wait_until_alone();
+            server.load(&["t.csv", "--lanes", "3", "--chunk-size", "1k"]).exits(0);
+            assert_eq!(server.count("t"), 2000);
+            assert_eq!(server.tables(), ["t"]);
+        },
+    );
+}
+
+/// Runs `work` with a URL for a user of this test who may do what is granted, and nothing else.
+fn with_user(server: &Server, grants: &[&str], work: impl FnOnce(&str)) {
+    let user = format!("u{}", server.database);
+    server.sql(&format!("CREATE ROLE {user} LOGIN"));
+    let _gone =
+        OnDrop(|| server.try_sql(&format!("DROP OWNED BY {user} CASCADE; DROP ROLE {user}")));
+    for grant in grants {
+        server.sql(&format!("GRANT {grant} TO {user}"));
+    }
+    work(&server.url_of(&user));
+}
+
+const TABLE: &str =
+    "CREATE TABLE t (id int PRIMARY KEY, name text); INSERT INTO t VALUES (0, 'old')";
+
+#[test]
+fn rights_that_are_missing_are_named() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n").sql(TABLE);
+        let cases = [
+            // No right to make tables.
+            (&[][..], &["--table", "new"][..], "permission denied for schema public"),
+            (&["SELECT ON t"], &["--if-exists", "append"], "permission denied for table t"),
+            // The rows that are there have to be counted.
+            (&["INSERT ON t"], &["--if-exists", "append"], "permission denied for table t"),
+            // Others may not empty it, or put another one in its place.
+            (
+                &["SELECT, INSERT ON t"],
+                &["--if-exists", "truncate"],
+                "permission denied for table t",
+            ),
+            (
+                &["ALL ON t", "CREATE ON SCHEMA public"],
+                &["--if-exists", "replace"],
+                "must be owner of table t",
+            ),
+            (&["SELECT, INSERT ON t"], &["--on-conflict", "update"], "permission denied"),
+        ];
+        for (grants, options, words) in cases {
+            with_user(server, grants, |url| {
+                let append = options.contains(&"update").then_some(["--if-exists", "append"]);
+                let load =
+                    [&["t.csv"][..], options, append.as_ref().map_or(&[][..], |more| &more[..])];
+                let run = server.refuses_at(url, &load.concat());
+                run.says(&[words, "ask for that privilege"]);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_user_who_may_read_and_write_the_table_needs_no_more() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\nx,b\n0,c\n2,d\n");
+        let database = &server.database;
+        server.sql(&format!("REVOKE TEMPORARY ON DATABASE {database} FROM public"));
+        for strategy in STRATEGIES {
+            if strategy == "copy-server" {
+                continue;
+            }
+            server.drop_table("t").sql(TABLE);
+            with_user(server, &["SELECT, INSERT ON t"], |url| {
+                let load = ["t.csv", "--if-exists", "append", "--max-rejects", "2"];
+                let load = [&load[..], &["--strategy", strategy, "--verify", "checksum"]].concat();
+                server.load_at(url, &load).exits(3);
+            });
+            let expected = rows![[0, "old"], [1, "a"], [2, "d"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), expected, "{strategy}");
+        }
+        // With temporary tables, or without.
+        server.drop_table("t").sql(TABLE);
+        with_user(server, &["SELECT, INSERT, UPDATE ON t"], |url| {
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+            server.load_at(url, &[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+        });
+        let expected = rows![[0, "c"], [1, "a"], [2, "d"]];
+        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), expected);
+    });
+}
+
+#[test]
+fn a_user_who_may_not_have_the_server_read_files_is_told_so() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n").sql(TABLE);
+        with_user(server, &["SELECT, INSERT ON t"], |url| {
+            let load = ["t.csv", "--if-exists", "append", "--strategy", "copy-server"];
+            let run = server.leaves_everything(|| server.load_at(url, &load));
+            run.exits(2).says(&["pg_read_server_files"]);
+        });
+    });
+}

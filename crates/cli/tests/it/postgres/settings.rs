@@ -1,0 +1,455 @@
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::crash::signal;
+use crate::fixture::{Outcome, finish, start};
+use crate::servers::{OnDrop, strategies};
+
+use super::server::{
+    Extras, Rows, Server, alone_on_each_server, for_each_private_server, for_each_server, rows,
+};
+
+/// Runs `work` while new connections to the database begin with these settings; those of the test are made anew for it, where
+/// they have to have them too.
+fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
+    let database = &server.database;
+    for setting in settings {
+        server.sql(&format!("ALTER DATABASE {database} SET {setting}"));
+    }
+    let _reset = OnDrop(|| server.try_sql(&format!("ALTER DATABASE {database} RESET ALL")));
+    work();
+}
+
+/// Every way to write.
+fn ways() -> Vec<[String; 4]> {
+    let way = |id: String, lanes: &str| {
+        ["--strategy".to_owned(), id, "--lanes".to_owned(), lanes.to_owned()]
+    };
+    let all = strategies("postgres");
+    all.iter().flat_map(|id| ["1", "2"].map(|lanes| way(id.clone(), lanes))).collect()
+}
+
+/// A file that is loaded every way into a new table and one that is there, with the rows that are to be in it.
+fn assert_loads(server: &Server, options: &[&str]) {
+    let text: String = (1..=1000).map(|id| format!("{id},name {id} \\ '\n")).collect();
+    server.write("t.csv", format!("id,name\n{text}"));
+    for way in ways() {
+        let mut load = vec!["t.csv", "--chunk-size", "1k", "--verify", "checksum"];
+        load.extend(way.iter().map(String::as_str).chain(options.iter().copied()));
+        server.load(&[&load[..], &["--primary-key", "id"]].concat()).exits(0);
+        assert_eq!(
+            server.query("SELECT count(*), max(name) FROM t"),
+            rows![[1000, "name 999 \\ '"]]
+        );
+        if way[3] == "1" {
+            server.load(&[&load[..], &["--if-exists", "truncate"]].concat()).exits(0);
+            assert_eq!(server.count("t"), 1000);
+            let update = ["--if-exists", "append", "--on-conflict", "update", "--verify", "count"];
+            let update = [&["t.csv"][..], &load[5..], &update].concat();
+            server.load(&update).exits(0);
+            assert_eq!(server.count("t"), 1000);
+        }
+        server.load(&[&load[..], &["--if-exists", "replace"]].concat()).exits(0);
+        assert_eq!(server.count("t"), 1000);
+        assert_eq!(server.tables(), ["t"], "{way:?}");
+        server.drop_table("t");
+    }
+}
+
+#[test]
+fn transactions_that_are_serializable_by_default() {
+    for_each_server(|server| {
+        let settings = ["default_transaction_isolation = 'serializable'"];
+        with_settings(server, &settings, || assert_loads(server, &[]));
+    });
+}
+
+#[test]
+fn transactions_that_only_read_by_default() {
+    for_each_server(|server| {
+        with_settings(server, &["default_transaction_read_only = on"], || {
+            assert_loads(server, &[]);
+            // What commits on the way, and what tidies up.
+            for rows in ["rows_per_transaction=1", "rows_per_transaction=300"] {
+                server.drop_table("t").sql("CREATE TABLE t (id int, name text)");
+                let load = ["t.csv", "--if-exists", "truncate", "--strategy", "values", "--set"];
+                server.load(&[&load[..], &[rows]].concat()).exits(0);
+                assert_eq!(server.count("t"), 1000);
+            }
+            let text: String = (1..=60_000).map(|id| format!("{id},name {id}\n")).collect();
+            server.write("u.csv", format!("id,name\n{text}"));
+            let url = server.url();
+            let load = ["load", "u.csv", &url, "--lanes", "2", "--chunk-size", "2k"];
+            let child = start(&mut server.command(&load));
+            server.wait_for_rows();
+            signal(&child, "INT");
+            let run = Outcome::of("load, interrupted".to_owned(), finish(child, b"")).exits(130);
+            run.ends_with_nothing_changed();
+            assert_eq!(server.tables(), ["t"]);
+        });
+    });
+}
+
+#[test]
+fn transactions_that_are_deferred_by_default() {
+    for_each_server(|server| {
+        let settings = [
+            "default_transaction_deferrable = on",
+            "default_transaction_isolation = 'repeatable read'",
+        ];
+        with_settings(server, &settings, || assert_loads(server, &[]));
+    });
+}
+
+#[test]
+fn backslashes_that_mean_something_in_strings() {
+    for_each_server(|server| {
+        let settings = [
+            "standard_conforming_strings = off",
+            "escape_string_warning = on",
+            "backslash_quote = off",
+        ];
+        with_settings(server, &settings, || assert_loads(server, &[]));
+    });
+}
+
+#[test]
+fn a_commit_that_may_get_lost_is_mended_or_told() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        with_settings(server, &["synchronous_commit = off"], || {
+            for strategy in strategies("postgres") {
+                let report = server.report(&["t.csv", "--strategy", &strategy]);
+                assert_eq!(report["plan"]["durability"], "durable", "{strategy}");
+                assert_eq!(report["durability_read_back"]["synchronous_commit"], "on");
+                server.drop_table("t");
+            }
+            let keep = ["t.csv", "--set", "synchronous_commit=keep"];
+            let report = server.report(&[&keep[..], &["--durability", "none"]].concat());
+            assert_eq!(report["durability_read_back"]["synchronous_commit"], "off");
+            let append = ["--if-exists", "append"];
+            let report = server.report(&["t.csv", "--if-exists", "append"]);
+            assert_eq!(report["durability_read_back"]["synchronous_commit"], "on");
+            // Rows that stay as soon as they are committed stay for good.
+            for rows in ["rows_per_transaction=1", "rows_per_transaction=7"] {
+                let piecemeal = ["--if-exists", "append", "--strategy", "values", "--set", rows];
+                let report = server.report(&[&["t.csv"], &piecemeal[..]].concat());
+                assert_eq!(report["plan"]["durability"], "durable", "{rows}");
+                assert_eq!(report["durability_read_back"]["synchronous_commit"], "on", "{rows}");
+            }
+            let off = ["t.csv", "--set", "synchronous_commit=off"];
+            server.misused(&[&off[..], &append].concat()).says(&["'durable' is promised"]);
+        });
+    });
+}
+
+#[test]
+fn a_commit_that_waits_for_a_standby_which_is_not_there_ends_with_the_second_interrupt() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        for sql in ["SET synchronous_commit = local", "SELECT 1"] {
+            server.sql(sql).try_sql(sql);
+        }
+        let reset = OnDrop(|| {
+            server.try_sql("ALTER SYSTEM RESET synchronous_standby_names");
+            server.try_sql("SELECT pg_reload_conf()");
+        });
+        server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+        server.sql("SELECT pg_reload_conf()");
+        sleep(Duration::from_millis(500));
+        server.load(&["t.csv", "--set", "synchronous_commit=local"]).exits(0);
+        server.drop_table("t");
+        let url = server.url();
+        let mut child = start(&mut server.command(&["load", "t.csv", &url]));
+        let since = Instant::now();
+        while server.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            == 0
+        {
+            assert!(since.elapsed() < Duration::from_secs(20), "nobody waits");
+            assert!(child.try_wait().unwrap().is_none(), "it is over");
+            sleep(Duration::from_millis(10));
+        }
+        // Nobody can say what the first should leave; the second ends the process at once.
+        signal(&child, "INT");
+        sleep(Duration::from_millis(300));
+        signal(&child, "INT");
+        let run = Outcome::of("load, interrupted".to_owned(), finish(child, b"")).exits(130);
+        // It is committed here, and seen when it is where it should be, too.
+        drop(reset);
+        server.wait_until_alone();
+        assert_eq!(server.count("t"), 1);
+        assert!(!run.stderr.contains("nothing changed"), "{run:?}");
+    });
+}
+
+#[test]
+fn a_server_that_does_not_write_to_its_disk_promises_less() {
+    let unsafe_server = [("fsync", "off"), ("full_page_writes", "off")];
+    let extras = Extras { settings: &unsafe_server, ..Extras::default() };
+    for_each_private_server(
+        |_| true,
+        extras,
+        |_, server| {
+            server.write("t.csv", "id\n1\n");
+            let run = server.misused(&["t.csv", "--durability", "durable"]);
+            run.says(&["'process' at best", "'durable' is promised"]);
+            let report = server.report(&["t.csv", "--durability", "process"]);
+            assert_eq!(report["plan"]["durability"], "process");
+            assert_eq!(report["durability_read_back"]["fsync"], "off");
+            // An unlogged table is empty after a crash of the server.
+            server.sql("CREATE UNLOGGED TABLE u (id int)");
+            let load = ["t.csv", "--table", "u", "--if-exists", "append"];
+            server.misused(&[&load[..], &["--durability", "process"]].concat()).says(&["'none'"]);
+            server.load(&[&load[..], &["--durability", "none"]].concat()).exits(0);
+        },
+    );
+}
+
+#[test]
+fn a_trigger_that_talks_about_every_row() {
+    for_each_server(|server| {
+        let text: String = (1..=100_000).map(|id| format!("{id},{}\n", "x".repeat(100))).collect();
+        server.write("t.csv", format!("id,name\n{text}"));
+        let settings = ["client_min_messages = debug5", "log_min_messages = panic"];
+        with_settings(server, &settings, || {
+            // INFO goes to the client whatever it wants to hear, while the load is still sending rows.
+            for level in ["NOTICE", "INFO"] {
+                server.drop_table("t").sql(&format!(
+                    "CREATE TABLE t (id int, name text);
+                     CREATE OR REPLACE FUNCTION talk() RETURNS trigger LANGUAGE plpgsql AS
+                         'BEGIN RAISE {level} ''row % of many: %'', new.id, repeat(''y'', 300); RETURN new; END';
+                     CREATE TRIGGER talk BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION talk()"
+                ));
+                let url = format!("{}&read_timeout=30", server.url());
+                for strategy in ["copy-binary", "values"] {
+                    let load = ["t.csv", "--if-exists", "truncate", "--strategy", strategy];
+                    server.load_at(&url, &load).exits(0);
+                    assert_eq!(server.count("t"), 100_000);
+                }
+            }
+        });
+    });
+}
+
+/// Columns whose values mean something else, or look another way, in other places.
+const MOMENTS: &str = "id int, day date, at timestamp, zoned timestamptz, clock timetz, lasts interval, bytes bytea, n float8";
+
+const MOMENT_ROWS: &str = "id,day,at,zoned,clock,lasts,bytes,n
+1,2024-03-04,2024-03-04 05:06:07.000008,2024-07-08 09:10:11,12:13:14+02,1 day 02:03:04,\\x00ff,0.1
+2,2024-12-11,2024-12-11T10:09:08,2024-01-02 03:04:05,12:13:14,-3 mons,\\xDEADBEEF,1e300
+3,1999-01-02,1999-01-02 00:00:00,2024-03-31 02:30:00+00,00:00:00-11:30,00:00:01.5,\\x,-0.3333333333333333
+4,0044-03-15 BC,infinity,2024-10-27 02:30:00,23:59:59.999999,1 year 2 mons 3 days,\\x5c,NaN
+";
+
+/// What psql makes of the file, in a session like those of the load.
+fn as_psql_has_it(server: &Server, columns: &str) -> Rows {
+    let path = server.path("t.csv");
+    let copy = format!("\\copy expected from '{}' csv header", path.display());
+    server.drop_table("expected").sql(&format!("CREATE TABLE expected ({columns})"));
+    let create = ["-X", "-q", "-d", &server.url(), "-c", &copy];
+    server.tool("psql", &create, b"");
+    server.query("SELECT * FROM expected ORDER BY id")
+}
+
+#[test]
+fn places_and_styles_change_nothing_of_the_values() {
+    for_each_server(|server| {
+        server.write("t.csv", MOMENT_ROWS);
+        let zones =
+            ["TimeZone = 'Europe/Berlin'", "TimeZone = 'America/St_Johns'", "TimeZone = 'UTC'"];
+        for (number, style) in
+            ["German, DMY", "SQL, DMY", "Postgres, MDY", "ISO, YMD"].into_iter().enumerate()
+        {
+            let style = format!("DateStyle = '{style}'");
+            let interval = ["postgres", "sql_standard", "iso_8601", "postgres_verbose"][number];
+            let interval = format!("IntervalStyle = '{interval}'");
+            let settings = [
+                zones[number % 3],
+                &style,
+                &interval,
+                "bytea_output = 'escape'",
+                "extra_float_digits = -10",
+            ];
+            with_settings(server, &settings, || {
+                let expected = as_psql_has_it(server, MOMENTS);
+                for strategy in
+                    [None, Some("copy-text"), Some("values"), Some("prepared"), Some("unnest")]
+                {
+                    server.drop_table("t").sql(&format!("CREATE TABLE t ({MOMENTS})"));
+                    let mut load = vec!["t.csv", "--if-exists", "append", "--verify", "checksum"];
+                    load.extend(strategy.iter().flat_map(|strategy| ["--strategy", *strategy]));
+                    let run = server.load(&load);
+                    if strategy.is_some() && run.status.code() == Some(2) {
+                        // It says why it can't; then another one is taken where none is asked for.
+                        run.says(&["zone"]);
+                        continue;
+                    }
+                    run.exits(0);
+                    let found = server.query("SELECT * FROM t ORDER BY id");
+                    assert_eq!(found, expected, "{settings:?} {strategy:?}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn moments_without_an_offset_are_those_of_the_servers_zone_which_the_server_itself_reads() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,zoned\n1,2024-07-08 09:10:11\n2,2024-07-08 09:10:11+00\n");
+        let used = ["t.csv", "--if-exists", "append"];
+        with_settings(server, &["TimeZone = 'Europe/Berlin'"], || {
+            server.sql("CREATE TABLE t (id int, zoned timestamptz)");
+            let report = server.report(&used);
+            assert_eq!(report["plan"]["strategy"], "postgres/copy-text");
+            let seconds = "SELECT extract(epoch FROM zoned)::int - 1720422611 FROM t ORDER BY id";
+            assert_eq!(server.query(seconds), rows![[0], [7200]]);
+            let binary = [&used[..], &["--strategy", "copy-binary"]].concat();
+            server.misused(&binary).says(&["depends on the server's time zone"]);
+        });
+    });
+}
+
+/// Another database of the server, gone afterwards.
+struct Other<'s> {
+    server: &'s Server,
+    name: String,
+}
+
+impl<'s> Other<'s> {
+    fn new(server: &'s Server, encoding: &str) -> Self {
+        let name = format!("{}_{}", server.database, encoding.to_lowercase());
+        server.sql(&format!(
+            "CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+        ));
+        Self { server, name }
+    }
+
+    fn url(&self) -> String {
+        self.server.url().replacen(&self.server.database, &self.name, 1)
+    }
+
+    /// What a query answers.
+    fn query(&self, sql: &str) -> String {
+        let url = self.url();
+        let args = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", &url, "-c", sql];
+        let answer = self.server.tool("psql", &args, b"");
+        String::from_utf8(answer).unwrap().trim_end().to_owned()
+    }
+}
+
+impl Drop for Other<'_> {
+    fn drop(&mut self) {
+        self.server.try_sql(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+    }
+}
+
+#[test]
+fn characters_that_the_database_does_not_have_make_bad_rows() {
+    for_each_server(|server| {
+        let latin = Other::new(server, "LATIN1");
+        server.write(
+            "t.csv",
+            "id,name\n1,caf\u{e9}\n2,\u{4e2d}\u{6587}\n3,plain\n4,\u{20ac} 5\n5,\u{ff}\n",
+        );
+        for strategy in strategies("postgres") {
+            for lanes in ["1", "2"] {
+                let load = ["t.csv", "--strategy", &strategy, "--lanes", lanes];
+                let url = latin.url();
+                let run = server.load_at(&url, &load).exits(1).says(&["t.csv: line 3"]);
+                run.ends_with_nothing_changed();
+                let rejects = ["--max-rejects", "2", "--verify", "checksum"];
+                server.load_at(&url, &[&load[..], &rejects].concat()).exits(3);
+                let expected = "id,name\n2,\u{4e2d}\u{6587}\n4,\u{20ac} 5\n";
+                assert_eq!(server.read("t.rejects.csv"), expected.as_bytes(), "{strategy}");
+                let bytes = "SELECT string_agg(id || ':' || encode(convert_to(name, 'LATIN1'), 'hex'), ' ' ORDER BY id) FROM t";
+                assert_eq!(latin.query(bytes), "1:636166e9 3:706c61696e 5:ff", "{strategy}");
+                latin.query("DROP TABLE t");
+                for file in ["t.rejects.csv", "t.rejects.csv.jsonl"] {
+                    std::fs::remove_file(server.path(file)).unwrap();
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_database_without_an_encoding_keeps_the_bytes() {
+    for_each_server(|server| {
+        let ascii = Other::new(server, "SQL_ASCII");
+        server.write("t.csv", "id,name\n1,caf\u{e9}\n2,\u{4e2d}\u{6587}\n");
+        for strategy in strategies("postgres") {
+            let load = ["t.csv", "--strategy", &strategy, "--verify", "checksum"];
+            server.load_at(&ascii.url(), &load).exits(0);
+            let bytes = "SELECT string_agg(encode(name::bytea, 'hex'), ' ' ORDER BY id) FROM t";
+            assert_eq!(ascii.query(bytes), "636166c3a9 e4b8ade69687", "{strategy}");
+            ascii.query("DROP TABLE t");
+        }
+    });
+}
+
+#[test]
+fn a_server_that_speaks_another_language() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n1,a\n2,x\n3,b\n1,c\n");
+        let language = "de_DE.UTF-8";
+        let locales = server.tool("locale", &["-a"], b"");
+        let has = |name: &str| String::from_utf8_lossy(&locales).lines().any(|line| line == name);
+        if !has("de_DE.utf8") && !has(language) {
+            eprintln!("SKIPPED: no locale {language} on this machine");
+            return;
+        }
+        with_settings(server, &[&format!("lc_messages = '{language}'")], || {
+            for strategy in strategies("postgres") {
+                server
+                    .drop_table("t")
+                    .sql("CREATE TABLE t (id int PRIMARY KEY, n text CHECK (n <> 'x'))");
+                let load = ["t.csv", "--if-exists", "append", "--strategy", &strategy];
+                server.load(&load).exits(1).says(&["t.csv: line 3"]);
+                server.load(&[&load[..], &["--max-rejects", "2"]].concat()).exits(3);
+                assert_eq!(server.read("t.rejects.csv"), b"id,n\n2,x\n1,c\n", "{strategy}");
+                assert_eq!(server.count("t"), 2);
+            }
+        });
+    });
+}
+
+#[test]
+fn tables_are_looked_for_along_the_search_path() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        server.sql("CREATE SCHEMA first; CREATE SCHEMA \"Second, too\"");
+        server.sql("CREATE TABLE public.t (id int); CREATE TABLE \"Second, too\".t (id int)");
+        with_settings(server, &["search_path = first, \"Second, too\", public"], || {
+            let append = ["t.csv", "--if-exists", "append"];
+            server.load(&append).exits(0);
+            assert_eq!(server.number("SELECT count(*) FROM \"Second, too\".t"), 1);
+            // A new table comes into the first schema that there is.
+            for lanes in ["1", "2"] {
+                server.load(&["t.csv", "--table", "new", "--lanes", lanes]).exits(0);
+                assert_eq!(server.number("SELECT count(*) FROM first.new"), 1);
+                server.sql("DROP TABLE first.new");
+            }
+            server.load(&["t.csv", "--table", "public.t", "--if-exists", "replace"]).exits(0);
+            assert_eq!(server.number("SELECT count(*) FROM public.t"), 1);
+        });
+        with_settings(server, &["search_path = nowhere"], || {
+            let run = server.refuses(&["t.csv"]);
+            run.says(&["search path", "--table SCHEMA.TABLE"]);
+            server.load(&["t.csv", "--table", "first.t"]).exits(0);
+        });
+        // Names that hide those of the server.
+        server.sql(
+            "CREATE FUNCTION public.txid_current() RETURNS bigint LANGUAGE sql AS 'SELECT 1/0';
+             CREATE TABLE public.pg_class (id int); CREATE TABLE public.pg_settings (id int)",
+        );
+        with_settings(server, &["search_path = public, pg_catalog"], || {
+            for options in [&["--lanes", "1"][..], &["--lanes", "2"], &["--index", "id"]] {
+                server.load(&[&["t.csv", "--table", "u"], options].concat()).exits(0);
+                server.drop_table("u");
+            }
+            server.load(&["t.csv", "--if-exists", "append"]).exits(0);
+        });
+        server.sql("DROP TABLE public.pg_class, public.pg_settings");
+    });
+}

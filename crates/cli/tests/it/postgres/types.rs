@@ -1,0 +1,494 @@
+use super::server::{Server, Way, for_each_server};
+
+/// A column's type, and values that it keeps as they are.
+type Column = (&'static str, Vec<String>);
+
+fn column(ty: &'static str, values: &[&str]) -> Column {
+    (ty, values.iter().map(|value| (*value).to_owned()).collect())
+}
+
+/// Types that the user has made.
+const OWN: &str = "CREATE TYPE mood AS ENUM ('sad', 'it''s ok', 'a,b (c)'); CREATE TYPE pair AS (a int, b text);
+    CREATE DOMAIN zip AS varchar(5) CHECK (VALUE ~ '^[0-9]+$'); CREATE DOMAIN same_mood AS mood; CREATE DOMAIN price AS numeric(6,2);
+    CREATE SCHEMA \"Own Types\";
+    CREATE TYPE \"Own Types\".\"Big (One)\" AS ENUM ('x', '')";
+
+/// Those that go in binary.
+fn plain() -> Vec<Column> {
+    let digits = "9876543210".repeat(100);
+    let mut columns = vec![
+        column("smallint", &["-32768", "32767", "0", "-0", "007"]),
+        column("integer", &["-2147483648", "2147483647"]),
+        column("bigint", &["-9223372036854775808", "9223372036854775807"]),
+        column("oid", &["0", "4294967295"]),
+        column(
+            "numeric",
+            &[
+                "NaN",
+                "Infinity",
+                "-Infinity",
+                "0",
+                "-0.00",
+                "1.500",
+                "1e-7",
+                "12e20",
+                "10000",
+                "0.0001",
+            ],
+        ),
+        column("numeric(1000,500)", &["0.5", "NaN", "-12345678901234567890.12345678901234567890"]),
+        column("numeric(6,2)", &["9999.99", "-9999.99", "0.1", "7"]),
+        column("numeric(3,-2)", &["12300", "-99900"]),
+        column("numeric(3,5)", &["0.00123", "-0.00999"]),
+        column(
+            "real",
+            &[
+                "3.4028235e38",
+                "1.1754944e-38",
+                "1e-45",
+                "NaN",
+                "Infinity",
+                "-Infinity",
+                "-0",
+                "0.1",
+            ],
+        ),
+        column(
+            "double precision",
+            &[
+                "1.7976931348623157e308",
+                "2.2250738585072014e-308",
+                "5e-324",
+                "NaN",
+                "Infinity",
+                "-Infinity",
+                "-0",
+                "0.1",
+            ],
+        ),
+        column("boolean", &["true", "false", "t", "f", "1", "0"]),
+        column("text", &["", " ", "\\N", "\u{1f600}", "a\tb\nc\r\nd\\"]),
+        column("character varying(5)", &["\u{e9}\u{e9}\u{1f600}\u{e9}\u{e9}", "", "ab   "]),
+        column("character(5)", &["abcde", "a", "", " b"]),
+        column("bpchar", &["ab", "c  "]),
+        column("name", &["a", "sixty-three bytes are the longest name that a server keeps, 63!"]),
+        column("bytea", &["\\x00fFab", "\\x", "", "abc", "\\\\", "\\001\\377'"]),
+        column(
+            "date",
+            &[
+                "infinity",
+                "-infinity",
+                "0001-01-01 BC",
+                "4713-01-01 BC",
+                "5874897-12-31",
+                "10000-01-01",
+                "2012-02-29",
+            ],
+        ),
+        column("time", &["00:00:00", "23:59:59.999999", "24:00:00", "12:30"]),
+        column("time(3)", &["12:00:00.123"]),
+        column("time with time zone", &["12:00:00+15:59", "12:00:00.000001-15:59:59", "12:00:00Z"]),
+        column(
+            "timestamp",
+            &[
+                "infinity",
+                "-infinity",
+                "294276-12-31 23:59:59.999999",
+                "4713-01-01 00:00:00 BC",
+                "2013-01-01T10:00:00.000001",
+            ],
+        ),
+        column("timestamp(0)", &["2013-01-01 10:00:00"]),
+        column(
+            "timestamp with time zone",
+            &[
+                "infinity",
+                "-infinity",
+                "2013-01-01 10:00:00+02",
+                "2013-01-01T10:00:00.000001-11:30",
+                "294276-12-31 23:59:59.999999Z",
+                "4713-01-01 00:00:00+00 BC",
+            ],
+        ),
+        column(
+            "interval",
+            &[
+                "178000000 years",
+                "-178000000 years",
+                "1 mon -1 days +00:00:00.000001",
+                "1 year 2 mons 3 days 04:05:06.789",
+                "P1Y2M3DT4H5M6S",
+                "-00:00:01",
+                "00:00:00",
+            ],
+        ),
+        column(
+            "uuid",
+            &[
+                "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+                "A0EEBC999C0B4EF8BB6D6BB9BD380A11",
+                "{a0eebc99-9c0b4ef8-bb6d6bb9-bd380a11}",
+            ],
+        ),
+        column("json", &["{\"a\" : 1,\"a\":2 }", " [] ", "\"\\u0000\"", "1e400", "null"]),
+        column(
+            "jsonb",
+            &["{\"b\": 1.00, \"a\": [null, true, \"\\u00e9\\n\"]}", "1e400", "\"\"", "-0", "null"],
+        ),
+        column(
+            "inet",
+            &["192.168.0.1", "192.168.0.1/24", "::1", "::ffff:1.2.3.4/128", "fe80::1/64"],
+        ),
+        column("cidr", &["10.0.0.0/8", "0.0.0.0/0", "2001:db8::/32", "192.168.0.1/32"]),
+        column("macaddr", &["08:00:2b:01:02:03", "08-00-2B-01-02-03", "08002b010203"]),
+        column("macaddr8", &["08:00:2b:01:02:03:04:05"]),
+        column("bit(3)", &["101", "000"]),
+        column("bit varying(9)", &["1", "", "101010101"]),
+        column("bit varying", &["1111111100000000111"]),
+        column("mood", &["sad", "it's ok", "a,b (c)"]),
+        column("same_mood", &["it's ok"]),
+        column("zip", &["00501", "1"]),
+        column("price", &["9999.99"]),
+        column("\"Own Types\".\"Big (One)\"", &["x", ""]),
+    ];
+    columns[4].1.extend([digits.clone(), format!("-{digits}.{digits}"), format!("0.{digits}")]);
+    columns
+}
+
+/// Arrays of such types.
+fn arrays() -> Vec<Column> {
+    vec![
+        column(
+            "integer[]",
+            &["{}", "{1,NULL,-2147483648}", "{{1,2},{3,4}}", "{ 1 , 2 }", "{{{1}}}"],
+        ),
+        column(
+            "text[]",
+            &[
+                "{}",
+                "{\"\",NULL,\"NULL\"}",
+                "{\"a,b\",\"{\",\"\\\\\",\"\\\"\"}",
+                "{{a,b},{c,\" d\"}}",
+                "{\u{1f600},a b}",
+            ],
+        ),
+        column("boolean[]", &["{t,f}"]),
+        column("numeric[]", &["{1.50,NaN,NULL}"]),
+        column("double precision[]", &["{0.1,Infinity,5e-324}"]),
+        column("timestamp with time zone[]", &["{\"2013-01-01 10:00:00+02\",infinity}"]),
+        column("date[]", &["{2013-01-01,\"0001-01-01 BC\"}"]),
+        column("uuid[]", &["{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}"]),
+        column("jsonb[]", &["{\"{\\\"a\\\": 1}\",null}"]),
+        column("inet[]", &["{::1,10.0.0.0/8}"]),
+        column("character varying(3)[]", &["{abc,\"\"}"]),
+        column("bytea[]", &["{\"\\\\x00ff\",NULL}"]),
+    ]
+}
+
+/// Those that only the server reads.
+fn others() -> Vec<Column> {
+    vec![
+        column("int4range", &["[1,5)", "(,)", "empty"]),
+        column("tstzrange", &["[\"2013-01-01 10:00:00+02\",)"]),
+        column("nummultirange", &["{[1.1,2.2],(3,4)}", "{}"]),
+        column("tsvector", &["a:1A fat:2 'it''s':3", ""]),
+        column("tsquery", &["'fat' & 'rat'"]),
+        column("money", &["$1,234.56", "-0.01"]),
+        column("point", &["(1.5,-2)"]),
+        column("polygon", &["((0,0),(1,1),(2,0))"]),
+        column("pair", &["(1,\"a,b\")", "(,)", "(,\"\")"]),
+        column("pair[]", &["{\"(1,a)\",NULL}"]),
+        column("mood[]", &["{sad,\"a,b (c)\",NULL}"]),
+        column("zip[]", &["{00501}"]),
+        column("\"char\"", &["a", ""]),
+        column("pg_lsn", &["16/B374D848"]),
+        column("xid", &["4294967295"]),
+        column("regclass", &["pg_class"]),
+        column("jsonpath", &["$.\"a\"[*]"]),
+        column("integer[]", &["[2:3]={1,2}"]),
+    ]
+}
+
+/// Table t and its twin, and a file with a value in each row, and one with NULLs.
+fn twins(server: &Server, columns: &[Column]) {
+    let declared = |at: usize| format!("c{at} {}", columns[at].0);
+    let all: Vec<String> = (0..columns.len()).map(declared).collect();
+    let names: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
+    let mut file = format!("id,{}\n", names.join(","));
+    let mut id = 0;
+    let mut row = |at: usize, value: &str| {
+        id += 1;
+        let (before, behind) = (",".repeat(at + 1), ",".repeat(columns.len() - at - 1));
+        file += &format!("{id}{before}{value}{behind}\n");
+    };
+    for (at, (_, values)) in columns.iter().enumerate() {
+        row(at, "");
+        for value in values {
+            row(at, &format!("\"{}\"", value.replace('"', "\"\"")));
+        }
+    }
+    server.write("t.csv", file).sql(&format!(
+        "DROP TABLE IF EXISTS t, twin; CREATE TABLE t (id int PRIMARY KEY, {}); CREATE TABLE twin (LIKE t)",
+        all.join(", ")
+    ));
+    server.sql(&format!(
+        "\\copy twin FROM '{}' (FORMAT csv, HEADER)",
+        server.path("t.csv").display()
+    ));
+}
+
+/// What inrush has loaded is what `\copy` has.
+#[track_caller]
+fn assert_twins(server: &Server, columns: &[Column], way: &dyn std::fmt::Debug) {
+    assert_eq!(server.count("t"), server.count("twin"), "{way:?}");
+    for (at, (ty, _)) in columns.iter().enumerate() {
+        let sql = format!(
+            "SELECT t.c{at}::text, twin.c{at}::text FROM t JOIN twin USING (id) \
+             WHERE t.c{at}::text IS DISTINCT FROM twin.c{at}::text"
+        );
+        assert_eq!(server.query(&sql), Vec::<Vec<_>>::new(), "{ty} by {way:?}");
+    }
+}
+
+fn loads_like_copy(server: &Server, columns: &[Column], ways: impl IntoIterator<Item = Way>) {
+    for way in ways {
+        server.sql("TRUNCATE t");
+        let load = ["t.csv", "--quote", "\"", "--delimiter", ",", "--verify", "checksum"];
+        server.load(&[&load[..], &way.options()].concat()).exits(0);
+        assert_twins(server, columns, &way);
+    }
+}
+
+#[test]
+fn every_type_keeps_its_extremes_as_copy_does() {
+    for_each_server(|server| {
+        server.sql(OWN);
+        twins(server, &plain());
+        loads_like_copy(server, &plain(), server.ways_into_used());
+    });
+}
+
+#[test]
+fn arrays_are_kept_as_copy_does() {
+    for_each_server(|server| {
+        twins(server, &arrays());
+        for way in server.ways_into_used() {
+            if way.is("unnest") {
+                server.sql("TRUNCATE t");
+                server.misused(&["t.csv", "--strategy", &way.strategy]).says(&["array"]);
+            } else {
+                loads_like_copy(server, &arrays(), [way]);
+            }
+        }
+    });
+}
+
+#[test]
+fn types_that_only_the_server_reads_go_as_text() {
+    for_each_server(|server| {
+        server.sql(OWN);
+        twins(server, &others());
+        for way in server.ways_into_used() {
+            if ["copy-binary", "copy-server", "unnest"].iter().any(|name| way.is(name)) {
+                server.sql("TRUNCATE t");
+                let run = server.misused(&["t.csv", "--strategy", &way.strategy]);
+                assert!(
+                    run.stderr.contains("int4range") || run.stderr.contains("array"),
+                    "{}",
+                    run.stderr
+                );
+            } else {
+                loads_like_copy(server, &others(), [way]);
+            }
+        }
+        server.sql("TRUNCATE t");
+        assert_eq!(
+            server.report(&["t.csv", "--quote", "\""])["plan"]["strategy"],
+            "postgres/copy-text"
+        );
+        // Without arrays unnest takes them too.
+        let few: Vec<Column> = others().into_iter().filter(|(ty, _)| !ty.ends_with("[]")).collect();
+        twins(server, &few);
+        loads_like_copy(
+            server,
+            &few,
+            server.ways_into_used().into_iter().filter(|way| way.is("unnest")),
+        );
+    });
+}
+
+#[test]
+fn settings_of_the_database_change_no_value() {
+    for_each_server(|server| {
+        server.sql(OWN);
+        for columns in [plain(), arrays(), others()] {
+            twins(server, &columns);
+            for set in [
+                "timezone = 'America/New_York'",
+                "datestyle = 'SQL, DMY'",
+                "intervalstyle = 'sql_standard'",
+                "standard_conforming_strings = off",
+                "bytea_output = escape",
+                "extra_float_digits = -15",
+                "client_encoding = LATIN1",
+                "default_transaction_isolation = serializable",
+                "default_transaction_deferrable = on",
+                "array_nulls = off",
+                "xmloption = document",
+            ] {
+                // An array without NULLs is another one: what the user says.
+                if set.starts_with("array_nulls") && columns.len() != plain().len() {
+                    continue;
+                }
+                server.sql(&format!("ALTER DATABASE {} SET {set}", server.database));
+                for strategy in ["copy-text", "values", "prepared"] {
+                    println!("{set} {strategy}");
+                    loads_like_copy(
+                        server,
+                        &columns,
+                        [Way { strategy: strategy.to_owned(), lanes: "1" }],
+                    );
+                }
+                server.sql("TRUNCATE t").load(&["t.csv", "--quote", "\""]).exits(0);
+                assert_twins(server, &columns, &set);
+                server.sql(&format!("ALTER DATABASE {} RESET ALL", server.database));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_time_without_an_offset_is_of_the_servers_zone() {
+    for_each_server(|server| {
+        let columns = [column(
+            "timestamp with time zone",
+            &["2013-01-01 10:00:00", "2013-07-01 10:00:00", "2013-03-31 02:30:00"],
+        )];
+        server.sql("SET timezone = 'Europe/Berlin'");
+        server.sql(&format!("ALTER DATABASE {} SET timezone = 'Europe/Berlin'", server.database));
+        twins(server, &columns);
+        for way in server.ways_into_used() {
+            if way.is("copy-binary") || way.is("copy-server") {
+                server.sql("TRUNCATE t");
+                server.misused(&["t.csv", "--strategy", &way.strategy]).says(&["time zone"]);
+            } else {
+                loads_like_copy(server, &columns, [way]);
+            }
+        }
+        // What a load would make a table of, it reads by itself: the zone has to be said.
+        let load = ["t.csv", "--if-exists", "replace", "--type", "c0=timestamptz"];
+        let run = server.leaves_everything(|| server.load(&load));
+        assert_ne!(run.status.code(), Some(0), "{run:?}");
+    });
+}
+
+#[test]
+fn what_copy_would_round_cut_or_refuse_is_a_bad_row() {
+    for_each_server(|server| {
+        server.sql(OWN);
+        let bad: &[(&str, &[&str])] = &[
+            ("smallint", &["32768", "x", "1.5", "", " "]),
+            ("bigint", &["9223372036854775808", "-9223372036854775809"]),
+            ("oid", &["-1", "4294967296"]),
+            ("numeric(5,2)", &["1000", "1.234", "Infinity"]),
+            ("real", &["1e39", "1e-46", "x"]),
+            ("double precision", &["1e400", "1e-400"]),
+            ("boolean", &["2", "maybe"]),
+            ("varchar(5)", &["abcdef", "abcde "]),
+            ("character(3)", &["abcd"]),
+            ("bytea", &["\\x0", "\\xgg", "\\"]),
+            (
+                "date",
+                &[
+                    "2013-02-29",
+                    "0000-01-01",
+                    "5874898-01-01",
+                    "4714-11-23 BC",
+                    "2013-01-01 10:00:00",
+                ],
+            ),
+            ("time", &["24:00:01", "12:60:00", "12:00:00.1234567"]),
+            (
+                "timestamp",
+                &["294277-01-01 00:00:00", "2013-01-01 25:00:00", "2013-01-01 10:00:00.1234567"],
+            ),
+            ("timestamp(0)", &["2013-01-01 10:00:00.5"]),
+            ("interval", &["178956971 years", "x"]),
+            (
+                "uuid",
+                &["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1", "g0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
+            ),
+            ("json", &["{", "{'a': 1}", ""]),
+            ("jsonb", &["\"\\u0000\"", "[1,]"]),
+            ("inet", &["256.0.0.1", "1.2.3.4/33", ":::"]),
+            ("cidr", &["10.0.0.1/8"]),
+            ("macaddr", &["08:00:2b:01:02"]),
+            ("bit(3)", &["10", "1011", "102"]),
+            ("mood", &["SAD", ""]),
+            ("zip", &["abc", "123456"]),
+            ("price", &["99999"]),
+            ("integer[]", &["{1", "1,2", "{x}", "{{1},{2,3}}", "{2147483648}"]),
+            ("text[]", &["{\"a}", "{a}b"]),
+            ("int4range", &["[2,1)", "x"]),
+            ("tsvector", &["'"]),
+            ("tsquery", &["a b"]),
+            ("jsonpath", &["$."]),
+        ];
+        for way in server.ways_into_used() {
+            for (ty, values) in bad {
+                let is_refused = way.is("unnest") && ty.ends_with("[]")
+                    || ["copy-binary", "copy-server"].iter().any(|name| way.is(name))
+                        && ["int4range", "tsvector", "tsquery", "jsonpath"].contains(ty);
+                if is_refused {
+                    continue;
+                }
+                let rows: String = (1..)
+                    .zip(*values)
+                    .map(|(id, value)| format!("{id},\"{}\"\n", value.replace('"', "\"\"")))
+                    .collect();
+                server
+                    .write("t.csv", format!("id,c\n0,\n{rows}99,\n"))
+                    .drop_table("t")
+                    .sql(&format!("CREATE TABLE t (id int, c {ty})"));
+                let limit = values.len().to_string();
+                let load = ["t.csv", "--quote", "\"", "--delimiter", ",", "--max-rejects", &limit];
+                server.load(&[&load[..], &way.options()].concat()).exits(3);
+                assert_eq!(
+                    server.query("SELECT id, c FROM t ORDER BY id"),
+                    super::server::rows![[0, ()], [99, ()]],
+                    "{ty} by {way:?}"
+                );
+                assert_eq!(
+                    String::from_utf8(server.read("t.rejects.csv")).unwrap(),
+                    format!("id,c\n{rows}"),
+                    "{ty} by {way:?}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_zone_that_only_the_server_knows_lets_no_other_value_through() {
+    for_each_server(|server| {
+        server.sql(&format!(
+            "ALTER DATABASE {} SET TimeZone = 'Europe/Berlin'; CREATE TABLE t (seen timestamptz(0))",
+            server.database
+        ));
+        let bad = ["today", "01/02/2024", "2024-05-01 10:00:00.9+02", "now"];
+        server.write("t.csv", format!("seen\n2024-05-01 10:00:00\n{}\n", bad.join("\n")));
+        server.load(&["t.csv", "--max-rejects", "4"]).exits(3);
+        assert_eq!(server.read("t.rejects.csv"), format!("seen\n{}\n", bad.join("\n")).as_bytes());
+        assert_eq!(server.number("SELECT count(*) FROM t WHERE seen = '2024-05-01 08:00Z'"), 1);
+    });
+}
+
+#[test]
+fn members_of_an_enum_may_have_backslashes_and_quotes() {
+    for_each_server(|server| {
+        server.write("t.csv", "a\na\\b\nit's\n");
+        server.sql("CREATE TYPE odd AS ENUM ('a\\b', 'it''s'); CREATE TABLE t (a odd)");
+        server.load(&["t.csv"]).exits(0);
+        assert_eq!(server.number("SELECT count(*) FROM t WHERE a IN ('a\\b', 'it''s')"), 2);
+    });
+}
