@@ -11,6 +11,7 @@ export PATH := $(PATH):$(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 ROWS ?= 5000000
 MYSQL_ROWS ?= 1000000
+POSTGRES_ROWS ?= 1000000
 PAIRS ?= 5
 SIZE_MB ?= 2048
 FUZZ_S ?= 60
@@ -21,7 +22,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgr
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
 
-.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +67,10 @@ bench: build ## load against sqlite3 .import, cp and prepared statements, paired
 bench-mysql: build ## load into MariaDB 10.11 and MySQL 8.0 against mariadb-import, paired (MYSQL_ROWS, PAIRS)
 	@scripts/servers.sh mariadb-10.11 mysql-8.0
 	$(WITH_SERVERS) mariadb-10.11 mysql-8.0 -- benches/mysql.py $(MYSQL_ROWS) $(PAIRS)
+
+bench-postgres: build ## load into PostgreSQL 15 against psql \copy, paired (POSTGRES_ROWS, PAIRS)
+	@scripts/servers.sh postgres-15
+	$(WITH_SERVERS) postgres-15 -- benches/postgres.py $(POSTGRES_ROWS) $(PAIRS)
 
 bench-smoke: build ## bench at its smallest size, to see that it runs
 	benches/sqlite.py 50000 1

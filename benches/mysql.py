@@ -23,7 +23,6 @@ import argparse
 import os
 import shlex
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,11 +30,11 @@ import time
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-ROOT = Path(__file__).resolve().parent.parent
+import pairs as paired
+
 TABLE = ("CREATE TABLE {} (column_1 BIGINT NOT NULL, column_2 DOUBLE, column_3 DOUBLE, column_4 BIGINT, column_5 DATETIME(6), "
          "column_6 BIGINT, column_7 BIGINT, column_8 LONGTEXT, PRIMARY KEY (column_1)) "
          "ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
-TICKS = os.sysconf("SC_CLK_TCK")
 WANTED = {"import": 1.6, "one-lane": 1.0, "existing": 1.6, "halves": 1.0, "sling": 10, "dlt": 10, "ingestr": 10}
 
 
@@ -60,8 +59,7 @@ class Server:
         return done.stdout.split("\n")[:-1]
 
     def cpu(self) -> float:
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return paired.cpu(self.pid)
 
     def settle(self) -> None:
         """Has the server write what it still holds in memory, so that no run pays for the one before."""
@@ -77,18 +75,7 @@ class Server:
 
 def timed(server: Server, command: list[str], env: dict | None = None) -> dict:
     server.settle()
-    with tempfile.TemporaryFile() as output:
-        cpu, start = server.cpu(), time.perf_counter()
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                 env={**os.environ, **(env or {})})
-        _, status, used = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            output.seek(0)
-            sys.stdout.write(output.read().decode(errors="replace"))
-            sys.exit(f"exit code {child.returncode} from: {' '.join(command)}")
-    return {"s": seconds, "client": used.ru_utime + used.ru_stime, "server": server.cpu() - cpu, "mb": used.ru_maxrss / 1024}
+    return paired.timed(command, env=env, server_cpu=server.cpu)
 
 
 def verify(server: Server, rows: int) -> None:
@@ -166,14 +153,9 @@ def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: li
         if pair == 0:
             continue  # The first pair warms caches, and the server's own files up to the size that they keep.
         runs.append((a, b))
-        print(f"  A {a['s']:6.2f} s  B {b['s']:6.2f} s   CPU client A {a['client']:5.2f} s  server {a['server']:5.2f} s"
-              f"   client B {b['client']:5.2f} s  server {b['server']:5.2f} s   peak A {a['mb']:3.0f} MB")
-    ratios = [b["s"] / a["s"] for a, b in runs]
-    share = statistics.median(a["client"] / a["server"] for a, _ in runs)
-    line = (f"{server.name:<14} {case:<9} A {statistics.median(a['s'] for a, _ in runs):6.2f} s   "
-            f"B {statistics.median(b['s'] for _, b in runs):6.2f} s   B / A {statistics.median(ratios):5.2f} "
-            f"({min(ratios):.2f} to {max(ratios):.2f})   wanted at least {WANTED[case]:g}   client / server CPU {share:.1%}   "
-            f"peak memory {max(a['mb'] for a, _ in runs):.0f} MB")
+        print(f"  A {a['s']:6.2f} s  B {b['s']:6.2f} s   CPU client A {a['cpu']:5.2f} s  server {a['server']:5.2f} s"
+              f"   client B {b['cpu']:5.2f} s  server {b['server']:5.2f} s   peak A {a['mb']:3.0f} MB")
+    line = (f"{server.name:<14} {case:<9} {paired.figures(runs, WANTED[case])}   {paired.share(runs)}   {paired.peak(runs)}")
     print(f"  {line}")
     return line
 
@@ -191,23 +173,18 @@ def main() -> None:
     servers = [entry.split("=", 1) for entry in os.environ.get("INRUSH_TEST_SERVERS", "").split()]
     if not servers:
         sys.exit("INRUSH_TEST_SERVERS names no server; `make bench-mysql` starts some")
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    inrush = os.path.abspath(os.environ.get("INRUSH", target / "release" / "inrush"))
+    inrush = paired.binary()
     for tool in ["mariadb", "mariadb-import", *(case for case in args.cases if case in ("sling", "ingestr"))]:
         shutil.which(tool) or sys.exit(f"{tool} is not there")
     lines = []
     with tempfile.TemporaryDirectory(prefix="inrush-bench-") as folder:
         work = Path(folder)
-        with open(work / "b.tsv", "wb") as out:
-            subprocess.run([sys.executable, str(ROOT / "benches" / "nodes.py"), str(args.rows)], stdout=out, check=True)
+        paired.nodes(work / "b.tsv", args.rows)
         with open(work / "b.tsv", "rb") as tsv:
             for half, rows in (("first.tsv", args.rows // 2), ("second.tsv", args.rows - args.rows // 2)):
                 with open(work / half, "wb") as out:
                     out.writelines(tsv.readline() for _ in range(rows))
-        with open(work / "b.tsv") as tsv, open(work / "few.csv", "w") as csv:
-            csv.write(",".join(f"column_{n}" for n in range(1, 9)) + "\n")
-            for _ in range(args.rows // 10):
-                csv.write('"' + tsv.readline().rstrip("\n").replace('"', '""').replace("\t", '","') + '"\n')
+        paired.as_csv(work / "b.tsv", work / "few.csv", args.rows // 10)
         for name, url in servers:
             server = Server(name, url)
             lines += [run(case, server, inrush, args.rows, args.pairs, args.option, work) for case in args.cases]

@@ -32,15 +32,14 @@ import os
 import platform
 import random
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import pairs as paired
+
 NODES = ["INTEGER PRIMARY KEY", "REAL", "REAL", "INTEGER", "TIMESTAMP", "INTEGER", "INTEGER", "TEXT"]
 UNSAFE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;\n"
 ASCII = '.mode ascii\n.separator "\\t" "\\n"\n'
@@ -106,11 +105,10 @@ def generate(name: str, rows: int, work: Path) -> None:
     path = work / name
     if path.exists():
         return
+    if name in ("nodes.tsv", "quoted.csv"):
+        paired.nodes(path, rows, *["--quoted"] * (name == "quoted.csv"))
+        return
     with open(path, "wb") as out:
-        if name in ("nodes.tsv", "quoted.csv"):
-            command = [sys.executable, str(ROOT / "benches" / "nodes.py"), str(rows)]
-            subprocess.run(command + ["--quoted"] * (name == "quoted.csv"), stdout=out, check=True)
-            return
         rng = random.Random(1)
         if name == "wide.tsv":
             letters = "abcdefghijklmnopqrstuvwxyz      "
@@ -127,13 +125,6 @@ def generate(name: str, rows: int, work: Path) -> None:
                 out.write(b"%d" % row + b"\t" * 19 + b"\n")
 
 
-def binary(target: Path) -> str:
-    path = os.environ.get("INRUSH", str(target / "release" / "inrush"))
-    if not os.access(path, os.X_OK):
-        sys.exit(f"{path} is not there; build it with `make build`, or name it in INRUSH")
-    return os.path.abspath(path)
-
-
 def shell(sqlite: str, *words: str, script: str | None = None) -> str:
     """Runs the sqlite3 shell without the user's own settings; what it complains about is the end."""
     command = [sqlite, "-batch", "-bail", "-init", os.devnull, *words]
@@ -144,21 +135,8 @@ def shell(sqlite: str, *words: str, script: str | None = None) -> str:
 
 
 def timed(command: list[str], work: Path, script: str = "") -> dict:
-    """Runs one command to its end. Seconds are wall time; CPU and memory are the child's own, from wait4."""
     os.sync()
-    with open(work / "output", "w+b") as output, open(work / "script", "w+") as given:
-        given.write(script)
-        given.seek(0)
-        start = time.perf_counter()
-        child = subprocess.Popen(command, cwd=work, stdin=given, stdout=output, stderr=subprocess.STDOUT)
-        _, status, used = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            output.seek(0)
-            sys.stdout.write(output.read().decode(errors="replace"))
-            sys.exit(f"exit code {child.returncode} from: {' '.join(command)}")
-    return {"s": seconds, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024}
+    return paired.timed(command, work, script)
 
 
 def names(sqlite: str, database: str) -> list[str]:
@@ -250,13 +228,7 @@ def run(case: Case, inrush: str, sqlite: str, rows: int, pairs: int, extra: list
             verify(sqlite, case, rows)
         runs.append((a, b))
         print(f"  A {a['s']:6.2f} s  B {b['s']:6.2f} s   CPU A {a['cpu']:5.2f} s  B {b['cpu']:5.2f} s   peak A {a['mb']:4.0f} MB")
-    ratios = [a["s"] / b["s"] if case.more_is_worse else b["s"] / a["s"] for a, b in runs]
-    what = "A / B" if case.more_is_worse else "B / A"
-    middle = statistics.median(ratios)
-    line = (f"{case.name:<9} A {statistics.median(a['s'] for a, _ in runs):6.2f} s   B {statistics.median(b['s'] for _, b in runs):6.2f} s"
-            f"   {what} {middle:5.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-            f"   wanted {'at most' if case.more_is_worse else 'at least'} {case.wanted:g}"
-            f"   peak memory {max(a['mb'] for a, _ in runs):.0f} MB")
+    line = f"{case.name:<9} {paired.figures(runs, case.wanted, case.more_is_worse)}   {paired.peak(runs)}"
     print(f"  {line}")
     return line
 
@@ -272,13 +244,12 @@ def main() -> None:
     args = parser.parse_args()
     if args.rows < 1 or args.pairs < 1:
         parser.error("ROWS and PAIRS are at least 1")
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    known = cases(args.rows, target)
+    known = cases(args.rows, paired.target())
     if unknown := set(args.cases) - {case.name for case in known}:
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
     chosen = [case for case in known if not args.cases or case.name in args.cases]
 
-    inrush = binary(target)
+    inrush = paired.binary()
     sqlite = shutil.which(os.environ.get("SQLITE3", "sqlite3")) or sys.exit("sqlite3 is not there; `make deps` installs it")
     extra = [word for knob in args.set for word in ("--set", knob)]
     if args.strategy:

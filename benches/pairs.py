@@ -1,0 +1,84 @@
+"""What the benches share: one timed run, and the figures of several pairs of them."""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def target() -> Path:
+    """Where cargo puts what it builds."""
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+
+def binary() -> str:
+    """The release command, or what INRUSH names."""
+    path = os.environ.get("INRUSH", str(target() / "release" / "inrush"))
+    if not os.access(path, os.X_OK):
+        sys.exit(f"{path} is not there; build it with `make build`, or name it in INRUSH")
+    return os.path.abspath(path)
+
+
+def nodes(path: Path, rows: int, *options: str) -> None:
+    """Writes the nodes table, tab-separated."""
+    with open(path, "wb") as out:
+        subprocess.run([sys.executable, str(ROOT / "benches" / "nodes.py"), str(rows), *options], stdout=out, check=True)
+
+
+def as_csv(tsv: Path, path: Path, rows: int) -> None:
+    """The first rows of a tab-separated file as CSV, all quoted, under a header."""
+    with open(tsv) as lines, open(path, "w") as csv:
+        csv.write(",".join(f"column_{n}" for n in range(1, 9)) + "\n")
+        for _ in range(rows):
+            csv.write('"' + lines.readline().rstrip("\n").replace('"', '""').replace("\t", '","') + '"\n')
+
+
+def cpu(pid: int) -> float:
+    """CPU seconds of a process and of those children that it has waited for."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(int(field) for field in fields[11:15]) / TICKS
+
+
+def timed(command: list[str], cwd: Path | None = None, script: str = "", env: dict | None = None,
+          server_cpu=None, codes: tuple[int, ...] = (0,)) -> dict:
+    """Runs one command to its end. Seconds are wall time; CPU and memory are the child's own, from wait4; the server's CPU is
+    what `server_cpu` grew by meanwhile."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile("w+") as given:
+        given.write(script)
+        given.seek(0)
+        before, start = server_cpu() if server_cpu else 0, time.perf_counter()
+        child = subprocess.Popen(command, cwd=cwd, stdin=given, stdout=output, stderr=subprocess.STDOUT,
+                                 env={**os.environ, **(env or {})})
+        _, status, used = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode not in codes:
+            output.seek(0)
+            sys.stdout.write(output.read().decode(errors="replace"))
+            sys.exit(f"exit code {child.returncode} from: {' '.join(command)}")
+    return {"s": seconds, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024,
+            "server": server_cpu() - before if server_cpu else 0}
+
+
+def figures(runs: list[tuple[dict, dict]], wanted: float, more_is_worse: bool = False) -> str:
+    """Medians of both sides, and of the ratios within each pair, with their spread."""
+    ratios = [a["s"] / b["s"] if more_is_worse else b["s"] / a["s"] for a, b in runs]
+    a, b = (statistics.median(run[side]["s"] for run in runs) for side in (0, 1))
+    what, bound = ("A / B", "at most") if more_is_worse else ("B / A", "at least")
+    return (f"A {a:6.2f} s   B {b:6.2f} s   {what} {statistics.median(ratios):5.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+            f"   wanted {bound} {wanted:g}")
+
+
+def peak(runs: list[tuple[dict, dict]]) -> str:
+    return f"peak memory {max(a['mb'] for a, _ in runs):.0f} MB"
+
+
+def share(runs: list[tuple[dict, dict]]) -> str:
+    """What the client takes of the machine, for each second of the server's."""
+    return f"client / server CPU {statistics.median(a['cpu'] / a['server'] for a, _ in runs):.1%}"
