@@ -433,14 +433,14 @@ fn strategy(
             .advise(format!("use one of {}", ids.join(", "))));
     }
     // The last strategy is the plainest: what even that one can't do is what the user should read.
-    let mut last_error = None;
+    let (mut last_error, mut knob_error) = (None, None);
     for strategy in candidates {
         let mut knobs = match Knobs::resolve(strategy, &request.knobs) {
             Ok(knobs) => knobs,
             Err(error) => {
                 reasons.push(format!("not {}", error.what()));
                 // Why a strategy that has the knob can't do it says more than that others have none.
-                last_error = last_error.or(Some(error));
+                knob_error = Some(error);
                 continue;
             }
         };
@@ -475,7 +475,9 @@ fn strategy(
         reasons.push(format!("not {}: {why_not}", strategy.id()));
         last_error = Some(Error::usage(format!("{}: {why_not}", strategy.id())));
     }
-    Err(last_error.unwrap_or_else(|| Error::usage("this target has no strategy in this build")))
+    Err(last_error
+        .or(knob_error)
+        .unwrap_or_else(|| Error::usage("this target has no strategy in this build")))
 }
 
 /// Whether `offered` keeps what `asked` promises.
