@@ -37,6 +37,10 @@ impl Integers {
         (self.min, self.max)
     }
 
+    fn is_oid(&self) -> bool {
+        self.min == 0
+    }
+
     #[inline(always)]
     fn put(&self, number: i64, out: &mut Vec<u8>) {
         match self.bytes {
@@ -68,6 +72,10 @@ impl Integers {
         let number = Digits::parse(value).ok_or(NO_INTEGER)?;
         if strict && !scan::is_canonical_integer(value) {
             return Err((Code::Type, "an integer that stays as it is written"));
+        }
+        // Since PostgreSQL 16 an oid with a zero in front is octal.
+        if self.is_oid() && number.whole.len() > 1 && number.whole[0] == b'0' {
+            return Err((Code::Type, "a number without zeros in front"));
         }
         // Programs that keep integers as doubles write 1 as 1.0: the same number, nothing lost.
         if number.has_exponent

@@ -35,7 +35,15 @@ pub(in crate::target::postgres::types) const CASES: &[(&str, &[(&str, &str)])] =
             ("-1", "ffffffffffffffff"),
         ],
     ),
-    ("oid", &[("4294967295", "ffffffff"), ("4294967296", "[range]"), ("-1", "[range]")]),
+    (
+        "oid",
+        &[
+            ("4294967295", "ffffffff"),
+            ("4294967296", "[range]"),
+            ("-1", "[range]"),
+            ("010", "[type]"),
+        ],
+    ),
     (
         "real",
         &[
