@@ -41,10 +41,20 @@ pub(super) struct Greeted {
     pub(super) has_bulk: bool,
 }
 
+/// What the greeting says of the nonce's length: behind the version, the server's name, and 20 bytes.
+fn nonce_length(greeting: &[u8]) -> Option<u8> {
+    let name = greeting.get(1..)?;
+    name.get(memchr::memchr(0, name)? + 1 + 20).copied()
+}
+
 pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, Greeted), Failure> {
     let mut packet = Vec::new();
     link.read(&mut packet)?;
     let garbled = |_| Failure::garbled();
+    // mysql_common takes the length of the nonce for a signed number, and trips over one that is far too large.
+    if nonce_length(&packet).is_some_and(|length| length > i8::MAX as u8) {
+        return Err(Failure::garbled());
+    }
     let greeting: HandshakePacket<'_> = ParseBuf(&packet).parse(()).map_err(garbled)?;
     let offered = greeting.capabilities();
     let mut spoken = WANTED & offered;

@@ -305,6 +305,14 @@ mod tests {
     }
 
     #[test]
+    fn a_nonce_that_is_far_too_long_makes_no_sense() {
+        let mut greeting = GREETING.to_vec();
+        let length = greeting.windows(2).position(|bytes| bytes == b"\x15\0").unwrap();
+        greeting[length] = 0x80;
+        assert!(matches!(said(&greeting, OK, &[]), Err(Failure::Lost(_))));
+    }
+
+    #[test]
     fn what_was_said_before_tls_is_not_taken_for_what_is_said_in_it() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!(
