@@ -15,6 +15,8 @@
 //!
 //! The modules are the data's way: [`mod@plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells.
 
+#[cfg(all(unix, feature = "bench"))]
+pub mod bench;
 mod error;
 mod load;
 mod pending;

@@ -13,6 +13,7 @@ use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, 
 
 #[cfg(feature = "channel")]
 mod channel;
+mod console;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod digits;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -31,6 +32,7 @@ mod statement;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod way;
 
+pub use console::{Console, Setting};
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 
 /// Every target of this build. A target is a folder, its line here, and the contract suite passing.
