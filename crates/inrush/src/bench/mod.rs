@@ -5,6 +5,7 @@
 //! `worker` processes and private servers, `verify` compares, `store` keeps what was measured, `stats` and `analysis` say what it means, and
 //! `report` shows it. A load of a bench is [`crate::run`], as everybody's.
 
+pub mod finding;
 pub mod record;
 pub mod sample;
 pub mod suite;
