@@ -86,19 +86,14 @@ fn yes_or_no(yes: bool) -> String {
 fn settings(session: &mut Session<'_>) -> Result<BTreeMap<String, String>, Failure> {
     let wanted: Vec<String> = SETTINGS.iter().map(|name| literal(name)).collect();
     // Sizes come with their unit.
-    let rows = session.table(&format!(
+    session.pairs(&format!(
         "SELECT name, pg_catalog.current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({}) \
          UNION ALL SELECT 'recovers', pg_catalog.pg_is_in_recovery()::text \
          UNION ALL SELECT 'reads_files', pg_catalog.pg_has_role('pg_read_server_files', 'USAGE')::text \
          UNION ALL SELECT 'makes_temporary', \
              pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')::text",
         wanted.join(", ")
-    ))?;
-    let pair = |row: Vec<Option<String>>| {
-        let mut row = row.into_iter().flatten();
-        Some((row.next()?, row.next()?))
-    };
-    Ok(rows.into_iter().filter_map(pair).collect())
+    ))
 }
 
 /// Relations and types share their names: what has the new table's is found before the rows are sent.

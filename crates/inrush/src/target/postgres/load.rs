@@ -598,13 +598,8 @@ impl Load for PostgresLoad<'_> {
             "SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ({})",
             names.join(", ")
         );
-        let rows = self.in_transaction(|session| session.table(&sql));
-        let rows = rows.map_err(|failure| self.session.explain(failure))?;
-        let pair = |row: Vec<Option<String>>| {
-            let mut row = row.into_iter().flatten();
-            Some((row.next()?, row.next()?))
-        };
-        let settings = rows.into_iter().filter_map(pair).collect();
+        let settings = self.in_transaction(|session| session.pairs(&sql));
+        let settings = settings.map_err(|failure| self.session.explain(failure))?;
         if let Some(hidden) = &self.hidden {
             staging::publish(&mut self.session, hidden, &self.target, self.plan)
                 .map_err(|failure| in_the_way(&self.session, failure, &self.plan.table))?;

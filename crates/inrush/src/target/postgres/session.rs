@@ -1,6 +1,7 @@
 //! One connection, used from a plain thread, that notices when the user wants to stop.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -210,6 +211,15 @@ impl<'a> Session<'a> {
     pub(super) fn value(&mut self, sql: &str) -> Result<Option<String>, Failure> {
         let first = self.table(sql)?.into_iter().next();
         Ok(first.and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// The rows of a query that gives names and their values; a name whose value is NULL is left out.
+    pub(super) fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, Failure> {
+        let pair = |row: Vec<Option<String>>| {
+            let mut row = row.into_iter().flatten();
+            Some((row.next()?, row.next()?))
+        };
+        Ok(self.table(sql)?.into_iter().filter_map(pair).collect())
     }
 
     /// What the user reads of a failure that no row is to blame for.
