@@ -8,9 +8,7 @@ use crate::error::{Aftermath, Error, Kind, Result};
 use crate::pipe::checksum::Stored;
 use crate::pipe::encode::Shape;
 use crate::pipe::{Checksum, Encode};
-use crate::plan::{
-    Action, IfExists, KeyValues, Lesson, OnConflict, Plan, RejectLimit, Repeats, Verify,
-};
+use crate::plan::{Action, IfExists, Lesson, OnConflict, Plan, RejectLimit, Repeats, Verify};
 use crate::target::postgres::connect;
 use crate::target::postgres::ddl::{self, Name, Table};
 use crate::target::postgres::encode::Stores;
@@ -264,16 +262,12 @@ impl<'a> PostgresLoad<'a> {
         let rows = self.table().clone();
         let values = repeats::find(&mut self.session, &rows, target, &key, words)?;
         self.lesson = Some(match values {
-            Some(values) => {
-                let values = Some(values);
+            None if self.mode != Mode::Survey => Lesson::InOrder(Some(("indexes", "before"))),
+            values => {
+                // With too many to be kept the server refuses each row by itself.
+                let values = Some(values.unwrap_or_default());
                 Lesson::Repeats(Repeats { keys: vec![key], values, ..Repeats::default() })
             }
-            // Then the server refuses each by itself.
-            None if target.is_some() || self.mode == Mode::Survey => {
-                let values = Some(KeyValues::default());
-                Lesson::Repeats(Repeats { keys: vec![key], values, ..Repeats::default() })
-            }
-            None => Lesson::InOrder(Some(("indexes", "before"))),
         });
         Ok(())
     }
