@@ -17,6 +17,8 @@ mod channel;
 mod digits;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod folder;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod hex;
 mod knob;
 #[cfg(feature = "mysql")]
 mod mysql;
