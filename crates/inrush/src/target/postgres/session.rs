@@ -18,8 +18,6 @@ pub(super) const NO_TLS: &str = "the server speaks no TLS";
 /// A connection.
 pub(super) struct Session<'a> {
     client: Option<Client<'a>>,
-    /// The server's number of the connection, or of the last one.
-    pub(super) id: i32,
     place: Arc<Place>,
     /// `None` while nothing may be ended halfway.
     stop: Option<&'a AtomicBool>,
@@ -75,7 +73,6 @@ impl<'a> Session<'a> {
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
         let mut session = Self {
             client: None,
-            id: 0,
             place: Arc::clone(place),
             stop: Some(stop),
             transactions: 0,
@@ -92,7 +89,6 @@ impl<'a> Session<'a> {
     fn connect(&mut self) -> Result<()> {
         match Client::connect(&self.place, self.stop) {
             Ok((client, server)) => {
-                self.id = client.id;
                 self.client = Some(client);
                 // Of several servers all connections of a load have to be to the same.
                 if self.place.servers.len() > 1 {
