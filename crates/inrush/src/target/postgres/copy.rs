@@ -44,7 +44,7 @@ pub(super) fn fit_text(request: &Request, facts: &Facts, knobs: &mut Knobs) -> F
 pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
     let unusable = |reason: &str| Fit::Unusable { reason: reason.to_owned() };
-    if setting("local") != Some("yes") {
+    if setting("local") != Some("true") {
         return unusable("the server is on another machine, and can't read files of this one");
     }
     if setting("reads_files") != Some("true") {
