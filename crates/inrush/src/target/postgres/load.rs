@@ -49,6 +49,7 @@ pub(super) trait Writing: Sync {
         plan: &'p Plan,
     ) -> Result<Box<dyn Write<Session<'s>> + 'p>>;
 }
+
 /// Bytes of rows between two commits into a table that is ours alone.
 const COMMIT_BYTES: usize = 64 << 20;
 
