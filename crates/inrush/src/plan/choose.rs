@@ -269,18 +269,7 @@ fn existing_columns(
     reasons: &mut Vec<String>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     let fields = &facts.source.fields;
-    // Where names differ in case alone, each is itself.
-    let find = |column: &Column| {
-        let is_others = |field: &FieldFacts| {
-            table_columns.iter().any(|other| other.name == field.name && other.name != column.name)
-        };
-        let exact = fields.iter().position(|field| field.name == column.name);
-        exact.or_else(|| {
-            fields.iter().position(|field| {
-                field.name.eq_ignore_ascii_case(&column.name) && !is_others(field)
-            })
-        })
-    };
+    let find = |column: &Column| facts.source.field_for(column, table_columns);
     let unknown: Vec<&str> = fields
         .iter()
         .filter(|field| {

@@ -35,6 +35,22 @@ pub struct SourceFacts {
     pub repeats: Arc<Repeats>,
 }
 
+impl SourceFacts {
+    /// The place of the field that goes to `column`, one of a table's `columns`, by its name. Where names differ in case alone, each
+    /// is itself.
+    pub(crate) fn field_for(&self, column: &Column, columns: &[Column]) -> Option<usize> {
+        let is_others = |field: &FieldFacts| {
+            columns.iter().any(|other| other.name == field.name && other.name != column.name)
+        };
+        let exact = self.fields.iter().position(|field| field.name == column.name);
+        exact.or_else(|| {
+            self.fields.iter().position(|field| {
+                field.name.eq_ignore_ascii_case(&column.name) && !is_others(field)
+            })
+        })
+    }
+}
+
 /// Rows whose key is that of an earlier row, or of one that the table holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repeats {

@@ -18,6 +18,8 @@ mod console;
 mod digits;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod folder;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod hex;
 mod knob;
 #[cfg(feature = "mysql")]
 mod mysql;

@@ -544,9 +544,10 @@ fn tables_that_inherit_keep_their_rows() {
 fn columns_whose_names_differ_in_case_alone_are_two() {
     for_each_server(|server| {
         server.write("t.csv", "ID,n\n1,2\n");
-        server.sql("CREATE TABLE t (id int DEFAULT 9, \"ID\" int PRIMARY KEY, n int)");
-        server.load(&["t.csv"]).exits(0);
-        assert_eq!(server.query("SELECT id, \"ID\", n FROM t"), rows![["9", "1", "2"]]);
+        // A range does not go in binary; but it gets no value.
+        server.sql("CREATE TABLE t (id int4range DEFAULT 'empty', \"ID\" int PRIMARY KEY, n int)");
+        server.load(&["t.csv", "--strategy", "copy-binary"]).exits(0);
+        assert_eq!(server.query("SELECT id, \"ID\", n FROM t"), rows![["empty", "1", "2"]]);
     });
 }
 

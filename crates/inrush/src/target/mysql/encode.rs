@@ -6,6 +6,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
 use crate::pipe::{Cell, Encode, Home, Span, Wire};
 use crate::plan::{Column, Plan, Verify};
+use crate::target::hex;
 use crate::target::mysql::ddl;
 use crate::target::mysql::types::{Class, Kept, Modes, Store};
 
@@ -43,7 +44,7 @@ impl Notation for Fields {
             // The server looks at every byte of the file, and adds a fraction of zeros by itself.
             Class::Moment => out.extend_from_slice(value.strip_suffix(b".000000").unwrap_or(value)),
             Class::Text => escaped(value, memchr::memchr3_iter(b'\t', b'\n', b'\\', value), out),
-            Class::Bytes => hex(value, out),
+            Class::Bytes => hex::put(value, out),
             _ => out.extend_from_slice(value),
         }
     }
@@ -78,7 +79,7 @@ impl Notation for Tuples {
             }
             Class::Bytes => {
                 out.extend_from_slice(b"x'");
-                hex(value, out);
+                hex::put(value, out);
                 out.push(b'\'');
             }
             _ => {
@@ -131,15 +132,6 @@ fn escaped(value: &[u8], places: impl Iterator<Item = usize>, out: &mut Vec<u8>)
         done = at + 1;
     }
     out.extend_from_slice(&value[done..]);
-}
-
-fn hex(value: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend(
-        value
-            .iter()
-            .flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
-    );
 }
 
 /// How every loaded column stores its values.

@@ -6,6 +6,7 @@ use crate::plan::{Lesson, OnConflict};
 use crate::target::postgres::client::Client;
 use crate::target::postgres::session::{FIRST, Failure, Refusal, Session, UNDO};
 use crate::target::statement::{Blame, Connection, Done, Named};
+
 impl Connection for Session<'_> {
     type Failure = Failure;
 

@@ -44,7 +44,7 @@ pub(super) fn fit_text(request: &Request, facts: &Facts, knobs: &mut Knobs) -> F
 pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
     let unusable = |reason: &str| Fit::Unusable { reason: reason.to_owned() };
-    if setting("local") != Some("yes") {
+    if setting("local") != Some("true") {
         return unusable("the server is on another machine, and can't read files of this one");
     }
     if setting("reads_files") != Some("true") {
@@ -128,11 +128,13 @@ impl Writing for Copy {
             Self::Binary | Self::Text => None,
         };
         Ok(Box::new(CopyWriter {
-            copy: format!("COPY {into} ({columns}) FROM "),
-            options: format!(" (FORMAT {format}{freeze})"),
+            carrier: Carrier {
+                copy: format!("COPY {into} ({columns}) FROM "),
+                options: format!(" (FORMAT {format}{freeze})"),
+                frame,
+                folder,
+            },
             relation,
-            frame,
-            folder,
             merge,
             filter: self.sends_binary().then(|| Filter::of(plan)).flatten(),
             stream: self.streams(plan).then(Stream::default),
@@ -156,7 +158,6 @@ fn make_chunk(table: &Table, columns: &str) -> String {
 }
 
 /// Moves the rows of a chunk on.
-#[derive(Clone)]
 struct Merge {
     /// Takes away those that a later row with their key would change at once.
     thin: Option<String>,
@@ -183,20 +184,66 @@ impl Merge {
             insert: format!("{head}SELECT {columns} FROM pg_temp.{CHUNK} ORDER BY {NUMBER}{tail}"),
         }
     }
+
+    /// How many rows it has written or superseded.
+    fn run(&self, session: &mut Session<'_>) -> Result<u64, Failure> {
+        let superseded = match &self.thin {
+            Some(thin) => session.execute(thin)?,
+            None => 0,
+        };
+        Ok(superseded + session.execute(&self.insert)?)
+    }
 }
 
 struct CopyWriter<'p> {
-    copy: String,
-    options: String,
+    carrier: Carrier,
     /// As the server names it when it says which row it was at.
     relation: String,
-    frame: Frame,
-    /// Where the server finds the rows, if they don't come over the connection.
-    folder: Option<Folder>,
     merge: Option<Merge>,
     filter: Option<Filter<'p>>,
     /// The statement that takes the rows of several batches, where one does.
     stream: Option<Stream>,
+}
+
+/// Brings rows to the server.
+struct Carrier {
+    copy: String,
+    options: String,
+    frame: Frame,
+    /// Where the server finds the rows, if they don't come over the connection.
+    folder: Option<Folder>,
+}
+
+impl Carrier {
+    /// The statement that takes rows from `place`.
+    fn statement(&self, place: &str) -> String {
+        let Self { copy, options, .. } = self;
+        format!("{copy}{place}{options}")
+    }
+
+    /// Brings rows with a statement of their own, with `before` in front of it.
+    fn carry(
+        &mut self,
+        session: &mut Session<'_>,
+        rows: &[u8],
+        before: &str,
+    ) -> Result<u64, Failure> {
+        let frame = self.frame;
+        let Some(folder) = &mut self.folder else {
+            let sql = [before, &self.statement("STDIN")].concat();
+            return session.drive(|client| client.copy_in(&sql, frame, rows));
+        };
+        let path = folder.put(&[frame.head, rows, frame.tail]).map_err(|(path, error)| {
+            Failure::Server(Box::new(Refusal {
+                message: format!("{} can't be written: {error}", path.display()),
+                ..Refusal::default()
+            }))
+        })?;
+        let name = literal(&path.to_string_lossy());
+        let copied = session.execute([before, &self.statement(&name)].concat());
+        let _ = std::fs::remove_file(path);
+        copied
+    }
 }
 
 /// A statement that takes the rows of several batches: the server makes itself ready for each as long as it takes to load a thousand
@@ -211,62 +258,40 @@ struct Stream {
 /// Bytes of rows after which a streamed statement ends, so that a refusal is heard before long.
 const STREAM_BYTES: usize = 16 << 20;
 
-impl CopyWriter<'_> {
-    fn copy(
-        &mut self,
-        session: &mut Session<'_>,
-        rows: &[u8],
-        before: &str,
-    ) -> Result<u64, Failure> {
-        let Self { copy, options, frame, folder, .. } = self;
-        let Some(folder) = folder else {
-            let sql = format!("{before}{copy}STDIN{options}");
-            return session.drive(|client| client.copy_in(&sql, *frame, rows));
-        };
-        let path = folder.put(&[frame.head, rows, frame.tail]).map_err(|(path, error)| {
-            Failure::Server(Box::new(Refusal {
-                message: format!("{} can't be written: {error}", path.display()),
-                ..Refusal::default()
-            }))
-        })?;
-        let name = literal(&path.to_string_lossy());
-        let copied = session.execute(format!("{before}{copy}{name}{options}"));
-        let _ = std::fs::remove_file(path);
-        copied
-    }
-
+impl Stream {
     /// Sends rows with the statement that is under way, or begins one.
-    fn stream(
+    fn send(
         &mut self,
         session: &mut Session<'_>,
-        stream: &mut Stream,
+        carrier: &Carrier,
         bytes: &[u8],
         rows: usize,
     ) -> Result<u64, Failure> {
-        let Self { copy, options, frame, .. } = self;
-        if !stream.is_open {
-            let sql = format!("{copy}STDIN{options}");
-            session.drive(|client| client.copy_begin(&sql, *frame))?;
-            *stream = Stream { is_open: true, ..Stream::default() };
+        if !self.is_open {
+            let sql = carrier.statement("STDIN");
+            session.drive(|client| client.copy_begin(&sql, carrier.frame))?;
+            *self = Self { is_open: true, ..Self::default() };
         }
         session.drive(|client| client.copy_more(bytes))?;
-        stream.rows += rows as u64;
-        stream.bytes += bytes.len();
-        if stream.bytes >= STREAM_BYTES {
-            self.end(session, stream)?;
+        self.rows += rows as u64;
+        self.bytes += bytes.len();
+        if self.bytes >= STREAM_BYTES {
+            self.end(session, carrier)?;
         }
         Ok(rows as u64)
     }
 
     /// Ends the statement that is under way.
-    fn end(&self, session: &mut Session<'_>, stream: &mut Stream) -> Result<(), Failure> {
-        if !std::mem::take(&mut stream.is_open) {
+    fn end(&mut self, session: &mut Session<'_>, carrier: &Carrier) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        let written = session.drive(|client| client.copy_end(self.frame))?;
-        if written == stream.rows { Ok(()) } else { Err(Failure::left_out()) }
+        let written = session.drive(|client| client.copy_end(carrier.frame))?;
+        if written == self.rows { Ok(()) } else { Err(Failure::left_out()) }
     }
+}
 
+impl CopyWriter<'_> {
     /// Has the server take rows, and says at which one it failed.
     fn send(
         &mut self,
@@ -275,27 +300,19 @@ impl CopyWriter<'_> {
         count: usize,
         guarded: bool,
     ) -> Result<u64, Failure> {
-        if let Some(mut stream) = self.stream.take() {
-            let sent = self.stream(session, &mut stream, rows, count);
-            self.stream = Some(stream);
-            return sent;
+        let Self { carrier, relation, merge, stream, .. } = self;
+        if let Some(stream) = stream {
+            return stream.send(session, carrier, rows, count);
         }
-        let set = session::savepoint(guarded);
-        let affected = match self.merge.clone() {
-            None => self.copy(session, rows, set),
-            Some(Merge { thin, insert }) => {
+        let affected = match merge {
+            None => carrier.carry(session, rows, session::savepoint(guarded)),
+            Some(merge) => {
                 // Emptied where the table was made, in the transaction itself, it needs no new file.
                 let empty = match guarded {
                     true => session::around(&format!("TRUNCATE pg_temp.{CHUNK}")),
                     false => format!("TRUNCATE pg_temp.{CHUNK}; "),
                 };
-                self.copy(session, rows, &empty).and_then(|_| {
-                    let superseded = match thin {
-                        Some(thin) => session.execute(thin)?,
-                        None => 0,
-                    };
-                    Ok(superseded + session.execute(insert)?)
-                })
+                carrier.carry(session, rows, &empty).and_then(|_| merge.run(session))
             }
         };
         match affected {
@@ -305,9 +322,7 @@ impl CopyWriter<'_> {
             }
             Err(Failure::Server(mut refused)) => {
                 let context = refused.context.as_deref();
-                if let Some((row, column)) =
-                    context.and_then(|context| place(context, &self.relation))
-                {
+                if let Some((row, column)) = context.and_then(|context| place(context, relation)) {
                     // Counted from 1.
                     refused.row = row.checked_sub(1);
                     refused.column = refused.column.or(column);
@@ -360,12 +375,8 @@ impl<'s> Write<Session<'s>> for CopyWriter<'_> {
     }
 
     fn finish(&mut self, session: &mut Session<'s>) -> Result<(), Failure> {
-        match self.stream.take() {
-            Some(mut stream) => {
-                let ended = self.end(session, &mut stream);
-                self.stream = Some(stream);
-                ended
-            }
+        match &mut self.stream {
+            Some(stream) => stream.end(session, &self.carrier),
             None => Ok(()),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
 use crate::pipe::{Cell, Encode, Home, Span, Wire};
 use crate::plan::{Column, Plan, Type, Verify};
+use crate::target::hex;
 use crate::target::postgres::ddl;
 use crate::target::postgres::types::{Misfit, Store};
 
@@ -168,7 +169,6 @@ impl TextForm {
         column: &'s ColumnStore,
         value: &'v [u8],
     ) -> Result<&'v [u8], Misfit<'s>> {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let Self { binary, written } = self;
         binary.clear();
         column.store.encode(value, binary)?;
@@ -189,9 +189,7 @@ impl TextForm {
             (Form::Integer, _) => return Ok(value),
             (Form::Bytes, bytes) => {
                 written.extend_from_slice(b"\\x");
-                written.extend(bytes.iter().flat_map(|byte| {
-                    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
-                }));
+                hex::put(bytes, written);
             }
         }
         Ok(written)

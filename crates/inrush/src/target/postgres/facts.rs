@@ -12,22 +12,15 @@ use crate::target::postgres::types;
 const COLUMNS_MAX: usize = 1600;
 
 /// Settings that bear on loads. One that a server doesn't know is left out.
-const SETTINGS: [&str; 15] = [
+const SETTINGS: [&str; 8] = [
     "TimeZone",
-    "data_checksums",
     "default_transaction_read_only",
     "fsync",
-    "full_page_writes",
     "maintenance_work_mem",
-    "max_connections",
-    "max_parallel_maintenance_workers",
     "max_wal_size",
     "server_encoding",
     "server_version",
-    "server_version_num",
-    "shared_buffers",
     "synchronous_commit",
-    "wal_level",
 ];
 
 pub(super) fn gather(
@@ -41,7 +34,7 @@ pub(super) fn gather(
     };
     let mut settings = settings(session).map_err(|failure| session.explain(failure))?;
     let version = settings.get("server_version").cloned().unwrap_or_default();
-    settings.insert("local".to_owned(), yes_or_no(session.is_local()));
+    settings.insert("local".to_owned(), session.is_local().to_string());
     let table = read_table(session, &name)?;
     let schema = match &table {
         Some(found) => found.schema.clone(),
@@ -79,26 +72,17 @@ pub(super) fn gather(
     })
 }
 
-fn yes_or_no(yes: bool) -> String {
-    if yes { "yes" } else { "no" }.to_owned()
-}
-
 fn settings(session: &mut Session<'_>) -> Result<BTreeMap<String, String>, Failure> {
     let wanted: Vec<String> = SETTINGS.iter().map(|name| literal(name)).collect();
     // Sizes come with their unit.
-    let rows = session.table(&format!(
+    session.pairs(&format!(
         "SELECT name, pg_catalog.current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({}) \
          UNION ALL SELECT 'recovers', pg_catalog.pg_is_in_recovery()::text \
          UNION ALL SELECT 'reads_files', pg_catalog.pg_has_role('pg_read_server_files', 'USAGE')::text \
          UNION ALL SELECT 'makes_temporary', \
              pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')::text",
         wanted.join(", ")
-    ))?;
-    let pair = |row: Vec<Option<String>>| {
-        let mut row = row.into_iter().flatten();
-        Some((row.next()?, row.next()?))
-    };
-    Ok(rows.into_iter().filter_map(pair).collect())
+    ))
 }
 
 /// Relations and types share their names: what has the new table's is found before the rows are sent.

@@ -18,10 +18,8 @@ pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
     match kept_table(request, facts) {
         Some(table) => {
             // Those that the source names, or all, by their place.
-            let is_named = |column: &&Column| {
-                let fields = &facts.source.fields;
-                fields.iter().any(|field| field.name.eq_ignore_ascii_case(&column.name))
-            };
+            let is_named =
+                |column: &&Column| facts.source.field_for(column, &table.columns).is_some();
             let named: Vec<Column> = table.columns.iter().filter(is_named).cloned().collect();
             if named.is_empty() || !facts.source.header { table.columns.clone() } else { named }
         }

@@ -146,6 +146,35 @@ fn formats(are_binary: impl Iterator<Item = bool>) -> Vec<u8> {
     [&(formats.len() as u16).to_be_bytes()[..], formats.as_flattened()].concat()
 }
 
+/// A statement that the server has prepared.
+struct Statement {
+    sql: String,
+    formats: Vec<u8>,
+    /// The transaction for which it was prepared, counted by the session.
+    transaction: Option<u64>,
+}
+
+impl Statement {
+    fn of(sql: String, are_binary: impl Iterator<Item = bool>) -> Self {
+        Self { sql, formats: formats(are_binary), transaction: None }
+    }
+
+    /// Has the server prepare it, once a transaction: behind a pooler the next one may be on another connection to the server, which
+    /// has it not.
+    fn prepare(&mut self, session: &mut Session<'_>) -> Result<(), Failure> {
+        if self.transaction != Some(session.transactions) {
+            session.prepare(&self.sql)?;
+            self.transaction = Some(session.transactions);
+        }
+        Ok(())
+    }
+
+    fn execute(&self, session: &mut Session<'_>, values: &[u8]) -> Result<u64, Failure> {
+        let formats = &self.formats;
+        session.drive(|client| client.execute(&Parameters { formats, values }))
+    }
+}
+
 impl Writing for Prepared {
     fn encoder(&self, shape: Arc<Shape>, stores: &Stores, plan: &Plan) -> Box<dyn Encode> {
         encode::encoder::<Binary>(shape, stores, plan)
@@ -161,19 +190,13 @@ impl Writing for Prepared {
         let Insert { head, tail } = Insert::into(table, plan);
         let marks: Vec<String> =
             (1..=plan.choice.columns.len()).map(|number| format!("${number}")).collect();
-        Ok(Box::new(PreparedWriter {
-            sql: format!("{head}VALUES ({}){tail}", marks.join(", ")),
-            formats: formats(stores.are_binary()),
-            statement: None,
-        }))
+        let sql = format!("{head}VALUES ({}){tail}", marks.join(", "));
+        Ok(Box::new(PreparedWriter { statement: Statement::of(sql, stores.are_binary()) }))
     }
 }
 
 struct PreparedWriter {
-    sql: String,
-    formats: Vec<u8>,
-    /// The transaction for which it was prepared, counted by the session.
-    statement: Option<u64>,
+    statement: Statement,
 }
 
 impl<'s> Write<Session<'s>> for PreparedWriter {
@@ -183,15 +206,8 @@ impl<'s> Write<Session<'s>> for PreparedWriter {
         batch: &Batch<'_>,
         guarded: bool,
     ) -> Result<Done, Failure> {
-        let Self { sql, formats, statement } = self;
-        // Behind a pooler the next transaction may be on another connection to the server, which has it not.
-        if *statement != Some(session.transactions) {
-            session.prepare(sql)?;
-            *statement = Some(session.transactions);
-        }
-        row_by_row(session, batch, guarded, |session, row| {
-            session.drive(|client| client.execute(&Parameters { formats, values: row }))
-        })
+        self.statement.prepare(session)?;
+        row_by_row(session, batch, guarded, |session, row| self.statement.execute(session, row))
     }
 
     fn needs_savepoint(&self) -> bool {
@@ -234,11 +250,9 @@ impl Writing for Unnest {
             names.join(", ")
         );
         Ok(Box::new(UnnestWriter {
-            sql,
-            formats: formats(elements.iter().map(|_| true)),
+            statement: Statement::of(sql, elements.iter().map(|_| true)),
             arrays: elements.into_iter().map(Array::of).collect(),
             values: Vec::new(),
-            statement: None,
         }))
     }
 }
@@ -295,11 +309,9 @@ impl Array {
 }
 
 struct UnnestWriter {
-    sql: String,
-    formats: Vec<u8>,
+    statement: Statement,
     arrays: Vec<Array>,
     values: Vec<u8>,
-    statement: Option<u64>,
 }
 
 impl UnnestWriter {
@@ -337,15 +349,11 @@ impl<'s> Write<Session<'s>> for UnnestWriter {
         guarded: bool,
     ) -> Result<Done, Failure> {
         self.transpose(batch)?;
-        let Self { sql, formats, values, statement, .. } = self;
-        if *statement != Some(session.transactions) {
-            session.prepare(sql)?;
-            *statement = Some(session.transactions);
-        }
+        self.statement.prepare(session)?;
         if guarded {
             session.execute(session::SET)?;
         }
-        let affected = session.drive(|client| client.execute(&Parameters { formats, values }))?;
+        let affected = self.statement.execute(session, &self.values)?;
         Ok(Done { affected, warnings: 0 })
     }
 

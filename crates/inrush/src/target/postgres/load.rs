@@ -8,9 +8,7 @@ use crate::error::{Aftermath, Error, Kind, Result};
 use crate::pipe::checksum::Stored;
 use crate::pipe::encode::Shape;
 use crate::pipe::{Checksum, Encode};
-use crate::plan::{
-    Action, IfExists, KeyValues, Lesson, OnConflict, Plan, RejectLimit, Repeats, Verify,
-};
+use crate::plan::{Action, IfExists, Lesson, OnConflict, Plan, RejectLimit, Repeats, Verify};
 use crate::target::postgres::connect;
 use crate::target::postgres::ddl::{self, Name, Table};
 use crate::target::postgres::encode::Stores;
@@ -51,6 +49,7 @@ pub(super) trait Writing: Sync {
         plan: &'p Plan,
     ) -> Result<Box<dyn Write<Session<'s>> + 'p>>;
 }
+
 /// Bytes of rows between two commits into a table that is ours alone.
 const COMMIT_BYTES: usize = 64 << 20;
 
@@ -264,16 +263,12 @@ impl<'a> PostgresLoad<'a> {
         let rows = self.table().clone();
         let values = repeats::find(&mut self.session, &rows, target, &key, words)?;
         self.lesson = Some(match values {
-            Some(values) => {
-                let values = Some(values);
+            None if self.mode != Mode::Survey => Lesson::InOrder(Some(("indexes", "before"))),
+            values => {
+                // With too many to be kept the server refuses each row by itself.
+                let values = Some(values.unwrap_or_default());
                 Lesson::Repeats(Repeats { keys: vec![key], values, ..Repeats::default() })
             }
-            // Then the server refuses each by itself.
-            None if target.is_some() || self.mode == Mode::Survey => {
-                let values = Some(KeyValues::default());
-                Lesson::Repeats(Repeats { keys: vec![key], values, ..Repeats::default() })
-            }
-            None => Lesson::InOrder(Some(("indexes", "before"))),
         });
         Ok(())
     }
@@ -598,13 +593,8 @@ impl Load for PostgresLoad<'_> {
             "SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ({})",
             names.join(", ")
         );
-        let rows = self.in_transaction(|session| session.table(&sql));
-        let rows = rows.map_err(|failure| self.session.explain(failure))?;
-        let pair = |row: Vec<Option<String>>| {
-            let mut row = row.into_iter().flatten();
-            Some((row.next()?, row.next()?))
-        };
-        let settings = rows.into_iter().filter_map(pair).collect();
+        let settings = self.in_transaction(|session| session.pairs(&sql));
+        let settings = settings.map_err(|failure| self.session.explain(failure))?;
         if let Some(hidden) = &self.hidden {
             staging::publish(&mut self.session, hidden, &self.target, self.plan)
                 .map_err(|failure| in_the_way(&self.session, failure, &self.plan.table))?;

@@ -1,6 +1,7 @@
 //! One connection, used from a plain thread, that notices when the user wants to stop.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -17,8 +18,6 @@ pub(super) const NO_TLS: &str = "the server speaks no TLS";
 /// A connection.
 pub(super) struct Session<'a> {
     client: Option<Client<'a>>,
-    /// The server's number of the connection, or of the last one.
-    pub(super) id: i32,
     place: Arc<Place>,
     /// `None` while nothing may be ended halfway.
     stop: Option<&'a AtomicBool>,
@@ -74,7 +73,6 @@ impl<'a> Session<'a> {
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
         let mut session = Self {
             client: None,
-            id: 0,
             place: Arc::clone(place),
             stop: Some(stop),
             transactions: 0,
@@ -91,7 +89,6 @@ impl<'a> Session<'a> {
     fn connect(&mut self) -> Result<()> {
         match Client::connect(&self.place, self.stop) {
             Ok((client, server)) => {
-                self.id = client.id;
                 self.client = Some(client);
                 // Of several servers all connections of a load have to be to the same.
                 if self.place.servers.len() > 1 {
@@ -210,6 +207,15 @@ impl<'a> Session<'a> {
     pub(super) fn value(&mut self, sql: &str) -> Result<Option<String>, Failure> {
         let first = self.table(sql)?.into_iter().next();
         Ok(first.and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// The rows of a query that gives names and their values; a name whose value is NULL is left out.
+    pub(super) fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, Failure> {
+        let pair = |row: Vec<Option<String>>| {
+            let mut row = row.into_iter().flatten();
+            Some((row.next()?, row.next()?))
+        };
+        Ok(self.table(sql)?.into_iter().filter_map(pair).collect())
     }
 
     /// What the user reads of a failure that no row is to blame for.

@@ -41,8 +41,6 @@ const NOT_AUTHORIZED: &str = "28000";
 /// A connection.
 pub(super) struct Client<'a> {
     link: Link<'a>,
-    /// The server's number of it.
-    pub(super) id: i32,
     /// What the server called the last command that it was through with.
     done: String,
     /// A COPY has begun and wants rows.
@@ -119,13 +117,8 @@ impl<'a> Client<'a> {
             // What can't be ended is waited for, for a while.
             let _ = cancel(&from, &to, encrypts, greeted.key);
         });
-        let mut client = Self {
-            link,
-            id: greeted.key.0,
-            done: String::new(),
-            is_copying: false,
-            statement: String::new(),
-        };
+        let mut client =
+            Self { link, done: String::new(), is_copying: false, statement: String::new() };
         if place.must_write {
             let mut reads_only = false;
             client.rows("SELECT pg_catalog.pg_is_in_recovery()", |row| {
