@@ -8,4 +8,5 @@
 pub mod finding;
 pub mod record;
 pub mod sample;
+pub mod stats;
 pub mod suite;
