@@ -6,6 +6,7 @@
 //! `report` shows it. A load of a bench is [`crate::run`], as everybody's.
 
 pub mod finding;
+pub mod latency;
 pub mod record;
 pub mod sample;
 pub mod stats;
