@@ -7,6 +7,7 @@
 
 pub mod finding;
 pub mod latency;
+pub mod machine;
 pub mod record;
 pub mod sample;
 pub mod stats;
