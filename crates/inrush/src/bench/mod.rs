@@ -8,6 +8,7 @@
 pub mod finding;
 pub mod latency;
 pub mod machine;
+pub mod meter;
 pub mod record;
 pub mod sample;
 pub mod stats;
