@@ -10,6 +10,7 @@ pub mod latency;
 pub mod machine;
 pub mod meter;
 pub mod record;
+pub mod relay;
 pub mod sample;
 pub mod stats;
 pub mod suite;
