@@ -6,6 +6,11 @@
 //! `report` shows it. A load of a bench is [`crate::run`], as everybody's.
 
 pub mod finding;
+pub mod latency;
+pub mod machine;
+pub mod meter;
 pub mod record;
+pub mod relay;
 pub mod sample;
+pub mod stats;
 pub mod suite;
