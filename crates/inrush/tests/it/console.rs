@@ -2,8 +2,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use inrush::plan::{Durability, IfExists};
 use inrush::target::{Console, Location, Setting, Target, find};
-use inrush::{Kind, Result};
+use inrush::{Kind, Request, Result, Unobserved, plan, run as load};
 use tempfile::TempDir;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -499,4 +500,63 @@ fn a_copy_without_rows_is_refused_and_the_connection_goes_on() {
             assert_eq!(console.value("SELECT count(*) FROM t").unwrap().as_deref(), Some("1"));
         }
     });
+}
+
+#[test]
+fn a_database_in_memory_is_the_same_for_consoles_and_loads() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("in.csv");
+    std::fs::write(&file, "id,name\n1,a\n2,b\n").unwrap();
+    let request = |durability, strategy: Option<&str>| Request {
+        sources: vec![file.display().to_string()],
+        target: "sqlite::memory:a name/with%20all?x=1".to_owned(),
+        table: Some("t".to_owned()),
+        if_exists: IfExists::Append,
+        durability,
+        strategy: strategy.map(str::to_owned),
+        ..Request::default()
+    };
+    let (target, location) = find(&request(Durability::None, None).target).unwrap();
+    assert!(location.files.is_empty());
+    let refuse = |request: &Request| plan(request, &Unobserved).err().unwrap();
+    let gone = refuse(&request(Durability::None, None));
+    assert_eq!(gone.kind(), Kind::Usage);
+    assert_eq!(gone.what(), "a database in memory would be gone when the load ends");
+
+    let mut console = target.console(&location, &GO_ON).unwrap();
+    run(&mut *console, &["CREATE TABLE t (id INTEGER, name TEXT)"]);
+    for (done, strategy) in (1..).zip(["sqlite/row-sql", "sqlite/values", "sqlite/bind"]) {
+        let plan = plan(&request(Durability::None, Some(strategy)), &Unobserved).unwrap();
+        let report = load(&plan, &Unobserved).unwrap();
+        assert_eq!(report.rows_loaded, 2, "{strategy}");
+        let report = serde_json::to_string(&report).unwrap();
+        assert!(report.contains("\"database\":\"in memory\""), "{report}");
+        let count = console.value("SELECT count(*) FROM t WHERE name IN ('a', 'b')").unwrap();
+        assert_eq!(count, Some((2 * done).to_string()), "{strategy}");
+    }
+    let pages = refuse(&request(Durability::None, Some("sqlite/pages")));
+    assert_eq!(pages.what(), "sqlite/pages: the database is in memory, and has no file");
+    let durable = refuse(&request(Durability::Process, Some("sqlite/bind")));
+    assert!(durable.what().contains("'none' at best"), "{durable}");
+    let mut request = request(Durability::None, Some("sqlite/bind"));
+    request.knobs.insert("journal_mode".to_owned(), "wal".to_owned());
+    assert!(refuse(&request).what().contains("its journal would not be"));
+
+    // A load that fails leaves what was there, and so does one that finds a lock.
+    std::fs::write(&file, "id,name\n3,c\nx,d\n").unwrap();
+    request.knobs.remove("journal_mode");
+    request.knobs.insert("busy_timeout".to_owned(), "0".to_owned());
+    let plan = plan(&request, &Unobserved).unwrap();
+    assert_eq!(load(&plan, &Unobserved).err().unwrap().kind(), Kind::Rejects);
+    run(&mut *console, &["BEGIN IMMEDIATE"]);
+    let locked = load(&plan, &Unobserved).err().unwrap();
+    assert!(locked.what().ends_with("is locked by another connection of this program"), "{locked}");
+    let mut other = target.console(&location, &GO_ON).unwrap();
+    assert_eq!(refused(other.execute("BEGIN IMMEDIATE")), "database is locked");
+    run(&mut *console, &["COMMIT"]);
+    assert_eq!(other.value("SELECT count(*) FROM t").unwrap().as_deref(), Some("6"));
+    // It goes with the last who has it open.
+    drop((console, other));
+    let mut anew = target.console(&location, &GO_ON).unwrap();
+    assert_eq!(anew.value("SELECT count(*) FROM sqlite_schema").unwrap().as_deref(), Some("0"));
 }
