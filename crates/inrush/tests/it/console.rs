@@ -185,7 +185,8 @@ fn values_come_as_text_and_null_as_none() {
             &mut *console,
             &[&format!("CREATE TABLE t (id INTEGER, v {text}, d DOUBLE PRECISION)")],
         );
-        let long = "0123456789abcdef".repeat(200_000);
+        // MySQL 5.5 takes no longer statement than 1 MB by itself.
+        let long = "0123456789abcdef".repeat(60_000);
         let clef = "Grüße, 𝄞 und 😀";
         for (id, value) in
             [(1, "NULL"), (2, "''"), (3, &format!("'{clef}'")), (4, &format!("'{long}'"))]
