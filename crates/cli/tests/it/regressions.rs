@@ -18,7 +18,10 @@ fn with(files: &[(&str, &str)]) -> Fixture {
 #[test]
 fn names_that_mean_something_to_sqlite_are_files() {
     let fixture = with(&[("m.csv", ROWS)]);
-    fixture.misused(&["load", "m.csv", "sqlite::memory:"]).says(&["in memory"]);
+    for target in ["sqlite::memory:", "sqlite::memory:m"] {
+        let args = ["load", "m.csv", target, "--durability", "none"];
+        fixture.misused(&args).says(&["in memory would be gone", "name a file"]);
+    }
     fixture.sql("x.db", "CREATE TABLE keep (a)");
     for table in ["m", "again"] {
         fixture.load(&["m.csv", "file:x.db", "--table", table]).exits(0);

@@ -13,11 +13,14 @@ use crate::plan::{Column, TableFacts, TargetFacts};
 use crate::target::sqlite::ddl::quote;
 use crate::target::sqlite::pages::layout::{database_obstacle, table_obstacle};
 use crate::target::sqlite::session::{
-    LockWait, explain, follow_link, no_directory, open_file, refuse_leftovers, with_suffix,
+    Home, LockWait, explain, follow_link, no_directory, open_file, refuse_leftovers, with_suffix,
 };
 use crate::target::sqlite::types;
 
-/// The facts of a database file; `locks` says how to wait for a writer that shuts everybody out.
+/// Among a target's settings: the database is in memory.
+pub(super) const IN_MEMORY: &str = "in_memory";
+
+/// The facts of a database; `locks` says how to wait for a writer that shuts everybody out.
 pub(super) fn gather(path: &Path, table: &str, locks: &LockWait<'_>) -> Result<TargetFacts> {
     if path.is_dir() {
         return Err(Error::new(
@@ -26,12 +29,9 @@ pub(super) fn gather(path: &Path, table: &str, locks: &LockWait<'_>) -> Result<T
         )
         .advise("name a file in it"));
     }
-    if path == Path::new(":memory:") {
-        return Err(Error::usage("a database in memory would be gone when the load ends")
-            .advise("name a file"));
-    }
-    let path = &follow_link(path);
-    let exists = path.exists();
+    let is_memory = Home::of(path).is_memory();
+    let path = &if is_memory { path.to_owned() } else { follow_link(path) };
+    let exists = is_memory || path.exists();
     if !exists {
         if !directory(path).is_dir() {
             return Err(no_directory(path));
@@ -43,8 +43,20 @@ pub(super) fn gather(path: &Path, table: &str, locks: &LockWait<'_>) -> Result<T
     } else {
         Connection::open_in_memory().map_err(|error| explain(path, &error))?
     };
+    if is_memory {
+        let pages = connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0));
+        // Whoever keeps it open, a console of the same program, has made something in it.
+        if pages.map_err(|error| explain(path, &error))? == 0 {
+            return Err(Error::usage("a database in memory would be gone when the load ends")
+                .advise("name a file"));
+        }
+    }
     let mut facts = read(&connection, table).map_err(|error| explain(path, &error))?;
     facts.exists = exists;
+    if is_memory {
+        facts.settings.insert(IN_MEMORY.to_owned(), "yes".to_owned());
+        facts.engine_only = Some("the database is in memory, and has no file".to_owned());
+    }
     if let Some(found) = &facts.table {
         refuse_view(&connection, &found.name).map_err(|error| explain(path, &error))??;
     }
@@ -79,10 +91,15 @@ fn is_wal(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok() && header[18] == 2
 }
 
+/// Name and version.
+pub(super) fn engine() -> String {
+    format!("SQLite {}", rusqlite::version())
+}
+
 /// The facts as this connection sees them; a load calls it again inside its transaction.
 pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<TargetFacts> {
     let mut facts = TargetFacts {
-        engine: format!("SQLite {}", rusqlite::version()),
+        engine: engine(),
         exists: true,
         columns_max: connection.limit(Limit::SQLITE_LIMIT_COLUMN)?.try_into().unwrap_or(2000),
         ..TargetFacts::default()

@@ -133,10 +133,19 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
             reason: "with journal_mode=off a failed load may destroy a database that is there: --durability none accepts that".to_owned(),
         };
     }
+    let is_memory = facts.target.settings.contains_key(facts::IN_MEMORY);
+    if is_memory && !matches!(journal, "memory" | "off") {
+        return Fit::Unusable {
+            reason: format!(
+                "the database is in memory, and with journal_mode={journal} its journal would not be"
+            ),
+        };
+    }
     // https://sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last transactions in WAL mode, and corrupt in
     // rare cases in the others; a journal in memory or none is lost with the process.
-    let undoable = !matches!(journal, "memory" | "off");
+    let undoable = !matches!(journal, "memory" | "off") || is_memory && journal == "memory";
     let durability = match knobs.word("synchronous") {
+        _ if is_memory => Durability::None,
         "full" | "extra" => Durability::Durable,
         _ => Durability::Process,
     };
@@ -428,6 +437,9 @@ impl Load for SqliteLoad<'_> {
                 _ => value,
             };
             settings.insert(name.to_owned(), value);
+        }
+        if self.session.is_memory() {
+            settings.insert("database".to_owned(), "in memory".to_owned());
         }
         self.writing.settle(&self.session)?;
         // From here on there is no stopping halfway.

@@ -2,6 +2,7 @@
 
 mod bind;
 mod cells;
+mod console;
 mod ddl;
 mod facts;
 mod load;
@@ -16,9 +17,10 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
 use crate::plan::{Column, Plan, Request, TargetFacts};
-use crate::target::{Location, Strategy, Target};
+use crate::target::{Console, Location, Strategy, Target};
 
-/// SQLite database files.
+/// SQLite database files, and databases in memory: `sqlite::memory:NAME` is the same one for all who name it so in one process, for as
+/// long as one of them has it open. A load appends to what is in one; for a command line, whose load is alone, there is none.
 pub(super) struct Sqlite;
 
 /// Endings that name an SQLite database without a scheme.
@@ -47,8 +49,12 @@ impl Target for Sqlite {
             }
             None => return None,
         };
-        let files =
-            JOURNALS.iter().map(|suffix| session::with_suffix(path.as_ref(), suffix)).collect();
+        let files = match session::Home::of(path.as_ref()) {
+            session::Home::File(path) => {
+                JOURNALS.iter().map(|suffix| session::with_suffix(path, suffix)).collect()
+            }
+            session::Home::Memory(_) => Vec::new(),
+        };
         (!path.is_empty()).then(|| Location {
             secret: path.to_owned(),
             shown: path.to_owned(),
@@ -76,6 +82,14 @@ impl Target for Sqlite {
         facts::gather(location.secret.as_ref(), table, &locks)
     }
 
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>> {
+        Ok(Box::new(console::SqliteConsole::open(location.secret.as_ref(), stop)?))
+    }
+
     fn nul_fault(&self) -> Option<&'static str> {
         // https://sqlite.org/nulinstr.html
         Some("SQLite's text functions stop there")
@@ -100,5 +114,7 @@ mod tests {
         assert_eq!(path("mysql://h/x.db"), None);
         assert_eq!(path("weather.csv"), None);
         assert_eq!(path("sqlite:"), None);
+        assert_eq!(path("sqlite::memory:m").as_deref(), Some(":memory:m"));
+        assert!(Sqlite.claim("sqlite::memory:m").unwrap().files.is_empty());
     }
 }

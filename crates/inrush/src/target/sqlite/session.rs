@@ -13,6 +13,31 @@ use crate::error::{Error, Kind, Result};
 use crate::pending::{Pending, directory};
 use crate::target::sqlite::JOURNALS;
 
+/// Where a database is, as a location says it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home<'p> {
+    File(&'p Path),
+    /// In this process, by its name, for as long as anybody here has it open (<https://sqlite.org/src/file/src/memdb.c>). It lives in one
+    /// allocation, which SQLite lets have 2 GiB.
+    Memory(&'p str),
+}
+
+impl<'p> Home<'p> {
+    pub(super) fn of(path: &'p Path) -> Self {
+        match path.to_str().and_then(|text| text.strip_prefix(":memory:")) {
+            Some(name) => Self::Memory(name),
+            None => Self::File(path),
+        }
+    }
+
+    pub(super) fn is_memory(self) -> bool {
+        matches!(self, Self::Memory(_))
+    }
+}
+
+/// The largest allocation that SQLite makes (SQLITE_MAX_ALLOCATION_SIZE); by itself it lets a database in memory have half of that.
+const MEMORY_BYTES_MAX: i64 = 0x7fff_feff;
+
 /// How a connection waits for another's lock: in small steps, and no longer than the user wants.
 pub(super) struct LockWait<'a> {
     timeout_ms: u64,
@@ -67,8 +92,9 @@ impl<'a> Session<'a> {
     /// Opens the database for writing. One that isn't there is written under a temporary name beside it, so that a load that
     /// is killed leaves nothing under the target's name.
     pub(super) fn open(path: &Path, busy_timeout_ms: u64, stop: &'a AtomicBool) -> Result<Self> {
-        let path = &follow_link(path);
-        let temporary = if path.exists() {
+        let is_memory = Home::of(path).is_memory();
+        let path = &if is_memory { path.to_owned() } else { follow_link(path) };
+        let temporary = if is_memory || path.exists() {
             None
         } else {
             refuse_leftovers(path)?;
@@ -92,6 +118,11 @@ impl<'a> Session<'a> {
             settings: String::new(),
             watched: false,
         })
+    }
+
+    /// Whether the database is in memory.
+    pub(super) fn is_memory(&self) -> bool {
+        Home::of(&self.path).is_memory()
     }
 
     pub(super) fn connection(&self) -> &Connection {
@@ -200,16 +231,8 @@ impl<'a> Session<'a> {
 
     /// Makes long statements end with SQLITE_INTERRUPT once the user wants to stop.
     pub(super) fn watch(&mut self) {
-        unsafe extern "C" fn stopped(stop: *mut c_void) -> c_int {
-            // SAFETY: the session holds the reference while the handler is registered, and unregisters before it goes.
-            c_int::from(unsafe { &*stop.cast::<AtomicBool>() }.load(Relaxed))
-        }
-        // Looked at about every 10,000 instructions of SQLite's machine: some tenths of a millisecond.
-        // SAFETY: the callback fits the pointer, which is valid for 'a, longer than the session.
-        unsafe {
-            let stop = std::ptr::from_ref(self.locks.stop).cast_mut().cast::<c_void>();
-            ffi::sqlite3_progress_handler(self.connection().handle(), 10_000, Some(stopped), stop);
-        }
+        // SAFETY: the reference is valid for 'a, longer than the session, whose connection goes with it.
+        unsafe { watch(self.connection(), self.locks.stop) };
         self.watched = true;
     }
 
@@ -324,11 +347,49 @@ impl Drop for Session<'_> {
     }
 }
 
+/// Makes long statements of `connection` end with SQLITE_INTERRUPT once `stop` is set.
+///
+/// # Safety
+/// `stop` lives at least as long as the connection.
+pub(super) unsafe fn watch(connection: &Connection, stop: &AtomicBool) {
+    unsafe extern "C" fn stopped(stop: *mut c_void) -> c_int {
+        // SAFETY: the caller of `watch` promises that it lives.
+        c_int::from(unsafe { &*stop.cast::<AtomicBool>() }.load(Relaxed))
+    }
+    // Looked at about every 10,000 instructions of SQLite's machine: some tenths of a millisecond.
+    // SAFETY: the handle is open, and the callback fits the pointer.
+    unsafe {
+        let stop = std::ptr::from_ref(stop).cast_mut().cast::<c_void>();
+        ffi::sqlite3_progress_handler(connection.handle(), 10_000, Some(stopped), stop);
+    }
+}
+
 /// Opens the file of this path and no other: to SQLite `:memory:` and `file:x.db?mode=...` are no paths, but they can't begin
-/// with a slash.
+/// with a slash. Or the database in memory that the path stands for.
 pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match Home::of(path) {
+        Home::File(path) => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            Connection::open_with_flags(path, flags)
+        }
+        Home::Memory(name) => {
+            // Without the slash each connection would have one of its own.
+            let connection =
+                Connection::open_with_flags_and_vfs(format!("/{name}"), flags, c"memdb")?;
+            let mut limit = MEMORY_BYTES_MAX;
+            // SAFETY: the handle is open, NULL is the main database, and the operation reads and writes one sqlite3_int64.
+            unsafe {
+                ffi::sqlite3_file_control(
+                    connection.handle(),
+                    std::ptr::null(),
+                    ffi::SQLITE_FCNTL_SIZE_LIMIT,
+                    (&raw mut limit).cast(),
+                );
+            }
+            Ok(connection)
+        }
+    }
 }
 
 /// Where a link to a database that isn't there points: it is made there.
@@ -393,6 +454,12 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> Error {
 fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
     let shown = path.display();
     match code & 0xff {
+        ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED if Home::of(path).is_memory() => {
+            Error::target(format!("{shown} is locked by another connection of this program"))
+        }
+        ffi::SQLITE_FULL if Home::of(path).is_memory() => {
+            Error::target(format!("{shown} has as many bytes as SQLite takes in memory, 2 GiB"))
+        }
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => {
             let error = Error::target(format!("{shown} is locked by another process"));
             match holders(path).as_slice() {
