@@ -162,6 +162,11 @@ pub enum Fit {
         /// One sentence.
         reason: String,
     },
+    /// It isn't for such a target, and nobody has to be told: another strategy is.
+    Foreign {
+        /// One sentence, for who asks for it all the same.
+        reason: String,
+    },
     /// It could if the administrator let it; users are told what they miss.
     Barred {
         /// One sentence, with what to change.
