@@ -16,6 +16,8 @@ mod channel;
 mod console;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod digits;
+#[cfg(feature = "files")]
+mod files;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod folder;
 mod knob;
@@ -29,7 +31,7 @@ mod sqlite;
 mod staging;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod statement;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "files", feature = "mysql", feature = "postgres"))]
 mod way;
 
 pub use console::{Console, Setting};
@@ -43,6 +45,8 @@ pub static ALL: &[&dyn Target] = &[
     &mysql::Mysql,
     #[cfg(feature = "postgres")]
     &postgres::Postgres,
+    #[cfg(feature = "files")]
+    &files::Files,
 ];
 
 /// A kind of database.
