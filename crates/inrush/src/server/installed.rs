@@ -7,6 +7,9 @@ use super::software::{Offer, Setting, Software};
 use super::{mysql, postgres};
 use crate::{Error, Result};
 
+/// Names that stand for the newest version that is here.
+const NEWEST: [&str; 2] = ["mysql", "postgres"];
+
 /// A server program that is installed here and can be started.
 #[derive(Clone, Debug)]
 pub struct Installed {
@@ -16,9 +19,10 @@ pub struct Installed {
 }
 
 impl Installed {
-    /// The names that can be asked for: `mariadb` is whatever MariaDB is on the path.
+    /// The names that can be asked for: `mariadb` is whatever MariaDB is on the path, `mysql` and `postgres` are the newest of
+    /// their versions that are here.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        offers().map(Offer::name)
+        offers().map(Offer::name).chain(NEWEST)
     }
 
     /// The server of that name. A package of the system is looked for on the path and in the folders for daemons, or where
@@ -29,15 +33,30 @@ impl Installed {
     /// # Errors
     /// When there is no such name, or no such server here; the message says where it was looked for.
     pub fn find(name: &str) -> Result<Self> {
-        let Some(offer) = offers().find(|offer| offer.name() == name) else {
-            let names: Vec<_> = Self::names().collect();
-            return Err(Error::usage(format!(
-                "no server is called '{name}'; there are {}",
-                names.join(", ")
-            )));
+        Self::find_in(&Places::of_this_machine(), name)
+    }
+
+    fn find_in(places: &Places, name: &str) -> Result<Self> {
+        let is_version = |known: &str| {
+            let rest = known.strip_prefix(name).filter(|_| NEWEST.contains(&name));
+            rest.is_some_and(|rest| rest.starts_with('-'))
         };
-        let software = offer.find(&Places::of_this_machine())?;
-        Ok(Self { name: offer.name(), software, environment: Vec::new() })
+        let meant: Vec<_> =
+            offers().filter(|offer| offer.name() == name || is_version(offer.name())).collect();
+        let mut missing = None;
+        for offer in meant.into_iter().rev() {
+            match offer.find(places) {
+                Ok(software) => {
+                    return Ok(Self { name: offer.name(), software, environment: Vec::new() });
+                }
+                // Of several the newest is the one to fetch.
+                Err(error) => missing = missing.or(Some(error)),
+            }
+        }
+        Err(missing.unwrap_or_else(|| {
+            let names: Vec<_> = Self::names().collect();
+            Error::usage(format!("no server is called '{name}'; there are {}", names.join(", ")))
+        }))
     }
 
     /// The same with a variable in the environment of its servers: what is no setting, such as `TZ`, the system's time zone.
@@ -47,9 +66,14 @@ impl Installed {
         self
     }
 
-    /// As it was asked for.
+    /// As it was asked for; of `mysql` and `postgres` the version that was found, such as `mysql-8.0`.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The name of the target that loads into it: `mysql`, which MariaDB is too, or `postgres`.
+    pub fn family(&self) -> &'static str {
+        self.software.family()
     }
 
     /// What tests start it with: everything a load may want to use is on, and its files are small. Benches have settings of
@@ -59,7 +83,7 @@ impl Installed {
     }
 }
 
-/// Every server that can be asked for, family by family.
+/// Every version that can be asked for, family by family; of one program older versions come first.
 fn offers() -> impl Iterator<Item = &'static dyn Offer> {
     let mysql = mysql::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
     let postgres = postgres::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
@@ -113,4 +137,44 @@ pub(super) fn list(folders: &[PathBuf]) -> String {
 
 fn first_file(folders: &[PathBuf], file: &Path) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(file)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_name_without_a_version_is_the_newest_that_is_here() {
+        let place = tempfile::tempdir().unwrap();
+        let places = Places {
+            programs: Vec::new(),
+            servers: vec![place.path().to_owned()],
+            postgres: place.path().join("packages"),
+        };
+        let found = |name: &str| {
+            let found = Installed::find_in(&places, name);
+            found.map(|installed| (installed.name(), installed.family()))
+        };
+        let make = |program: &str| {
+            let program = place.path().join(program);
+            fs::create_dir_all(program.parent().unwrap()).unwrap();
+            fs::write(program, "").unwrap();
+        };
+        let missing = found("mysql").unwrap_err();
+        assert!(missing.what().starts_with("mysql-8.0 is not here"), "{missing}");
+        make("mysql-5.6/bin/mysqld");
+        make("mysql-5.5/bin/mysqld");
+        make("mariadb-11.4/bin/mariadbd");
+        assert_eq!(found("mysql").unwrap(), ("mysql-5.6", "mysql"));
+        assert_eq!(found("mysql-5.5").unwrap(), ("mysql-5.5", "mysql"));
+        assert_eq!(found("mariadb-11.4").unwrap(), ("mariadb-11.4", "mysql"));
+        make("packages/16/bin/postgres");
+        make("postgres-15/bin/postgres");
+        assert_eq!(found("postgres").unwrap(), ("postgres-16", "postgres"));
+        for name in ["mariadb-", "mysql-", "post", ""] {
+            assert!(found(name).unwrap_err().what().starts_with("no server is called"), "{name}");
+        }
+    }
 }

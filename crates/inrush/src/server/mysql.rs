@@ -246,6 +246,10 @@ impl Mysql {
 }
 
 impl Software for Mysql {
+    fn family(&self) -> &'static str {
+        "mysql"
+    }
+
     fn initialise(&self, place: &Place, settings: &[Setting]) -> Result<()> {
         check_socket(&self.socket(place, 0))?;
         let failed = |error: io::Error| self.failed_to_initialise(&error, place);
@@ -301,7 +305,12 @@ impl Software for Mysql {
 
     fn url(&self, place: &Place, port: u16) -> String {
         let socket = self.socket(place, port);
-        format!("mysql://root@127.0.0.1:{port}/?socket={}", percent_encoded(&socket))
+        format!("{}?socket={}", self.tcp_url(port), percent_encoded(&socket))
+    }
+
+    fn tcp_url(&self, port: u16) -> String {
+        // What stays on this machine is not encrypted unless somebody asks for it.
+        format!("mysql://root@127.0.0.1:{port}/")
     }
 
     fn test_settings(&self) -> Vec<Setting> {

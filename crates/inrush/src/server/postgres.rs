@@ -118,6 +118,10 @@ impl Postgres {
 }
 
 impl Software for Postgres {
+    fn family(&self) -> &'static str {
+        "postgres"
+    }
+
     fn initialise(&self, place: &Place, _settings: &[Setting]) -> Result<()> {
         check_socket(&self.socket(place, u16::MAX))?;
         DirBuilder::new()
@@ -178,6 +182,11 @@ impl Software for Postgres {
     fn url(&self, place: &Place, port: u16) -> String {
         let folder = percent_encoded(place.directory());
         format!("postgres://postgres@127.0.0.1:{port}/postgres?host={folder}")
+    }
+
+    fn tcp_url(&self, port: u16) -> String {
+        // Otherwise a client would ask for TLS first, a round trip that comes to nothing.
+        format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=disable")
     }
 
     fn test_settings(&self) -> Vec<Setting> {

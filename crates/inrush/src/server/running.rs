@@ -95,10 +95,16 @@ impl Server {
 
     /// The server as a target: `mysql://root@127.0.0.1:PORT/?socket=PATH`, without a database, or
     /// `postgres://postgres@127.0.0.1:PORT/postgres?host=FOLDER`, with the database that every PostgreSQL has. libpq takes
-    /// that as it is, and goes by the socket that lies in the folder; what stands before the `?` goes by TCP. Anything in the path
-    /// that means something in a URL or a shell is percent-encoded.
+    /// that as it is, and goes by the socket that lies in the folder, as our own targets do; what stands before the `?` goes by TCP.
+    /// Anything in the path that means something in a URL or a shell is percent-encoded.
     pub fn url(&self) -> String {
         self.installed.software.url(&self.place, self.port)
+    }
+
+    /// The server as a target that is reached by TCP without TLS, at `port` of 127.0.0.1: its own [`port`](Self::port), or that of
+    /// something in between which passes on what comes. User and database are those of [`url`](Self::url).
+    pub fn tcp_url(&self, port: u16) -> String {
+        self.installed.software.tcp_url(port)
     }
 
     /// The unix socket.
@@ -114,6 +120,12 @@ impl Server {
     /// The process id, while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Process::id)
+    }
+
+    /// The folder of files that the server itself may read and write for its clients, as LOAD DATA INFILE and COPY do. Only the
+    /// server's user and root may enter it.
+    pub fn files(&self) -> PathBuf {
+        self.place.files()
     }
 
     /// The private directory: `data`, `files` for what the server itself reads and writes, `log`, and for MySQL `tmp` for its

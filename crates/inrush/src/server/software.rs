@@ -34,6 +34,9 @@ pub(super) trait Offer: Sync {
 /// 3. `answers` is asked again and again, until a client would be served.
 /// 4. After a stop or a crash, 2 and 3 again.
 pub(super) trait Software: fmt::Debug + Send + Sync {
+    /// The name of the target that loads into it.
+    fn family(&self) -> &'static str;
+
     /// Makes the data directory in `place`. Of the settings those matter that shape it.
     ///
     /// # Errors
@@ -56,6 +59,9 @@ pub(super) trait Software: fmt::Debug + Send + Sync {
 
     /// The server as a target: without a database, or with the one that every server has.
     fn url(&self, place: &Place, port: u16) -> String;
+
+    /// The same by TCP alone, at `port` of 127.0.0.1, and without TLS.
+    fn tcp_url(&self, port: u16) -> String;
 
     /// What tests start it with.
     fn test_settings(&self) -> Vec<Setting>;

@@ -6,7 +6,8 @@ use crate::error::Result;
 ///
 /// Text of one protocol round trip each: what a program without prepared statements would send. Errors are the database's own words
 /// ([`crate::Error::what`] begins with neither URL nor path, so that equal failures read equal), and the connection goes on after one
-/// unless it is lost; then every later call fails.
+/// unless it is lost; then every later call fails. A statement during which the user wanted to stop is
+/// [`Interrupted`](crate::Kind::Interrupted), whatever became of it, as soon as it takes more than some tens of milliseconds.
 pub trait Console: Send {
     /// Runs one statement and forgets what it answers; how many rows it changed, as the database counts them.
     ///
@@ -18,7 +19,7 @@ pub trait Console: Send {
     ///
     /// # Errors
     /// When the database refuses, or is gone.
-    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&[Option<&[u8]>])) -> Result<u64>;
+    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64>;
 
     /// The first value of a query, if there is one and it isn't NULL.
     ///
@@ -50,6 +51,21 @@ pub trait Console: Send {
     /// # Errors
     /// As [`Console::query`].
     fn engine(&mut self) -> Result<String>;
+}
+
+/// A row of an answer: values as the database writes them as text, `None` for NULL. Gone when the call that hands it out goes on.
+pub type Row<'r> = [Option<&'r [u8]>];
+
+/// Whether a setting of this name may hold a password, or something as good as one; most databases show asterisks, not all of them
+/// everywhere.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub(super) fn may_be_secret(name: &str) -> bool {
+    const ENDINGS: [&str; 5] = ["_password", "_pwd", "_auth", "_token", "_secret"];
+    /// Connection strings and commands, with what is needed to connect in them.
+    const NAMES: [&str; 3] =
+        ["primary_conninfo", "ssl_passphrase_command", "wsrep_provider_options"];
+    let name = name.to_ascii_lowercase();
+    ENDINGS.iter().any(|ending| name.ends_with(ending)) || NAMES.contains(&name.as_str())
 }
 
 /// A setting.

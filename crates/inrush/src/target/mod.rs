@@ -34,7 +34,7 @@ mod statement;
 #[cfg(any(feature = "files", feature = "mysql", feature = "postgres"))]
 mod way;
 
-pub use console::{Console, Setting};
+pub use console::{Console, Row, Setting};
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 
 /// Every target of this build. A target is a folder, its line here, and the contract suite passing.
@@ -75,6 +75,17 @@ pub trait Target: Sync {
         request: &Request,
         stop: &AtomicBool,
     ) -> Result<TargetFacts>;
+
+    /// Opens a connection that runs statements. What opens or creates the database is the target's affair: a file of SQLite's that isn't
+    /// there is made, a server's database has to be there. `stop` ends a long statement, as it does a load's.
+    ///
+    /// # Errors
+    /// When the location makes no sense, nobody answers, or the database refuses; in its own words, as [`Console`] says.
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>>;
 
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;

@@ -8,6 +8,8 @@
 
 /// Tables and files that look random: every kind of key, type and page that SQLite has, and data that fits badly.
 mod case;
+/// Statements over a connection, which every target has to run in the same way.
+mod console;
 /// Two databases that have to be the same to SQLite, whoever wrote them.
 mod database;
 /// Tables to CSV and JSON Lines files, and what is read from those.

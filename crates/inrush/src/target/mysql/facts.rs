@@ -40,10 +40,7 @@ pub(super) fn gather(
     let mut settings = variables(session).map_err(|failure| session.explain(failure))?;
     let version = settings.get("version").cloned().unwrap_or_default();
     let comment = read(session, "SELECT @@version_comment")?.unwrap_or_default();
-    let engine = match version.contains("MariaDB") || comment.contains("MariaDB") {
-        true => format!("MariaDB {}", version.split('-').next().unwrap_or(&version)),
-        false => format!("MySQL {}", version.split('-').next().unwrap_or(&version)),
-    };
+    let engine = engine(&version, &comment);
     // https://dev.mysql.com/doc/refman/5.6/en/fractional-seconds.html: since 5.6.4. MariaDB says 5.5 or 10 and up, and has had
     // them since 5.3.
     let fractions = engine.starts_with("MariaDB") || numbers(&version) >= (5, 6, 4);
@@ -64,6 +61,13 @@ pub(super) fn gather(
         engine_only: None,
         gave_up: BTreeMap::new(),
     })
+}
+
+/// Name and version, from the variables `version` and `version_comment`.
+pub(super) fn engine(version: &str, comment: &str) -> String {
+    let is_mariadb = version.contains("MariaDB") || comment.contains("MariaDB");
+    let name = if is_mariadb { "MariaDB" } else { "MySQL" };
+    format!("{name} {}", version.split('-').next().unwrap_or(version))
 }
 
 /// The first three numbers of a version.

@@ -7,12 +7,14 @@
 //! ddl      SQL that names things           load     the steps of a load; load_data, insert, csv_file: ways through it
 //! staging  the hidden table                indexes  what it goes without while its rows come
 //! blame    what the server says of rows, for the lane (target/statement)
+//! console  a connection for statements that are no load's
 //! ```
 
 mod binary;
 mod blame;
 mod client;
 mod connect;
+mod console;
 mod csv_file;
 mod ddl;
 mod encode;
@@ -34,7 +36,7 @@ use crate::plan::{Column, IfExists, Plan, Request, TargetFacts};
 use crate::target::mysql::load::MysqlLoad;
 use crate::target::mysql::load_data::LoadData;
 use crate::target::way::Way;
-use crate::target::{Location, Strategy, Target};
+use crate::target::{Console, Location, Strategy, Target};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
 static STRATEGIES: [&dyn Strategy; 9] = [
@@ -152,6 +154,15 @@ impl Target for Mysql {
             }
             _ => Ok(facts),
         }
+    }
+
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>> {
+        let place = Arc::new(connect::place(&location.secret)?);
+        Ok(Box::new(console::MysqlConsole::open(&place, stop)?))
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

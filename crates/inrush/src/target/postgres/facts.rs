@@ -69,7 +69,7 @@ pub(super) fn gather(
     settings.insert("schema".to_owned(), schema);
     settings.insert("table".to_owned(), name.table);
     Ok(TargetFacts {
-        engine: format!("PostgreSQL {}", version.split(' ').next().unwrap_or_default()),
+        engine: engine(&version),
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
@@ -99,6 +99,11 @@ fn settings(session: &mut Session<'_>) -> Result<BTreeMap<String, String>, Failu
         Some((row.next()?, row.next()?))
     };
     Ok(rows.into_iter().filter_map(pair).collect())
+}
+
+/// Name and version, from the setting `server_version`, behind which packagers may have written something.
+pub(super) fn engine(version: &str) -> String {
+    format!("PostgreSQL {}", version.split(' ').next().unwrap_or_default())
 }
 
 /// Relations and types share their names: what has the new table's is found before the rows are sent.

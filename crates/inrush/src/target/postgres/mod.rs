@@ -7,11 +7,13 @@
 //! blame    which row it was              fit      what a load can do and promise
 //! ddl      SQL that names things         load     the steps of a load; copy, insert: ways through it
 //! staging  the hidden table              repeats  rows with one key, when there are many
+//! console  a connection for statements that are no load's
 //! ```
 
 mod blame;
 mod client;
 mod connect;
+mod console;
 mod copy;
 mod ddl;
 mod encode;
@@ -35,7 +37,7 @@ use crate::target::postgres::copy::Copy;
 use crate::target::postgres::insert::{Prepared, Text, Unnest};
 use crate::target::postgres::load::PostgresLoad;
 use crate::target::way::Way;
-use crate::target::{Location, Strategy, Target};
+use crate::target::{Console, Location, Strategy, Target};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
 static STRATEGIES: [&dyn Strategy; 7] = [
@@ -127,6 +129,15 @@ impl Target for Postgres {
         let place = Arc::new(connect::place(&location.secret)?);
         let mut session = session::Session::open(&place, stop)?;
         facts::gather(&mut session, table, request)
+    }
+
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>> {
+        let place = Arc::new(connect::place(&location.secret)?);
+        Ok(Box::new(console::PostgresConsole::open(&place, stop)?))
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -77,10 +77,15 @@ fn is_wal(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok() && header[18] == 2
 }
 
+/// Name and version.
+pub(super) fn engine() -> String {
+    format!("SQLite {}", rusqlite::version())
+}
+
 /// The facts as this connection sees them; a load calls it again inside its transaction.
 pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<TargetFacts> {
     let mut facts = TargetFacts {
-        engine: format!("SQLite {}", rusqlite::version()),
+        engine: engine(),
         exists: true,
         columns_max: connection.limit(Limit::SQLITE_LIMIT_COLUMN)?.try_into().unwrap_or(2000),
         ..TargetFacts::default()

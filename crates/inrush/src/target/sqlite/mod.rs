@@ -2,6 +2,7 @@
 
 mod bind;
 mod cells;
+mod console;
 mod ddl;
 mod facts;
 mod load;
@@ -16,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
 use crate::plan::{Column, Plan, Request, TargetFacts};
-use crate::target::{Location, Strategy, Target};
+use crate::target::{Console, Location, Strategy, Target};
 
 /// SQLite database files.
 pub(super) struct Sqlite;
@@ -74,6 +75,14 @@ impl Target for Sqlite {
         // A value that is no number is refused with the other knobs, in words.
         let locks = session::LockWait::new(timeout.parse().unwrap_or(0), stop);
         facts::gather(location.secret.as_ref(), table, &locks)
+    }
+
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>> {
+        Ok(Box::new(console::SqliteConsole::open(location.secret.as_ref(), stop)?))
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -200,16 +200,8 @@ impl<'a> Session<'a> {
 
     /// Makes long statements end with SQLITE_INTERRUPT once the user wants to stop.
     pub(super) fn watch(&mut self) {
-        unsafe extern "C" fn stopped(stop: *mut c_void) -> c_int {
-            // SAFETY: the session holds the reference while the handler is registered, and unregisters before it goes.
-            c_int::from(unsafe { &*stop.cast::<AtomicBool>() }.load(Relaxed))
-        }
-        // Looked at about every 10,000 instructions of SQLite's machine: some tenths of a millisecond.
-        // SAFETY: the callback fits the pointer, which is valid for 'a, longer than the session.
-        unsafe {
-            let stop = std::ptr::from_ref(self.locks.stop).cast_mut().cast::<c_void>();
-            ffi::sqlite3_progress_handler(self.connection().handle(), 10_000, Some(stopped), stop);
-        }
+        // SAFETY: the reference is valid for 'a, longer than the session, whose connection goes with it.
+        unsafe { watch(self.connection(), self.locks.stop) };
         self.watched = true;
     }
 
@@ -321,6 +313,23 @@ impl<'a> Session<'a> {
 impl Drop for Session<'_> {
     fn drop(&mut self) {
         self.discard();
+    }
+}
+
+/// Makes long statements of `connection` end with SQLITE_INTERRUPT once `stop` is set.
+///
+/// # Safety
+/// `stop` lives at least as long as the connection.
+pub(super) unsafe fn watch(connection: &Connection, stop: &AtomicBool) {
+    unsafe extern "C" fn stopped(stop: *mut c_void) -> c_int {
+        // SAFETY: the caller of `watch` promises that it lives.
+        c_int::from(unsafe { &*stop.cast::<AtomicBool>() }.load(Relaxed))
+    }
+    // Looked at about every 10,000 instructions of SQLite's machine: some tenths of a millisecond.
+    // SAFETY: the handle is open, and the callback fits the pointer.
+    unsafe {
+        let stop = std::ptr::from_ref(stop).cast_mut().cast::<c_void>();
+        ffi::sqlite3_progress_handler(connection.handle(), 10_000, Some(stopped), stop);
     }
 }
 

@@ -47,6 +47,8 @@ pub(super) struct Client<'a> {
     done: String,
     /// A COPY has begun and wants rows.
     is_copying: bool,
+    /// The command is a COPY for which there are rows.
+    has_rows: bool,
     /// What the statement is called that was prepared last.
     statement: String,
 }
@@ -124,6 +126,7 @@ impl<'a> Client<'a> {
             id: greeted.key.0,
             done: String::new(),
             is_copying: false,
+            has_rows: false,
             statement: String::new(),
         };
         if place.must_write {
@@ -188,6 +191,11 @@ impl<'a> Client<'a> {
         self.answer(each, |_| {})
     }
 
+    /// What the server called the last command that it was through with: `INSERT 0 5`, `ROLLBACK`.
+    pub(super) fn done(&self) -> &str {
+        &self.done
+    }
+
     /// Runs statements of which the last is COPY FROM STDIN, and sends the rows.
     pub(super) fn copy_in(&mut self, sql: &str, frame: Frame, rows: &[u8]) -> Result<u64, Failure> {
         self.copy_begin(sql, frame)?;
@@ -202,6 +210,7 @@ impl<'a> Client<'a> {
         frontend::query(sql, &mut self.link.outgoing)?;
         copy_data(frame.head, &mut self.link.outgoing);
         self.is_copying = true;
+        self.has_rows = true;
         Ok(())
     }
 
@@ -285,6 +294,7 @@ impl<'a> Client<'a> {
                 .and_then(|()| self.send(Link::flush))
                 .and_then(|()| self.answer(|_| {}, |_| {}));
         }
+        self.has_rows = false;
         self.link.outgoing.clear();
     }
 
@@ -332,6 +342,11 @@ impl<'a> Client<'a> {
                     };
                 }
                 Message::ParseComplete | Message::EmptyQueryResponse => is_answered = true,
+                // It would wait for them for ever.
+                Message::CopyInResponse(_) if !self.has_rows => {
+                    frontend::copy_fail("there are no rows", &mut self.link.outgoing)?;
+                    self.send(Link::flush)?;
+                }
                 Message::RowDescription(_)
                 | Message::ParameterStatus(_)
                 | Message::BindComplete
