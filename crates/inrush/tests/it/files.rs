@@ -1,8 +1,10 @@
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use inrush::plan::{DialectRequest, Durability, IfExists, Inference, Request, Verify};
-use inrush::{Unobserved, plan, run};
+use inrush::target::{Console, find};
+use inrush::{Kind, Unobserved, plan, run};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -119,4 +121,74 @@ fn check_jsonl(dir: &Path, rows: &[Row]) {
     load(dir, "in.csv", "jsonl:typed.jsonl", |request| request.inference = Inference::Infer);
     let typed = fs::read_to_string(dir.join("typed.jsonl")).unwrap();
     assert_eq!(typed.lines().count(), rows.len());
+}
+
+/// A console on a file of the test's own.
+fn console(path: &Path, scheme: &str) -> Box<dyn Console> {
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    let (target, location) = find(&format!("{scheme}:{}", path.display())).unwrap();
+    target.console(&location, &GO_ON).unwrap()
+}
+
+#[test]
+fn a_console_sums_a_column_and_adds_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    for (scheme, before, after) in [
+        (
+            "csv",
+            "\u{feff}id,\"two words\",t\r\n1,-5,\"a,\nb\"\r\n2,,\n3,\"7\",\"\"\n",
+            "\u{feff}id,\"two words\",t\r\n1,5,\"a,\nb\"\r\n2,,\n3,\"17\",\"\"\n",
+        ),
+        (
+            "jsonl",
+            "{\"id\":1,\"two words\": -5,\"t\":\"a,\\nb\"}\n{\"id\":2,\"two words\":null}\n\n{\"two words\":7}",
+            "{\"id\":1,\"two words\": 5,\"t\":\"a,\\nb\"}\n{\"id\":2,\"two words\":null}\n\n{\"two words\":17}",
+        ),
+    ] {
+        fs::write(&path, before).unwrap();
+        let mut it = console(&path, scheme);
+        assert_eq!(it.value("SUM two words").unwrap().as_deref(), Some("2"), "{scheme}");
+        assert_eq!(it.execute("add 10 to two words").unwrap(), 3);
+        assert_eq!(fs::read_to_string(&path).unwrap(), after);
+        assert_eq!(it.value("size").unwrap(), Some(after.len().to_string()));
+        let mut rows = Vec::new();
+        let count = it.query("ROWS", &mut |row| rows.push(row.len())).unwrap();
+        assert_eq!((count, rows), (3, if scheme == "csv" { vec![3, 3, 3] } else { vec![3, 2, 1] }));
+        // What fails changes nothing.
+        for (wrong, words) in [
+            ("ADD 9223372036854775807 TO two words", "out of range"),
+            ("ADD 1 TO t", "is no integer"),
+            ("SUM words", "there is no column words"),
+            ("SELECT 1", "no statement for a file"),
+        ] {
+            let error = it.execute(wrong).unwrap_err();
+            assert!(error.what().contains(words), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), after);
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert!(it.settings().unwrap().is_empty());
+        it.execute("DROP").unwrap();
+        assert!(it.value("SUM id").unwrap_err().what().starts_with("the file can't be used"));
+    }
+    // Arrays have their columns by number, and values of a chunk's end are changed as well.
+    let rows: String = (0..100_000).map(|n| format!("[{n},{}]\n", 2 * n)).collect();
+    fs::write(&path, rows).unwrap();
+    let mut it = console(&path, "jsonl");
+    assert_eq!(it.value("SUM column_2").unwrap().as_deref(), Some("9999900000"));
+    assert_eq!(it.execute("ADD 1 TO column_2").unwrap(), 100_000);
+    assert_eq!(it.value("SUM column_2").unwrap().as_deref(), Some("10000000000"));
+    assert_eq!(it.engine().unwrap(), "JSON Lines file");
+}
+
+#[test]
+fn a_console_stops_when_it_shall() {
+    static STOP: AtomicBool = AtomicBool::new(true);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    fs::write(&path, "id\n1\n").unwrap();
+    let (target, location) = find(&format!("csv:{}", path.display())).unwrap();
+    let mut console = target.console(&location, &STOP).unwrap();
+    assert_eq!(console.execute("ADD 1 TO id").unwrap_err().kind(), Kind::Interrupted);
+    assert_eq!(fs::read(&path).unwrap(), b"id\n1\n");
 }

@@ -74,6 +74,15 @@ pub(super) fn is_number(text: &[u8]) -> bool {
     rest.is_empty()
 }
 
+/// A value as text: a string's characters, anything else as it is written; `None` for null.
+pub(super) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
+    match raw.as_bytes() {
+        b"null" => None,
+        [b'"', ..] => Some(Cow::Owned(serde_json::from_str(raw).unwrap_or_default())),
+        _ => Some(Cow::Borrowed(raw)),
+    }
+}
+
 /// A row as it is written: an object, or an array.
 #[derive(Debug)]
 pub(super) enum JsonRow<'a> {
@@ -85,6 +94,16 @@ impl<'a> JsonRow<'a> {
     /// The row in a line; `None` when it is neither.
     pub(super) fn read(line: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(line).ok()
+    }
+
+    /// All values, in their order.
+    pub(super) fn values(&self) -> impl Iterator<Item = &'a str> {
+        let (members, values) = match self {
+            Self::Object(members) => (members.as_slice(), &[][..]),
+            Self::Array(values) => (&[][..], values.as_slice()),
+        };
+        let members = members.iter().map(|(_, value)| value.get());
+        members.chain(values.iter().map(|value| value.get()))
     }
 
     /// The value of a column, by name or position.

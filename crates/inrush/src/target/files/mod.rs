@@ -1,7 +1,9 @@
 //! CSV and JSON Lines files: a table that is a file.
 
+mod console;
 mod csv;
 mod facts;
+mod integers;
 mod json;
 mod jsonl;
 mod knobs;
@@ -17,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use crate::error::Result;
 use crate::plan::{Column, Plan, Request, TargetFacts, Type};
 use crate::target::way::Way;
-use crate::target::{Location, Strategy, Target};
+use crate::target::{Console, Location, Strategy, Target};
 use load::FileLoad;
 use place::{Format, Place};
 
@@ -75,6 +77,14 @@ impl Target for Files {
         _stop: &AtomicBool,
     ) -> Result<TargetFacts> {
         facts::gather(&Place::of(location), request)
+    }
+
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>> {
+        Ok(Box::new(console::FileConsole::new(Place::of(location), stop)))
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

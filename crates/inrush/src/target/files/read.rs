@@ -21,7 +21,7 @@ use crate::target::files::place::{Format, Place};
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// A mark that some programs put before UTF-8.
-const BOM: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
