@@ -34,13 +34,32 @@ pub(super) fn header(layout: &Layout) -> Vec<u8> {
     out
 }
 
+/// Values up to this length are looked at faster byte by byte.
+const SHORT: usize = 32;
+
+/// The bytes that a value without quotes can't have.
+static SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    special[b',' as usize] = true;
+    special[b'"' as usize] = true;
+    special[b'\n' as usize] = true;
+    special[b'\r' as usize] = true;
+    special
+};
+
+#[inline(always)]
+fn needs_quotes(value: &[u8]) -> bool {
+    if value.len() <= SHORT {
+        // All bytes without a branch: nearly every value has none of them.
+        return value.iter().fold(value.is_empty(), |any, byte| any | SPECIAL[usize::from(*byte)]);
+    }
+    memchr::memchr3(b',', b'"', b'\n', value).is_some() || memchr::memchr(b'\r', value).is_some()
+}
+
 /// Appends a value that isn't NULL.
 #[inline]
 pub(super) fn push_value(value: &[u8], out: &mut Vec<u8>) {
-    let needs_quotes = value.is_empty()
-        || memchr::memchr3(b',', b'"', b'\n', value).is_some()
-        || memchr::memchr(b'\r', value).is_some();
-    if !needs_quotes {
+    if !needs_quotes(value) {
         out.extend_from_slice(value);
         return;
     }
