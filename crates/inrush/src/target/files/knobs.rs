@@ -13,7 +13,7 @@ pub(super) const ROWS_PER_FLUSH: Knob = Knob {
     name: "rows_per_flush",
     kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
     default: "0",
-    about: "rows handed to the kernel in one write; 0 is a chunk's rows, 1 a write for every row",
+    about: "rows handed to the kernel in one write, if they take no more than 8 MiB; 0 is a chunk's rows, 1 a write for every row",
 };
 
 pub(super) const ROWS: Knob = Knob {

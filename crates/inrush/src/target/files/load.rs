@@ -120,7 +120,11 @@ impl<'a> FileLoad<'a> {
             io::ErrorKind::NotFound => no_directory(&path),
             _ => fail(error),
         })?;
-        let file = File::options().read(true).write(true).open(&pending.path).map_err(fail)?;
+        let file = File::options().write(true).open(&pending.path).map_err(|error| {
+            // One that can't be removed is swept by the next load.
+            let _ = fs::remove_file(&pending.path);
+            fail(error)
+        })?;
         let mut load = Self {
             plan,
             stop,
