@@ -21,6 +21,7 @@ Examples:
   inrush load dirty.csv shop.db --table orders --if-exists append --max-rejects 100
   zcat big.csv.gz | inrush load - big.db --table big --type code=text
   inrush load nodes.tsv osm.db --header no --json --durability process
+  inrush load weather.csv.gz csv:clean.csv --null NA
 
 Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their positions and reasons in
 SOURCE.rejects.csv.jsonl. Mend that file and load it with --if-exists append.
@@ -64,7 +65,8 @@ pub(crate) enum Command {
 /// What `load` and `plan` take.
 #[derive(Args)]
 pub(crate) struct LoadArgs {
-    /// Files or patterns to load, '-' for standard input; then the target: FILE.db, FILE.sqlite, FILE.sqlite3 or sqlite:PATH
+    /// Files or patterns to load, '-' for standard input; then the target: FILE.db, FILE.sqlite, FILE.sqlite3, sqlite:PATH,
+    /// mysql://USER@HOST/DATABASE, postgres://USER@HOST/DATABASE, csv:PATH or jsonl:PATH
     #[arg(value_name = "SOURCE... TARGET", num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub(crate) places: Vec<String>,
 

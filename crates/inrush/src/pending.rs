@@ -6,6 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+#[cfg(any(feature = "files", feature = "sqlite"))]
+use crate::error::Error;
+
 /// A file that is ours alone until this goes. The file itself stays: it is published or removed by name.
 #[derive(Debug)]
 pub(crate) struct Pending {
@@ -45,6 +48,28 @@ impl Pending {
             }
         }
     }
+}
+
+/// Where a link to a file that isn't there points: it is made there.
+#[cfg(any(feature = "files", feature = "sqlite"))]
+pub(crate) fn follow_link(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(goal) if !path.exists() => path = directory(&path).join(goal),
+            _ => break,
+        }
+    }
+    path
+}
+
+/// The directory that a new file would be in isn't there.
+#[cfg(any(feature = "files", feature = "sqlite"))]
+pub(crate) fn no_directory(path: &Path) -> Error {
+    let directory = directory(path).display();
+    Error::target(format!("the directory {directory} does not exist"))
+        .advise(format!("mkdir -p {directory}"))
 }
 
 fn prefix(path: &Path) -> String {

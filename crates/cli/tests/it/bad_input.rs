@@ -323,7 +323,7 @@ fn files_that_are_no_text() {
         refused(&fixture, "in.csv", &[], &["in.csv", word]);
     }
     // A database given as its own target.
-    fixture.refuses(&["shop.db", "shop.db"]).says(&["shop.db is an SQLite database"]);
+    fixture.misused(&["load", "shop.db", "shop.db"]).says(&["shop.db is source and target"]);
     // Behind a compression it is no better.
     fixture.write("in.csv", &parquet);
     fixture.tool("gzip", &["in.csv"], b"");

@@ -23,6 +23,8 @@ mod bad_target;
 mod commands;
 /// How a file is written: found by looking, or as told.
 mod dialects;
+/// CSV and JSON Lines files as targets.
+mod files;
 /// Several files, patterns, pipes.
 mod inputs;
 /// Keys and indexes, and rows whose key is there already.

@@ -52,6 +52,14 @@ pub fn plan(request: &Request, observer: &dyn Observer) -> Result<Plan> {
 fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
     let (target, location) = target::find(&request.target)?;
     let places = crate::source::expand(&request.sources)?;
+    for place in &places {
+        if let Place::File(input) = place
+            && location.files.iter().any(|file| same_file(file, input))
+        {
+            return Err(Error::usage(format!("{} is source and target", place.name()))
+                .advise("name another target, and put it in the source's place afterwards"));
+        }
+    }
     let table = match &request.table {
         Some(table) if table.is_empty() || table.contains('\0') => {
             return Err(Error::usage("--table needs a name that isn't empty and holds no NUL"));

@@ -263,7 +263,7 @@ fn spoilt<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
 }
 
 fn existing_columns(
-    TableFacts { columns: table_columns, needs, .. }: &TableFacts,
+    TableFacts { columns: table_columns, needs, by_name, .. }: &TableFacts,
     facts: &Facts,
     table: &str,
     reasons: &mut Vec<String>,
@@ -277,7 +277,7 @@ fn existing_columns(
         })
         .map(|field| field.name.as_str())
         .collect();
-    if facts.source.header && unknown.len() < fields.len() {
+    if facts.source.header && (*by_name || unknown.len() < fields.len()) {
         if !unknown.is_empty() {
             let names: Vec<&str> =
                 table_columns.iter().map(|column| column.name.as_str()).collect();
@@ -438,7 +438,8 @@ fn strategy(
             None => strategy.fit(request, facts, &mut knobs),
         };
         let why_not = match &fit {
-            Fit::Unusable { reason } => reason.clone(),
+            Fit::Foreign { .. } if named.is_none() => continue,
+            Fit::Unusable { reason } | Fit::Foreign { reason } => reason.clone(),
             Fit::Barred { reason } => {
                 hints.push(format!("not {}: {reason}", strategy.id()));
                 reason.clone()

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use inrush_scan::{Cutter, Tail};
+use inrush_scan::{Cutter, Dialect, Tail};
 
 use crate::error::{Error, Result};
 use crate::pipe::Meter;
@@ -37,36 +37,74 @@ fn feed_input(
     feeder: &mut Feeder<'_>,
 ) -> Result<bool> {
     let input = &source.inputs[file];
-    let mut reader = Ahead::new(source.open_body(file, meter)?);
-    let cutter = Cutter::new(&source.dialect);
+    let mut reader = ChunkReader::new(source.open_body(file, meter)?, &source.dialect);
     let mut byte = input.body_at;
     loop {
         let Some(mut parcel) = feeder.take() else { return Ok(false) };
         let bytes = &mut parcel.chunk.bytes;
+        match reader.next(bytes, chunk_bytes).map_err(|error| input.read_error(&error))? {
+            Next::Chunk => {}
+            Next::End => return Ok(true),
+            Next::TooLong => return Err(input.too_long(byte)),
+        }
+        let end = bytes.len() as u64;
+        meter.add_read(end);
+        parcel.chunk.origin = crate::pipe::Origin { file: file as u32, byte };
+        byte += end;
+        if !feeder.give(parcel) {
+            return Ok(false);
+        }
+    }
+}
+
+/// Reads an input chunk by chunk, each of whole records.
+pub(crate) struct ChunkReader<R> {
+    reader: Ahead<R>,
+    cutter: Cutter,
+}
+
+/// What a [`ChunkReader`] has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A chunk.
+    Chunk,
+    /// Nothing: the input is over.
+    End,
+    /// Part of a record that is longer than [`RECORD_BYTES_MAX`].
+    TooLong,
+}
+
+impl<R: Read> ChunkReader<R> {
+    /// A reader of `input`, which starts on a record boundary.
+    pub(crate) fn new(input: R, dialect: &Dialect) -> Self {
+        Self { reader: Ahead::new(input), cutter: Cutter::new(dialect) }
+    }
+
+    /// Reads the next chunk into `bytes`, whatever was in them: about `chunk_bytes`, and more where the first record is longer.
+    pub(crate) fn next(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        chunk_bytes: usize,
+    ) -> std::io::Result<Next> {
         bytes.clear();
         let mut goal = chunk_bytes;
         let end = loop {
-            let ended = reader.fill(bytes, goal).map_err(|error| input.read_error(&error))?;
+            let ended = self.reader.fill(bytes, goal)?;
             let tail = match (ended, bytes.len() >= RECORD_BYTES_MAX) {
                 (true, _) => Tail::End,
                 (false, true) => Tail::Limit,
                 (false, false) => Tail::More,
             };
-            match cutter.cut(bytes, chunk_bytes, tail) {
+            match self.cutter.cut(bytes, chunk_bytes, tail) {
                 Some(end) => break end,
-                None if bytes.is_empty() => return Ok(true),
+                None if bytes.is_empty() => return Ok(Next::End),
                 None if tail == Tail::More => goal = (goal * 2).min(RECORD_BYTES_MAX),
-                None => return Err(input.too_long(byte)),
+                None => return Ok(Next::TooLong),
             }
         };
-        reader.put_back(&bytes[end..]);
+        self.reader.put_back(&bytes[end..]);
         bytes.truncate(end);
-        meter.add_read(end as u64);
-        parcel.chunk.origin = crate::pipe::Origin { file: file as u32, byte };
-        byte += end as u64;
-        if !feeder.give(parcel) {
-            return Ok(false);
-        }
+        Ok(Next::Chunk)
     }
 }
 

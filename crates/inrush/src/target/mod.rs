@@ -16,6 +16,8 @@ mod channel;
 mod console;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod digits;
+#[cfg(feature = "files")]
+mod files;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod folder;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -31,7 +33,7 @@ mod sqlite;
 mod staging;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod statement;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "files", feature = "mysql", feature = "postgres"))]
 mod way;
 
 pub use console::{Console, Row, Setting};
@@ -45,6 +47,8 @@ pub static ALL: &[&dyn Target] = &[
     &mysql::Mysql,
     #[cfg(feature = "postgres")]
     &postgres::Postgres,
+    #[cfg(feature = "files")]
+    &files::Files,
 ];
 
 /// A kind of database.
@@ -173,6 +177,11 @@ pub enum Fit {
     /// It can't, for this reason.
     Unusable {
         /// One sentence.
+        reason: String,
+    },
+    /// It isn't for such a target, and nobody has to be told: another strategy is.
+    Foreign {
+        /// One sentence, for who asks for it all the same.
         reason: String,
     },
     /// It could if the administrator let it; users are told what they miss.

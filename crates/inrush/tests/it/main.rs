@@ -12,6 +12,9 @@ mod case;
 mod console;
 /// Two databases that have to be the same to SQLite, whoever wrote them.
 mod database;
+/// Tables to CSV and JSON Lines files, and what is read from those.
+#[cfg(feature = "files")]
+mod files;
 /// `sqlite/pages` against `sqlite/bind`: for every input the same table, the same bad rows, the same words.
 mod pages;
 /// Numbers that look random and are the same in every run with the same seed.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::error::{Error, Kind, Result};
-use crate::pending::{Pending, directory};
+use crate::pending::{Pending, directory, follow_link, no_directory};
 use crate::target::sqlite::JOURNALS;
 
 /// Where a database is, as a location says it.
@@ -392,19 +392,6 @@ pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Conne
     }
 }
 
-/// Where a link to a database that isn't there points: it is made there.
-pub(super) fn follow_link(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    // As many links as Linux follows.
-    for _ in 0..40 {
-        match fs::read_link(&path) {
-            Ok(goal) if !path.exists() => path = directory(&path).join(goal),
-            _ => break,
-        }
-    }
-    path
-}
-
 /// A journal of another database, left beside the place of a new one, would be played back into it by whoever opens it next.
 pub(super) fn refuse_leftovers(path: &Path) -> Result<()> {
     match JOURNALS[1..].iter().map(|suffix| with_suffix(path, suffix)).find(|name| name.exists()) {
@@ -432,13 +419,6 @@ fn remove_database(path: &Path) {
         // Most of them aren't there; one that can't be removed is swept by the next load.
         let _ = fs::remove_file(name);
     }
-}
-
-/// The directory that a new database would be in isn't there.
-pub(super) fn no_directory(path: &Path) -> Error {
-    let directory = directory(path).display();
-    Error::target(format!("the directory {directory} does not exist"))
-        .advise(format!("mkdir -p {directory}"))
 }
 
 /// SQLite's error in the user's words: what happened, and what to try.

@@ -1,0 +1,135 @@
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+use super::loaded;
+use crate::fixture::Fixture;
+
+fn with_files() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "size,id\n2.5,2\n,3\n").write("out", "id,name,size\n1,\"a, b\",1.0");
+    fixture
+}
+
+#[test]
+fn rows_are_added_by_name_in_the_order_of_the_file() {
+    let fixture = with_files();
+    let run = fixture.refuses(&["in.csv", "csv:out"]);
+    run.says(&["out holds rows already", "--if-exists append", "--if-exists replace"]);
+    let before = fs::metadata(fixture.path("out")).unwrap().ino();
+    let out = loaded(&fixture, &["in.csv", "csv:out", "--if-exists", "append"]);
+    assert_eq!(out, "id,name,size\n1,\"a, b\",1.0\n2,,2.5\n3,,\n");
+    // Another file: nobody could have seen half of it.
+    assert_ne!(fs::metadata(fixture.path("out")).unwrap().ino(), before);
+    assert_eq!(fixture.names(), ["in.csv", "out"]);
+    // Without a header by position.
+    fixture.write("in.csv", "7,x,y\n8,x,y\n");
+    let args = ["in.csv", "csv:out", "--if-exists", "append", "--header", "no"];
+    assert!(loaded(&fixture, &args).ends_with("3,,\n7,x,y\n8,x,y\n"));
+}
+
+#[test]
+fn a_header_alone_is_an_empty_table() {
+    let fixture = with_files();
+    fixture.write("out", "\u{feff}id,size\r\n");
+    assert_eq!(loaded(&fixture, &["in.csv", "csv:out"]), "\u{feff}id,size\r\n2,2.5\n3,\n");
+    // An empty file is none.
+    fixture.write("out", "");
+    assert_eq!(loaded(&fixture, &["in.csv", "csv:out"]), "size,id\n2.5,2\n,3\n");
+}
+
+#[test]
+fn truncate_keeps_the_columns_and_replace_does_not() {
+    let fixture = with_files();
+    let out = loaded(&fixture, &["in.csv", "csv:out", "--if-exists", "truncate"]);
+    assert_eq!(out, "id,name,size\n2,,2.5\n3,,\n");
+    let out = loaded(&fixture, &["in.csv", "csv:out", "--if-exists", "replace"]);
+    assert_eq!(out, "size,id\n2.5,2\n,3\n");
+    let run = fixture.refuses(&["in.csv", "csv:out", "--if-exists", "fail"]);
+    run.says(&["out is there already"]);
+    fixture.write("out", "");
+    fixture.refuses(&["in.csv", "csv:out", "--if-exists", "fail"]).says(&["is there already"]);
+    // What is replaced may be anything.
+    fixture.write("out", b"\x89PNG\0\n\xff\n\"");
+    let out = loaded(&fixture, &["in.csv", "csv:out", "--if-exists", "replace"]);
+    assert_eq!(out, "size,id\n2.5,2\n,3\n");
+}
+
+#[test]
+fn a_header_of_other_columns_is_refused() {
+    for (header, words) in [
+        ("id,name\n1,a\n", &["no column size"][..]),
+        ("x,y\n1,2\n", &["no column size, id", "x, y"]),
+        ("id;size\n1;2\n", &["no column size, id"]),
+        ("id,size,id\n1,2,3\n", &["names column 'id' twice"]),
+        ("\"id,size\n", &["no header"]),
+    ] {
+        let fixture = with_files();
+        fixture.write("out", header);
+        let run = fixture
+            .leaves_all(|| fixture.load(&["in.csv", "csv:out", "--if-exists", "append"]).exits(1));
+        run.says(words);
+    }
+}
+
+#[test]
+fn json_rows_are_added_with_the_types_of_those_that_are_there() {
+    let fixture = with_files();
+    fixture.write("out", "{\"id\":1,\"size\":\"big\",\"ok\":true}\n\n{\"id\":2,\"size\":null}");
+    let out = loaded(&fixture, &["in.csv", "jsonl:out", "--if-exists", "append"]);
+    let (_, new) = out.split_once("null}\n").unwrap();
+    assert_eq!(
+        new,
+        "{\"id\":2,\"size\":\"2.5\",\"ok\":null}\n{\"id\":3,\"size\":null,\"ok\":null}\n"
+    );
+    // A value that isn't of the type is a bad row.
+    fixture.write("out", "{\"id\":1,\"size\":1}\n");
+    let args = ["in.csv", "jsonl:out", "--if-exists", "append"];
+    fixture.refuses(&args).says(&["line 2, column size: '2.5' is not an integer"]);
+    // Arrays by position, and no mixture.
+    fixture.write("out", "[1.5,1]\n[null,0]\n");
+    assert_eq!(loaded(&fixture, &args), "[1.5,1]\n[null,0]\n[2.5,2]\n[null,3]\n");
+    fixture
+        .misused(&[&["load"], &args[..], &["--set", "rows=object"]].concat())
+        .says(&["holds its rows as arrays"]);
+    for other in ["1,2\n", "[1,2]\n{\"id\":1}\n", "{\"id\":1,\"id\":2}\n{\n"] {
+        fixture.write("out", other);
+        fixture.leaves_all(|| fixture.load(&args).exits(1).says(&["does not hold a row of JSON"]));
+    }
+}
+
+#[test]
+fn a_quote_that_the_old_file_leaves_open_swallows_no_row() {
+    // The rows would be read otherwise once the quote closes: what is read back is what counts.
+    let fixture = with_files();
+    fixture.write("out", "id,size\n1,\"open\n").write("in.csv", "id,size\n2,\"x\"\"\ny\"\n3,4\n");
+    let load = ["in.csv", "csv:out", "--if-exists", "append"];
+    let before = fixture.read("out");
+    let run = fixture.load(&load);
+    match run.status.code() {
+        Some(0) => {
+            let out = fixture.read("out");
+            assert!(out.starts_with(&before) && out.ends_with(b"3,4\n"));
+        }
+        code => assert_eq!((code, fixture.read("out")), (Some(1), before)),
+    }
+}
+
+#[test]
+fn permissions_and_links_stay() {
+    let fixture = with_files();
+    fs::create_dir(fixture.path("data")).unwrap();
+    fs::rename(fixture.path("out"), fixture.path("data/real")).unwrap();
+    symlink("data/real", fixture.path("out")).unwrap();
+    for how in ["append", "truncate", "replace"] {
+        fs::set_permissions(fixture.path("data/real"), Permissions::from_mode(0o640)).unwrap();
+        loaded(&fixture, &["in.csv", "csv:out", "--if-exists", how]);
+        assert!(fs::symlink_metadata(fixture.path("out")).unwrap().is_symlink());
+        let real = fs::metadata(fixture.path("data/real")).unwrap();
+        assert_eq!(real.permissions().mode() & 0o777, 0o640, "{how}");
+        assert_eq!(fs::read_dir(fixture.path("data")).unwrap().count(), 1);
+    }
+    // A link to nothing yet.
+    symlink("data/new", fixture.path("later")).unwrap();
+    fixture.load(&["in.csv", "csv:later"]).exits(0);
+    assert_eq!(fs::read(fixture.path("data/new")).unwrap(), b"size,id\n2.5,2\n,3\n");
+}

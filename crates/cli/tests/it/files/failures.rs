@@ -1,0 +1,198 @@
+use std::fs::{self, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::TARGETS;
+use crate::disk::{Disk, has_mounts_of_its_own};
+use crate::fixture::{Fixture, INRUSH, Outcome, Random, finish, is_root, start};
+
+const ROWS: u32 = 60_000;
+
+fn rows() -> String {
+    (0..ROWS).map(|n| format!("{n},name {n}\n")).collect()
+}
+
+#[test]
+fn places_where_no_file_can_be() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    fs::create_dir(fixture.path("folder")).unwrap();
+    for scheme in ["csv", "jsonl"] {
+        let refuses = |path: &str| {
+            let target = format!("{scheme}:{path}");
+            fixture.refuses(&["in.csv", &target])
+        };
+        refuses("nowhere/out").says(&["the directory nowhere does not exist", "mkdir -p nowhere"]);
+        refuses("folder").says(&["folder is a directory"]);
+        refuses("folder/none/").says(&["names a directory"]);
+        refuses("/dev/null").says(&["no plain file"]);
+    }
+    let misused = |args: &[&str]| fixture.misused(&[&["load", "in.csv"], args].concat());
+    misused(&["csv:-"]).says(&["standard output is no target"]);
+    misused(&["csv:out.csv.gz"]).says(&["not compressed"]);
+    misused(&["csv:out", "--primary-key", "id"]).says(&["no keys"]);
+    misused(&["jsonl:out", "--index", "id"]).says(&["no indexes"]);
+    misused(&["csv:out", "--on-conflict", "skip"]).says(&["no keys"]);
+    misused(&["csv:out", "--strategy", "jsonl"]).says(&["the target is a CSV file"]);
+    misused(&["csv:out", "--set", "rows=array"]).says(&["no knob 'rows'"]);
+    misused(&["csv:out", "--lanes", "2"]).says(&["can use 1"]);
+    misused(&["out.csv"]).says(&["'out.csv' names no target", "csv:PATH or jsonl:PATH"]);
+}
+
+#[test]
+fn a_file_is_not_source_and_target() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n").write("other.csv", "id\n2\n");
+    std::os::unix::fs::symlink("in.csv", fixture.path("link")).unwrap();
+    for target in ["csv:in.csv", "csv:./in.csv", "csv:link", "jsonl:in.csv"] {
+        let args = ["load", "*.csv", target, "--if-exists", "replace"];
+        fixture.misused(&args).says(&["in.csv is source and target"]);
+    }
+}
+
+#[test]
+fn a_file_or_directory_that_is_read_only() {
+    if is_root() {
+        eprintln!("SKIPPED: root may write everything");
+        return;
+    }
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n").write("out", "id\n7\n");
+    fs::set_permissions(fixture.path("out"), Permissions::from_mode(0o444)).unwrap();
+    let append = ["in.csv", "csv:out", "--if-exists", "append"];
+    fixture.refuses(&append).says(&["cannot write out", "permissions of the file"]);
+    fs::set_permissions(fixture.dir(), Permissions::from_mode(0o555)).unwrap();
+    let run = fixture.refuses(&["in.csv", "csv:new"]);
+    fs::set_permissions(fixture.dir(), Permissions::from_mode(0o755)).unwrap();
+    run.says(&["cannot write new", "permissions of the directory"]);
+}
+
+/// Kills loads at moments that look random, spread over the time that one takes.
+fn kill_loads(seed: u64, target: &str, how: &str, old: &str) {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", format!("id,name\n{}", rows())).write("out", old);
+    let args = ["load", "in.csv", target, "--if-exists", how, "--set", "rows_per_flush=100"];
+    let began = Instant::now();
+    fixture.inrush(&args).exits(0);
+    let mut whole = began.elapsed();
+    let new = fixture.read("out");
+    let mut random = Random(seed);
+    println!("seed {seed:#x}, {target}, {how}, a whole load takes {whole:?}");
+    let mut cut = 0;
+    while cut < 5 {
+        fixture.write("out", old);
+        let moment = whole.mul_f64((f64::from(cut) + random.share()) / 5.0);
+        let mut child = start(&mut fixture.command(&args));
+        sleep(moment);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = fixture.read("out");
+        if found == new {
+            // The load was over before the signal came: other tests had left it more of the machine than the first.
+            whole = whole.mul_f64(0.8);
+            continue;
+        }
+        assert!(found == old.as_bytes(), "neither nothing nor all");
+        cut += 1;
+    }
+    // What the dead left is swept.
+    fixture.inrush(&args).exits(0);
+    assert!(fixture.read("out") == new);
+    assert_eq!(fixture.names(), ["in.csv", "out"]);
+}
+
+#[test]
+fn a_killed_load_leaves_the_old_file() {
+    kill_loads(0x1, "csv:out", "append", "id,name\n7,\"old\"\n");
+    kill_loads(0x2, "csv:out", "replace", "what,ever\n1,2\n");
+    kill_loads(0x3, "jsonl:out", "append", "{\"id\":7,\"name\":\"old\"}\n");
+}
+
+/// Feeds a load until it writes to its hidden file, and then no more.
+fn begin(fixture: &Fixture, child: &mut Child) {
+    let input = child.stdin.as_mut().unwrap();
+    input.write_all(b"id,name\n").unwrap();
+    // More than a load looks at before it begins.
+    (0..5).for_each(|_| input.write_all(rows().as_bytes()).unwrap());
+    let began = Instant::now();
+    while !fixture.names().iter().any(|name| name.starts_with(".out.inrush-")) {
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", fixture.names());
+        sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_load_that_is_stopped_or_fails_leaves_the_old_file() {
+    for target in TARGETS {
+        let fixture = Fixture::new();
+        let old =
+            if target == "csv:out" { "id,name\n7,o\n" } else { "{\"id\":7,\"name\":\"o\"}\n" };
+        fixture.write("in.csv", format!("id,name\n{}x\n", rows())).write("out", old);
+        fixture.refuses(&["in.csv", target, "--if-exists", "append"]).says(&["line 60002"]);
+        // Interrupted while it waits for a source that never ends.
+        let args = ["load", "-", target, "--if-exists", "append", "--header", "yes"];
+        let before = fixture.snapshot();
+        let mut child = start(&mut fixture.command(&args));
+        begin(&fixture, &mut child);
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let run = Outcome::of(args.join(" "), (child.wait().unwrap(), Vec::new(), Vec::new()));
+        assert_eq!(run.status.code(), Some(130));
+        fixture.assert_unchanged(&before);
+    }
+}
+
+#[test]
+fn what_somebody_else_has_written_meanwhile_is_not_lost() {
+    for old in [None, Some("id,name\n")] {
+        let fixture = Fixture::new();
+        if let Some(old) = old {
+            fixture.write("out", old);
+        }
+        let mut child = start(&mut fixture.command(&["load", "-", "csv:out", "--header", "yes"]));
+        begin(&fixture, &mut child);
+        fixture.write("out", "id,name\n1,theirs\n");
+        let run = Outcome::of("load".to_owned(), finish(child, b"1,ours\n"));
+        run.exits(1).says(&["changed by somebody else"]).ends_with_nothing_changed();
+        assert_eq!(fixture.read("out"), b"id,name\n1,theirs\n");
+        assert_eq!(fixture.names(), ["out"]);
+    }
+}
+
+#[test]
+fn a_full_disk() {
+    if !has_mounts_of_its_own("files::failures::a_full_disk") {
+        return;
+    }
+    let fixture = Fixture::new();
+    fixture.write("in.csv", format!("id,name\n{}", rows()));
+    fs::create_dir(fixture.path("disk")).unwrap();
+    let disk = Disk::over(fixture.path("disk"), "256k");
+    for target in ["csv:disk/out", "jsonl:disk/out"] {
+        fixture.refuses(&["in.csv", target]).says(&["the disk is full", "df -h disk"]);
+        assert!(fs::read_dir(fixture.path("disk")).unwrap().next().is_none());
+    }
+    // Two thirds of it are taken: the copy does not fit, and the old file is as it was.
+    let old = format!("id,name\n{}", "1,a\n".repeat(40_000));
+    fixture.write("disk/out", &old);
+    let append = ["in.csv", "csv:disk/out", "--if-exists", "append"];
+    fixture.refuses(&append).says(&["the disk is full"]);
+    assert!(fixture.read("disk/out") == old.as_bytes());
+    disk.resize("64m");
+    fixture.load(&append).exits(0);
+}
+
+#[test]
+fn a_file_size_limit() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", format!("id,name\n{}", rows()));
+    let script = "trap '' XFSZ; ulimit -f 100; exec \"$0\" load in.csv csv:out";
+    let mut command = Command::new("bash");
+    command.args(["-c", script, INRUSH]).current_dir(fixture.dir());
+    let run = Outcome::of(script.to_owned(), finish(start(&mut command), b""));
+    run.exits(1).says(&["file size limit", "ulimit -f"]).ends_with_nothing_changed();
+    assert_eq!(fixture.names(), ["in.csv"]);
+}

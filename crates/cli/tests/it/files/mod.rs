@@ -1,0 +1,18 @@
+/// Files that are there: rows added, replaced, refused.
+mod existing;
+/// What no load can go well with, and what is left of one that ended early.
+mod failures;
+/// What a value becomes, and that it comes back.
+mod values;
+
+use crate::fixture::Fixture;
+
+/// The target in a test's directory, by its name's ending.
+const TARGETS: [&str; 2] = ["csv:out", "jsonl:out"];
+
+/// A load that succeeds: what the file `out` then holds.
+#[track_caller]
+fn loaded(fixture: &Fixture, args: &[&str]) -> String {
+    fixture.load(&[args, &["--verify", "checksum"]].concat()).exits(0);
+    String::from_utf8(fixture.read("out")).unwrap()
+}

@@ -1,0 +1,27 @@
+//! Parameters of the strategies.
+
+use crate::target::{Knob, KnobKind};
+
+pub(super) const FSYNC: Knob = Knob {
+    name: "fsync",
+    kind: KnobKind::Choice(&["end", "never", "flush"]),
+    default: "end",
+    about: "when the disk is waited for: once all rows are written, never (also with --durability process or none), or after every flush (fdatasync) and at the end",
+};
+
+pub(super) const ROWS_PER_FLUSH: Knob = Knob {
+    name: "rows_per_flush",
+    kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
+    default: "0",
+    about: "rows handed to the kernel in one write, if they take no more than 8 MiB; 0 is a chunk's rows, 1 a write for every row",
+};
+
+pub(super) const ROWS: Knob = Knob {
+    name: "rows",
+    kind: KnobKind::Choice(&["object", "array"]),
+    default: "object",
+    about: "a row as an object with the columns' names, or as an array of the values alone; a file that holds rows already keeps its kind",
+};
+
+pub(super) static CSV: [Knob; 2] = [FSYNC, ROWS_PER_FLUSH];
+pub(super) static JSONL: [Knob; 3] = [FSYNC, ROWS_PER_FLUSH, ROWS];

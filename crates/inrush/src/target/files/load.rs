@@ -1,0 +1,318 @@
+//! A load into a file, step by step.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::error::{Aftermath, Error, Result};
+use crate::pending::{Pending, directory, no_directory};
+use crate::pipe::encode::Shape;
+use crate::pipe::{Ack, Cell, Checksum, Chunk, Encode, RowMark, Wire};
+use crate::plan::{Action, Durability, Facts, Plan, Request, Verify};
+use crate::target::files::facts::{self, FORMAT, ROWS};
+use crate::target::files::knobs;
+use crate::target::files::layout::Layout;
+use crate::target::files::output::{Output, WAITING_MAX};
+use crate::target::files::place::{Format, Place, Version};
+use crate::target::files::read::{self, Contents};
+use crate::target::files::{csv, jsonl};
+use crate::target::{Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
+
+/// What both strategies answer to `fit`.
+pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
+    if setting(FORMAT).and_then(Format::of_scheme) != Some(format) {
+        return Fit::Foreign { reason: format!("the target is a {}", facts.target.engine) };
+    }
+    let table = facts.target.table.as_ref();
+    if let Some(rows) = setting(ROWS)
+        && table.is_some_and(|table| table.holds_rows && !table.columns.is_empty())
+        && knobs.get(knobs::ROWS.name).is_some()
+    {
+        knobs.suggest(knobs::ROWS.name, rows);
+        if knobs.word(knobs::ROWS.name) != rows {
+            return Fit::Unusable { reason: format!("the file holds its rows as {rows}s") };
+        }
+    }
+    if request.durability != Durability::Durable {
+        knobs.suggest(knobs::FSYNC.name, "never");
+    }
+    let durability = match knobs.word(knobs::FSYNC.name) {
+        "never" => Durability::Process,
+        _ => Durability::Durable,
+    };
+    Fit::Usable {
+        atomic: true,
+        durability,
+        lanes: 1,
+        lanes_max: 1,
+        // The lane copies bytes into the kernel, and waits for the disk at the end.
+        encoders: facts.processors.saturating_sub(1),
+        notes: Vec::new(),
+    }
+}
+
+/// What a load takes in memory whose encoder makes `growth` bytes of one, at worst.
+pub(super) fn memory(growth: usize, request: &Request) -> Memory {
+    // The narrowest field is a delimiter, and noted in a cell where values are summed.
+    let cells = if request.verify == Verify::Checksum { size_of::<Cell>() } else { 0 };
+    Memory {
+        wire_bytes_per_byte: growth + cells + size_of::<RowMark>() / 2,
+        // Rows that wait for others, the program itself, and the buffer that the file is read back with.
+        fixed_bytes: (WAITING_MAX as u64) * 2 + (8 << 20),
+        chunk_bytes: 256 << 10,
+    }
+}
+
+/// A load under way.
+pub(super) struct FileLoad<'a> {
+    plan: &'a Plan,
+    stop: &'a AtomicBool,
+    place: Place,
+    /// The file behind links.
+    path: PathBuf,
+    /// What was there when the load began.
+    version: Option<Version>,
+    /// Where rows go until the commit; `None` afterwards.
+    pending: Option<Pending>,
+    output: Output,
+    layout: Layout,
+    shape: Arc<Shape>,
+    before: Contents,
+}
+
+impl<'a> FileLoad<'a> {
+    pub(super) fn start(
+        format: Format,
+        plan: &'a Plan,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Load + 'a>> {
+        let place = Place::of(&plan.location);
+        let fail = |error: io::Error| place.write_error(&error);
+        let found = place.found()?;
+        let action = plan.choice.action;
+        // Between plan and load somebody else may have written.
+        let is_there = found.as_ref().is_some_and(|found| found.len() > 0);
+        let as_planned = match &plan.facts.target.table {
+            None => !is_there,
+            Some(_) if action == Action::Replace => true,
+            Some(table) => is_there && facts::read(&place)?.table.as_ref() == Some(table),
+        };
+        if !as_planned {
+            return Err(Error::target(format!(
+                "{} has changed since the plan was made",
+                place.path.display()
+            ))
+            .advise("run the load again: it will look at what is there now"));
+        }
+        let path = place.real_path();
+        if found.is_some() {
+            // A directory's owner may replace what can't be written; that is not what its permissions ask for.
+            File::options().write(true).open(&path).map_err(|error| {
+                Error::target(format!("cannot write {}: {error}", place.path.display()))
+                    .advise("check the permissions of the file")
+            })?;
+        }
+        let pending = Pending::create(&path, false).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => no_directory(&path),
+            _ => fail(error),
+        })?;
+        let file = File::options().write(true).open(&pending.path).map_err(|error| {
+            // One that can't be removed is swept by the next load.
+            let _ = fs::remove_file(&pending.path);
+            fail(error)
+        })?;
+        let mut load = Self {
+            plan,
+            stop,
+            version: found.as_ref().map(Version::of),
+            pending: Some(pending),
+            output: Output::new(file, &plan.choice.knobs),
+            layout: Layout::of(plan),
+            shape: Arc::new(plan.shape()),
+            before: Contents { rows: 0, sums: None },
+            place,
+            path,
+        };
+        match action {
+            Action::Append => load.copy_old()?,
+            Action::Create | Action::Replace | Action::Truncate => {
+                if let Some(found) = found {
+                    let path = load.pending_path();
+                    fs::set_permissions(path, found.permissions())
+                        .map_err(|error| load.place.write_error(&error))?;
+                }
+                if format == Format::Csv {
+                    let header = csv::header(&load.layout);
+                    load.output.head(&header).map_err(|error| load.place.write_error(&error))?;
+                }
+            }
+        }
+        let verify = load.plan.request.verify;
+        if verify != Verify::None && action == Action::Append {
+            load.before = load.contents()?;
+        } else if verify == Verify::Checksum {
+            load.before.sums = Some(Checksum::new(load.plan.choice.columns.len()));
+        }
+        Ok(Box::new(load))
+    }
+
+    /// The old rows, to which new ones are added: the file of that name stays as it is until all are there.
+    fn copy_old(&mut self) -> Result<()> {
+        let copied = || -> io::Result<File> {
+            let path = self.pending_path();
+            fs::copy(&self.path, path)?;
+            let mut file = File::options().read(true).write(true).open(path)?;
+            let len = file.seek(SeekFrom::End(0))?;
+            let mut last = [b'\n'];
+            if len > 0 {
+                file.seek(SeekFrom::End(-1))?;
+                file.read_exact(&mut last)?;
+            }
+            // The last line may have no end.
+            if last != *b"\n" {
+                io::Write::write_all(&mut file, b"\n")?;
+            }
+            Ok(file)
+        };
+        let file = copied().map_err(|error| self.place.write_error(&error))?;
+        self.output = Output::new(file, &self.plan.choice.knobs);
+        Ok(())
+    }
+
+    fn pending_path(&self) -> &std::path::Path {
+        self.pending.as_ref().map_or(&self.path, |pending| &pending.path)
+    }
+
+    /// What the file that is being written holds.
+    fn contents(&self) -> Result<Contents> {
+        let sums = self.plan.request.verify == Verify::Checksum;
+        let columns = sums.then_some(self.plan.choice.columns.as_slice());
+        read::contents(&self.place, self.pending_path(), &self.layout, columns, self.stop)
+    }
+
+    /// Gives the file its name, at once for whoever reads it.
+    fn publish(&self) -> Result<()> {
+        let pending = self.pending_path();
+        let fail = |error: io::Error| self.place.write_error(&error);
+        let now = self.place.found()?.as_ref().map(Version::of);
+        if now != self.version || self.place.real_path() != self.path {
+            return Err(self.place.changed());
+        }
+        if now.is_some() {
+            return fs::rename(pending, &self.path).map_err(fail);
+        }
+        // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
+        match fs::hard_link(pending, &self.path) {
+            Ok(()) => {
+                // The name that is left would be swept by the next load.
+                let _ = fs::remove_file(pending);
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.place.changed()),
+            // A file system without hard links.
+            Err(_) => fs::rename(pending, &self.path).map_err(fail),
+        }
+    }
+
+    fn discard(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            // One that can't be removed is swept by the next load.
+            let _ = fs::remove_file(&pending.path);
+        }
+    }
+}
+
+impl Load for FileLoad<'_> {
+    fn encoder(&self) -> Box<dyn Encode> {
+        let encoder = match self.place.format {
+            Format::Csv => csv::encoder,
+            Format::Jsonl => jsonl::encoder,
+        };
+        encoder(Arc::clone(&self.shape), self.plan, &self.layout)
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        Ok(vec![Box::new(FileLane {
+            output: &mut self.output,
+            place: &self.place,
+            columns: self.plan.choice.columns.len(),
+            sums: self.plan.request.verify == Verify::Checksum,
+        })])
+    }
+
+    fn indexes(&self) -> bool {
+        false
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
+        let after = self.contents()?;
+        let difference = sent.miscounted(self.before.rows, after.rows, self.plan).or_else(|| {
+            let arrived = after.sums.as_ref()?.since(self.before.sums.as_ref()?);
+            sent.differs(&arrived, self.plan)
+        });
+        Ok(Verdict { ok: difference.is_none(), difference })
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        self.output.sync().map_err(|error| self.place.write_error(&error))?;
+        self.publish()?;
+        self.pending = None;
+        let knobs = &self.plan.choice.knobs;
+        let fsync = knobs.word(knobs::FSYNC.name).to_owned();
+        let mut settings = BTreeMap::from([(knobs::FSYNC.name.to_owned(), fsync)]);
+        if self.output.is_synced() {
+            // The file is in place; some file systems can't sync a directory, and that undoes nothing.
+            let synced = File::open(directory(&self.path)).and_then(|folder| folder.sync_all());
+            if let Err(error) = synced {
+                let unsure = format!("the directory could not be synced: {error}");
+                settings.insert("directory".to_owned(), unsure);
+            }
+        }
+        Ok(settings)
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        self.discard();
+        Aftermath::NothingChanged
+    }
+}
+
+impl Drop for FileLoad<'_> {
+    fn drop(&mut self) {
+        self.discard();
+    }
+}
+
+/// The file takes what the encoder made, byte for byte.
+struct FileLane<'l> {
+    output: &'l mut Output,
+    place: &'l Place,
+    columns: usize,
+    sums: bool,
+}
+
+impl Lane for FileLane<'_> {
+    fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack> {
+        self.output.rows(wire).map_err(|error| self.place.write_error(&error))?;
+        let checksum = self.sums.then(|| {
+            let mut sums = Checksum::new(self.columns);
+            for row in wire.cells.chunks_exact(self.columns.max(1)) {
+                sums.add_row(row, chunk, wire);
+            }
+            sums
+        });
+        Ok(Ack { loaded: wire.rows.len() as u64, checksum, ..Ack::default() })
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.output.flush().map_err(|error| self.place.write_error(&error))
+    }
+}

@@ -1,0 +1,127 @@
+//! CSV and JSON Lines files: a table that is a file.
+
+mod console;
+mod csv;
+mod facts;
+mod integers;
+mod json;
+mod jsonl;
+mod knobs;
+mod layout;
+mod load;
+mod output;
+mod place;
+mod read;
+mod types;
+
+use std::sync::atomic::AtomicBool;
+
+use crate::error::Result;
+use crate::plan::{Column, Plan, Request, TargetFacts, Type};
+use crate::target::way::Way;
+use crate::target::{Console, Location, Strategy, Target};
+use load::FileLoad;
+use place::{Format, Place};
+
+static STRATEGIES: [&dyn Strategy; 2] = [
+    &Way {
+        id: "files/csv",
+        about: "a CSV file (RFC 4180), written under a hidden name and put in place when it is whole",
+        knobs: &knobs::CSV,
+        fit: |request, facts, knobs| load::fit(Format::Csv, request, facts, knobs),
+        memory: |request| load::memory(csv::GROWTH, request),
+        start: |plan, stop| FileLoad::start(Format::Csv, plan, stop),
+    },
+    &Way {
+        id: "files/jsonl",
+        about: "a JSON Lines file, written under a hidden name and put in place when it is whole",
+        knobs: &knobs::JSONL,
+        fit: |request, facts, knobs| load::fit(Format::Jsonl, request, facts, knobs),
+        memory: |request| load::memory(jsonl::GROWTH, request),
+        start: |plan, stop| FileLoad::start(Format::Jsonl, plan, stop),
+    },
+];
+
+/// Files of text.
+pub(super) struct Files;
+
+impl Target for Files {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn spelling(&self) -> &'static str {
+        "csv:PATH or jsonl:PATH"
+    }
+
+    fn claim(&self, text: &str) -> Option<Location> {
+        let (scheme, path) = text.split_once(':')?;
+        Format::of_scheme(scheme)?;
+        let path = path.strip_prefix("//").unwrap_or(path);
+        (!path.is_empty()).then(|| Location {
+            secret: format!("{scheme}:{path}"),
+            shown: path.to_owned(),
+            files: vec![path.into()],
+        })
+    }
+
+    fn strategies(&self) -> &'static [&'static dyn Strategy] {
+        &STRATEGIES
+    }
+
+    fn facts(
+        &self,
+        location: &Location,
+        _table: &str,
+        request: &Request,
+        _stop: &AtomicBool,
+    ) -> Result<TargetFacts> {
+        facts::gather(&Place::of(location), request)
+    }
+
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>> {
+        Ok(Box::new(console::FileConsole::new(Place::of(location), stop)))
+    }
+
+    fn nul_fault(&self) -> Option<&'static str> {
+        // A CSV file holds it as the byte that it is, JSON as an escape; what reads these files reads lengths, not C strings.
+        None
+    }
+
+    fn spell(&self, column: &Column, plan: &Plan) -> String {
+        let words = match (Place::of(&plan.location).format, column.ty) {
+            (Format::Csv, _) => "as written",
+            (Format::Jsonl, Type::Integer | Type::Float) => "number",
+            (Format::Jsonl, ty @ Type::Decimal { .. }) if types::is_safe_decimal(ty) => "number",
+            (Format::Jsonl, Type::Boolean) => "true, false",
+            (Format::Jsonl, Type::Json) => "any",
+            (Format::Jsonl, Type::Bytes) => "string (base64)",
+            (
+                Format::Jsonl,
+                Type::Text | Type::Date | Type::Timestamp { .. } | Type::Decimal { .. },
+            ) => "string",
+        };
+        words.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_schemes_are_claimed() {
+        let claim = |text| Files.claim(text).map(|location| (location.secret, location.shown));
+        let pair = |secret: &str, shown: &str| Some((secret.to_owned(), shown.to_owned()));
+        assert_eq!(claim("csv:clean.csv"), pair("csv:clean.csv", "clean.csv"));
+        assert_eq!(claim("csv:///tmp/a"), pair("csv:/tmp/a", "/tmp/a"));
+        assert_eq!(claim("jsonl:a:b"), pair("jsonl:a:b", "a:b"));
+        for other in ["clean.csv", "csv:", "jsonl://", "tsv:a", "postgres://h/x.csv", "CSV:a"] {
+            assert_eq!(claim(other), None, "{other}");
+        }
+    }
+}

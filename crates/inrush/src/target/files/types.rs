@@ -1,0 +1,140 @@
+//! What a column takes, and how JSON says it.
+
+use inrush_scan::{self as scan, NumberFault};
+
+use crate::pipe::Code;
+use crate::plan::{Column, Type};
+use crate::source::infer::{is_json, is_whole_with_exponent};
+
+/// Up to here every whole number is a double: 2^53.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Decimal digits that every double keeps.
+const SAFE_DIGITS: u16 = 15;
+
+/// Whether all values of a type keep their digits in a reader that makes doubles of numbers.
+pub(super) fn is_safe_decimal(ty: Type) -> bool {
+    matches!(ty, Type::Decimal { precision: 1..=SAFE_DIGITS, .. })
+}
+
+/// What a column takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Store {
+    ty: Type,
+    /// Only values that stay as they are written: the type is a guess, and a value that would change disproves it.
+    strict: bool,
+}
+
+/// What a value is. Numbers may be written in ways that JSON has not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kept {
+    Integer(i64),
+    Float(f64),
+    /// Digits that JSON has as they are written, and that every reader keeps.
+    Decimal,
+    Boolean(bool),
+    Text,
+    /// A timestamp, a `T` or a blank between day and time.
+    Moment,
+    Json,
+    Bytes,
+}
+
+/// Why a value doesn't fit: what sort of fault, and what the column takes.
+pub(super) type Misfit = (Code, &'static str);
+
+impl Store {
+    pub(super) fn of(column: &Column) -> Self {
+        Self { ty: column.ty, strict: !column.pinned }
+    }
+
+    /// Whether any text will do.
+    pub(super) fn takes_all(self) -> bool {
+        matches!(self.ty, Type::Text | Type::Bytes)
+    }
+
+    /// What `value` is.
+    #[inline]
+    pub(super) fn keep(self, value: &[u8]) -> Result<Kept, Misfit> {
+        match self.ty {
+            Type::Text => Ok(Kept::Text),
+            Type::Bytes => Ok(Kept::Bytes),
+            Type::Integer => match scan::plain_integer(value) {
+                Some(number) => Ok(Kept::Integer(number)),
+                None => self.integer(value),
+            },
+            Type::Float => match scan::plain_decimal(value) {
+                Some(number) => Ok(Kept::Float(number)),
+                None => self.float(value),
+            },
+            Type::Decimal { precision, scale } => self.decimal(value, precision, scale),
+            Type::Boolean => match (scan::is_boolean(value), value) {
+                (Some(truth), _) => Ok(Kept::Boolean(truth)),
+                (None, b"0" | b"1") if !self.strict => Ok(Kept::Boolean(value == b"1")),
+                _ => Err((Code::Type, "a boolean (true, false)")),
+            },
+            Type::Date if scan::is_date(value) => Ok(Kept::Text),
+            Type::Date => Err((Code::Type, "a date of the calendar (YYYY-MM-DD)")),
+            Type::Timestamp { zone } => match (scan::timestamp(value), zone) {
+                (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => {
+                    Ok(Kept::Moment)
+                }
+                (_, false) => Err((Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)")),
+                (_, true) => Err((
+                    Code::Type,
+                    "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)",
+                )),
+            },
+            Type::Json if is_json(value) => Ok(Kept::Json),
+            Type::Json => Err((Code::Type, "a JSON document")),
+        }
+    }
+
+    #[inline(never)]
+    fn integer(self, value: &[u8]) -> Result<Kept, Misfit> {
+        match scan::integer(value) {
+            Ok(number) if !self.strict || scan::is_canonical_integer(value) => {
+                Ok(Kept::Integer(number))
+            }
+            Ok(_) => Err((Code::Type, "an integer that stays as it is written")),
+            Err(NumberFault::TooLarge) => Err((Code::Range, "an integer of 64 bits")),
+            Err(NumberFault::NotANumber) => Err((Code::Type, "an integer")),
+        }
+    }
+
+    #[inline(never)]
+    fn float(self, value: &[u8]) -> Result<Kept, Misfit> {
+        if self.strict && !scan::float_round_trips(value) && !is_whole_with_exponent(value) {
+            return Err((Code::Type, "a number that a double keeps exactly"));
+        }
+        match scan::float(value) {
+            // Measurements are rounded to the nearest double by whoever reads them. A whole number is an identifier or a count,
+            // and must be that number still.
+            Ok(number)
+                if number.abs() >= EXACT_MAX
+                    && scan::integer(value).is_ok_and(|exact| exact != number as i64) =>
+            {
+                Err((Code::Range, "a whole number that a double keeps exactly"))
+            }
+            Ok(number) => Ok(Kept::Float(number)),
+            Err(NumberFault::TooLarge) => Err((Code::Range, "a double")),
+            Err(NumberFault::NotANumber) => Err((Code::Type, "a number")),
+        }
+    }
+
+    #[inline(never)]
+    fn decimal(self, value: &[u8], precision: u16, scale: u16) -> Result<Kept, Misfit> {
+        match scan::decimal(value) {
+            None => Err((Code::Type, "a decimal number")),
+            Some(found)
+                if precision > 0
+                    && (found.scale > scale
+                        || found.precision - found.scale > precision - scale) =>
+            {
+                Err((Code::Range, "a decimal of the column's precision and scale"))
+            }
+            Some(_) if is_safe_decimal(self.ty) => Ok(Kept::Decimal),
+            Some(_) => Ok(Kept::Text),
+        }
+    }
+}
