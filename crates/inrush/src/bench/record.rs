@@ -9,7 +9,7 @@ use crate::bench::sample::Latency;
 use crate::target::Setting;
 
 /// `manifest.json`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Manifest {
     /// The version of the format of all files of a run: 1.
     pub format: u32,
@@ -19,7 +19,7 @@ pub struct Manifest {
     pub suite: String,
     /// Which of its sizes.
     pub profile: String,
-    /// xxh3 of the suite as it was resolved, as 16 hexadecimal digits.
+    /// xxh3 of the suite as it was resolved, that is of `suite.toml`, as 16 hexadecimal digits.
     pub suite_hash: String,
     /// What the order of the samples came from.
     pub seed: u64,
@@ -43,7 +43,7 @@ pub struct Manifest {
 }
 
 /// `plan.json`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RunPlan {
     /// All cells.
     pub cells: Vec<PlannedCell>,
