@@ -105,7 +105,7 @@ pub struct Measured {
     pub low: f64,
     /// See `low`.
     pub high: f64,
-    /// Pairs.
+    /// Pairs; for values that were not measured in pairs, how many there are on the side that has fewer.
     pub n: usize,
     /// What the interval is.
     pub interval: Interval,
