@@ -128,6 +128,18 @@ pub enum Verdict {
     NotTestable,
 }
 
+impl Verdict {
+    /// As it is written.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::Indistinguishable => "indistinguishable",
+            Verdict::NotTestable => "not testable here",
+        }
+    }
+}
+
 /// Published figures beside ours, each divided by its own baseline.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ReferenceFinding {

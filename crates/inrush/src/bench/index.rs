@@ -8,6 +8,7 @@ use rusqlite::{Connection, ErrorCode, Transaction, named_params, params};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::bench::analysis::analyse;
 use crate::bench::record::{PlannedCell, TargetRecord};
 use crate::bench::sample::{PhaseSample, Sample};
 use crate::bench::store::{Run, RunFolder, sync_directory, unwritten};
@@ -190,7 +191,8 @@ fn add_run(database: &Transaction<'_>, run: &Run) -> rusqlite::Result<()> {
         };
         add_sample(database, &manifest.run, &id, sample)?;
     }
-    add_references(database, run)
+    add_references(database, run)?;
+    add_claims(database, run)
 }
 
 fn add_env(database: &Transaction<'_>, run: &Run) -> rusqlite::Result<()> {
@@ -422,6 +424,29 @@ fn add_references(database: &Transaction<'_>, run: &Run) -> rusqlite::Result<()>
     Ok(())
 }
 
+fn add_claims(database: &Transaction<'_>, run: &Run) -> rusqlite::Result<()> {
+    for claim in analyse(&run.suite, &run.plan, &run.samples).claims {
+        let measured = claim.measured;
+        database.execute(
+            "INSERT INTO claim_result(run_id, claim_id, server, verdict, value, low, high, n, claimed, detail)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                run.manifest.run,
+                claim.id,
+                claim.server.as_deref().unwrap_or(""),
+                claim.verdict.words(),
+                measured.map(|measured| measured.value),
+                measured.map(|measured| measured.low),
+                measured.map(|measured| measured.high),
+                measured.map(|measured| integer(measured.n as u64)),
+                claim.claimed,
+                claim.detail,
+            ],
+        )?;
+    }
+    Ok(())
+}
+
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("maps have text as keys, and memory is there")
 }
@@ -453,6 +478,11 @@ metric = "insert.rows_per_s"
 unit = "rows/s"
 baseline = { target = "slow" }
 values = [{ cell = { target = "fast" }, value = 9.5 }, { cell = { target = "slow" }, value = 1.0 }]
+[[claim]]
+id = "ten"
+text = "Fast is ten times as fast"
+ratio = { of = { experiment = "load", cell = { target = "fast" }, metric = "insert.rows_per_s" }, to = { experiment = "load", cell = { target = "slow" }, metric = "insert.rows_per_s" } }
+at_least = 8
 "#;
 
     #[test]
@@ -549,6 +579,12 @@ values = [{ cell = { target = "fast" }, value = 9.5 }, { cell = { target = "slow
         assert_eq!(
             ask("SELECT ord, match_json, value, source_date FROM reference ORDER BY 1"),
             "0 {\"target\":\"fast\"} 9.5 2014\n1 {\"target\":\"slow\"} 1 2014"
+        );
+        assert_eq!(
+            ask(
+                "SELECT claim_id, server, verdict, value, claimed, detail FROM claim_result WHERE RUN"
+            ),
+            "ten  not testable here NULL at least 8 slow has no sample that is ok, but error: it is full"
         );
         assert_eq!(ask("PRAGMA foreign_key_check"), "");
     }

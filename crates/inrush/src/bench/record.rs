@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::sample::Latency;
+use crate::bench::suite::Cell;
 use crate::target::Setting;
 
 /// `manifest.json`.
@@ -74,6 +75,18 @@ impl PlannedCell {
     /// Without the experiment: `innodb mariadb-10.11 null=NULL workers=1`.
     pub fn label(&self) -> String {
         self.to_string()
+    }
+
+    /// Whether it has these coordinates: any of the values of each axis that is named; of `server` the beginning is enough.
+    pub fn is_in(&self, selector: &Cell) -> bool {
+        selector.iter().all(|(axis, wanted)| {
+            self.get(axis).is_some_and(|value| {
+                wanted.values().iter().map(ToString::to_string).any(|wanted| match &**axis {
+                    "server" => value.starts_with(&wanted),
+                    _ => *value == *wanted,
+                })
+            })
+        })
     }
 
     /// One coordinate.
