@@ -177,7 +177,7 @@ pub struct Comparison {
     pub differences: Vec<String>,
     /// Cells that both have, sorted by effect.
     pub cells: Vec<ComparedCell>,
-    /// Cells that only one has, by label.
+    /// Cells of which only one has figures: experiment and label.
     pub only_in_a: Vec<String>,
     /// See `only_in_a`.
     pub only_in_b: Vec<String>,

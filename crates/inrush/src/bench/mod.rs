@@ -3,11 +3,12 @@
 //!
 //! The modules are the way of a run: [`suite`] is read, `matrix` makes its cells, `generate` their rows, `run` takes samples through
 //! `worker` processes and private servers, `verify` compares, [`store`] keeps what was measured, [`index`] makes a database of
-//! it, [`stats`] and [`analysis`] say what it means, and `report` shows it. A load of a bench
+//! it, [`stats`] and [`analysis`] say what it means, [`compare`] holds two runs side by side, and `report` shows it. A load of a bench
 //! is [`crate::run`], as everybody's.
 
 pub mod analysis;
 mod claim;
+pub mod compare;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
