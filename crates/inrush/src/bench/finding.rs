@@ -128,6 +128,18 @@ pub enum Verdict {
     NotTestable,
 }
 
+impl Verdict {
+    /// As it is written.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::Indistinguishable => "indistinguishable",
+            Verdict::NotTestable => "not testable here",
+        }
+    }
+}
+
 /// Published figures beside ours, each divided by its own baseline.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ReferenceFinding {
@@ -165,7 +177,7 @@ pub struct Comparison {
     pub differences: Vec<String>,
     /// Cells that both have, sorted by effect.
     pub cells: Vec<ComparedCell>,
-    /// Cells that only one has, by label.
+    /// Cells of which only one has figures: experiment and label.
     pub only_in_a: Vec<String>,
     /// See `only_in_a`.
     pub only_in_b: Vec<String>,
