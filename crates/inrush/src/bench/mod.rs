@@ -6,6 +6,8 @@
 //! `report` shows it. A load of a bench is [`crate::run`], as everybody's.
 
 pub mod finding;
+pub mod generate;
 pub mod record;
 pub mod sample;
 pub mod suite;
+pub mod sums;
