@@ -12,7 +12,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use crate::bench::sums::{Expected, RowSums};
+pub use crate::bench::sums::{ColumnSum, Expected, RowSums};
 use crate::error::{Error, Result};
 
 /// Bytes that are made before they are written.
@@ -119,27 +119,58 @@ pub struct Generator {
     columns: Vec<Column>,
 }
 
-/// The random numbers of one column.
+/// The random numbers of one column: any of them, without those before it.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     seed: u64,
 }
 
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
 impl Column {
     #[inline]
     fn word(self, index: u64) -> u64 {
-        let mut z = self.seed.wrapping_add(GOLDEN.wrapping_mul(index.wrapping_add(1)));
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        SplitMix64::output(self.seed, index)
     }
 
     /// A number below `end`.
     #[inline]
     fn below(self, index: u64, end: u64) -> u64 {
         scale(self.word(index), end)
+    }
+}
+
+/// Random numbers one after the other: SplitMix64 (Steele, Lea, Flood, 2014).
+#[derive(Clone, Debug)]
+pub struct SplitMix64 {
+    state: u64,
+}
+
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl SplitMix64 {
+    /// Those that a seed begins.
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next one.
+    pub fn word(&mut self) -> u64 {
+        let word = Self::output(self.state, 0);
+        self.state = self.state.wrapping_add(GOLDEN);
+        word
+    }
+
+    /// The next one as a number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        scale(self.word(), end)
+    }
+
+    /// The one of this index, from 0, that a seed leads to.
+    #[inline]
+    fn output(seed: u64, index: u64) -> u64 {
+        let mut z = seed.wrapping_add(GOLDEN.wrapping_mul(index.wrapping_add(1)));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
     }
 }
 
@@ -201,7 +232,7 @@ impl Generator {
 
     /// What some rows add up to; parts that were added up apart are put together by [`Expected::merge`].
     pub fn sums(&self, rows: Range<u64>) -> Expected {
-        let mut sums = RowSums::new(self.columns());
+        let mut sums = RowSums::new(self.columns(), &[]);
         let mut line = Vec::with_capacity(2048);
         for row in rows {
             line.clear();
@@ -393,6 +424,15 @@ mod tests {
             ("area", 0x62d5_ea92_69e6_c8e2),
         ];
         assert_eq!(hashes, pinned);
+    }
+
+    #[test]
+    fn the_random_numbers_are_those_that_were_published() {
+        // The first three outputs for seed 0: https://prng.di.unimi.it/splitmix64.c
+        let mut random = SplitMix64::new(0);
+        let published = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
+        assert_eq!([random.word(), random.word(), random.word()], published);
+        assert!((0..1_000).all(|_| random.below(7) < 7));
     }
 
     #[test]

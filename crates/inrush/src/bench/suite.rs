@@ -232,6 +232,9 @@ pub struct Phase {
     /// Done by the first worker only, the others wait.
     #[serde(default)]
     pub once: bool,
+    /// A database that refuses it has not failed: it can't do this.
+    #[serde(default)]
+    pub may_refuse: bool,
     /// Done only in cells that match one of these.
     #[serde(default)]
     pub when: Vec<Cell>,

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bench::generate::GeneratedColumn;
-use crate::error::{Error, Result};
 
 /// Between the fields of a row that is hashed whole.
 const BETWEEN: u8 = 0x1f;
@@ -24,9 +23,6 @@ pub struct Expected {
     /// Bytes of the rows as tab-separated lines.
     pub bytes: u64,
 }
-
-/// The same of rows that were read back.
-pub type Found = Expected;
 
 /// Sums over one column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -70,16 +66,19 @@ struct Adding {
     name: &'static str,
     integer: bool,
     /// What was added to every value since it was generated.
-    added: i64,
+    added: i128,
 }
 
 impl RowSums {
-    /// For rows of these columns.
-    pub fn new(columns: &[GeneratedColumn]) -> Self {
+    /// For rows of these columns. `added` is what an UPDATE has added to every value of each since the rows were generated, and is
+    /// taken off before they are added up; it may be shorter than the columns are many.
+    pub fn new(columns: &[GeneratedColumn], added: &[i128]) -> Self {
+        let added = added.iter().copied().chain(std::iter::repeat(0));
         Self {
             columns: columns
                 .iter()
-                .map(|column| Adding { name: column.name, integer: column.integer, added: 0 })
+                .zip(added)
+                .map(|(column, added)| Adding { name: column.name, integer: column.integer, added })
                 .collect(),
             sums: Expected {
                 columns: vec![ColumnSum::default(); columns.len()],
@@ -88,18 +87,6 @@ impl RowSums {
             row: Vec::new(),
             ends: Vec::new(),
         }
-    }
-
-    /// Takes `amount` from every value of an integer column: what an UPDATE has added since the rows were generated.
-    ///
-    /// # Errors
-    /// When there is no such column.
-    pub fn subtracting(mut self, column: &str, amount: i64) -> Result<Self> {
-        let adding = self.columns.iter_mut().find(|adding| adding.name == column && adding.integer);
-        let adding = adding
-            .ok_or_else(|| Error::usage(format!("no integer column is called '{column}'")))?;
-        adding.added = amount;
-        Ok(self)
     }
 
     /// Adds a row, `None` for NULL. One with another number of fields than there are columns makes a difference for certain.
@@ -115,9 +102,9 @@ impl RowSums {
             match field {
                 None => row.extend_from_slice(NULL),
                 Some(text) => match parse(text).filter(|_| added != 0) {
-                    Some(value) => row.extend_from_slice(
-                        itoa::Buffer::new().format(value - i128::from(added)).as_bytes(),
-                    ),
+                    Some(value) => {
+                        row.extend_from_slice(itoa::Buffer::new().format(value - added).as_bytes())
+                    }
                     None => row.extend_from_slice(text),
                 },
             }
@@ -156,9 +143,44 @@ impl RowSums {
         }
     }
 
+    /// Rows so far.
+    pub fn rows(&self) -> u64 {
+        self.sums.rows
+    }
+
+    /// The wrapping sum of the rows' hashes.
+    pub fn row_hash(&self) -> u64 {
+        self.sums.row_hash
+    }
+
     /// What they add up to.
-    pub fn finish(self) -> Found {
+    pub fn finish(self) -> Expected {
         self.sums
+    }
+
+    /// What differs from what was generated, a sentence each; nothing when nothing does.
+    pub fn differences(&self, expected: &Expected) -> Vec<String> {
+        let found = &self.sums;
+        let mut sentences = Vec::new();
+        if expected.rows != found.rows {
+            sentences.push(format!("{} rows were sent, {} are there", expected.rows, found.rows));
+        }
+        for ((column, sent), there) in
+            self.columns.iter().zip(&expected.columns).zip(&found.columns)
+        {
+            if sent.sum != there.sum {
+                sentences.push(format!(
+                    "column {} adds up to {}, not to {}",
+                    column.name, there.sum, sent.sum
+                ));
+            } else if sent.hash != there.hash && expected.rows == found.rows {
+                sentences.push(format!("column {} has other values than were sent", column.name));
+            }
+        }
+        if sentences.is_empty() && expected.row_hash != found.row_hash {
+            sentences.push("every column has its values, but not in the same rows".to_owned());
+        }
+        sentences
     }
 }
 
@@ -195,33 +217,6 @@ fn parse(text: &[u8]) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-/// What differs, a sentence each; nothing when nothing does.
-pub fn difference(expected: &Expected, found: &Found, columns: &[GeneratedColumn]) -> Vec<String> {
-    let mut sentences = Vec::new();
-    if expected.rows != found.rows {
-        sentences.push(format!("{} rows were sent, {} are there", expected.rows, found.rows));
-    }
-    for (index, column) in columns.iter().enumerate() {
-        let [Some(sent), Some(there)] = [expected.columns.get(index), found.columns.get(index)]
-        else {
-            sentences.push(format!("column {} was not compared", column.name));
-            continue;
-        };
-        if sent.sum != there.sum {
-            sentences.push(format!(
-                "column {} adds up to {}, not to {}",
-                column.name, there.sum, sent.sum
-            ));
-        } else if sent.hash != there.hash && expected.rows == found.rows {
-            sentences.push(format!("column {} has other values than were sent", column.name));
-        }
-    }
-    if sentences.is_empty() && expected.row_hash != found.row_hash {
-        sentences.push("every column has its values, but not in the same rows".to_owned());
-    }
-    sentences
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,9 +234,9 @@ mod tests {
 
     fn pairs(text: &str) -> Vec<String> {
         let generator = Generator::of("pairs", 0).unwrap();
-        let mut sums = RowSums::new(generator.columns());
+        let mut sums = RowSums::new(generator.columns(), &[]);
         read_back(text, &mut sums);
-        difference(&generator.expected(3), &sums.finish(), generator.columns())
+        sums.differences(&generator.expected(3))
     }
 
     #[test]
@@ -253,7 +248,7 @@ mod tests {
             let text = String::from_utf8(text).unwrap();
             let mut lines: Vec<&str> = text.lines().collect();
             lines.reverse();
-            let mut sums = RowSums::new(generator.columns());
+            let mut sums = RowSums::new(generator.columns(), &[]);
             read_back(&lines.join("\n"), &mut sums);
             assert_eq!(sums.finish(), generator.expected(500), "{kind}");
         }
@@ -284,10 +279,9 @@ mod tests {
     #[test]
     fn an_update_is_taken_back() {
         let generator = Generator::of("pairs", 0).unwrap();
-        let mut sums = RowSums::new(generator.columns()).subtracting("i2", 2).unwrap();
+        let mut sums = RowSums::new(generator.columns(), &[0, 2]);
         read_back("0\t2\n1\t4\n2\t6", &mut sums);
         assert_eq!(sums.finish(), generator.expected(3));
-        assert!(RowSums::new(generator.columns()).subtracting("i3", 2).is_err());
     }
 
     #[test]
