@@ -5,9 +5,13 @@
 //! `worker` processes and private servers, `verify` compares, `store` keeps what was measured, `stats` and `analysis` say what it means, and
 //! `report` shows it. A load of a bench is [`crate::run`], as everybody's.
 
+mod fill;
 pub mod finding;
 pub mod generate;
+pub mod matrix;
 pub mod record;
 pub mod sample;
 pub mod suite;
+mod suite_check;
+pub mod suites;
 pub mod sums;
