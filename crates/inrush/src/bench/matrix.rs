@@ -23,7 +23,7 @@ pub struct Asked {
 ///
 /// # Errors
 /// When an experiment names a target that isn't there.
-pub fn cells(suite: &Suite, profile: &Profile, asked: &[Asked]) -> Result<Vec<PlannedCell>> {
+pub(super) fn cells(suite: &Suite, profile: &Profile, asked: &[Asked]) -> Result<Vec<PlannedCell>> {
     let mut all = Vec::new();
     for experiment in &suite.experiment {
         let first = all.len();

@@ -8,7 +8,7 @@
 mod fill;
 pub mod finding;
 pub mod generate;
-pub mod matrix;
+mod matrix;
 pub mod record;
 pub mod sample;
 pub mod suite;

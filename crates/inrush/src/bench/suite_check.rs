@@ -18,6 +18,7 @@ const TIMED: &[&str] = &[
     "seconds",
     "durable_seconds",
     "rows_per_s",
+    "durable_rows_per_s",
     "mb_per_s",
     "client_cpu_us_per_row",
     "server_cpu_us_per_row",
@@ -188,11 +189,8 @@ impl Suite {
                 faults.add(&place, format!("the axis '{axis}' has no value '{value}'"));
             }
         }
-        let cells = match cells(self, profile, &self.possible_servers()) {
-            Ok(cells) => cells,
-            // A target that isn't there has been told.
-            Err(_) => return,
-        };
+        // A target that isn't there has been told.
+        let Ok(cells) = cells(self, profile, &self.possible_servers()) else { return };
         for experiment in &self.experiment {
             if !cells.iter().any(|cell| cell.experiment == experiment.id) {
                 faults.add(&place, format!("leaves experiment {} without a cell", experiment.id));
