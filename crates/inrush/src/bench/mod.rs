@@ -8,7 +8,7 @@
 mod fill;
 pub mod finding;
 pub mod generate;
-mod matrix;
+pub mod matrix;
 pub mod record;
 pub mod sample;
 pub mod suite;

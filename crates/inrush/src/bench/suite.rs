@@ -227,7 +227,7 @@ pub type Cell = BTreeMap<String, OneOrMany>;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// Unique in the experiment.
+    /// Unique among those that a cell does: different ways to the same end have the same, and so one metric.
     pub id: String,
     /// Whether its time is a result.
     #[serde(default = "yes")]

@@ -81,6 +81,14 @@ mod tests {
     }
 
     #[test]
+    fn the_guide_s_example_is_sound() {
+        let guide = include_str!("../../../../docs/suites.md");
+        let text = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+        let suite = read("docs/suites.md", text.unwrap()).unwrap();
+        assert_eq!(suite.id, "batches");
+    }
+
+    #[test]
     fn an_unknown_key_is_told_with_its_place() {
         let error = read("mine.toml", "format = 1\nid = \"x\"\n\n[dataset.a]\n  kin = 3\n");
         let what = error.unwrap_err().what().to_owned();
