@@ -6,19 +6,16 @@
 //! it, [`stats`] and [`analysis`] say what it means, [`compare`] holds two runs side by side, and `report` shows it. A load of a bench
 //! is [`crate::run`], as everybody's.
 
-pub mod analysis;
-mod claim;
-pub mod compare;
+mod fill;
 pub mod finding;
-#[cfg(test)]
-mod fixture;
-pub mod index;
-pub mod metric;
+pub mod generate;
+pub mod matrix;
 pub mod record;
 mod reference;
 pub mod sample;
 pub mod stats;
 pub mod store;
 pub mod suite;
-mod verdict;
-mod wording;
+mod suite_check;
+pub mod suites;
+pub mod sums;

@@ -1,7 +1,7 @@
 //! Suites as they are written: TOML, checked when read. `docs/suites.md` is the guide for people.
 //!
 //! Words in braces are placeholders. `{name}` is, in this order: one of the cell's axes, one of the target's `vars`, or one of
-//! what every cell has: `table`, `worker` (from 1), `workers`, `target`, `file.DATASET` (a path), `rows.DATASET`, `sum.DATASET.COLUMN`, `dir` (a private
+//! what every cell has: `table` (each worker's own, or the one of all where the experiment is `shared`), `worker` (from 1), `workers`, `target`, `file.DATASET` (a path), `rows.DATASET`, `sum.DATASET.COLUMN`, `dir` (a private
 //! folder), and for a target in a file `db` (its path).
 
 use std::collections::BTreeMap;
@@ -201,6 +201,9 @@ pub struct Experiment {
     /// Processes that write at the same time.
     #[serde(default = "one")]
     pub workers: Value,
+    /// All workers have one database file, and `{table}` is one and the same; otherwise each has its own.
+    #[serde(default)]
+    pub shared: bool,
     /// The cell that is measured twice in every block, to see how much two equal ones differ; the first, if absent.
     #[serde(default)]
     pub twice: Option<Cell>,
@@ -224,7 +227,7 @@ pub type Cell = BTreeMap<String, OneOrMany>;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// Unique in the experiment.
+    /// Unique among those that a cell does: different ways to the same end have the same, and so one metric.
     pub id: String,
     /// Whether its time is a result.
     #[serde(default = "yes")]
@@ -232,6 +235,9 @@ pub struct Phase {
     /// Done by the first worker only, the others wait.
     #[serde(default)]
     pub once: bool,
+    /// A database that refuses it has not failed: it can't do this.
+    #[serde(default)]
+    pub may_refuse: bool,
     /// Done only in cells that match one of these.
     #[serde(default)]
     pub when: Vec<Cell>,
