@@ -7,5 +7,6 @@
 
 pub mod finding;
 pub mod record;
+pub mod report;
 pub mod sample;
 pub mod suite;
