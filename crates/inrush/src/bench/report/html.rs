@@ -66,8 +66,6 @@ struct Experiment {
 /// One metric of it.
 #[derive(Serialize)]
 struct Matrix {
-    metric: String,
-    title: String,
     panels: Vec<Panel>,
 }
 
@@ -160,11 +158,7 @@ fn plotly_js() -> &'static str {
 fn experiment(run: &Input<'_>, cells: &Cells<'_>) -> Experiment {
     let matrices = std::iter::once(cells.metric.name)
         .chain(cells.further_metrics())
-        .map(|name| Matrix {
-            metric: name.to_owned(),
-            title: Metric::of(name).title(),
-            panels: matrix::panels(cells, Metric::of(name)),
-        })
+        .map(|name| Matrix { panels: matrix::panels(cells, Metric::of(name)) })
         .collect();
     Experiment {
         id: cells.id().to_owned(),

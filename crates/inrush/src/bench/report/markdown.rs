@@ -72,7 +72,7 @@ fn experiment(out: &mut String, cells: &Cells<'_>) {
     for name in std::iter::once(cells.metric.name).chain(cells.further_metrics()) {
         let metric = Metric::of(name);
         for panel in matrix::panels(cells, metric) {
-            let _ = writeln!(out, "**{}** - {}\n", text(&metric.title()), text(&panel.tier));
+            let _ = writeln!(out, "**{}** - {}\n", text(&panel.title), text(&panel.tier));
             table(out, &panel);
         }
     }

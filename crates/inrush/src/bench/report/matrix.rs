@@ -14,6 +14,8 @@ const COLUMNS_MAX: usize = 8;
 /// The cells of one tier.
 #[derive(Debug, Serialize)]
 pub(super) struct Panel {
+    /// The metric and its unit.
+    pub(super) title: String,
     /// The tier and what it promises.
     pub(super) tier: String,
     /// What the rows are.
@@ -72,9 +74,11 @@ fn panel(cells: &Cells<'_>, metric: Metric<'_>, tier: &str) -> Panel {
     let column_axis = column_axis(cells, &shown);
     let row_axes: Vec<&str> =
         cells.varying.iter().copied().filter(|axis| Some(*axis) != column_axis).collect();
-    let best =
-        metric.best(shown.iter().filter_map(|cell| Some(cell.metrics.get(metric.name)?.median)));
+    let medians = || shown.iter().filter_map(|cell| Some(cell.metrics.get(metric.name)?.median));
+    let best = metric.best(medians());
+    let (scale, title) = metric.scale(medians().fold(f64::INFINITY, f64::min));
     let mut panel = Panel {
+        title,
         tier: promise(tier).to_owned(),
         row_header: row_axes.join(" \u{b7} "),
         column_header: column_axis.unwrap_or_default().to_owned(),
@@ -95,7 +99,7 @@ fn panel(cells: &Cells<'_>, metric: Metric<'_>, tier: &str) -> Panel {
         if entries.len() <= column {
             entries.resize_with(column + 1, || None);
         }
-        entries[column] = Some(entry(cell, metric, best));
+        entries[column] = Some(entry(cell, metric, best, scale));
     }
     sort_columns(&mut panel);
     if panel.columns.len() > COLUMNS_MAX && panel.rows.len() < panel.columns.len() {
@@ -159,6 +163,7 @@ fn turned(panel: Panel) -> Panel {
         }
     }
     Panel {
+        title: panel.title,
         tier: panel.tier,
         row_header: panel.column_header,
         column_header: panel.row_header,
@@ -167,7 +172,7 @@ fn turned(panel: Panel) -> Panel {
     }
 }
 
-fn entry(cell: &CellFindings, metric: Metric<'_>, best: Option<f64>) -> Entry {
+fn entry(cell: &CellFindings, metric: Metric<'_>, best: Option<f64>, scale: f64) -> Entry {
     let summary = cell.metrics.get(metric.name);
     let trouble = trouble(cell);
     let state = match (summary, &trouble) {
@@ -183,10 +188,12 @@ fn entry(cell: &CellFindings, metric: Metric<'_>, best: Option<f64>) -> Entry {
     Entry {
         id: cell.cell.id.clone(),
         median: summary.map(|summary| summary.median),
-        shown: summary.map(|summary| significant(summary.median)).unwrap_or_default(),
+        shown: summary.map(|summary| significant(summary.median / scale)).unwrap_or_default(),
         interval: summary
             .map(|summary| {
-                format!("{} \u{2013} {}", significant(summary.low), significant(summary.high))
+                let (low, high) =
+                    (significant(summary.low / scale), significant(summary.high / scale));
+                if low == high { low } else { format!("{low} \u{2013} {high}") }
             })
             .unwrap_or_default(),
         interval_kind: summary.map_or("", |summary| kind(summary.interval)),

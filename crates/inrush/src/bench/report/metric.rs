@@ -22,7 +22,8 @@ impl<'a> Metric<'a> {
     pub(super) fn unit(&self) -> String {
         let quantity = self.quantity;
         if let Some(what) = quantity.strip_suffix("_per_s") {
-            return format!("{what}/s");
+            let what = what.rsplit('_').next().unwrap_or(what);
+            return format!("{}/s", large(what));
         }
         if let Some((what, per)) = quantity.rsplit_once("_per_") {
             let unit = what.rsplit('_').next().unwrap_or(what);
@@ -30,7 +31,7 @@ impl<'a> Metric<'a> {
         }
         match quantity.rsplit('_').next() {
             Some("seconds" | "s") => "s".to_owned(),
-            Some(unit @ ("us" | "ms" | "ns" | "bytes" | "rows")) => unit.to_owned(),
+            Some(unit @ ("us" | "ms" | "ns" | "bytes" | "rows" | "mb")) => large(unit).to_owned(),
             _ => quantity.replace('_', " "),
         }
     }
@@ -39,13 +40,23 @@ impl<'a> Metric<'a> {
     pub(super) fn title(&self) -> String {
         let unit = self.unit();
         let words = self.quantity.replace('_', " ");
-        let plain =
-            ["seconds", "bytes"].contains(&self.quantity) || self.quantity.ends_with("_per_s");
+        let plain = ["seconds", "bytes", "rows_per_s", "requests_per_s", "mb_per_s"]
+            .contains(&self.quantity);
         match (self.phase, plain) {
             ("", true) => unit,
             ("", false) => words,
             (phase, true) => format!("{phase}, {unit}"),
             (phase, false) => format!("{phase}, {words}"),
+        }
+    }
+
+    /// By what bytes of about that many are divided to be read with ease, and what the unit is then called.
+    pub(super) fn scale(&self, least: f64) -> (f64, String) {
+        let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+        let fits = units.into_iter().find(|(size, _)| self.quantity == "bytes" && least >= *size);
+        match fits {
+            Some((size, unit)) => (size, self.title().replace("bytes", unit)),
+            None => (1.0, self.title()),
         }
     }
 
@@ -76,6 +87,11 @@ impl<'a> Metric<'a> {
     }
 }
 
+/// Names of metrics are in small letters; this unit is not.
+fn large(unit: &str) -> &str {
+    if unit == "mb" { "MB" } else { unit }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,7 +104,9 @@ mod tests {
             ("sum.seconds", "s", "sum, s", false),
             ("insert.client_us_per_row", "us/row", "insert, client us per row", false),
             ("size.bytes", "bytes", "size, bytes", false),
-            ("query.p99_us", "us", "query, p99 us", false),
+            ("query.statement_p99_ms", "ms", "query, statement p99 ms", false),
+            ("insert.durable_rows_per_s", "rows/s", "insert, durable rows per s", true),
+            ("insert.mb_per_s", "MB/s", "insert, MB/s", true),
         ];
         for (name, unit, title, more) in cases {
             let metric = Metric::of(name);

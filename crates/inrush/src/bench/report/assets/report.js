@@ -25,7 +25,7 @@
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, colored(inner)]));
   }
 
-  function layoutOf(plot) {
+  function layoutOf(plot, named) {
     const layout = colored(plot.layout);
     const ink = color("var(--ink)"), muted = color("var(--muted)"), grid = color("var(--grid)");
     const font = { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink };
@@ -37,10 +37,12 @@
     const { rows, ...rest } = layout;
     const page = { ...rest, font, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", autosize: true, dragmode: narrow() ? false : "zoom" };
     page.hoverlabel = { bgcolor: color("var(--card)"), bordercolor: grid, font: { ...font, size: 12 }, align: "left" };
-    page.legend = { ...page.legend, font: { color: ink, size: 12 } };
+    page.legend = { ...page.legend, font: { color: ink, size: 12 }, traceorder: "normal" };
+    page.modebar = { bgcolor: "rgba(0,0,0,0)", color: muted, activecolor: ink };
     page.xaxis = axis(page.xaxis);
     page.yaxis = axis(page.yaxis);
     page.height = plot.height;
+    if (!named && !narrow()) page.yaxis.showticklabels = false;
     if (rows && narrow()) {
       // Long names would leave no room for what they name: they get lines.
       const labels = page.yaxis.ticktext.map((text) => text.replaceAll(" \u00b7 ", "<br>"));
@@ -54,7 +56,9 @@
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], showTips: false };
 
   function draw(element, name, plot) {
-    const layout = layoutOf(plot);
+    // Companions stand beside the one that names their rows.
+    const panel = element.closest(".panel");
+    const layout = layoutOf(plot, !(panel.parentElement.matches(".companions") && panel.previousElementSibling));
     element.style.height = layout.height + "px";
     const picture = { format: "svg", filename: name };
     return Plotly.react(element, colored(plot.data), layout, { ...config, toImageButtonOptions: picture });

@@ -9,8 +9,21 @@ use super::super::number::{median, significant};
 use super::{Csv, Figure, Plot, plain, rows_height, rows_layout};
 
 /// What can be told of: CPU time, write amplification, space.
-pub(super) fn cost(cells: &Cells<'_>) -> Vec<Figure> {
-    [cpu(cells), written(cells), space(cells)].into_iter().flatten().collect()
+pub(super) fn cost(cells: &Cells<'_>) -> Option<Figure> {
+    let mut csv = Csv::new(&["cell", "label", "cost", "part", "median"]);
+    let plots: Vec<Plot> = [cpu(cells, &mut csv), written(cells, &mut csv), space(cells, &mut csv)]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!plots.is_empty()).then(|| Figure {
+        id: format!("{}-cost", cells.id()),
+        title: "What it costs".to_owned(),
+        note: "Medians; bytes of data are counted as text. What is written is what the workers and the server's processes sent to storage. On one machine client and server share the processors."
+            .to_owned(),
+        companions: true,
+        plots,
+        csv,
+    })
 }
 
 /// One kind of cost: its name and how a sample tells it.
@@ -34,14 +47,14 @@ fn per(number: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| number as f64 / of as f64)
 }
 
-fn cpu(cells: &Cells<'_>) -> Option<Figure> {
+fn cpu(cells: &Cells<'_>, csv: &mut Csv) -> Option<Plot> {
     let client = of_phase(cells, |phase| per(phase.resources.client_cpu_us, work(phase)));
     let server = of_phase(cells, |phase| per(phase.resources.server_cpu_us?, work(phase)));
     let parts = [
         Part { name: "client".to_owned(), color: "var(--c1)", hatched: false, of: client },
         Part { name: "server".to_owned(), color: "var(--c5)", hatched: true, of: server },
     ];
-    bars(cells, "cpu", "CPU time", "us of CPU time per row or request", &parts)
+    bars(cells, "CPU time", "us per row or request", &parts, csv)
 }
 
 /// Rows; for phases that have none, requests.
@@ -49,35 +62,34 @@ fn work(phase: &PhaseSample) -> u64 {
     if phase.rows > 0 { phase.rows } else { phase.requests }
 }
 
-fn written(cells: &Cells<'_>) -> Option<Figure> {
+fn written(cells: &Cells<'_>, csv: &mut Csv) -> Option<Plot> {
     let of = of_phase(cells, |phase| {
         per(phase.resources.write_bytes, phase.user_bytes)
             .filter(|amplification| *amplification > 0.0)
     });
     let part = Part { name: "written".to_owned(), color: "var(--c3)", hatched: false, of };
-    bars(cells, "written", "Write amplification", "bytes written per byte of data as text", &[part])
+    bars(cells, "Written", "bytes per byte of data", &[part], csv)
 }
 
-fn space(cells: &Cells<'_>) -> Option<Figure> {
+fn space(cells: &Cells<'_>, csv: &mut Csv) -> Option<Plot> {
     let experiment = cells.experiment?;
     let id = &experiment.phase.iter().rev().find(|phase| phase.size.is_some())?.id;
     let stored = |sample: &Sample| sample.phases.iter().find(|phase| phase.id == *id)?.bytes;
     let user = |sample: &Sample| sample.phases.iter().map(|phase| phase.user_bytes).max();
     let of = Box::new(move |sample: &Sample| per(stored(sample)?, user(sample)?));
     let part = Part { name: "stored".to_owned(), color: "var(--c4)", hatched: false, of };
-    bars(cells, "space", "Space", "bytes stored per byte of data as text", &[part])
+    bars(cells, "Stored", "bytes per byte of data", &[part], csv)
 }
 
 fn bars(
     cells: &Cells<'_>,
-    id: &str,
     title: &str,
     unit: &str,
     parts: &[Part<'_>],
-) -> Option<Figure> {
+    csv: &mut Csv,
+) -> Option<Plot> {
     let ranked = cells.ranked(cells.metric);
     let labels: Vec<String> = ranked.iter().map(|(cell, _)| cells.label(&cell.cell)).collect();
-    let mut csv = Csv::new(&["cell", "label", "part", unit]);
     let mut data: Vec<Json> = Vec::new();
     for part in parts {
         let (mut x, mut y, mut text) = (vec![], vec![], vec![]);
@@ -90,6 +102,7 @@ fn bars(
             csv.rows.push(vec![
                 json!(cell.cell.id),
                 json!(labels[row]),
+                json!(format!("{title}, {unit}")),
                 json!(part.name),
                 json!(value),
             ]);
@@ -99,37 +112,23 @@ fn bars(
         }
         let mut marker = json!({"color": part.color});
         if part.hatched {
-            marker["pattern"] = json!({"shape": "\\", "size": 6, "solidity": 0.25, "fillmode": "overlay", "fgcolor": "var(--page)"});
+            marker["pattern"] = json!({
+                "shape": "\\", "size": 6, "solidity": 0.25, "fillmode": "overlay", "fgcolor": "var(--page)",
+            });
         }
         data.push(json!({
             "type": "bar", "orientation": "h", "x": x, "y": y, "text": text, "textposition": "none", "hoverinfo": "text",
-            "name": part.name, "marker": marker, "width": 0.62,
+            "name": part.name, "marker": marker, "width": 0.58,
         }));
     }
     if data.is_empty() {
         return None;
     }
-    let legend = data.len() > 1;
-    let mut layout = rows_layout(&labels, unit, json!({"rangemode": "tozero", "tickformat": "~g"}));
+    let mut layout =
+        rows_layout(&labels, unit, json!({"rangemode": "tozero", "tickformat": "~g", "nticks": 5}));
     layout["barmode"] = json!("stack");
-    layout["showlegend"] = json!(legend);
-    Some(Figure {
-        id: format!("{}-{id}", cells.id()),
-        title: title.to_owned(),
-        note: match id {
-            "cpu" => "Medians. On one machine client and server share the processors.".to_owned(),
-            "written" => {
-                "Medians of what the workers and the server's processes wrote to storage; data is counted as text."
-                    .to_owned()
-            }
-            _ => "Medians of the table's size after the load; data is counted as text.".to_owned(),
-        },
-        plots: vec![Plot {
-            title: String::new(),
-            height: rows_height(labels.len(), legend),
-            data,
-            layout,
-        }],
-        csv,
-    })
+    layout["showlegend"] = json!(data.len() > 1);
+    // Rows of companions are on one level, whoever has a legend.
+    layout["margin"]["b"] = json!(46);
+    Some(Plot { title: title.to_owned(), height: rows_height(labels.len(), true), data, layout })
 }

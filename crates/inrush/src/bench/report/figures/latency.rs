@@ -8,7 +8,7 @@ use crate::bench::sample::Latency;
 
 use super::super::cells::Cells;
 use super::super::number::{median, microseconds};
-use super::{Csv, Figure, Plot, in_plots, lines_layout, plain, style};
+use super::{Csv, Figure, Plot, in_plots, lines_layout, log_axis, plain, style};
 
 /// One figure for each timed phase and kind of operation.
 pub(super) fn latency(cells: &Cells<'_>) -> Vec<Figure> {
@@ -74,6 +74,7 @@ fn figure(cells: &Cells<'_>, phase: &str, kind: &str) -> Figure {
         note: format!(
             "{note} Medians over the samples; the last mark of a line is the longest of all."
         ),
+        companions: false,
         plots,
         csv,
     }
@@ -116,7 +117,9 @@ fn plot(title: String, spectra: &[Spectrum]) -> Plot {
         "type": "log", "title": {"text": "percentile", "standoff": 8}, "tickvals": [2, 10, 100, 1000, 10000, 100_000],
         "ticktext": ["50 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %"],
     });
-    let y = json!({"type": "log", "title": {"text": "ms", "standoff": 8}, "tickformat": "~g"});
+    let shown = spectra.iter().flat_map(|one| [one.latency.p50_us / 1e3, one.latency.max_us / 1e3]);
+    let mut y = log_axis(shown, "~g");
+    y["title"] = json!({"text": "ms", "standoff": 8});
     Plot { title, height: 360 + 11 * spectra.len(), data, layout: lines_layout(x, y) }
 }
 

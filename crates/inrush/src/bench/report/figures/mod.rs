@@ -36,6 +36,8 @@ pub(super) struct Figure {
     pub(super) title: String,
     /// How to read it.
     pub(super) note: String,
+    /// Whether the plots have the same rows, named once where there is room to put them side by side.
+    pub(super) companions: bool,
     /// The plots.
     pub(super) plots: Vec<Plot>,
     /// Their numbers.
@@ -224,6 +226,23 @@ fn in_plots<T>(lines: Vec<T>, group: impl Fn(&T) -> String) -> Vec<(String, Vec<
         }
     }
     plots
+}
+
+/// A logarithmic axis over these values. Left to itself plotly.js writes 70k, 80k and 90k into each other.
+fn log_axis(values: impl Iterator<Item = f64>, tick_format: &str) -> Json {
+    let (least, most) = values
+        .filter(|value| *value > 0.0)
+        .fold((f64::INFINITY, 0f64), |(least, most), value| (least.min(value), most.max(value)));
+    let decades = (most / least).log10();
+    let mut axis = json!({"type": "log", "tickformat": tick_format});
+    if decades > 3.5 {
+        axis["dtick"] = json!(1);
+    } else if decades > 0.6 {
+        axis["dtick"] = json!("D2");
+    } else {
+        axis["nticks"] = json!(5);
+    }
+    axis
 }
 
 /// Values of an axis as ticks, written out.

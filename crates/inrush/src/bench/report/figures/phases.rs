@@ -67,6 +67,7 @@ pub(super) fn phases(cells: &Cells<'_>) -> Option<Figure> {
         id: format!("{}-phases", cells.id()),
         title: "Where the time goes".to_owned(),
         note: "The median of every phase. Solid phases are results; hatched ones are preparation and checks.".to_owned(),
+        companions: false,
         plots: vec![Plot { title: String::new(), height: rows_height(labels.len(), true), data, layout }],
         csv,
     })

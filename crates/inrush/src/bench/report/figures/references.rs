@@ -6,7 +6,7 @@ use crate::bench::finding::ReferenceFinding;
 use crate::bench::suite::{Reference, Source};
 
 use super::super::number::significant;
-use super::{Csv, Figure, Plot, plain, rows_height, rows_layout};
+use super::{Csv, Figure, Plot, log_axis, plain, rows_height, rows_layout};
 
 /// Two plots: as published, and this run.
 pub(in super::super) fn references(
@@ -26,13 +26,10 @@ pub(in super::super) fn references(
     let least = ratios.clone().fold(1.0, f64::min);
     let most = ratios.fold(1.0, f64::max);
     let pad = (most / least).log10() * 0.08 + 0.03;
-    let range = [least.log10() - pad, most.log10() + pad];
+    let mut axis = log_axis([least, most].into_iter(), "~g");
+    axis["range"] = json!([least.log10() - pad, most.log10() + pad]);
     let plot = |title: String, values: &[Option<f64>], color: &str, symbol: &str| {
-        let mut layout = rows_layout(
-            &labels,
-            "in relation to the baseline",
-            json!({"type": "log", "range": range, "tickformat": "~g"}),
-        );
+        let mut layout = rows_layout(&labels, "in relation to the baseline", axis.clone());
         layout["shapes"] = json!([{
             "type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1,
             "line": {"color": "var(--muted)", "width": 1, "dash": "dot"},
@@ -65,6 +62,7 @@ pub(in super::super) fn references(
         title: format!("{}{server}", reference.title),
         note: "Each side is divided by its own baseline (dotted). Only the shapes can be compared."
             .to_owned(),
+        companions: false,
         plots: vec![
             plot(format!("As published{when}"), &published, "var(--muted)", "square-open"),
             plot("This run".to_owned(), &ours, "var(--c1)", "circle"),
@@ -91,7 +89,7 @@ fn dots(labels: &[String], values: &[Option<f64>], color: &str, symbol: &str) ->
         }),
         json!({
             "type": "scatter", "mode": "markers", "x": x, "y": y, "text": text, "hoverinfo": "text",
-            "marker": {"symbol": symbol, "size": 10, "color": color, "line": {"width": 2}},
+            "marker": {"symbol": symbol, "size": 10, "color": color, "line": {"width": 2, "color": color}},
         }),
     ]
 }

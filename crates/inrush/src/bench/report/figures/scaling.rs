@@ -6,7 +6,8 @@ use super::super::cells::{Cells, promise};
 use super::super::metric::Metric;
 use super::super::number::{median, percent};
 use super::{
-    Csv, Figure, Line, Plot, hover, in_plots, lines, lines_layout, merge, plain, style, ticks,
+    Csv, Figure, Line, Plot, hover, in_plots, lines, lines_layout, log_axis, merge, plain, style,
+    ticks,
 };
 
 /// One figure for each tier, where there is more than one number of workers.
@@ -96,10 +97,13 @@ fn figure(
         }
         let mut x_axis = json!({"type": "log", "title": {"text": "workers", "standoff": 8}});
         merge(&mut x_axis, ticks(all.into_iter()));
-        let y_axis = json!({
-            "type": "log", "title": {"text": plain(&format!("{}, all workers", metric.title())), "standoff": 8},
-            "tickformat": metric.tick_format(),
-        });
+        let shown = lines
+            .iter()
+            .flat_map(|line| &line.points)
+            .flat_map(|point| [point.summary.low, point.summary.high]);
+        let mut y_axis = log_axis(shown, metric.tick_format());
+        y_axis["title"] =
+            json!({"text": plain(&format!("{}, all workers", metric.title())), "standoff": 8});
         let height = 380 + 11 * lines.len();
         plots.push(Plot { title, height, data, layout: lines_layout(x_axis, y_axis) });
     }
@@ -108,6 +112,7 @@ fn figure(
         id: format!("{}-scaling-{tier}", cells.id()),
         title: format!("Several workers{tier_words}"),
         note: "Both axes are logarithmic, so a line as steep as the dotted one scales perfectly. Bars are the median's interval.".to_owned(),
+        companions: false,
         plots,
         csv,
     }

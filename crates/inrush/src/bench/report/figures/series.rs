@@ -59,6 +59,7 @@ pub(super) fn series(run: &Input<'_>, cells: &Cells<'_>) -> Option<Figure> {
         note: format!(
             "The line is the repetition in the middle, the band spans all of them, crosses are seconds below a tenth of the median.{more}"
         ),
+        companions: false,
         plots,
         csv,
     })

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::cells::{Cells, TIERS, promise};
 use super::super::number::significant;
-use super::{Csv, Figure, Plot, hover, plain, rows_height, rows_layout};
+use super::{Csv, Figure, Plot, hover, log_axis, plain, rows_height, rows_layout};
 
 /// Shapes and colours of the tiers.
 const MARKS: [(&str, &str); 3] =
@@ -81,13 +81,17 @@ pub(super) fn strip(cells: &Cells<'_>) -> Option<Figure> {
     let layout = rows_layout(
         &labels,
         &plain(&metric.title()),
-        json!({"type": "log", "tickformat": metric.tick_format()}),
+        log_axis(
+            ranked.iter().flat_map(|(_, one)| one.values.iter().copied()),
+            metric.tick_format(),
+        ),
     );
     Some(Figure {
         id: format!("{}-strip", cells.id()),
         title: "Every repetition".to_owned(),
         note: "Each mark is one load; later blocks lie lower. The tick is the median, the bar its interval. Hollow: far from the others."
             .to_owned(),
+        companions: false,
         plots: vec![Plot {
             title: String::new(),
             height: rows_height(ranked.len(), tiers.len() > 1),

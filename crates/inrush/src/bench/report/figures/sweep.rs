@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 use super::super::cells::{Cells, promise};
 use super::super::metric::Metric;
 use super::{
-    Csv, Figure, Line, LinePoint, Plot, hover, in_plots, lines, lines_layout, merge, plain, style,
-    ticks,
+    Csv, Figure, Line, LinePoint, Plot, hover, in_plots, lines, lines_layout, log_axis, merge,
+    plain, style, ticks,
 };
 
 /// A knee is the least value whose median is that near to the best.
@@ -67,9 +67,12 @@ fn sweep(
         }
         let mut x = json!({"type": "log", "title": {"text": plain(axis), "standoff": 8}});
         merge(&mut x, ticks(all.into_iter()));
-        let y = json!({
-            "type": "log", "title": {"text": plain(&metric.title()), "standoff": 8}, "tickformat": metric.tick_format(),
-        });
+        let shown = lines
+            .iter()
+            .flat_map(|line| &line.points)
+            .flat_map(|point| [point.summary.low, point.summary.high]);
+        let mut y = log_axis(shown, metric.tick_format());
+        y["title"] = json!({"text": plain(&metric.title()), "standoff": 8});
         let legend = lines.len() > 1 || !line_label(lines[0]).is_empty();
         let mut layout = lines_layout(x, y);
         layout["showlegend"] = json!(legend);
@@ -82,6 +85,7 @@ fn sweep(
         note: format!(
             "Both axes are logarithmic. The band is the median's interval; the large open mark is the knee: the least {axis} within 90 % of the line's best."
         ),
+        companions: false,
         plots,
         csv,
     }
@@ -152,9 +156,11 @@ fn level(
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
     let most = all.iter().copied().fold(0.0, f64::max);
     let text = hover(&line.label, metric, point.summary);
+    let median = point.summary.median;
     vec![json!({
-        "type": "scatter", "mode": "lines", "x": [least, most], "y": [point.summary.median, point.summary.median],
-        "text": [text, text], "hoverinfo": "text", "name": line_label(line), "legendgroup": line.label,
+        "type": "scatter", "mode": "lines+markers", "x": [least, point.x, most], "y": [median, median, median],
+        "text": [text, text, text], "hoverinfo": "text", "name": line_label(line), "legendgroup": line.label,
         "line": {"color": style.color, "dash": "dashdot", "width": 1.5},
+        "marker": {"symbol": style.symbol, "size": [0, 8, 0], "color": style.color},
     })]
 }
