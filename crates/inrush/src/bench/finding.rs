@@ -105,7 +105,7 @@ pub struct Measured {
     pub low: f64,
     /// See `low`.
     pub high: f64,
-    /// Pairs.
+    /// Pairs; for values that were not measured in pairs, how many there are on the side that has fewer.
     pub n: usize,
     /// What the interval is.
     pub interval: Interval,
@@ -126,6 +126,18 @@ pub enum Verdict {
     /// A cell is missing, or the suite says why it can't be.
     #[serde(rename = "not testable here")]
     NotTestable,
+}
+
+impl Verdict {
+    /// As it is written.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::Indistinguishable => "indistinguishable",
+            Verdict::NotTestable => "not testable here",
+        }
+    }
 }
 
 /// Published figures beside ours, each divided by its own baseline.
@@ -165,7 +177,7 @@ pub struct Comparison {
     pub differences: Vec<String>,
     /// Cells that both have, sorted by effect.
     pub cells: Vec<ComparedCell>,
-    /// Cells that only one has, by label.
+    /// Cells of which only one has figures: experiment and label.
     pub only_in_a: Vec<String>,
     /// See `only_in_a`.
     pub only_in_b: Vec<String>,

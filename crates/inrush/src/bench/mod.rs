@@ -2,11 +2,24 @@
 //! they add up to, and the report.
 //!
 //! The modules are the way of a run: [`suite`] is read, `matrix` makes its cells, `generate` their rows, `run` takes samples through
-//! `worker` processes and private servers, `verify` compares, `store` keeps what was measured, `stats` and `analysis` say what it means, and
-//! `report` shows it. A load of a bench is [`crate::run`], as everybody's.
+//! `worker` processes and private servers, `verify` compares, [`store`] keeps what was measured, [`index`] makes a database of
+//! it, [`stats`] and [`analysis`] say what it means, [`compare`] holds two runs side by side, and [`report`] shows it. A load of a bench
+//! is [`crate::run`], as everybody's.
 
+pub mod analysis;
+mod claim;
+pub mod compare;
 pub mod finding;
+#[cfg(test)]
+mod fixture;
+pub mod index;
+pub mod metric;
 pub mod record;
+mod reference;
 pub mod report;
 pub mod sample;
+pub mod stats;
+pub mod store;
 pub mod suite;
+mod verdict;
+mod wording;

@@ -6,10 +6,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::sample::Latency;
+use crate::bench::suite::Cell;
 use crate::target::Setting;
 
 /// `manifest.json`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Manifest {
     /// The version of the format of all files of a run: 1.
     pub format: u32,
@@ -19,7 +20,7 @@ pub struct Manifest {
     pub suite: String,
     /// Which of its sizes.
     pub profile: String,
-    /// xxh3 of the suite as it was resolved, as 16 hexadecimal digits.
+    /// xxh3 of the suite as it was resolved, that is of `suite.toml`, as 16 hexadecimal digits.
     pub suite_hash: String,
     /// What the order of the samples came from.
     pub seed: u64,
@@ -43,7 +44,7 @@ pub struct Manifest {
 }
 
 /// `plan.json`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RunPlan {
     /// All cells.
     pub cells: Vec<PlannedCell>,
@@ -74,6 +75,18 @@ impl PlannedCell {
     /// Without the experiment: `innodb mariadb-10.11 null=NULL workers=1`.
     pub fn label(&self) -> String {
         self.to_string()
+    }
+
+    /// Whether it has these coordinates: any of the values of each axis that is named; of `server` the beginning is enough.
+    pub fn is_in(&self, selector: &Cell) -> bool {
+        selector.iter().all(|(axis, wanted)| {
+            self.get(axis).is_some_and(|value| {
+                wanted.values().iter().map(ToString::to_string).any(|wanted| match &**axis {
+                    "server" => value.starts_with(&wanted),
+                    _ => *value == *wanted,
+                })
+            })
+        })
     }
 
     /// One coordinate.

@@ -72,6 +72,23 @@ pub enum Status {
     Contended,
 }
 
+impl Status {
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::Incorrect => "incorrect",
+            Status::Timeout => "timeout",
+            Status::Error => "error",
+            Status::Oom => "oom",
+            Status::Unsupported => "unsupported",
+            Status::Unavailable => "unavailable",
+            Status::Interrupted => "interrupted",
+            Status::Contended => "contended",
+        }
+    }
+}
+
 /// One phase of a sample.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct PhaseSample {

@@ -40,7 +40,7 @@ fn markdown_has_a_table_for_every_tier_and_every_claim() {
     for words in [
         "# LOAD DATA against extended inserts",
         "> **Warning:** The machine is virtual",
-        "Noise floor (two measurements of the same cell): statement 2.10 %.",
+        "Noise floor (two measurements of the same cell): statement ",
         "**insert, rows/s** - durable: survives power loss",
         "**insert, rows/s** - none: promises nothing before the last flush",
         "95 % CI, n=6",
@@ -96,6 +96,62 @@ fn what_was_not_measured_is_left_out() {
         assert!(!page.contains(part), "{part}");
     }
     assert!(!text(&fixture, "report.md").contains("## Claims"));
+}
+
+#[test]
+fn a_stored_run_is_reported_again() {
+    let fixture = Fixture::new();
+    let folder = Run::new().store(fixture.dir());
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    let run = fixture.inrush(&["report", name]).exits(0);
+    let paths: Vec<&str> = run.stdout.lines().collect();
+    let wanted = ["report.json", "report.md", "report.html"].map(|file| format!("{name}/{file}"));
+    assert_eq!(paths, wanted);
+    assert!(text(&fixture, &wanted[2]).contains("data-figure=\"statement-series\""));
+    // Again, over what is there.
+    fixture.inrush(&["report", name]).exits(0);
+    let missing = fixture.inrush(&["report", "nowhere"]).exits(1).says(&["nowhere", "no run"]);
+    assert!(!missing.stderr.contains("target"), "{}", missing.stderr);
+}
+
+#[test]
+fn two_runs_are_compared_and_what_is_slower_fails() {
+    let fixture = Fixture::new();
+    let store =
+        |run: &Run| run.store(fixture.dir()).file_name().unwrap().to_str().unwrap().to_owned();
+    let (before, after) = (store(&Run::new()), store(&Run::as_fast(0.5)));
+    let compare = |args: &[&str]| fixture.inrush(&[&["compare"], args].concat());
+    compare(&[&before, &before, "--fail-if-slower", "5%"])
+        .exits(0)
+        .prints(&["indistinguishable", "nothing is slower"]);
+    let slower = compare(&[&before, &after, "--fail-if-slower", "5%"]).exits(1);
+    let slower = slower.prints(&[
+        "SLOWER",
+        "0.500x",
+        "statement, insert.rows_per_s",
+        "slower by more than 5 %: ",
+    ]);
+    assert!(!slower.stdout.contains("NOT COMPARABLE"));
+    compare(&[&before, &after]).exits(0);
+    compare(&[&after, &before, "--fail-if-slower", "0"]).exits(0).prints(&["2.00x"]);
+    let json = compare(&[&before, &after, "--fail-if-slower", "5%", "--json"]).exits(1).json();
+    assert_eq!((&json["version"], &json["comparable"]), (&Json::from(1), &Json::from(true)));
+    assert_eq!(json["cells"][0]["verdict"], "slower");
+    assert!(!json["slower"].as_array().unwrap().is_empty());
+
+    let mut other = Run::new();
+    other.environment.id = "another".to_owned();
+    let elsewhere = store(&other);
+    let refused = compare(&[&before, &elsewhere]).exits(2).says(&[
+        "can't be compared",
+        "the machine",
+        "--force",
+    ]);
+    assert_eq!(refused.stdout, "");
+    compare(&[&before, &elsewhere, "--force"]).exits(0).prints(&["NOT COMPARABLE", "the machine"]);
+    for wrong in ["five", "-1%", "100%"] {
+        compare(&[&before, &after, &format!("--fail-if-slower={wrong}")]).exits(2).says(&["5%"]);
+    }
 }
 
 /// The page in a browser: no error, no request, every figure drawn, in light and dark, wide and narrow. With `INRUSH_SCREENSHOTS` the

@@ -1,13 +1,14 @@
 //! A run that nobody made: two experiments with everything that a report has to show, and words that want to break out of it.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use inrush::bench::finding::{
-    CellFindings, ExperimentFindings, Findings, Interval, Summary, Verdict,
-};
+use inrush::bench::analysis::analyse;
+use inrush::bench::finding::Findings;
 use inrush::bench::record::{Doctor, Environment, Manifest, PlannedCell, RunPlan, TargetRecord};
 use inrush::bench::report::Input;
 use inrush::bench::sample::{Point, Sample, Status};
+use inrush::bench::store::RunFolder;
 use inrush::bench::suite::Suite;
 use serde_json::{Value as Json, json};
 
@@ -28,22 +29,50 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Six blocks of everything.
+    /// Six blocks of everything, and one to warm up.
     pub(crate) fn new() -> Self {
+        Self::as_fast(1.0)
+    }
+
+    /// The same, so many times as fast.
+    pub(crate) fn as_fast(factor: f64) -> Self {
         let plan = plan();
-        let samples = samples(&plan);
-        let findings = findings(&plan, &samples);
+        let samples = samples(&plan, factor);
+        let suite = from(suite());
         Self {
-            suite: from(suite()),
+            findings: analyse(&suite, &plan, &samples),
             manifest: from(manifest()),
             environment: from(environment()),
             doctor: from(doctor()),
             targets: targets(),
             series: series(&samples),
+            suite,
             plan,
             samples,
-            findings,
         }
+    }
+
+    /// Stores it as a bench does.
+    pub(crate) fn store(&self, results: &Path) -> PathBuf {
+        let (manifest, plan) = (self.manifest.clone(), &self.plan);
+        let mut folder = RunFolder::create(
+            results,
+            manifest,
+            &self.suite,
+            plan,
+            &self.environment,
+            &self.doctor,
+        )
+        .unwrap();
+        folder.write_targets(&self.targets).unwrap();
+        for sample in &self.samples {
+            if let Some(points) = self.series.get(&sample.sample) {
+                folder.write_series(&sample.sample, points).unwrap();
+            }
+            folder.append(sample).unwrap();
+        }
+        folder.finish("complete", "precise").unwrap();
+        folder.path().to_owned()
     }
 
     pub(crate) fn input(&self) -> Input<'_> {
@@ -66,6 +95,10 @@ fn from<T: serde::de::DeserializeOwned>(json: Json) -> T {
 }
 
 fn suite() -> Json {
+    let values =
+        |rows: u32| json!({"target": "innodb", "way": "values", "rows_per_statement": rows});
+    let pick = |cell: Json| json!({"experiment": "statement", "cell": cell, "metric": "insert.rows_per_s"});
+    let ratio = |of: Json, to: Json| json!({"of": pick(of), "to": pick(to)});
     json!({
         "format": 1, "id": "inserts", "title": "LOAD DATA against extended inserts",
         "about": "How many rows belong into one INSERT, and what is left of it over several connections. A made-up run: no database was asked.",
@@ -106,13 +139,20 @@ fn suite() -> Json {
         ],
         "reference": [{
             "id": "unix", "title": "Extended inserts over a unix socket", "experiment": "statement", "metric": "insert.rows_per_s", "unit": "rows/s",
-            "baseline": {"way": "load-data"}, "values": [],
+            "baseline": {"target": "innodb", "way": "load-data"},
+            "values": [
+                {"cell": values(1), "value": 40_000.0, "label": "1 row"}, {"cell": values(10), "value": 162_000.0, "label": "10 rows"},
+                {"cell": values(100), "value": 226_000.0, "label": "100 rows"}, {"cell": values(1_000), "value": 247_000.0, "label": "1,000 rows"},
+                {"cell": values(100_000), "value": 231_000.0, "label": "100,000 rows"},
+                {"cell": {"target": "innodb", "way": "load-data"}, "value": 377_000.0, "label": "LOAD DATA"},
+            ],
         }],
         "claim": [
-            {"id": "six", "text": "Extended inserts are up to 6 times faster than single rows"},
-            {"id": "load", "text": "LOAD DATA is faster than any INSERT"},
-            {"id": "past", "text": "Past the peak more rows per statement are slower"},
-            {"id": "network", "text": "Over the network the gain is 17 times"},
+            {"id": "six", "text": "Extended inserts are up to 6 times faster than single rows", "ratio": ratio(values(1_000), values(1)), "at_least": 4.5, "at_most": 7.5},
+            {"id": "load", "text": "LOAD DATA is 3 times faster than any INSERT",
+             "ratio": ratio(json!({"target": "innodb", "way": "load-data"}), values(1_000)), "at_least": 3.0},
+            {"id": "past", "text": "Past the peak more rows per statement are slower", "ratio": ratio(values(10_000), values(1_000)), "at_most": 0.92},
+            {"id": "network", "text": "Over the network the gain is 17 times", "at_least": 15.0, "untestable": "no network between client and server was measured"},
         ],
     })
 }
@@ -297,7 +337,7 @@ fn made_up(cell: &PlannedCell, block: u32) -> (f64, Status, Option<&'static str>
     }
 }
 
-fn samples(plan: &RunPlan) -> Vec<Sample> {
+fn samples(plan: &RunPlan, factor: f64) -> Vec<Sample> {
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     let mut samples = Vec::new();
     for block in 0..7u32 {
@@ -306,6 +346,7 @@ fn samples(plan: &RunPlan) -> Vec<Sample> {
             // Another order in every block.
             let cell = &plan.cells[(place * 17 + block as usize * 5) % count];
             let (rate, status, error) = made_up(cell, block);
+            let rate = rate * factor;
             samples.push(sample(cell, block, samples.len() as u32, rate, status, error, &mut dice));
         }
     }
@@ -400,123 +441,4 @@ fn series(samples: &[Sample]) -> BTreeMap<String, Vec<Point>> {
         }
     }
     series
-}
-
-fn summary(mut values: Vec<f64>, blocks: Vec<u32>) -> Summary {
-    let given = values.clone();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let median = if values.len() % 2 == 1 {
-        values[middle]
-    } else {
-        f64::midpoint(values[middle - 1], values[middle])
-    };
-    let outliers = given
-        .iter()
-        .enumerate()
-        .filter(|(_, value)| **value < median / 2.0)
-        .map(|(n, _)| n)
-        .collect();
-    Summary {
-        median,
-        low: values[0],
-        high: values[values.len() - 1],
-        interval: if values.len() < 6 { Interval::Range } else { Interval::Confidence },
-        outliers,
-        values: given,
-        blocks,
-    }
-}
-
-fn findings(plan: &RunPlan, samples: &[Sample]) -> Findings {
-    let of_cell = |cell: &PlannedCell| {
-        let mine: Vec<&Sample> =
-            samples.iter().filter(|one| one.cell == cell.id && !one.warmup).collect();
-        let mut statuses = BTreeMap::new();
-        let mut errors: Vec<String> = Vec::new();
-        for sample in &mine {
-            *statuses.entry(sample.status).or_insert(0) += 1;
-            errors.extend(sample.error.clone().filter(|error| !errors.contains(error)));
-        }
-        let mut metrics = BTreeMap::new();
-        let ok: Vec<&&Sample> = mine.iter().filter(|one| one.status == Status::Ok).collect();
-        if let Some(first) = ok.first() {
-            let blocks: Vec<u32> = ok.iter().map(|one| one.block).collect();
-            for (index, phase) in first.phases.iter().enumerate() {
-                let mut add = |name: &str, of: &dyn Fn(&Sample) -> f64| {
-                    let values = ok.iter().map(|one| of(one)).collect();
-                    metrics.insert(format!("{}.{name}", phase.id), summary(values, blocks.clone()));
-                };
-                if phase.timed {
-                    add("seconds", &|one| one.phases[index].ack_ns as f64 / 1e9);
-                    let rate = if phase.requests > 0 { "requests_per_s" } else { "rows_per_s" };
-                    add(rate, &|one| {
-                        one.phases[index].rows as f64 / (one.phases[index].ack_ns as f64 / 1e9)
-                    });
-                }
-                if phase.bytes.is_some() {
-                    add("bytes", &|one| one.phases[index].bytes.unwrap() as f64);
-                }
-            }
-        }
-        CellFindings {
-            cell: cell.clone(),
-            statuses,
-            errors,
-            flags: ok.first().map(|one| one.flags.clone()).unwrap_or_default(),
-            durability: if cell.get("target") == Some("innodb") || cell.experiment == "requests" {
-                "durable"
-            } else {
-                "none"
-            }
-            .to_owned(),
-            metrics,
-        }
-    };
-    let of_experiment = |id: &str, noise: BTreeMap<String, f64>| ExperimentFindings {
-        id: id.to_owned(),
-        cells: plan.cells.iter().filter(|cell| cell.experiment == id).map(of_cell).collect(),
-        noise,
-    };
-    let experiments = vec![
-        of_experiment("statement", [("insert.rows_per_s".to_owned(), 0.021)].into()),
-        of_experiment("requests", BTreeMap::new()),
-    ];
-    let measured = |value: f64| json!({"value": value, "low": value * 0.97, "high": value * 1.04, "n": 6, "interval": "confidence"});
-    let claim = |id: &str,
-                 server: Option<&str>,
-                 verdict: Verdict,
-                 value: Option<f64>,
-                 claimed: &str,
-                 detail: &str| {
-        json!({"id": id, "server": server, "verdict": verdict, "measured": value.map(measured), "claimed": claimed, "detail": detail})
-    };
-    let pair = |label: &str, published: f64, ours: Option<f64>| json!({"label": label, "published": published, "published_relative": published / 377_000.0, "ours": ours, "ours_relative": ours.map(|ours| ours / 371_000.0)});
-    let pairs = json!([
-        pair("1 row", 40_000.0, Some(39_900.0)),
-        pair("10 rows", 162_000.0, Some(161_000.0)),
-        pair("100 rows", 226_000.0, Some(234_000.0)),
-        pair("1,000 rows", 247_000.0, Some(243_000.0)),
-        pair("10,000 rows", 231_000.0, None),
-        pair("LOAD DATA", 377_000.0, Some(371_000.0)),
-    ]);
-    Findings {
-        experiments,
-        claims: from(json!([
-            claim("six", Some("mariadb-10.11"), Verdict::Reproduced, Some(6.08), "at least 5, at most 7", "insert.rows_per_s of 1,000 rows divided by that of 1 row, in pairs of one block"),
-            claim("six", Some("mysql-8.0"), Verdict::NotReproduced, Some(4.31), "at least 5, at most 7", "insert.rows_per_s of 1,000 rows divided by that of 1 row, in pairs of one block"),
-            claim("past", Some("mariadb-10.11"), Verdict::Indistinguishable, Some(0.995), "at most 1", "the interval lies across the bound"),
-            claim("network", None, Verdict::NotTestable, None, "at least 15", "no network between client and server was measured"),
-        ])),
-        references: from(json!([
-            {"id": "unix", "server": "mariadb-10.11", "pairs": pairs, "rank_correlation": 0.97, "same_order": [9, 10]},
-            {"id": "unix", "server": "mysql-8.0", "pairs": pairs, "rank_correlation": 0.9, "same_order": [8, 10]},
-        ])),
-        verdict: vec![
-            "On this machine, at tier durable, LOAD DATA loads 9.30 times (8.96 to 9.71, n=6) as fast as one INSERT a row into MariaDB 10.11's InnoDB.".to_owned(),
-            "From 100 rows per statement on, extended inserts are within 90 % of their best; that is 64.4 % of LOAD DATA.".to_owned(),
-            "One process writes 1,900 requests/s into SQLite with a write-ahead log; eight write 2.32 times as many.".to_owned(),
-        ],
-        warnings: vec!["Cells of the tiers durable and none are in one experiment: they promise different things, and no table here ranks them together.".to_owned()],
-    }
 }

@@ -207,11 +207,11 @@ pub(super) fn claims(run: &Input<'_>) -> Vec<Claim> {
         .claims
         .iter()
         .map(|finding| {
-            let (verdict, class) = match finding.verdict {
-                Verdict::Reproduced => ("reproduced", "good"),
-                Verdict::NotReproduced => ("not reproduced", "bad"),
-                Verdict::Indistinguishable => ("indistinguishable", "even"),
-                Verdict::NotTestable => ("not testable here", "absent"),
+            let class = match finding.verdict {
+                Verdict::Reproduced => "good",
+                Verdict::NotReproduced => "bad",
+                Verdict::Indistinguishable => "even",
+                Verdict::NotTestable => "absent",
             };
             let interval = finding.measured.map(|one| {
                 format!(
@@ -229,7 +229,7 @@ pub(super) fn claims(run: &Input<'_>) -> Vec<Claim> {
                 claimed: finding.claimed.clone(),
                 measured: finding.measured.map(|one| significant(one.value)).unwrap_or_default(),
                 interval: interval.unwrap_or_default(),
-                verdict,
+                verdict: finding.verdict.words(),
                 class,
                 detail: finding.detail.clone(),
             }

@@ -111,6 +111,7 @@ pub(super) fn html(run: &Input<'_>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("sentence", sentence);
     environment.add_template("report", TEMPLATE).map_err(failed)?;
     let page = Page {
         style: safe(STYLE),
@@ -140,6 +141,26 @@ pub(super) fn html(run: &Input<'_>) -> Result<String> {
 
 fn safe(text: &str) -> Value {
     Value::from_safe_string(text.to_owned())
+}
+
+/// A sentence of ours: what stands in backticks is code, and nothing else is markup.
+fn sentence(words: String) -> Value {
+    let mut out = String::new();
+    let parts: Vec<&str> = words.split('`').collect();
+    let paired = parts.len() % 2 == 1;
+    for (index, part) in parts.iter().enumerate() {
+        let escaped = part
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('"', "&quot;");
+        match (paired, index % 2) {
+            (true, 1) => out += &format!("<code>{escaped}</code>"),
+            (false, _) if index > 0 => out += &format!("`{escaped}"),
+            _ => out += &escaped,
+        }
+    }
+    Value::from_safe_string(out)
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
@@ -203,6 +224,13 @@ fn cell_row(cells: &Cells<'_>, cell: &CellFindings) -> CellRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn backticks_are_code_and_tags_are_words() {
+        let shown = |words: &str| sentence(words.to_owned()).to_string();
+        assert_eq!(shown("`a<b>` & c"), "<code>a&lt;b&gt;</code> &amp; c");
+        assert_eq!(shown("one ` only <i>"), "one ` only &lt;i&gt;");
+    }
 
     #[test]
     fn plotly_is_one_script_and_comes_without_mathjax() {

@@ -24,13 +24,13 @@ pub(super) fn markdown(run: &Input<'_>) -> String {
 fn head(out: &mut String, run: &Input<'_>) {
     let _ = writeln!(out, "# {}\n", text(&run.suite.title));
     for sentence in &run.findings.verdict {
-        let _ = writeln!(out, "- {}", text(sentence));
+        let _ = writeln!(out, "- {}", prose(sentence));
     }
     if !run.findings.verdict.is_empty() {
         out.push('\n');
     }
     for warning in facts::warnings(run) {
-        let _ = writeln!(out, "> **Warning:** {}\n", text(&warning));
+        let _ = writeln!(out, "> **Warning:** {}\n", prose(&warning));
     }
     let noise: Vec<String> =
         facts::noise(run).into_iter().map(|(id, noise)| format!("{} {noise}", text(&id))).collect();
@@ -207,7 +207,7 @@ fn claims(out: &mut String, run: &Input<'_>) {
             text(&claim.text),
             text(&claim.claimed),
             claim.verdict,
-            text(&claim.detail)
+            prose(&claim.detail)
         );
     }
     out.push('\n');
@@ -262,6 +262,19 @@ fn longest_run(text: &str, wanted: char) -> usize {
     longest
 }
 
+/// A sentence of ours: what stands in backticks stays code.
+fn prose(words: &str) -> String {
+    let parts: Vec<&str> = words.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return text(words);
+    }
+    let shown = parts.iter().enumerate().map(|(index, part)| match index % 2 {
+        1 if !part.contains('|') => format!("`{}`", part.replace(char::is_control, " ")),
+        _ => text(part),
+    });
+    shown.collect()
+}
+
 /// Words of data as they are: no markup, no line of their own. Our own dashes and dots become ASCII.
 fn text(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
@@ -291,6 +304,8 @@ mod tests {
     fn data_is_no_markup() {
         assert_eq!(text("a|b*c_d`e\nf<g>&"), "a\\|b\\*c\\_d\\`e f&lt;g&gt;&amp;");
         assert_eq!(text("1 \u{2013} 2 \u{b7} x"), "1 - 2 / x");
+        assert_eq!(prose("`a_b` c_d"), "`a_b` c\\_d");
+        assert_eq!(prose("a`b_c"), "a\\`b\\_c");
         assert_eq!(longest_run("a``b```c", '`'), 3);
     }
 }

@@ -1,5 +1,7 @@
 //! What a metric's name says: `PHASE.QUANTITY`, where the quantity ends in its unit.
 
+use crate::bench::metric::is_better_when_higher;
+
 /// A metric's name, taken apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metric<'a> {
@@ -62,12 +64,12 @@ impl<'a> Metric<'a> {
 
     /// Whether more of it is better.
     pub(super) fn more_is_better(&self) -> bool {
-        self.quantity.ends_with("_per_s")
+        is_better_when_higher(self.name)
     }
 
     /// Whether it is a number of rows or the like in a second.
     pub(super) fn is_rate(&self) -> bool {
-        self.more_is_better()
+        self.quantity.ends_with("_per_s")
     }
 
     /// How plotly.js writes its ticks. SI prefixes suit what is large; of a second they would make `5m`.

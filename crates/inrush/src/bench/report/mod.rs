@@ -18,11 +18,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::bench::analysis::analyse;
 use crate::bench::finding::Findings;
 use crate::bench::record::{Doctor, Environment, Manifest, RunPlan, TargetRecord};
 use crate::bench::sample::{Point, Sample};
+use crate::bench::store::Run;
 use crate::bench::suite::Suite;
 use crate::{Error, Result};
+
+pub use number::significant;
 
 /// The version of `report.json`.
 const VERSION: u32 = 1;
@@ -62,7 +66,33 @@ struct Report<'a> {
     findings: &'a Findings,
 }
 
+/// Makes the report of a stored run anew: its samples are analysed, and the files written into its folder.
+///
+/// # Errors
+/// When a series is damaged; when a file can't be written.
+pub fn write_stored(run: &Run) -> Result<Vec<PathBuf>> {
+    let mut series = BTreeMap::new();
+    for sample in &run.samples {
+        series.insert(sample.sample.clone(), run.series(&sample.sample)?);
+    }
+    let input = Input {
+        suite: &run.suite,
+        manifest: &run.manifest,
+        plan: &run.plan,
+        environment: &run.env,
+        doctor: &run.doctor,
+        targets: &run.targets,
+        samples: &run.samples,
+        series: &series,
+        findings: &analyse(&run.suite, &run.plan, &run.samples),
+    };
+    write(&run.path, &input)
+}
+
 /// Writes the three files into the run's folder, over those that are there: JSON, Markdown, HTML.
+///
+/// # Errors
+/// When a file can't be written.
 pub fn write(folder: &Path, run: &Input<'_>) -> Result<Vec<PathBuf>> {
     let files = [
         ("report.json", json(run)?),

@@ -1,7 +1,7 @@
 //! Numbers as the report writes them: three significant digits, thousands apart.
 
-/// Three significant digits: `247,000`, `1.23`, `0.0123`.
-pub(super) fn significant(number: f64) -> String {
+/// Three significant digits, thousands apart: `247,000`, `1.23`, `0.0123`.
+pub fn significant(number: f64) -> String {
     if !number.is_finite() {
         return "-".to_owned();
     }
@@ -48,17 +48,6 @@ pub(super) fn microseconds(us: f64) -> String {
     }
 }
 
-/// The median; `None` of nothing.
-pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
-}
-
 fn thousands(digits: &str) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
     let mut out = String::from(sign);
@@ -99,8 +88,5 @@ mod tests {
         assert_eq!(bytes(999), "999 bytes");
         assert_eq!(percent(0.0213), "2.13 %");
         assert_eq!(microseconds(1_500.0), "1.50 ms");
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(vec![4.0, 1.0]), Some(2.5));
-        assert_eq!(median(Vec::new()), None);
     }
 }

@@ -3,9 +3,10 @@
 use serde_json::{Value as Json, json};
 
 use crate::bench::sample::{PhaseSample, Sample};
+use crate::bench::stats::median;
 
 use super::super::cells::Cells;
-use super::super::number::{median, significant};
+use super::super::number::significant;
 use super::{Csv, Figure, Plot, plain, rows_height, rows_layout};
 
 /// What can be told of: CPU time, write amplification, space.
@@ -95,7 +96,7 @@ fn bars(
         let (mut x, mut y, mut text) = (vec![], vec![], vec![]);
         for (row, (cell, _)) in ranked.iter().enumerate() {
             let values = cells.samples(&cell.cell.id).iter().filter_map(|sample| (part.of)(sample));
-            let Some(value) = median(values.collect()) else { continue };
+            let Some(value) = median(&values.collect::<Vec<f64>>()) else { continue };
             x.push(value);
             y.push(row);
             text.push(format!("{}<br>{}: {}", plain(&labels[row]), part.name, significant(value)));

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::bench::sample::Latency;
+use crate::bench::stats::median;
 
 use super::super::cells::Cells;
-use super::super::number::{median, microseconds};
+use super::super::number::microseconds;
 use super::{Csv, Figure, Plot, in_plots, lines_layout, log_axis, plain, style};
 
 /// One figure for each timed phase and kind of operation.
@@ -131,7 +132,8 @@ fn middle(cells: &Cells<'_>, cell: &str, phase: &str, kind: &str) -> Option<Late
         .filter_map(|sample| sample.phases.iter().find(|one| one.id == phase))
         .filter_map(|phase| phase.latency.get(kind))
         .collect();
-    let of = |pick: fn(&Latency) -> f64| median(all.iter().map(|one| pick(one)).collect());
+    let of =
+        |pick: fn(&Latency) -> f64| median(&all.iter().map(|one| pick(one)).collect::<Vec<f64>>());
     Some(Latency {
         n: all.iter().map(|one| one.n).sum(),
         p50_us: of(|one| one.p50_us)?,

@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
+use crate::bench::stats::median;
+
 use super::super::cells::Cells;
-use super::super::number::{median, significant};
+use super::super::number::significant;
 use super::{Csv, Figure, Plot, plain, rows_height, rows_layout, style};
 
 /// Median seconds of every phase, stacked.
@@ -31,7 +33,7 @@ pub(super) fn phases(cells: &Cells<'_>) -> Option<Figure> {
                 .iter()
                 .filter_map(|sample| sample.phases.iter().find(|phase| phase.id == *name))
                 .map(|phase| phase.durable_ns.max(phase.ack_ns) as f64 / 1e9);
-            let Some(seconds) = median(seconds.collect()) else { continue };
+            let Some(seconds) = median(&seconds.collect::<Vec<f64>>()) else { continue };
             x.push(seconds);
             y.push(row);
             text.push(format!(

@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
+use crate::bench::stats::median;
+
 use super::super::cells::{Cells, promise};
 use super::super::metric::Metric;
-use super::super::number::{median, percent};
+use super::super::number::percent;
 use super::{
     Csv, Figure, Line, Plot, hover, in_plots, lines, lines_layout, log_axis, merge, plain, style,
     ticks,
@@ -126,5 +128,5 @@ fn skew(cells: &Cells<'_>, cell: &str, phase: &str) -> Option<f64> {
         let most = rates.iter().copied().reduce(f64::max)?;
         (rates.len() > 1 && most > 0.0).then(|| least / most)
     });
-    median(shares.collect())
+    median(&shares.collect::<Vec<f64>>())
 }

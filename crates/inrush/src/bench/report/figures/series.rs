@@ -6,10 +6,11 @@ use serde_json::json;
 
 use crate::bench::finding::CellFindings;
 use crate::bench::sample::{Point, Sample};
+use crate::bench::stats::median;
 
 use super::super::Input;
 use super::super::cells::Cells;
-use super::super::number::{median, significant};
+use super::super::number::significant;
 use super::{Csv, Figure, Plot, lines_layout, plain};
 
 /// More small plots than this tell nobody anything.
@@ -92,7 +93,7 @@ fn plot(
     let at = |second: usize| by_length.iter().filter_map(move |rates| rates.get(second)).copied();
     let low: Vec<f64> = (0..longest).map(|n| at(n).fold(f64::INFINITY, f64::min)).collect();
     let high: Vec<f64> = (0..longest).map(|n| at(n).fold(0.0, f64::max)).collect();
-    let usual = median(middle.clone()).unwrap_or_default();
+    let usual = median(middle).unwrap_or_default();
     let stalls: Vec<usize> = (0..middle.len()).filter(|n| middle[*n] < usual * STALL).collect();
     let seconds = |n: usize| (1..=n).collect::<Vec<usize>>();
     let text: Vec<String> = middle
