@@ -30,7 +30,10 @@ fn a_program_reads_everything_in_one_file() {
     for part in ["manifest", "suite", "plan", "environment", "doctor", "targets", "findings"] {
         assert!(!report[part].is_null(), "{part}");
     }
-    assert_eq!(report["findings"]["claims"][0]["verdict"], "reproduced");
+    let claims = report["findings"]["claims"].as_array().unwrap();
+    for verdict in ["reproduced", "not reproduced", "indistinguishable", "not testable here"] {
+        assert!(claims.iter().any(|claim| claim["verdict"] == verdict), "{verdict}");
+    }
 }
 
 #[test]
@@ -44,7 +47,7 @@ fn markdown_has_a_table_for_every_tier_and_every_claim() {
         "**insert, rows/s** - durable: survives power loss",
         "**insert, rows/s** - none: promises nothing before the last flush",
         "95 % CI, n=6",
-        "incorrect (c0",
+        "incorrect (c",
         "different machine, year and software; not comparable",
         "| **not reproduced** |",
         "| **not testable here** |",

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 VIEWS = [("light", 1280, 900), ("dark", 1280, 900), ("light", 390, 800)]
+PIECE = 1700
 LOOK = """(() => {
   const plots = [...document.querySelectorAll(".plot")];
   const first = document.querySelector(".plot .ytick text, .plot .xtick text");
@@ -99,9 +100,11 @@ def view(browser, page, theme, width, height, pictures):
         time.sleep(0.1)
     if pictures:
         size = browser.call("Page.getLayoutMetrics", session)["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": width, "height": size["height"], "scale": 1}
-        picture = browser.call("Page.captureScreenshot", session, clip=clip, captureBeyondViewport=True)["data"]
-        Path(pictures, f"report-{theme}-{width}.png").write_bytes(base64.b64decode(picture))
+        # In pieces that can be looked at.
+        for number, top in enumerate(range(0, int(size["height"]), PIECE)):
+            clip = {"x": 0, "y": top, "width": width, "height": min(PIECE, size["height"] - top), "scale": 1}
+            picture = browser.call("Page.captureScreenshot", session, clip=clip, captureBeyondViewport=True)["data"]
+            Path(pictures, f"report-{theme}-{width}-{number:02}.png").write_bytes(base64.b64decode(picture))
     seen = evaluate(browser, session, LOOK)
     time.sleep(0.2)
     seen["revealed"] = evaluate(browser, session, "document.querySelector(location.hash).getClientRects().length > 0")

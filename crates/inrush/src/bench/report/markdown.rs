@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::cells::{Cells, word};
+use super::cells::{Cells, reason};
 use super::matrix::{self, Entry, Panel};
 use super::metric::Metric;
 use super::number::bytes;
@@ -76,6 +76,7 @@ fn experiment(out: &mut String, cells: &Cells<'_>) {
             table(out, &panel);
         }
     }
+    reasons(out, cells);
 }
 
 fn table(out: &mut String, panel: &Panel) {
@@ -86,18 +87,27 @@ fn table(out: &mut String, panel: &Panel) {
     let columns: Vec<String> = panel.columns.iter().map(column).collect();
     let _ = writeln!(out, "| {} | {} |", text(&panel.row_header), columns.join(" | "));
     let _ = writeln!(out, "|---|{}", "---:|".repeat(columns.len()));
-    let mut reasons: Vec<(&str, &str)> = Vec::new();
     for row in &panel.rows {
         let entries: Vec<String> =
             row.entries.iter().map(|one| one.as_ref().map(entry).unwrap_or_default()).collect();
         let _ = writeln!(out, "| {} | {} |", text(&row.label), entries.join(" | "));
-        for one in row.entries.iter().flatten().filter(|one| !one.reason.is_empty()) {
-            reasons.push((&one.id, &one.reason));
-        }
     }
     out.push('\n');
-    for (id, reason) in &reasons {
-        let _ = writeln!(out, "- {id}: {}", text(reason));
+}
+
+/// Why cells have no figure, or fewer than others: those with the same reason together.
+fn reasons(out: &mut String, cells: &Cells<'_>) {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for cell in cells.first() {
+        let reason = reason(cell);
+        match reasons.iter_mut().find(|(one, _)| *one == reason) {
+            _ if reason.is_empty() => {}
+            Some((_, ids)) => ids.push(&cell.cell.id),
+            None => reasons.push((reason, vec![&cell.cell.id])),
+        }
+    }
+    for (reason, ids) in &reasons {
+        let _ = writeln!(out, "- {}: {}", ids.join(", "), text(reason));
     }
     if !reasons.is_empty() {
         out.push('\n');
@@ -223,20 +233,6 @@ fn method(out: &mut String, run: &Input<'_>) {
     }
     for (name, rows, hash) in facts::datasets(run) {
         let _ = writeln!(out, "- data {}: {rows} rows, xxh3 {}", text(&name), text(&hash));
-    }
-    let mut troubled: Vec<_> =
-        run.samples.iter().filter(|one| one.status != crate::bench::sample::Status::Ok).collect();
-    troubled.sort_by_key(|sample| sample.order);
-    for sample in troubled {
-        let error =
-            sample.error.as_deref().map(|error| format!(": {}", text(error))).unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "- sample {} of {} is {}{error}",
-            sample.sample,
-            sample.cell,
-            word(sample.status)
-        );
     }
     if let Some(source) = run.suite.source.as_ref().filter(|source| !source.deviations.is_empty()) {
         let _ = writeln!(out, "\nOurs differs from the study:\n");
