@@ -35,6 +35,9 @@ const FORMAT: u32 = 1;
 /// A run that begins in the same second as another of the same suite waits for the next one; so often, [`WAIT`] each, before it gives up.
 const WAITS_MAX: u32 = 50;
 const WAIT: Duration = Duration::from_millis(100);
+/// See [`open_for_writing`].
+const LOCK_TRIES_MAX: u32 = 10;
+const LOCK_WAIT: Duration = Duration::from_millis(20);
 /// Points are numbers that grow slowly: higher levels take longer and save little.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -361,7 +364,17 @@ fn open_for_writing(path: &Path) -> Result<(File, File)> {
     let name = path.join("samples.jsonl");
     let open = |name: &Path| File::options().append(true).create(true).open(name);
     let samples = open(&name).map_err(|error| unwritten(&name, &error))?;
-    match samples.try_lock() {
+    // A process that is being started holds what was open when it was forked until its program begins: a lock that its owner has let
+    // go of may last that much longer.
+    let mut locked = samples.try_lock();
+    for _ in 0..LOCK_TRIES_MAX {
+        if !matches!(locked, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::sleep(LOCK_WAIT);
+        locked = samples.try_lock();
+    }
+    match locked {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let what = format!("{}: another process is writing this run", path.display());
@@ -622,6 +635,53 @@ mod tests {
         let path = folder.path().to_owned();
         drop(folder);
         RunFolder::resume(&path).unwrap();
+    }
+
+    /// What the next test kills.
+    #[test]
+    #[ignore = "it never ends"]
+    fn a_writer_to_be_killed() {
+        let Some(path) = std::env::var_os("INRUSH_TEST_RUN") else { return };
+        let (mut folder, run) = RunFolder::resume(Path::new(&path)).unwrap();
+        loop {
+            folder.append(&run.samples[0]).unwrap();
+            folder.write_targets(&[TargetRecord::default()]).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_run_whose_writer_was_killed_goes_on() {
+        let place = tempfile::tempdir().unwrap();
+        let (suite, measured) = two();
+        let path = measured.store(place.path(), &suite).path().to_owned();
+        let mut before = 3;
+        for round in 0..5_u64 {
+            let mut writer = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--ignored", "--exact", "bench::store::tests::a_writer_to_be_killed"])
+                .env("INRUSH_TEST_RUN", &path)
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            // What others can read is there for good.
+            let seen = loop {
+                let seen = RunFolder::open(&path).unwrap().samples.len();
+                if seen > before + 2 {
+                    break seen;
+                }
+                assert!(writer.try_wait().unwrap().is_none(), "the writer failed");
+                std::thread::sleep(Duration::from_millis(1));
+            };
+            let error = RunFolder::resume(&path).unwrap_err().to_string();
+            assert!(error.contains("another process is writing this run"), "{error}");
+            std::thread::sleep(Duration::from_micros(700 * round));
+            writer.kill().unwrap();
+            writer.wait().unwrap();
+            let (mut folder, run) = RunFolder::resume(&path).unwrap();
+            assert!(run.samples.len() >= seen);
+            folder.append(&measured.samples[1]).unwrap();
+            before = folder.samples().unwrap().len();
+            assert_eq!(before, run.samples.len() + 1);
+        }
     }
 
     #[test]
