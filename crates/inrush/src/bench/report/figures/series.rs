@@ -114,13 +114,13 @@ fn plot(
     ];
     if !stalls.is_empty() {
         data.push(json!({
-            "type": "scatter", "mode": "markers", "hoverinfo": "skip", "x": stalls.iter().map(|n| n + 1).collect::<Vec<_>>(),
+            "type": "scatter", "mode": "markers", "hoverinfo": "skip", "cliponaxis": false, "x": stalls.iter().map(|n| n + 1).collect::<Vec<_>>(),
             "y": stalls.iter().map(|n| middle[*n]).collect::<Vec<_>>(),
             "marker": {"symbol": "x", "size": 8, "color": "var(--c2)"},
         }));
     }
     let mut layout = lines_layout(
-        json!({"title": {"text": "s", "standoff": 4}}),
+        json!({"title": {"text": "s", "standoff": 4}, "dtick": (longest / 6).max(1)}),
         json!({"rangemode": "tozero", "tickformat": "~s", "title": {"text": plain(&format!("{phase}, per s")), "standoff": 4}}),
     );
     layout["showlegend"] = json!(false);
