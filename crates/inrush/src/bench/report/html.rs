@@ -17,7 +17,7 @@ use super::figures::{self, Figure};
 use super::matrix::{self, Panel};
 use super::metric::Metric;
 use super::number::significant;
-use super::{Input, facts};
+use super::{Input, facts, targets};
 
 const TEMPLATE: &str = include_str!("assets/report.html.j2");
 const STYLE: &str = include_str!("assets/style.css");
@@ -38,7 +38,7 @@ struct Page<'a> {
     summary: Vec<Fact>,
     doctor: Vec<Fact>,
     environment: Vec<Fact>,
-    targets: Vec<facts::Target>,
+    targets: Vec<targets::Target>,
     experiments: &'a [Experiment],
     references: &'a [facts::Reference],
     claims: Vec<facts::Claim>,
@@ -126,7 +126,7 @@ pub(super) fn html(run: &Input<'_>) -> Result<String> {
         summary: facts::summary(run),
         doctor: facts::doctor(run.doctor),
         environment: facts::environment(run.environment),
-        targets: facts::targets(run.targets),
+        targets: targets::targets(run.targets),
         experiments: &experiments,
         references: &references,
         claims: facts::claims(run),

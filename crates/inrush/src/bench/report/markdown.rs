@@ -261,7 +261,7 @@ fn longest_run(text: &str, wanted: char) -> usize {
 /// A sentence of ours: what stands in backticks stays code.
 fn prose(words: &str) -> String {
     let parts: Vec<&str> = words.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return text(words);
     }
     let shown = parts.iter().enumerate().map(|(index, part)| match index % 2 {

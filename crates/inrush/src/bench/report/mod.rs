@@ -11,6 +11,7 @@ mod markdown;
 mod matrix;
 mod metric;
 mod number;
+mod targets;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -27,19 +27,19 @@ pub(super) fn cost(cells: &Cells<'_>) -> Option<Figure> {
     })
 }
 
+/// What a sample tells of a cost.
+type Tell<'a> = Box<dyn Fn(&Sample) -> Option<f64> + 'a>;
+
 /// One kind of cost: its name and how a sample tells it.
 struct Part<'a> {
     name: String,
     color: &'static str,
     hatched: bool,
-    of: Box<dyn Fn(&Sample) -> Option<f64> + 'a>,
+    of: Tell<'a>,
 }
 
 /// Of the phase that the first metric is about.
-fn of_phase<'a>(
-    cells: &Cells<'a>,
-    tell: impl Fn(&PhaseSample) -> Option<f64> + 'a,
-) -> Box<dyn Fn(&Sample) -> Option<f64> + 'a> {
+fn of_phase<'a>(cells: &Cells<'a>, tell: impl Fn(&PhaseSample) -> Option<f64> + 'a) -> Tell<'a> {
     let id = cells.metric.phase;
     Box::new(move |sample| tell(sample.phases.iter().find(|phase| phase.id == id)?))
 }
@@ -55,7 +55,7 @@ fn cpu(cells: &Cells<'_>, csv: &mut Csv) -> Option<Plot> {
         Part { name: "client".to_owned(), color: "var(--c1)", hatched: false, of: client },
         Part { name: "server".to_owned(), color: "var(--c5)", hatched: true, of: server },
     ];
-    bars(cells, "CPU time", "us per row or request", &parts, csv)
+    bars(cells, "CPU time (server hatched)", "us per row or request", &parts, csv)
 }
 
 /// Rows; for phases that have none, requests.
@@ -128,8 +128,7 @@ fn bars(
     let mut layout =
         rows_layout(&labels, unit, json!({"rangemode": "tozero", "tickformat": "~g", "nticks": 5}));
     layout["barmode"] = json!("stack");
-    layout["showlegend"] = json!(data.len() > 1);
-    // Rows of companions are on one level, whoever has a legend.
-    layout["margin"]["b"] = json!(46);
-    Some(Plot { title: title.to_owned(), height: rows_height(labels.len(), true), data, layout })
+    // A legend would move the rows away from their companions'.
+    layout["showlegend"] = json!(false);
+    Some(Plot { title: title.to_owned(), height: rows_height(labels.len(), false), data, layout })
 }
