@@ -192,6 +192,8 @@ fn the_page_opens_in_a_browser_and_asks_nobody() {
         assert_eq!(view["overflow"], 0, "wider than the window: {view}");
         assert_eq!(view["revealed"], true, "{view}");
         assert_eq!(view["sorted"], true, "{view}");
+        assert_eq!(view["csv"][0], "cell,label,tier,block,insert.rows_per_s,outlier", "{view}");
+        assert!(view["csv"][1].as_str().unwrap().starts_with('c'), "{view}");
     }
     // The figures follow the theme.
     assert_ne!(views[0]["ink"], views[1]["ink"], "{seen}");

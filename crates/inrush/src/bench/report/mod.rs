@@ -1,6 +1,6 @@
 //! A run as people and programs read it: `report.json`, `report.md`, `report.html`.
 //!
-//! [`cells`] and [`matrix`] put an experiment's cells into an order, [`figures`] draws them, [`html`] and [`markdown`] write. What a run means was
+//! `cells` and `matrix` put an experiment's cells into an order, `figures` draws them, `html` and `markdown` write. What a run means was
 //! found before ([`crate::bench::finding`]); here are only medians of what findings don't hold, such as the phases' times.
 
 mod cells;

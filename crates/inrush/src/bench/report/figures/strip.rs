@@ -89,7 +89,7 @@ pub(super) fn strip(cells: &Cells<'_>) -> Option<Figure> {
     Some(Figure {
         id: format!("{}-strip", cells.id()),
         title: "Every repetition".to_owned(),
-        note: "Each mark is one load; later blocks lie lower. The tick is the median, the bar its interval. Hollow: far from the others."
+        note: "Each mark is one sample; later blocks lie lower. The tick is the median, the bar its interval. Hollow: far from the others."
             .to_owned(),
         companions: false,
         plots: vec![Plot {
