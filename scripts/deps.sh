@@ -33,6 +33,8 @@ missing_packages() {
     has bzip2 || echo bzip2
     has xz || echo xz-utils
     [[ -e /etc/ssl/certs/ca-certificates.crt ]] || [[ ! -e /etc/debian_version ]] || echo ca-certificates
+    # Opens the bench's report in a test.
+    has chromium || has chromium-browser || has google-chrome || [[ ! -e /etc/debian_version ]] || echo chromium
     scripts/servers.sh --packages "${SERVERS[@]}"
 }
 

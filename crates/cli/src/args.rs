@@ -11,6 +11,8 @@ Examples:
   inrush plan weather.csv.gz weather.db          what load would do, and why
   inrush load 'logs/*.tsv' logs.db --table log   several files into one table
   inrush strategies                              the ways to write that this build has
+  inrush report results/RUN                      write a bench's report again
+  inrush compare results/RUN_A results/RUN_B     two runs of a bench, cell by cell
 
 Exit codes: 0 all rows are in; 3 done, with bad rows put aside; 1 failed; 2 usage; 130 interrupted.";
 
@@ -27,6 +29,25 @@ Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their posit
 SOURCE.rejects.csv.jsonl. Mend that file and load it with --if-exists append.
 
 Exit codes: 0 all rows are in; 3 done, with bad rows put aside; 1 failed; 2 usage; 130 interrupted.";
+
+#[cfg(feature = "bench")]
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  inrush report results/20261121T215137Z-3fa9c1
+  xdg-open \"$(inrush report results/20261121T215137Z-3fa9c1 | tail -n 1)\"
+
+Needs no network, and neither does the page.";
+
+#[cfg(feature = "bench")]
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  inrush compare results/20261120T080000Z-3fa9c1 results/20261121T215137Z-3fa9c1
+  inrush compare results/BEFORE results/AFTER --fail-if-slower 5%
+  inrush compare results/BEFORE results/AFTER --json | jq '.cells[0]'
+
+A cell counts as slower only if the whole interval of its ratio is beyond the limit, and beyond the noise of both runs.
+
+Exit codes: 0 nothing is slower than allowed; 1 something is, or the runs can't be read; 2 the runs can't be compared.";
 
 /// Moves files into databases as fast as each database allows, and loses no row silently
 #[derive(Parser)]
@@ -49,6 +70,18 @@ pub(crate) enum Command {
         /// Only those of this target: a URL, a file, or a name such as sqlite
         target: Option<String>,
     },
+    /// Write a bench's report again, as JSON, Markdown and HTML, from the samples that its run has stored
+    #[cfg(feature = "bench")]
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report {
+        /// The run's folder
+        #[arg(value_name = "RUN_DIR", value_hint = ValueHint::DirPath)]
+        run: PathBuf,
+    },
+    /// Compare two runs of a bench, cell by cell
+    #[cfg(feature = "bench")]
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  inrush completions bash > ~/.local/share/bash-completion/completions/inrush"
@@ -60,6 +93,17 @@ pub(crate) enum Command {
     /// Print the manual page
     #[command(after_help = "Example:\n  inrush man > ~/.local/share/man/man1/inrush.1")]
     Man,
+}
+
+impl Command {
+    /// Whether there is a target that a failure may have changed.
+    pub(crate) fn has_target(&self) -> bool {
+        match self {
+            #[cfg(feature = "bench")]
+            Command::Report { .. } | Command::Compare(_) => false,
+            _ => true,
+        }
+    }
 }
 
 /// What `load` and `plan` take.
@@ -206,4 +250,34 @@ pub(crate) struct LoadArgs {
     /// Say more: the plan before the load, and what each stage waited for
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
     pub(crate) verbose: bool,
+}
+
+/// What `compare` takes.
+#[cfg(feature = "bench")]
+#[derive(Args)]
+pub(crate) struct CompareArgs {
+    /// The folder of the run that the other one is compared with
+    #[arg(value_name = "RUN_A", value_hint = ValueHint::DirPath)]
+    pub(crate) a: PathBuf,
+    /// The folder of the other run
+    #[arg(value_name = "RUN_B", value_hint = ValueHint::DirPath)]
+    pub(crate) b: PathBuf,
+    /// Exit with 1 if a cell of RUN_B is slower than RUN_A's by more than P per cent
+    #[arg(long, value_name = "P%", value_parser = percent)]
+    pub(crate) fail_if_slower: Option<f64>,
+    /// Compare runs of other machines, suites or data as well: under a banner, as only ratios mean anything
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `5%`, `2.5` or the like.
+#[cfg(feature = "bench")]
+fn percent(text: &str) -> Result<f64, String> {
+    match text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>() {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent),
+        _ => Err("write 0% to 99%, such as 5%".to_owned()),
+    }
 }

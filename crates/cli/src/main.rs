@@ -28,23 +28,30 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
-        Command::Load(args) => commands::load(args),
-        Command::Plan(args) => commands::plan(args),
-        Command::Strategies { target } => commands::strategies(target.as_deref()),
-        Command::Completions { shell } => commands::completions(*shell),
-        Command::Man => commands::man(),
-    };
-    let code = match outcome {
-        Ok(rejected) if rejected > 0 => DONE_WITH_REJECTS,
-        Ok(_) => DONE,
-        Err(error) => {
-            render::error(&error);
-            match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
-                Some(Kind::Usage) => USAGE,
-                Some(Kind::Interrupted) => INTERRUPTED,
-                _ => FAILED,
-            }
+        Command::Load(args) => commands::load(args).map(loaded),
+        Command::Plan(args) => commands::plan(args).map(loaded),
+        Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
+        #[cfg(feature = "bench")]
+        Command::Report { run } => commands::report(run).map(|()| DONE),
+        #[cfg(feature = "bench")]
+        Command::Compare(args) => {
+            commands::compare(args).map(|is_slower| if is_slower { FAILED } else { DONE })
         }
+        Command::Completions { shell } => commands::completions(*shell).map(loaded),
+        Command::Man => commands::man().map(loaded),
     };
+    let code = outcome.unwrap_or_else(|error| {
+        render::error(&error, cli.command.has_target());
+        match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
+            Some(Kind::Usage) => USAGE,
+            Some(Kind::Interrupted) => INTERRUPTED,
+            _ => FAILED,
+        }
+    });
     ExitCode::from(code)
+}
+
+/// The exit code of a load that put so many bad rows aside.
+fn loaded(rejected: u64) -> u8 {
+    if rejected > 0 { DONE_WITH_REJECTS } else { DONE }
 }

@@ -1,4 +1,9 @@
-//! What each command does. All answer with the number of bad rows put aside.
+//! What each command does. Those that may load answer with the number of bad rows put aside.
+
+#[cfg(feature = "bench")]
+mod compare;
+#[cfg(feature = "bench")]
+mod report;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -12,6 +17,11 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::args::{Cli, LoadArgs};
 use crate::render::{self, ProgressMode};
 use crate::settings;
+
+#[cfg(feature = "bench")]
+pub(crate) use compare::compare;
+#[cfg(feature = "bench")]
+pub(crate) use report::report;
 
 /// Loads, and reports on standard output.
 pub(crate) fn load(args: &LoadArgs) -> Result<u64> {

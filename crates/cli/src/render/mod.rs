@@ -1,5 +1,7 @@
 //! Answers as people read them.
 
+#[cfg(feature = "bench")]
+mod compare;
 mod progress;
 mod report;
 
@@ -9,11 +11,13 @@ use std::io::Write as _;
 use inrush::Aftermath;
 use inrush::target::Target;
 
+#[cfg(feature = "bench")]
+pub(crate) use compare::comparison;
 pub(crate) use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
 
-/// What happened, what to try, and as the last line what is left of the load.
-pub(crate) fn error(error: &anyhow::Error) {
+/// What happened, what to try, and, where there is a target, as the last line what is left of the load.
+pub(crate) fn error(error: &anyhow::Error, has_target: bool) {
     let mut text = String::new();
     match error.downcast_ref::<inrush::Error>() {
         Some(error) => {
@@ -35,7 +39,8 @@ pub(crate) fn error(error: &anyhow::Error) {
                         "the target did not answer when asked to undo: look at it before you go on"
                     );
                 }
-                _ => text.push_str("nothing changed in the target\n"),
+                _ if has_target => text.push_str("nothing changed in the target\n"),
+                _ => {}
             }
         }
         None => {

@@ -146,7 +146,7 @@ fn help_is_there_for_every_command_and_shows_the_options_that_work() {
             "--verbose",
         ]);
     }
-    for command in ["strategies", "completions", "man"] {
+    for command in ["strategies", "report", "compare", "completions", "man"] {
         fixture.inrush(&[command, "--help"]).exits(0);
     }
 }

@@ -39,6 +39,9 @@ mod postgres;
 mod readme;
 /// Bad rows put aside: exactly they, verbatim, with their positions and reasons.
 mod rejects;
+/// What a bench has to show, as a page in a browser and otherwise.
+#[cfg(feature = "bench")]
+mod report;
 /// Every way to write and every setting: the same table, the promises that were asked for.
 mod strategies;
 /// What becomes of values, and never another value than was written.

@@ -3,7 +3,7 @@
 //!
 //! The modules are the way of a run: [`suite`] is read, `matrix` makes its cells, `generate` their rows, `run` takes samples through
 //! `worker` processes and private servers, `verify` compares, [`store`] keeps what was measured, [`index`] makes a database of
-//! it, [`stats`] and [`analysis`] say what it means, [`compare`] holds two runs side by side, and `report` shows it. A load of a bench
+//! it, [`stats`] and [`analysis`] say what it means, [`compare`] holds two runs side by side, and [`report`] shows it. A load of a bench
 //! is [`crate::run`], as everybody's.
 
 mod fill;
@@ -12,6 +12,7 @@ pub mod generate;
 pub mod matrix;
 pub mod record;
 mod reference;
+pub mod report;
 pub mod sample;
 pub mod stats;
 pub mod store;
