@@ -14,6 +14,7 @@ const NEWEST: [&str; 2] = ["mysql", "postgres"];
 #[derive(Clone, Debug)]
 pub struct Installed {
     name: &'static str,
+    family: &'static str,
     pub(super) software: Arc<dyn Software>,
     pub(super) environment: Vec<(String, String)>,
 }
@@ -47,7 +48,8 @@ impl Installed {
         for offer in meant.into_iter().rev() {
             match offer.find(places) {
                 Ok(software) => {
-                    return Ok(Self { name: offer.name(), software, environment: Vec::new() });
+                    let (name, family) = (offer.name(), offer.family());
+                    return Ok(Self { name, family, software, environment: Vec::new() });
                 }
                 // Of several the newest is the one to fetch.
                 Err(error) => missing = missing.or(Some(error)),
@@ -73,11 +75,21 @@ impl Installed {
 
     /// The name of the target that loads into it: `mysql`, which MariaDB is too, or `postgres`.
     pub fn family(&self) -> &'static str {
-        self.software.family()
+        self.family
     }
 
-    /// What tests start it with: everything a load may want to use is on, and its files are small. Benches have settings of
-    /// their own.
+    /// The family of the servers of that name, whether or not they are here; `None` if there is no such name.
+    pub fn family_of(name: &str) -> Option<&'static str> {
+        let newest = NEWEST.iter().find(|newest| **newest == name).copied();
+        newest.or_else(|| offers().find(|offer| offer.name() == name).map(Offer::family))
+    }
+
+    /// What benches start it with, besides what they set themselves: what loads need that is not the default.
+    pub fn bench_settings(&self) -> Vec<Setting> {
+        self.software.bench_settings()
+    }
+
+    /// What tests start it with: everything a load may want to use is on, and its files are small.
     pub fn test_settings(&self) -> Vec<Setting> {
         self.software.test_settings()
     }

@@ -49,20 +49,18 @@ enum FirstData {
     Copy,
 }
 
+/// 96 MB otherwise, written at every first start.
+const SMALL_LOG: (&str, &str) = ("innodb-log-file-size", "16M");
+
 const MARIADB: &[(&str, &str)] = &[
     ("local-infile", "1"),
-    // 96 MB otherwise, written at every first start.
-    ("innodb-log-file-size", "16M"),
+    SMALL_LOG,
     // RocksDB is not called stable everywhere.
     ("plugin-maturity", "unknown"),
 ];
 /// As above, and without TLS: 11.4 makes itself a key at every start, which takes a core between 4 and 12 s.
-const MARIADB_11_4: &[(&str, &str)] = &[
-    ("local-infile", "1"),
-    ("innodb-log-file-size", "16M"),
-    ("plugin-maturity", "unknown"),
-    ("skip-ssl", ""),
-];
+const MARIADB_11_4: &[(&str, &str)] =
+    &[("local-infile", "1"), SMALL_LOG, ("plugin-maturity", "unknown"), ("skip-ssl", "")];
 const MYSQL: &[(&str, &str)] = &[("local-infile", "1")];
 
 /// Engines that MariaDB has as plugins; tests have those that are installed.
@@ -114,6 +112,10 @@ pub(super) static RECIPES: &[Recipe] = &[
 impl Offer for Recipe {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn family(&self) -> &'static str {
+        "mysql"
     }
 
     fn find(&'static self, places: &Places) -> Result<Arc<dyn Software>> {
@@ -246,10 +248,6 @@ impl Mysql {
 }
 
 impl Software for Mysql {
-    fn family(&self) -> &'static str {
-        "mysql"
-    }
-
     fn initialise(&self, place: &Place, settings: &[Setting]) -> Result<()> {
         check_socket(&self.socket(place, 0))?;
         let failed = |error: io::Error| self.failed_to_initialise(&error, place);
@@ -311,6 +309,12 @@ impl Software for Mysql {
     fn tcp_url(&self, port: u16) -> String {
         // What stays on this machine is not encrypted unless somebody asks for it.
         format!("mysql://root@127.0.0.1:{port}/")
+    }
+
+    fn bench_settings(&self) -> Vec<Setting> {
+        let mut settings = self.test_settings();
+        settings.retain(|(name, _)| name != SMALL_LOG.0);
+        settings
     }
 
     fn test_settings(&self) -> Vec<Setting> {

@@ -17,10 +17,9 @@ pub(super) struct Place {
 
 impl Place {
     /// # Errors
-    /// When the directory for temporary files can't be written.
-    pub(super) fn create() -> Result<Self> {
-        let parent = std::env::temp_dir();
-        Self::create_in(&parent).map_err(|error| {
+    /// When `parent` can't be written.
+    pub(super) fn create(parent: &Path) -> Result<Self> {
+        Self::create_in(parent).map_err(|error| {
             Error::target(format!(
                 "can't make a server's directory in {}: {error}",
                 parent.display()

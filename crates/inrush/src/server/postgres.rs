@@ -44,6 +44,10 @@ impl Offer for Recipe {
         self.name
     }
 
+    fn family(&self) -> &'static str {
+        "postgres"
+    }
+
     /// A folder that was fetched comes before the system's package.
     fn find(&'static self, places: &Places) -> Result<Arc<dyn Software>> {
         const PROGRAM: &str = "bin/postgres";
@@ -118,10 +122,6 @@ impl Postgres {
 }
 
 impl Software for Postgres {
-    fn family(&self) -> &'static str {
-        "postgres"
-    }
-
     fn initialise(&self, place: &Place, _settings: &[Setting]) -> Result<()> {
         check_socket(&self.socket(place, u16::MAX))?;
         DirBuilder::new()
@@ -187,6 +187,10 @@ impl Software for Postgres {
     fn tcp_url(&self, port: u16) -> String {
         // Otherwise a client would ask for TLS first, a round trip that comes to nothing.
         format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=disable")
+    }
+
+    fn bench_settings(&self) -> Vec<Setting> {
+        Vec::new()
     }
 
     fn test_settings(&self) -> Vec<Setting> {

@@ -37,7 +37,19 @@ impl Server {
     /// # Errors
     /// When it can't be prepared, ends, or does not answer in time; with the last lines of its log.
     pub fn start(installed: &Installed, settings: &[(String, String)]) -> Result<Self> {
-        let place = Place::create()?;
+        Self::start_in(&std::env::temp_dir(), installed, settings)
+    }
+
+    /// The same with its directory in `parent`, which whoever it runs as has to be able to pass.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_in(
+        parent: &Path,
+        installed: &Installed,
+        settings: &[(String, String)],
+    ) -> Result<Self> {
+        let place = Place::create(parent)?;
         installed.software.initialise(&place, settings)?;
         let installed = installed.clone();
         let mut server =

@@ -22,6 +22,9 @@ pub(super) trait Offer: Sync {
     /// The name to ask by.
     fn name(&self) -> &'static str;
 
+    /// The name of the target that loads into it.
+    fn family(&self) -> &'static str;
+
     /// # Errors
     /// When it is not here; the message says where it was looked for.
     fn find(&'static self, places: &Places) -> Result<Arc<dyn Software>>;
@@ -34,9 +37,6 @@ pub(super) trait Offer: Sync {
 /// 3. `answers` is asked again and again, until a client would be served.
 /// 4. After a stop or a crash, 2 and 3 again.
 pub(super) trait Software: fmt::Debug + Send + Sync {
-    /// The name of the target that loads into it.
-    fn family(&self) -> &'static str;
-
     /// Makes the data directory in `place`. Of the settings those matter that shape it.
     ///
     /// # Errors
@@ -62,6 +62,9 @@ pub(super) trait Software: fmt::Debug + Send + Sync {
 
     /// The same by TCP alone, at `port` of 127.0.0.1, and without TLS.
     fn tcp_url(&self, port: u16) -> String;
+
+    /// What loads need that is not its default, and nothing that makes it faster or slower.
+    fn bench_settings(&self) -> Vec<Setting>;
 
     /// What tests start it with.
     fn test_settings(&self) -> Vec<Setting>;
