@@ -29,6 +29,6 @@ pub mod source;
 pub mod target;
 
 pub use error::{Aftermath, Error, Kind, Result, without_secrets};
-pub use load::{Observer, Unobserved, run};
+pub use load::{Observer, Unobserved, rehearse, run};
 pub use plan::{Plan, Request, plan};
 pub use report::Report;

@@ -8,7 +8,7 @@ use crate::error::{Aftermath, Error, Kind, Result};
 use crate::pipe::encode::{Shape, found_by_lane};
 use crate::pipe::reject::{Found, Reject, RejectFiles, limit_error};
 use crate::pipe::run::{Parcel, Pass, pass};
-use crate::pipe::{Ack, Checksum, Chunk, Code, Meter, Phase, Progress, Wire};
+use crate::pipe::{Ack, Checksum, Chunk, Code, Encode, Meter, Phase, Progress, Wire};
 use crate::plan::{FieldFacts, Lesson, Plan, Verify};
 use crate::report::{Report, Seconds, Verification};
 use crate::source::infer::Observed;
@@ -466,33 +466,67 @@ impl Tally {
     }
 }
 
-/// Looks at every value of the whole input, through the same pipeline, and says what each column really is.
-fn survey(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Vec<FieldFacts>> {
-    struct Nowhere;
-    impl Lane for Nowhere {
-        fn send(&mut self, _chunk: &Chunk, _wire: &Wire) -> Result<Ack> {
-            Ok(Ack::default())
-        }
+/// A lane that takes all and keeps nothing.
+struct Nowhere;
+
+impl Lane for Nowhere {
+    fn send(&mut self, _chunk: &Chunk, _wire: &Wire) -> Result<Ack> {
+        Ok(Ack::default())
     }
-    let source = &plan.source;
-    let fields = &plan.facts.source.fields;
-    let total = Arc::new(Mutex::new(vec![Observed::default(); fields.len()]));
+}
+
+/// The same pass with other encoders, sent nowhere; how many records there were.
+fn pass_nowhere(
+    plan: &Plan,
+    observer: &dyn Observer,
+    began: Instant,
+    encoders: Vec<Box<dyn Encode>>,
+) -> Result<u64> {
     let meter = Meter::default();
     let parts = Pass {
         parcels: plan.choice.parcels,
         chunk_bytes: plan.choice.chunk_bytes,
-        encoders: (0..plan.facts.processors.max(1)).map(|_| source.surveyor(&total)).collect(),
+        encoders,
         lanes: vec![Box::new(Nowhere)],
         meter: &meter,
         stop: observer.stop(),
     };
+    let mut records = 0;
     pass(
         parts,
-        |feeder| text::feed(source, plan.choice.chunk_bytes, &meter, feeder),
-        |_| Ok(()),
+        |feeder| text::feed(&plan.source, plan.choice.chunk_bytes, &meter, feeder),
+        |parcel| {
+            records += u64::from(parcel.encoded.records);
+            Ok(())
+        },
         || observer.progress(&progress(plan, &meter, began, 0, 0)),
-        || source.abandon(),
+        || plan.source.abandon(),
     )?;
+    Ok(records)
+}
+
+/// Does everything that a load does but for sending its rows: how many there were, and how long it took to read, cut and encode
+/// them. No target can take the plan's rows faster from us. The target is as before when it ends.
+///
+/// # Errors
+/// As [`run`], but for what the target would say of the rows.
+pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)> {
+    let mut load = plan.choice.strategy.begin(plan, observer.stop())?;
+    let encoders = (0..plan.choice.encoders).map(|_| load.encoder()).collect();
+    let began = Instant::now();
+    let records = pass_nowhere(plan, observer, began, encoders);
+    let took = began.elapsed();
+    load.abort();
+    Ok((records?, took))
+}
+
+/// Looks at every value of the whole input, through the same pipeline, and says what each column really is.
+fn survey(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Vec<FieldFacts>> {
+    let fields = &plan.facts.source.fields;
+    let total = Arc::new(Mutex::new(vec![Observed::default(); fields.len()]));
+    let surveyors =
+        (0..plan.facts.processors.max(1)).map(|_| plan.source.surveyor(&total)).collect();
+    pass_nowhere(plan, observer, began, surveyors)?;
     let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(fields
         .iter()
