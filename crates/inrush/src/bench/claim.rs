@@ -31,10 +31,11 @@ pub(super) fn evaluate(claim: &Claim, experiments: &[ExperimentFindings]) -> Vec
     if claim.at_least.is_none() && claim.at_most.is_none() {
         return not_testable(None, "the suite gives it no bounds".to_owned());
     }
-    let number = match (&claim.ratio, &claim.knee) {
-        (Some(ratio), _) => Number::Ratio(ratio, claim.over.as_ref()),
-        (None, Some(knee)) => Number::Knee(knee),
-        (None, None) => return not_testable(None, "the suite gives it no number".to_owned()),
+    let number = match (&claim.ratio, &claim.value, &claim.knee) {
+        (Some(ratio), _, _) => Number::Ratio(ratio, claim.over.as_ref()),
+        (None, Some(value), _) => Number::Value(value),
+        (None, None, Some(knee)) => Number::Knee(knee),
+        (None, None, None) => return not_testable(None, "the suite gives it no number".to_owned()),
     };
     let mut findings = Vec::new();
     for server in number.servers(experiments) {
@@ -53,6 +54,7 @@ pub(super) fn evaluate(claim: &Claim, experiments: &[ExperimentFindings]) -> Vec
 /// What a claim is about.
 enum Number<'a> {
     Ratio(&'a Ratio, Option<&'a Ratio>),
+    Value(&'a Pick),
     Knee(&'a Knee),
 }
 
@@ -117,6 +119,7 @@ impl Number<'_> {
                 let over = over.iter().flat_map(|over| [&over.of, &over.to]);
                 [&ratio.of, &ratio.to].into_iter().chain(over).map(Side::of).collect()
             }
+            Number::Value(pick) => vec![Side::of(pick)],
             Number::Knee(knee) => {
                 vec![Side { experiment: &knee.experiment, cell: &knee.cell }]
             }
@@ -188,6 +191,19 @@ impl Number<'_> {
                 let noise = [&upper.0, &upper.1, &lower.0, &lower.1].map(|picked| picked.noise);
                 let noise = noise.into_iter().fold(0.0, f64::max);
                 Ok(Found { measured, detail, noise: Some(noise) })
+            }
+            Number::Value(value) => {
+                let Picked { cell, summary, .. } = pick(value, server, experiments)?;
+                let Summary { median, low, high, interval, .. } = *summary;
+                let n = summary.values.len();
+                let measured = Measured { value: median, low, high, n, interval };
+                let detail = format!(
+                    "`{}` of {} is {}",
+                    value.metric,
+                    cell.cell,
+                    wording::measured(&measured)
+                );
+                Ok(Found { measured, detail, noise: None })
             }
             Number::Knee(knee) => measure_knee(knee, server, experiments),
         }

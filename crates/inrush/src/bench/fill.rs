@@ -71,7 +71,11 @@ impl Words {
             }
             let (name, after) = match rest.split_once('}') {
                 Some(parts) if brace == "{" => parts,
-                _ => return Err(wrong("a brace without its other one (write it twice if it is no placeholder)")),
+                _ => {
+                    return Err(wrong(
+                        "a brace without its other one (write it twice if it is no placeholder)",
+                    ));
+                }
             };
             let value = self
                 .words
@@ -106,14 +110,13 @@ impl Words {
     pub(super) fn statements(&self, sql: &Sql) -> Result<Vec<String>> {
         let lines = match sql {
             Sql::All(lines) => lines,
-            Sql::For(by_target) => {
-                by_target.get(&self.target).or_else(|| by_target.get(&self.family)).ok_or_else(
-                    || {
-                        let (target, family) = (&self.target, &self.family);
-                        Error::usage(format!("no statement for target {target} (of {family})"))
-                    },
-                )?
-            }
+            Sql::For(by_target) => by_target
+                .get(&self.target)
+                .or_else(|| by_target.get(&self.family))
+                .ok_or_else(|| {
+                    let (target, family) = (&self.target, &self.family);
+                    Error::usage(format!("no statement for target {target} (of {family})"))
+                })?,
         };
         let lines = match lines {
             Lines::One(line) => std::slice::from_ref(line),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::bench::record::PlannedCell;
-use crate::bench::suite::{Cell, Experiment, Profile, Suite, Target, Value};
+use crate::bench::suite::{Experiment, Profile, Suite, Target, Value};
 use crate::error::{Error, Result};
 
 /// A server that the user asked for.
@@ -29,7 +29,10 @@ pub(super) fn cells(suite: &Suite, profile: &Profile, asked: &[Asked]) -> Result
         let first = all.len();
         for name in &experiment.targets {
             let target = suite.target.get(name).ok_or_else(|| {
-                Error::usage(format!("suite {}, experiment {}: there is no target '{name}'", suite.id, experiment.id))
+                Error::usage(format!(
+                    "suite {}, experiment {}: there is no target '{name}'",
+                    suite.id, experiment.id
+                ))
             })?;
             for (server, unavailable) in places(target, asked) {
                 for axes in combinations(experiment, profile) {
@@ -70,29 +73,17 @@ pub(super) fn experiment_of<'a>(suite: &'a Suite, cell: &PlannedCell) -> &'a Exp
     found.expect("a cell's experiment is its suite's")
 }
 
-/// Whether the cell has these coordinates. Of a server the beginning of its name is enough.
-pub fn matches(cell: &PlannedCell, wanted: &Cell) -> bool {
-    wanted.iter().all(|(axis, values)| {
-        cell.get(axis).is_some_and(|is| {
-            values.values().iter().any(|value| {
-                let value = value.to_string();
-                if axis == "server" { is.starts_with(&value) } else { is == value }
-            })
-        })
-    })
-}
-
 fn is_wanted(experiment: &Experiment, cell: &PlannedCell) -> bool {
-    let included = experiment.include.is_empty()
-        || experiment.include.iter().any(|wanted| matches(cell, wanted));
-    included && !experiment.exclude.iter().any(|unwanted| matches(cell, unwanted))
+    let included =
+        experiment.include.is_empty() || experiment.include.iter().any(|wanted| cell.is_in(wanted));
+    included && !experiment.exclude.iter().any(|unwanted| cell.is_in(unwanted))
 }
 
 /// Of the cells that can be measured, the one to measure twice.
 fn twice<'a>(experiment: &Experiment, cells: &'a [PlannedCell]) -> Option<&'a PlannedCell> {
     let mut here = cells.iter().filter(|cell| cell.unavailable.is_none());
     match &experiment.twice {
-        Some(wanted) => here.find(|cell| matches(cell, wanted)),
+        Some(wanted) => here.find(|cell| cell.is_in(wanted)),
         None => here.next(),
     }
 }
@@ -101,7 +92,13 @@ fn twice<'a>(experiment: &Experiment, cells: &'a [PlannedCell]) -> Option<&'a Pl
 fn places(target: &Target, asked: &[Asked]) -> Vec<(Option<String>, Option<String>)> {
     let family = &target.family;
     let known = family == NO_DATABASE
-        || crate::target::ALL.iter().any(|target| target.name() == family || target.strategies().iter().any(|strategy| strategy.id() == format!("files/{family}")));
+        || crate::target::ALL.iter().any(|target| {
+            target.name() == family
+                || target
+                    .strategies()
+                    .iter()
+                    .any(|strategy| strategy.id() == format!("files/{family}"))
+        });
     if !known {
         return vec![(None, Some(format!("this version of inrush has no target {family}")))];
     }
@@ -139,9 +136,7 @@ pub(super) const NO_DATABASE: &str = "none";
 fn combinations(experiment: &Experiment, profile: &Profile) -> Vec<BTreeMap<String, String>> {
     let mut all = vec![BTreeMap::new()];
     for (axis, values) in &experiment.axes {
-        let kept = |value: &&Value| {
-            profile.axes.get(axis).is_none_or(|kept| kept.contains(value))
-        };
+        let kept = |value: &&Value| profile.axes.get(axis).is_none_or(|kept| kept.contains(value));
         all = all
             .iter()
             .flat_map(|before| {

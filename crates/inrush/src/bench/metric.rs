@@ -1,9 +1,11 @@
-//! The figures of a sample by name, `PHASE.METRIC`.
+//! The figures of a sample by name, `PHASE.METRIC`. The phase `total` has `seconds` and `rows_per_s` of all timed phases together; its rows are
+//! those of the phase that has most.
 //!
 //! | Metric | Unit | |
 //! |---|---|---|
 //! | `seconds`, `durable_seconds` | s | until the last acknowledgement; until what was written is as durable as promised |
 //! | `rows_per_s`, `durable_rows_per_s` | rows/s | over those times |
+//! | `ceiling_rows_per_s` | rows/s | what one worker could do if the database took no time; only of loads into servers |
 //! | `requests_per_s` | 1/s | requests that were done, over `seconds` |
 //! | `failed` | requests | that failed for good; only of phases with requests |
 //! | `mb_per_s` | 10^6 bytes/s | of the rows as text, over `seconds` |
@@ -27,13 +29,25 @@ pub fn of_sample(sample: &Sample) -> BTreeMap<String, f64> {
             }
         });
     }
+    let timed = || sample.phases.iter().filter(|phase| phase.timed);
+    let seconds = timed().map(|phase| phase.durable_ns as f64 / 1e9).sum::<f64>();
+    if seconds > 0.0 {
+        metrics.insert(format!("{TOTAL}.seconds"), seconds);
+        if let Some(rows) = timed().map(|phase| phase.rows).max().filter(|rows| *rows > 0) {
+            metrics.insert(format!("{TOTAL}.rows_per_s"), rows as f64 / seconds);
+        }
+    }
     metrics
 }
+
+/// What stands for all timed phases in a metric's name.
+pub const TOTAL: &str = "total";
 
 /// Whether more of it is better; of all others less is.
 pub fn is_better_when_higher(metric: &str) -> bool {
     let name = metric.rsplit_once('.').map_or(metric, |(_, name)| name);
-    ["rows_per_s", "durable_rows_per_s", "requests_per_s", "mb_per_s"].contains(&name)
+    ["rows_per_s", "durable_rows_per_s", "ceiling_rows_per_s", "requests_per_s", "mb_per_s"]
+        .contains(&name)
 }
 
 fn of_phase(phase: &PhaseSample, put: &mut dyn FnMut(&str, f64)) {
@@ -55,6 +69,9 @@ fn of_phase(phase: &PhaseSample, put: &mut dyn FnMut(&str, f64)) {
         if let Some(server_cpu_us) = resources.server_cpu_us {
             put("server_cpu_us_per_row", server_cpu_us as f64 / rows);
         }
+    }
+    if let Some(ceiling) = phase.ceiling_rows_per_s {
+        put("ceiling_rows_per_s", ceiling);
     }
     if phase.user_bytes > 0 {
         put("mb_per_s", user_bytes / 1e6 / seconds);
@@ -101,6 +118,8 @@ mod tests {
             ("insert.statement_p99_ms", 0.2),
             ("insert.write_amplification", 2.0),
             ("size.bytes", 4096.0),
+            ("total.rows_per_s", 5_000.0),
+            ("total.seconds", 0.2),
         ];
         assert_eq!(metrics.len(), expected.len(), "{metrics:?}");
         for (name, value) in expected {

@@ -38,7 +38,7 @@ pub struct Manifest {
     /// `complete`, `interrupted`, or `None`.
     #[serde(default)]
     pub exit: Option<String>,
-    /// Why no further block was taken: `precise`, `blocks`, `budget`, `interrupted`.
+    /// Why no further block was taken: `precise`, `blocks`, `budget`, `interrupted`, `hopeless`.
     #[serde(default)]
     pub stopped_by: Option<String>,
 }

@@ -126,6 +126,9 @@ pub struct PhaseSample {
     /// Rows a second, one number for each worker.
     #[serde(default)]
     pub worker_rates: Vec<f64>,
+    /// Of a load: what one worker could do if the database took no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling_rows_per_s: Option<f64>,
     /// What it cost.
     pub resources: Resources,
     /// By operation (`request`, `statement`): how long each took.

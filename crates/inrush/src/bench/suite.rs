@@ -1,7 +1,7 @@
 //! Suites as they are written: TOML, checked when read. `docs/suites.md` is the guide for people.
 //!
-//! Words in braces are placeholders. `{name}` is, in this order: one of the cell's axes, one of the target's `vars`, or one of
-//! what every cell has: `table` (each worker's own, or the one of all where the experiment is `shared`), `worker` (from 1), `workers`, `target`, `file.DATASET` (a path), `rows.DATASET`, `sum.DATASET.COLUMN`, `dir` (a private
+//! Words in braces are placeholders. `{name}` is, in this order: one of the cell's axes, one of the target's `vars`, one of the
+//! profile's `vars`, or one of what every cell has: `table` (each worker's own, or the one of all where the experiment is `shared`), `worker` (from 1), `workers`, `target`, `file.DATASET` (a path), `rows.DATASET`, `sum.DATASET.COLUMN`, `dir` (a private
 //! folder), and for a target in a file `db` (its path).
 
 use std::collections::BTreeMap;
@@ -87,6 +87,9 @@ pub struct Profile {
     pub warmups: u32,
     /// No block begins after this.
     pub budget_s: u64,
+    /// What others may take of the processors, 0 to 1; a sample that saw more is taken once more.
+    #[serde(default = "Profile::foreign_cpu_max")]
+    pub foreign_cpu_max: f64,
     /// A sample that takes longer is ended, and its status is `timeout`.
     #[serde(default = "Profile::sample_s")]
     pub sample_s: u64,
@@ -95,6 +98,10 @@ pub struct Profile {
 impl Profile {
     fn precision() -> f64 {
         0.05
+    }
+
+    fn foreign_cpu_max() -> f64 {
+        0.1
     }
 
     fn sample_s() -> u64 {
@@ -417,6 +424,9 @@ pub struct Verify {
 pub struct Program {
     /// Its arguments, the program first. One that is not installed makes the cell unavailable.
     pub run: Vec<String>,
+    /// So does another program that is not installed, or does not succeed: a look for what the first one needs. With its arguments.
+    #[serde(default)]
+    pub needs: Vec<String>,
     /// What it reads on standard input.
     #[serde(default)]
     pub input: String,
@@ -479,6 +489,9 @@ pub struct Claim {
     /// What `ratio` is divided by.
     #[serde(default)]
     pub over: Option<Ratio>,
+    /// Or: a metric of one cell.
+    #[serde(default)]
+    pub value: Option<Pick>,
     /// Or: the least value of an axis at which a metric is within 90 % of its best.
     #[serde(default)]
     pub knee: Option<Knee>,

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bench::fill::Words;
 use crate::bench::generate::Generator;
-use crate::bench::matrix::{Asked, NO_DATABASE, cells, matches};
+use crate::bench::matrix::{Asked, NO_DATABASE, cells};
+use crate::bench::metric::TOTAL;
 use crate::bench::record::PlannedCell;
 use crate::bench::suite::{
     Cell, Claim, Experiment, Load, Mix, Phase, Pick, Profile, Suite, Target, Value,
@@ -232,7 +233,7 @@ impl Suite {
         }
         let mut done = BTreeSet::new();
         for phase in &experiment.phase {
-            if !phase.when.is_empty() && !phase.when.iter().any(|wanted| matches(cell, wanted)) {
+            if !phase.when.is_empty() && !phase.when.iter().any(|wanted| cell.is_in(wanted)) {
                 continue;
             }
             let place = format!("{place}, phase {}", phase.id);
@@ -297,10 +298,12 @@ impl Suite {
 
     fn check_claim(&self, claim: &Claim, cells: &[PlannedCell], faults: &mut Faults) {
         let place = format!("claim {}", claim.id);
-        match (&claim.ratio, &claim.knee, &claim.untestable) {
-            (None, None, Some(_)) => return,
-            (Some(_), None, None) | (None, Some(_), None) => {}
-            _ => faults.add(&place, "takes exactly one of ratio, knee and untestable"),
+        match (&claim.ratio, &claim.value, &claim.knee, &claim.untestable) {
+            (None, None, None, Some(_)) => return,
+            (Some(_), None, None, None)
+            | (None, Some(_), None, None)
+            | (None, None, Some(_), None) => {}
+            _ => faults.add(&place, "takes exactly one of ratio, value, knee and untestable"),
         }
         if claim.at_least.is_none() && claim.at_most.is_none() {
             faults.add(&place, "says neither at_least nor at_most");
@@ -308,6 +311,9 @@ impl Suite {
         for ratio in claim.ratio.iter().chain(&claim.over) {
             self.check_pick(&ratio.of, cells, &place, faults);
             self.check_pick(&ratio.to, cells, &place, faults);
+        }
+        if let Some(value) = &claim.value {
+            self.check_pick(value, cells, &place, faults);
         }
         if let Some(knee) = &claim.knee {
             let pick = Pick {
@@ -350,7 +356,7 @@ fn any_matches(cells: &[PlannedCell], experiment: &Experiment, wanted: &Cell) ->
     // Which servers there will be, nobody knows yet.
     let mut wanted = wanted.clone();
     wanted.remove("server");
-    cells.iter().any(|cell| cell.experiment == experiment.id && matches(cell, &wanted))
+    cells.iter().any(|cell| cell.experiment == experiment.id && cell.is_in(&wanted))
 }
 
 fn shown(cell: &Cell) -> String {
@@ -407,13 +413,19 @@ fn metric(
     let Some((id, kind)) = name.rsplit_once('.') else {
         return Err(format!("the metric '{name}' is not PHASE.METRIC"));
     };
+    if id == TOTAL {
+        return match kind {
+            "seconds" | "rows_per_s" => Ok(()),
+            _ => Err(format!("all phases together have no metric '{kind}'")),
+        };
+    }
     let is_done = |phase: &&Phase| {
         let Some((cells, wanted)) = within else { return true };
         phase.when.is_empty()
             || cells.iter().any(|cell| {
                 cell.experiment == experiment.id
-                    && matches(cell, wanted)
-                    && phase.when.iter().any(|when| matches(cell, when))
+                    && cell.is_in(wanted)
+                    && phase.when.iter().any(|when| cell.is_in(when))
             })
     };
     let mut phases =

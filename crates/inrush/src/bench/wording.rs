@@ -28,6 +28,9 @@ pub(super) fn interval_words(low: f64, high: f64, n: usize, interval: Interval) 
         Interval::Range => "range ",
         Interval::Confidence => "",
     };
+    if n == 1 {
+        return "n=1".to_owned();
+    }
     format!("{range}{} to {}, n={n}", number(low), number(high))
 }
 

@@ -12,7 +12,9 @@ use crate::pending::{directory, follow_link, no_directory};
 use crate::plan::{Column, TableFacts, TargetFacts};
 use crate::target::sqlite::ddl::quote;
 use crate::target::sqlite::pages::layout::{database_obstacle, table_obstacle};
-use crate::target::sqlite::session::{LockWait, explain, open_file, refuse_leftovers, with_suffix};
+use crate::target::sqlite::session::{
+    Home, LockWait, explain, open_file, refuse_leftovers, with_suffix,
+};
 use crate::target::sqlite::types;
 
 /// Among a target's settings: the database is in memory.

@@ -121,7 +121,6 @@ impl<'a> Client<'a> {
         });
         let mut client = Self {
             link,
-            id: greeted.key.0,
             done: String::new(),
             is_copying: false,
             has_rows: false,
