@@ -31,6 +31,22 @@ SOURCE.rejects.csv.jsonl. Mend that file and load it with --if-exists append.
 Exit codes: 0 all rows are in; 3 done, with bad rows put aside; 1 failed; 2 usage; 130 interrupted.";
 
 #[cfg(feature = "bench")]
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  inrush bench                                             list the suites
+  inrush bench mass-inserts                                run one, on what needs no server
+  inrush bench mass-inserts --server mariadb --server postgres
+  inrush bench fastest-import --server mysql-5.7 --server mysql-8.0 --profile paper
+  inrush bench high-speed-inserts --server mariadb --dry-run
+  inrush bench my-suite.toml --only sqlite --blocks 6..12
+  inrush bench --resume results/20261121T215137Z-3fa9c1    go on after an interruption
+
+A server that is asked for by name is a private one, started from what is installed and stopped at the end; with a URL the server
+is yours, and gets a database of the run's own, which is dropped at the end.
+
+Exit codes: 0 everything that is here was measured; 3 some cells failed; 1 failed; 2 usage; 130 interrupted.";
+
+#[cfg(feature = "bench")]
 const REPORT_EXAMPLES: &str = "\
 Examples:
   inrush report results/20261121T215137Z-3fa9c1
@@ -65,6 +81,14 @@ pub(crate) enum Command {
     /// Say what load would do, and why; touches nothing
     #[command(override_usage = "inrush plan [OPTIONS] SOURCE... TARGET", after_help = LOAD_EXAMPLES)]
     Plan(LoadArgs),
+    /// Measure every way of writing on this machine
+    #[cfg(feature = "bench")]
+    #[command(after_help = BENCH_EXAMPLES)]
+    Bench(BenchArgs),
+    /// What `bench` starts to do the work
+    #[cfg(feature = "bench")]
+    #[command(hide = true)]
+    BenchWorker,
     /// List the ways to write that this build has
     Strategies {
         /// Only those of this target: a URL, a file, or a name such as sqlite
@@ -250,6 +274,57 @@ pub(crate) struct LoadArgs {
     /// Say more: the plan before the load, and what each stage waited for
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
     pub(crate) verbose: bool,
+}
+
+/// What `bench` takes.
+#[cfg(feature = "bench")]
+#[derive(Args)]
+pub(crate) struct BenchArgs {
+    /// Suites: names of those that are built in, all of them (all), or TOML files; none lists them
+    #[arg(value_name = "SUITE", value_hint = ValueHint::FilePath)]
+    pub(crate) suites: Vec<String>,
+    /// The size: smoke takes seconds, quick minutes, paper what the study took
+    #[arg(long, value_name = "smoke|quick|paper", default_value = "quick")]
+    pub(crate) profile: String,
+    /// A server to measure on: a private one by its name (mariadb, mysql-8.0, postgres-15, all, ...), or the URL of yours; may be repeated
+    #[arg(long, value_name = "NAME|URL")]
+    pub(crate) server: Vec<String>,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
+    pub(crate) results: PathBuf,
+    /// Where databases lie while they are measured [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) place: Option<PathBuf>,
+    /// Go on with a run that was interrupted
+    #[arg(long, value_name = "RUN_DIR", conflicts_with = "suites", value_hint = ValueHint::DirPath)]
+    pub(crate) resume: Option<PathBuf>,
+    /// Say what would be measured, how long it takes and how much disk, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only cells whose experiment, target, server and axes hold this text; may be repeated, all have to match
+    #[arg(long, value_name = "TEXT", help_heading = "Matrix")]
+    pub(crate) only: Vec<String>,
+    /// Only these values of an axis; may be repeated
+    #[arg(long = "set", value_name = "AXIS=VALUE[,VALUE]", help_heading = "Matrix")]
+    pub(crate) axes: Vec<String>,
+    /// How often every cell is measured, at least and at most [default: the profile's]
+    #[arg(long, value_name = "MIN..MAX", help_heading = "Matrix")]
+    pub(crate) blocks: Option<String>,
+    /// Seconds after which no block begins [default: the profile's]
+    #[arg(long, value_name = "SECONDS", help_heading = "Matrix")]
+    pub(crate) budget: Option<u64>,
+    /// What the order of the samples comes from [default: the clock]
+    #[arg(long, value_name = "N", help_heading = "Matrix")]
+    pub(crate) seed: Option<u64>,
+    /// Print what was found as one JSON object on standard output
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// How to show progress on standard error; auto is a bar on a terminal and nothing elsewhere
+    #[arg(long, value_name = "auto|bar|plain|json|none", default_value = "auto", hide_default_value = true, value_parser = ["auto", "bar", "plain", "json", "none"], help_heading = "Output")]
+    pub(crate) progress: String,
+    /// Say nothing but errors
+    #[arg(short, long, help_heading = "Output")]
+    pub(crate) quiet: bool,
 }
 
 /// What `compare` takes.

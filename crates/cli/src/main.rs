@@ -32,6 +32,10 @@ fn main() -> ExitCode {
         Command::Plan(args) => commands::plan(args).map(loaded),
         Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
         #[cfg(feature = "bench")]
+        Command::Bench(args) => commands::bench::run(args).map(loaded),
+        #[cfg(feature = "bench")]
+        Command::BenchWorker => commands::bench::work().map(loaded),
+        #[cfg(feature = "bench")]
         Command::Report { run } => commands::report(run).map(|()| DONE),
         #[cfg(feature = "bench")]
         Command::Compare(args) => {
@@ -51,7 +55,7 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// The exit code of a load that put so many bad rows aside.
+/// The exit code of a load that put so many bad rows aside, or of a bench with so many cells that failed.
 fn loaded(rejected: u64) -> u8 {
     if rejected > 0 { DONE_WITH_REJECTS } else { DONE }
 }

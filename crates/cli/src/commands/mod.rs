@@ -5,6 +5,9 @@ mod compare;
 #[cfg(feature = "bench")]
 mod report;
 
+#[cfg(feature = "bench")]
+pub(crate) mod bench;
+
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,6 +1,8 @@
 //! Answers as people read them.
 
 #[cfg(feature = "bench")]
+mod bench;
+#[cfg(feature = "bench")]
 mod compare;
 mod progress;
 mod report;
@@ -11,6 +13,8 @@ use std::io::Write as _;
 use inrush::Aftermath;
 use inrush::target::Target;
 
+#[cfg(feature = "bench")]
+pub(crate) use bench::BenchProgress;
 #[cfg(feature = "bench")]
 pub(crate) use compare::comparison;
 pub(crate) use progress::{Progress, ProgressMode};

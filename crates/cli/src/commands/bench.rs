@@ -1,0 +1,249 @@
+//! `inrush bench`: lists suites, says what a run would do, runs, goes on with one.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use inrush::bench::finding::Findings;
+use inrush::bench::sample::{Sample, Status};
+use inrush::bench::{
+    BenchRequest, Prepared, Stopped, WorkerProgram, bench, findings, prepare, resume, suites,
+};
+use inrush::{Error, Kind};
+
+use super::{print, stop_on_signals};
+use crate::args::BenchArgs;
+use crate::render::{BenchProgress, ProgressMode, count};
+
+/// Runs suites, one after the other; how many cells could not be measured although they should have been.
+pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
+    if args.suites.is_empty() && args.resume.is_none() {
+        print(&list())?;
+        return Ok(0);
+    }
+    let suites = args.suites.iter().flat_map(|suite| match suite.as_str() {
+        "all" => suites::ALL.iter().map(|(name, _)| *name).collect(),
+        name => vec![name],
+    });
+    let requests = suites.map(|suite| request(args, suite)).collect::<Result<Vec<_>>>()?;
+    if args.dry_run {
+        for request in &requests {
+            let prepared = prepare(request)?;
+            print(&dry(&prepared))?;
+            prepared.check_disk()?;
+        }
+        return Ok(0);
+    }
+    let worker = WorkerProgram { path: own_program()?, arguments: vec!["bench-worker".to_owned()] };
+    // A mistake in the last one is no news for after the first.
+    for request in &requests {
+        prepare(request)?.check_disk()?;
+    }
+    let stop = stop_on_signals()?;
+    let mode = ProgressMode::of(&args.progress, args.quiet);
+    let watch = |stop: &Arc<AtomicBool>| BenchProgress::new(mode, Arc::clone(stop), args.quiet);
+    let mut failed = 0;
+    if let Some(run) = &args.resume {
+        let progress = watch(&stop);
+        let done = resume(run, args.place.as_deref(), &worker, &progress);
+        progress.finish();
+        failed += shown(done?, args)?;
+    }
+    for request in &requests {
+        let progress = watch(&stop);
+        let done = bench(request, &worker, &progress);
+        progress.finish();
+        failed += shown(done?, args)?;
+    }
+    Ok(failed)
+}
+
+/// What workers are started from: this very program, whatever is built in its place meanwhile.
+fn own_program() -> Result<PathBuf> {
+    let image = PathBuf::from("/proc/self/exe");
+    Ok(if image.exists() { image } else { std::env::current_exe()? })
+}
+
+/// The hidden command that the bench's workers are.
+pub(crate) fn work() -> Result<u64> {
+    inrush::bench::work()?;
+    Ok(0)
+}
+
+fn request(args: &BenchArgs, suite: &str) -> Result<BenchRequest> {
+    let usage = |what: String| Error::new(Kind::Usage, what);
+    let axes = args
+        .axes
+        .iter()
+        .map(|text| match text.split_once('=') {
+            Some((axis, values)) if !axis.is_empty() => {
+                let values = values.split(',').map(|value| value.trim().to_owned()).collect();
+                Ok((axis.trim().to_owned(), values))
+            }
+            _ => Err(usage(format!("--set {text}: takes AXIS=VALUE[,VALUE]"))),
+        })
+        .collect::<std::result::Result<_, _>>()?;
+    let blocks = args
+        .blocks
+        .as_deref()
+        .map(|text| {
+            let (min, max) = text.split_once("..").unwrap_or((text, text));
+            match (min.parse(), max.parse()) {
+                (Ok(min), Ok(max)) if 0 < min && min <= max => Ok((min, max)),
+                _ => Err(usage(format!("--blocks {text}: takes a number, or MIN..MAX"))),
+            }
+        })
+        .transpose()?;
+    Ok(BenchRequest {
+        suite: suite.to_owned(),
+        profile: args.profile.clone(),
+        servers: args.server.clone(),
+        results: args.results.clone(),
+        place: args.place.clone(),
+        seed: args.seed,
+        only: args.only.clone(),
+        blocks,
+        budget_s: args.budget,
+        axes,
+        command: std::env::args().skip(1).collect(),
+    })
+}
+
+/// What became of a run, for people or programs; how many of its cells failed.
+fn shown((path, stopped): (PathBuf, Stopped), args: &BenchArgs) -> Result<u64> {
+    let (samples, findings) = findings(&path)?;
+    let failed = failed_cells(&samples);
+    if args.json {
+        let object = serde_json::json!({
+            "run": path,
+            "stopped_by": stopped.word(),
+            "failed_cells": failed.len(),
+            "findings": findings,
+        });
+        print(&format!("{object}\n"))?;
+    } else {
+        print(&told(&path, stopped, &samples, &findings, &failed))?;
+    }
+    match stopped {
+        Stopped::Interrupted => {
+            let error = Error::new(Kind::Interrupted, "interrupted; every finished sample is kept");
+            Err(error.advise(format!("inrush bench --resume {}", path.display())).into())
+        }
+        _ => Ok(failed.len() as u64),
+    }
+}
+
+/// Cells whose last sample failed, with its status and reason.
+fn failed_cells(samples: &[Sample]) -> Vec<&Sample> {
+    let is_last = |sample: &&Sample| {
+        samples
+            .iter()
+            .rfind(|other| other.cell == sample.cell)
+            .is_some_and(|last| last.sample == sample.sample)
+    };
+    let has_failed = |sample: &&Sample| {
+        matches!(sample.status, Status::Incorrect | Status::Error | Status::Timeout | Status::Oom)
+    };
+    samples.iter().filter(is_last).filter(has_failed).collect()
+}
+
+fn told(
+    path: &std::path::Path,
+    stopped: Stopped,
+    samples: &[Sample],
+    findings: &Findings,
+    failed: &[&Sample],
+) -> String {
+    let mut out = String::new();
+    let tally: Vec<String> = inrush::bench::tally(samples)
+        .into_iter()
+        .map(|(status, samples)| {
+            format!("{} {}", count(u64::from(samples)), format!("{status:?}").to_lowercase())
+        })
+        .collect();
+    let why = match stopped {
+        Stopped::Precise => "every interval is narrow enough",
+        Stopped::Blocks => "as many blocks as the profile takes",
+        Stopped::Budget => "the time is spent",
+        Stopped::Interrupted => "interrupted",
+        Stopped::Hopeless => "nothing is left that could be measured",
+    };
+    let _ = writeln!(out, "{} samples ({}); {why}", samples.len(), tally.join(", "));
+    for sentence in &findings.verdict {
+        let _ = writeln!(out, "  {sentence}");
+    }
+    for sample in failed {
+        let error = sample.error.as_deref().unwrap_or_default();
+        let status = format!("{:?}", sample.status).to_lowercase();
+        let _ = writeln!(out, "  {} {status}: {error}", sample.sample);
+    }
+    let _ = writeln!(out, "report: {}", path.join("report.html").display());
+    out
+}
+
+/// The suites that are built in.
+fn list() -> String {
+    let mut out = String::new();
+    for (name, _) in suites::ALL {
+        // Ours are read by a test.
+        let Ok(suite) = suites::load(name) else { continue };
+        let _ = writeln!(out, "{name}\n  {}", suite.title);
+        let families: std::collections::BTreeSet<&str> =
+            suite.target.values().map(|target| target.family.as_str()).collect();
+        let families: Vec<&str> = families.into_iter().collect();
+        let _ = writeln!(out, "  targets: {}\n", families.join(", "));
+    }
+    out.push_str("inrush bench SUITE --server mariadb --server postgres runs one; --dry-run says what it would do\n");
+    out
+}
+
+/// What a run would do.
+fn dry(prepared: &Prepared) -> String {
+    let mut out = String::new();
+    let (suite, size) = (&prepared.suite, prepared.size());
+    let _ = writeln!(out, "{} at {}: {}", suite.id, prepared.profile, suite.title);
+    for experiment in &suite.experiment {
+        let cells: Vec<_> =
+            prepared.cells.iter().filter(|cell| cell.experiment == experiment.id).collect();
+        if cells.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "{}: {}", experiment.id, experiment.title);
+        for cell in cells {
+            let note = match (&cell.unavailable, &cell.twice) {
+                (Some(why), _) => format!("  unavailable: {why}"),
+                (None, Some(_)) => "  once more, for the noise".to_owned(),
+                (None, None) => String::new(),
+            };
+            let _ = writeln!(out, "  {} {cell}{note}", cell.id);
+        }
+    }
+    for (name, rows, bytes) in &prepared.datasets {
+        let mb = bytes / 1_000_000;
+        let _ = writeln!(out, "rows      {name}: {} rows, {} MB as text", count(*rows), count(mb));
+    }
+    let measurable = prepared.measurable() as u64;
+    let (min, max) = (u64::from(size.blocks_min), u64::from(size.blocks_max));
+    let warm = u64::from(size.warmups);
+    let _ = writeln!(
+        out,
+        "samples   {} to {} of {} cells",
+        count(measurable * (min + warm)),
+        count(measurable * (max + warm)),
+        measurable
+    );
+    let _ = writeln!(
+        out,
+        "time      at most {} s, and the block that is under way then",
+        count(size.budget_s)
+    );
+    let _ = writeln!(
+        out,
+        "disk      at most {} MB, of {} MB free",
+        count(prepared.disk_bytes / 1_000_000),
+        count(prepared.free_bytes / 1_000_000)
+    );
+    out
+}
