@@ -16,6 +16,7 @@ PAIRS ?= 5
 SIZE_MB ?= 2048
 FUZZ_S ?= 60
 CASES ?= 10000
+SMOKE_RESULTS := target/bench-smoke
 
 TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15
 ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgres-16 postgres-17 postgres-18
@@ -28,7 +29,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
 
 # nextest comes last, so that the output ends with its summary.
-test: deps fmt lint doc doctest ## the one check: everything below up to doctest, then all tests
+test: deps fmt lint doc doctest bench-smoke ## the one check: everything below up to doctest, bench-smoke, then all tests
 	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked
 
 test-all-servers: deps ## the tests against servers, with all versions of MySQL, MariaDB and PostgreSQL
@@ -72,8 +73,9 @@ bench-postgres: build ## load into PostgreSQL 15 against psql \copy, paired (POS
 	@scripts/servers.sh postgres-15
 	$(WITH_SERVERS) postgres-15 -- benches/postgres.py $(POSTGRES_ROWS) $(PAIRS)
 
-bench-smoke: build ## bench at its smallest size, to see that it runs
-	benches/sqlite.py 50000 1
+bench-smoke: ## every suite of `inrush bench` at its smallest size, all rows compared
+	rm -rf $(SMOKE_RESULTS)
+	cargo run --quiet --locked -- bench all --profile smoke --server mariadb-10.11 --server postgres-15 --results $(SMOKE_RESULTS) --progress plain
 
 memory: build ## peak memory of loading SIZE_MB, exits 1 above 150 MB
 	benches/memory.py $(SIZE_MB)

@@ -19,6 +19,8 @@ mod servers;
 mod bad_input;
 /// Targets that no load can go well with: locked, full, read-only.
 mod bad_target;
+/// `inrush bench`: what it measures, what it catches, what is left of it.
+mod bench;
 /// What surrounds a load: plan, help, lists, completions, mistakes on the command line.
 mod commands;
 /// How a file is written: found by looking, or as told.

@@ -124,7 +124,7 @@ pub(crate) fn for_each_private_server<D: Database>(
 }
 
 /// Names and URLs of the servers that are of this family; none, and a word about it, where nobody has started any.
-fn named(family: &Family) -> Vec<(String, String)> {
+pub(crate) fn named(family: &Family) -> Vec<(String, String)> {
     let servers = std::env::var(VARIABLE).unwrap_or_default();
     let servers: Vec<(String, String)> = servers
         .split_whitespace()

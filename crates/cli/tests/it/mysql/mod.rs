@@ -1,7 +1,7 @@
 //! MySQL and MariaDB: the real command against real servers, which `INRUSH_TEST_SERVERS` names.
 
 /// A server, a database of the test's own in it, and a directory: the words that all tests here are written in.
-mod server;
+pub(crate) mod server;
 
 /// A proxy that knows MySQL's packets.
 mod proxy;

@@ -32,7 +32,7 @@ pub(super) fn for_each_private_server(
 pub(super) type Server = servers::Server<MySql>;
 
 /// A database on a server.
-pub(super) struct MySql {
+pub(crate) struct MySql {
     pub(super) name: String,
     /// Host and port.
     pub(super) address: String,

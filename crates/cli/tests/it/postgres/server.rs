@@ -32,7 +32,7 @@ pub(super) fn for_each_private_server(
 pub(super) type Server = servers::Server<Postgres>;
 
 /// A database on a server.
-pub(super) struct Postgres {
+pub(crate) struct Postgres {
     name: String,
     /// Host and port.
     pub(super) address: String,

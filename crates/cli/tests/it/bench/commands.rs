@@ -1,0 +1,150 @@
+//! Lists, plans, mistakes, exit codes.
+
+use super::{bench, run_folder, suite};
+use crate::fixture::Fixture;
+
+#[test]
+fn without_a_suite_it_lists_them() {
+    let fixture = Fixture::new();
+    let run = fixture.leaves_all(|| fixture.inrush(&["bench"]).exits(0));
+    for name in [
+        "mass-inserts",
+        "load-testing",
+        "tuning-sqlite",
+        "fastest-import",
+        "high-speed-inserts",
+        "billion",
+        "peers",
+    ] {
+        assert!(run.stdout.lines().any(|line| line == name), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_dry_run_says_everything_and_does_nothing() {
+    let fixture = Fixture::new();
+    let run = fixture.leaves_all(|| {
+        fixture.inrush(&["bench", "tuning-sqlite", "--profile", "smoke", "--dry-run"]).exits(0)
+    });
+    for words in [
+        "BEGIN IMMEDIATE",
+        "unavailable: no server was asked for: --server postgres",
+        "this version of inrush has no target mongodb",
+        "once more, for the noise",
+        "rows      present: 50,000 rows",
+        "samples   ",
+        "time      at most 30 s",
+        "disk      at most ",
+    ] {
+        assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    let fixture = Fixture::new();
+    fixture.write("typo.toml", "format = 1\nid = \"x\"\ntitel = \"x\"\n");
+    fixture.misused(&["bench", "typo.toml"]).says(&["typo.toml:3:1", "titel"]);
+    fixture.misused(&["bench", "no-such-suite"]).says(&["no-such-suite", "mass-inserts"]);
+    fixture.misused(&["bench", "mass-inserts", "--profile", "huge"]).says(&["huge", "quick"]);
+    fixture.misused(&["bench", "mass-inserts", "--server", "oracle"]).says(&["oracle", "mariadb"]);
+    fixture.misused(&["bench", "mass-inserts", "--set", "null"]).says(&["AXIS=VALUE"]);
+    fixture.misused(&["bench", "mass-inserts", "--set", "colour=red"]).says(&["colour"]);
+    fixture.misused(&["bench", "mass-inserts", "--set", "null=MAYBE"]).says(&["MAYBE", "NOT NULL"]);
+    fixture.misused(&["bench", "mass-inserts", "--only", "nothing-like-it"]).says(&["no cell"]);
+    fixture.misused(&["bench", "mass-inserts", "--blocks", "3..1"]).says(&["--blocks"]);
+    fixture.misused(&["bench-worker"]).says(&["inrush bench"]);
+}
+
+/// What is missing is no failure, but can't be overlooked.
+#[test]
+fn a_run_leaves_its_results_and_nothing_else() {
+    let fixture = Fixture::new();
+    let targets = r#"
+[target.sqlite]
+family = "sqlite"
+about = "SQLite"
+durability = "durable"
+vars = { strategy = "sqlite/row-sql", table = "bench" }
+
+[target.memory]
+family = "sqlite"
+about = "SQLite in memory"
+memory = true
+durability = "none"
+vars = { strategy = "sqlite/bind" }
+
+[target.csv]
+family = "csv"
+about = "a file"
+durability = "none"
+vars = { strategy = "files/csv" }
+
+[target.mysql]
+family = "mysql"
+about = "a server"
+server = {}
+vars = { strategy = "mysql/values" }
+"#;
+    let experiment = r#"
+targets = ["sqlite", "memory", "csv", "mysql"]
+axes = { processes = [1, 2] }
+workers = "{processes}"
+metric = "load.rows_per_s"
+[[experiment.phase]]
+id = "table"
+timed = false
+sql = { sqlite = "CREATE TABLE {table} (i INT, i2 INT)", mysql = "CREATE TABLE {table} (i INT, i2 INT)" }
+when = [{ target = ["sqlite", "memory", "mysql"] }]
+[[experiment.phase]]
+id = "load"
+load = { dataset = "pairs", strategy = "{strategy}" }
+[[experiment.phase]]
+id = "loaded"
+verify = { dataset = "pairs", sql = { sqlite = "SELECT * FROM {table}", mysql = "SELECT * FROM {table}", csv = "ROWS" } }
+[[experiment.phase]]
+id = "sum"
+rows = "{rows.pairs}"
+sql = { sqlite = "SELECT sum(i2) FROM {table}", mysql = "SELECT sum(i2) FROM {table}", csv = "SUM column_2" }
+expect = "{sum.pairs.i2}"
+"#;
+    let targets = targets.replace(", table = \"bench\"", "");
+    fixture.write("suite.toml", suite(&targets, experiment));
+    let run = bench(&fixture, &[]).exits(0);
+    assert!(run.stdout.contains("2 unavailable"), "{}", run.stdout);
+    let statuses = super::statuses(&fixture);
+    for (label, (status, error)) in &statuses {
+        let wanted = if label.starts_with("mysql") { "unavailable" } else { "ok" };
+        assert_eq!(status, wanted, "{label}: {error}");
+    }
+    assert_eq!(std::fs::read_dir(fixture.path("place")).unwrap().count(), 0);
+    let folder = run_folder(&fixture);
+    for name in [
+        "manifest.json",
+        "suite.toml",
+        "plan.json",
+        "env.json",
+        "doctor.json",
+        "targets.json",
+        "samples.jsonl",
+        "report.html",
+        "report.md",
+        "report.json",
+    ] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+    // Two workers loaded 500 rows each, and the figures say so.
+    let samples = super::samples(&fixture);
+    let of_two: Vec<_> = samples
+        .iter()
+        .filter(|sample| {
+            super::phase_or_none(sample, "load").is_some_and(|load| load["rows"] == 1000)
+        })
+        .collect();
+    assert_eq!(of_two.len(), 3, "{samples:#?}");
+    let index = rusqlite::Connection::open(fixture.path("results/results.db")).unwrap();
+    let ok: i64 = index
+        .query_row("SELECT count(*) FROM sample WHERE status = 'ok'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(ok as usize, samples.len() - 2);
+}

@@ -1,0 +1,164 @@
+//! Servers of a bench's own, and the user's.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{bench, run_folder, samples, statuses, suite};
+use crate::fixture::{Fixture, start};
+use crate::mysql::server::MySql;
+use crate::postgres::server::Postgres;
+use crate::servers::{Database, Server, for_each_server, named};
+
+/// One target with the server's defaults, one with a setting of the suite's.
+fn text(strategy: &str, setting: &str) -> String {
+    let (family, _) = strategy.split_once('/').unwrap();
+    let targets = format!(
+        r#"
+[target.plain]
+family = "{family}"
+about = "its defaults"
+server = {{}}
+durability = "durable"
+
+[target.set]
+family = "{family}"
+about = "with a setting"
+server = {{ settings = {{ {setting} }} }}
+durability = "none"
+
+[target.far]
+family = "{family}"
+about = "a round trip away"
+server = {{}}
+transport = "relay"
+delay_ms = 5.0
+durability = "durable"
+"#
+    );
+    let experiment = format!(
+        r#"
+targets = ["plain", "set", "far"]
+workers = 2
+metric = "load.rows_per_s"
+[[experiment.phase]]
+id = "table"
+timed = false
+sql = ["DROP TABLE IF EXISTS {{table}}", "CREATE TABLE {{table}} (i INT, i2 INT)"]
+[[experiment.phase]]
+id = "load"
+load = {{ dataset = "pairs", strategy = "{strategy}" }}
+[[experiment.phase]]
+id = "loaded"
+verify = {{ dataset = "pairs", sql = "SELECT * FROM {{table}}" }}
+[[experiment.phase]]
+id = "one"
+repeat = 20
+sql = "INSERT INTO {{table}} VALUES ({{n}}, 0)"
+"#
+    );
+    suite(&targets, &experiment)
+}
+
+fn measures<D: Database>(strategy: &str, setting: &str, databases: &str) {
+    for_each_server::<D>(|server| {
+        let own = private::<D>(server, strategy, setting);
+        let before = server.query(databases);
+        let of_url = by_url(server, strategy, setting);
+        let ours = |name: &Option<String>| {
+            name.as_ref().is_some_and(|name| name.starts_with("inrush_bench_"))
+        };
+        let left = server.query(databases);
+        assert!(!left.iter().flatten().any(ours), "{before:?} {left:?}");
+        // The same cells, but for what only a private server can have.
+        assert_eq!(own.len(), of_url.len(), "{own:?} {of_url:?}");
+    });
+}
+
+/// On a private server of the same version, which is gone afterwards.
+fn private<D: Database>(server: &Server<D>, strategy: &str, setting: &str) -> Vec<String> {
+    let fixture = Fixture::new();
+    fixture.write("suite.toml", text(strategy, setting));
+    bench(&fixture, &["--server", server.name()]).exits(0);
+    for (label, (status, error)) in statuses(&fixture) {
+        assert_eq!(status, "ok", "{label}: {error}");
+    }
+    assert_eq!(fs::read_dir(fixture.path("place")).unwrap().count(), 0);
+    for sample in samples(&fixture) {
+        let load = super::phase(&sample, "load");
+        assert_eq!(load["rows"], 1000);
+        assert!(load["resources"]["server_memory_bytes"].as_u64().unwrap() > 1 << 20, "{load:#}");
+    }
+    let targets = fs::read_to_string(run_folder(&fixture).join("targets.json")).unwrap();
+    let targets: serde_json::Value = serde_json::from_str(&targets).unwrap();
+    let trip = |target: &str| {
+        let found = targets.as_array().unwrap().iter().find(|found| found["target"] == target);
+        found.unwrap()["round_trip"]["p50_us"].as_f64().unwrap()
+    };
+    // What the relay holds back is on top of the way there.
+    assert!((5_000.0..15_000.0).contains(&trip("far")), "{}", trip("far"));
+    assert!(trip("plain") < 3_000.0, "{}", trip("plain"));
+    statuses(&fixture).into_keys().collect()
+}
+
+/// On the server that is there, which is as before afterwards.
+fn by_url<D: Database>(server: &Server<D>, strategy: &str, setting: &str) -> Vec<String> {
+    let fixture = Fixture::new();
+    fixture.write("suite.toml", text(strategy, setting));
+    // Only the administrator may make databases there.
+    let admin = named(&D::FAMILY).into_iter().find(|(name, _)| name == server.name());
+    bench(&fixture, &["--server", &admin.unwrap().1]).exits(0);
+    let statuses = statuses(&fixture);
+    for (label, (status, error)) in &statuses {
+        let wanted = if label.starts_with("plain") { "ok" } else { "unavailable" };
+        assert_eq!(status, wanted, "{label}: {error}");
+    }
+    assert!(statuses.iter().any(|(label, (_, error))| {
+        label.starts_with("set") && error.contains("only be had on a private server")
+    }));
+    statuses.into_keys().collect()
+}
+
+#[test]
+fn mysql_is_measured_on_a_private_server_and_on_the_users() {
+    measures::<MySql>("mysql/values", "innodb-flush-log-at-trx-commit = 0", "SHOW DATABASES");
+}
+
+#[test]
+fn postgresql_is_measured_on_a_private_server_and_on_the_users() {
+    let databases = "SELECT datname FROM pg_database";
+    measures::<Postgres>("postgres/copy-text", "fsync = \"off\"", databases);
+}
+
+/// A kill leaves nobody who could stop the server, but for the process that waits for just that.
+#[test]
+fn a_server_whose_bench_was_killed_is_ended() {
+    for_each_server::<Postgres>(|server| {
+        let fixture = Fixture::new();
+        let endless =
+            text("postgres/row-sql", "fsync = \"off\"").replace("repeat = 20", "repeat = 1000000");
+        fixture.write("suite.toml", endless);
+        let place = fixture.path("place");
+        fs::create_dir(&place).unwrap();
+        let args = ["bench", "suite.toml", "--place", "place", "--server", server.name()];
+        let mut child = start(&mut fixture.command(&args));
+        let marks = place.to_str().unwrap().to_owned();
+        let servers = || {
+            let all = fixture.tool("ps", &["-eo", "args"], b"");
+            let all = String::from_utf8_lossy(&all).into_owned();
+            all.lines().filter(|line| line.contains("postgres") && line.contains(&marks)).count()
+        };
+        let wait = |what: &str, until: &dyn Fn() -> bool| {
+            let deadline = Instant::now() + Duration::from_secs(90);
+            while !until() {
+                assert!(Instant::now() < deadline, "{what}");
+                sleep(Duration::from_millis(50));
+            }
+        };
+        wait("no server started", &|| servers() > 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait("the server goes on", &|| servers() == 0);
+        wait("its folder is left", &|| fs::read_dir(&place).unwrap().count() == 0);
+    });
+}
