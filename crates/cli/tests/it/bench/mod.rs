@@ -13,10 +13,11 @@ mod timing;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value as Json;
 
-use crate::fixture::{Fixture, Outcome};
+use crate::fixture::{Fixture, Outcome, finish, repository, start};
 
 /// A suite of one experiment, with a profile `quick` that takes one block.
 fn suite(targets: &str, experiment: &str) -> String {
@@ -54,7 +55,17 @@ fn bench(fixture: &Fixture, options: &[&str]) -> Outcome {
     let place = fixture.path("place");
     std::fs::create_dir_all(&place).unwrap();
     let place = place.to_str().unwrap().to_owned();
-    fixture.inrush(&[&["bench", "suite.toml", "--place", &place], options].concat())
+    let mut command =
+        fixture.command(&[&["bench", "suite.toml", "--place", &place], options].concat());
+    find_servers(&mut command);
+    Outcome::of("inrush bench".to_owned(), finish(start(&mut command), b""))
+}
+
+/// The command runs far from where the servers were fetched to.
+fn find_servers(command: &mut Command) {
+    if std::env::var_os("INRUSH_SERVERS").is_none() {
+        command.env("INRUSH_SERVERS", repository("target/servers"));
+    }
 }
 
 /// The one run there is.

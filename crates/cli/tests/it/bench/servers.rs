@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{bench, run_folder, samples, statuses, suite};
+use super::{bench, find_servers, run_folder, samples, statuses, suite};
 use crate::fixture::{Fixture, start};
 use crate::mysql::server::MySql;
 use crate::postgres::server::Postgres;
@@ -141,7 +141,9 @@ fn a_server_whose_bench_was_killed_is_ended() {
         let place = fixture.path("place");
         fs::create_dir(&place).unwrap();
         let args = ["bench", "suite.toml", "--place", "place", "--server", server.name()];
-        let mut child = start(&mut fixture.command(&args));
+        let mut command = fixture.command(&args);
+        find_servers(&mut command);
+        let mut child = start(&mut command);
         let marks = place.to_str().unwrap().to_owned();
         let servers = || {
             let all = fixture.tool("ps", &["-eo", "args"], b"");
