@@ -11,6 +11,7 @@ Examples:
   inrush plan weather.csv.gz weather.db          what load would do, and why
   inrush load 'logs/*.tsv' logs.db --table log   several files into one table
   inrush strategies                              the ways to write that this build has
+  inrush bench mass-inserts                      measure ways to write on this machine
   inrush report results/RUN                      write a bench's report again
   inrush compare results/RUN_A results/RUN_B     two runs of a bench, cell by cell
 

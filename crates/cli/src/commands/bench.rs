@@ -174,6 +174,17 @@ fn told(
     for sentence in &findings.verdict {
         let _ = writeln!(out, "  {sentence}");
     }
+    // What was asked for and could not be had. One reason may be many cells'.
+    let cells = findings.experiments.iter().flat_map(|experiment| &experiment.cells);
+    let missing: std::collections::BTreeSet<&String> = cells
+        .filter(|cell| {
+            cell.cell.unavailable.is_none() && cell.statuses.contains_key(&Status::Unavailable)
+        })
+        .flat_map(|cell| &cell.errors)
+        .collect();
+    for why in missing {
+        let _ = writeln!(out, "  unavailable: {why}");
+    }
     for sample in failed {
         let error = sample.error.as_deref().unwrap_or_default();
         let status = format!("{:?}", sample.status).to_lowercase();

@@ -53,10 +53,10 @@ struct Fault {
 
 /// A client that is busy for more than this share of the time is what is measured.
 const CLIENT_BUSY_MAX: f64 = 0.90;
-/// Shorter phases say nothing: the kernel counts in hundredths of a second.
-const BUSY_FROM_NS: u64 = 200_000_000;
-/// And so it is when the database would not have to take more than this share of what the client can.
+/// And so it is when the database takes more than this share of what the client could give.
 const CEILING_SHARE_MAX: f64 = 1.0 / 3.0;
+/// Shorter phases say nothing of how busy a client is: the kernel counts in hundredths of a second.
+const BUSY_FROM_NS: u64 = 200_000_000;
 /// Requests for the time of a round trip.
 const PINGS: u32 = 1000;
 
@@ -162,7 +162,7 @@ impl Lab<'_> {
         // A look at a database that is a file has made the file.
         remove(&work);
         fs::create_dir_all(&work).map_err(|error| Fault::of_disk(&work, &error))?;
-        if way.pid.is_some() || !way.url.is_empty() {
+        if !way.url.is_empty() {
             self.fleet.empty(&way, self.stop)?;
         }
         let deadline = Instant::now() + Duration::from_secs(self.profile.sample_s);
