@@ -125,7 +125,10 @@ impl Command {
     pub(crate) fn has_target(&self) -> bool {
         match self {
             #[cfg(feature = "bench")]
-            Command::Report { .. } | Command::Compare(_) => false,
+            Command::Bench(_)
+            | Command::BenchWorker
+            | Command::Report { .. }
+            | Command::Compare(_) => false,
             _ => true,
         }
     }
