@@ -9,17 +9,33 @@ use crate::error::Result;
 /// unless it is lost; then every later call fails. A statement during which the user wanted to stop is
 /// [`Interrupted`](crate::Kind::Interrupted), whatever became of it, as soon as it takes more than some tens of milliseconds.
 pub trait Console: Send {
-    /// Runs one statement and forgets what it answers; how many rows it changed, as the database counts them.
+    /// Runs one statement, and hands out the rows that it answers with, as they come; how many rows it changed, as the database counts
+    /// them.
     ///
     /// # Errors
     /// When the database refuses, or is gone.
-    fn execute(&mut self, sql: &str) -> Result<u64>;
+    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64>;
 
-    /// Runs a query, and hands out its rows, values as the database writes them as text, `None` for NULL; how many rows there were.
+    /// Runs one statement and forgets what it answers; how many rows it changed.
     ///
     /// # Errors
-    /// When the database refuses, or is gone.
-    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64>;
+    /// As [`Console::run`].
+    fn execute(&mut self, sql: &str) -> Result<u64> {
+        self.run(sql, &mut |_| {})
+    }
+
+    /// Runs a query, and hands out its rows; how many there were.
+    ///
+    /// # Errors
+    /// As [`Console::run`].
+    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+        let mut rows = 0;
+        self.run(sql, &mut |values| {
+            rows += 1;
+            row(values);
+        })?;
+        Ok(rows)
+    }
 
     /// The first value of a query, if there is one and it isn't NULL.
     ///

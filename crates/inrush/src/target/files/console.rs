@@ -70,24 +70,6 @@ impl<'a> FileConsole<'a> {
         Self { place, stop }
     }
 
-    /// How many rows were changed; `row` is given those that there are to see.
-    fn run(&self, text: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
-        match Statement::parse(text)? {
-            Statement::Sum(column) => {
-                let sum = self.sum(column)?.map(|sum| sum.to_string());
-                row(&[sum.as_deref().map(str::as_bytes)]);
-            }
-            Statement::Add(number, column) => return self.add(number, column),
-            Statement::Size => {
-                let size = fs::metadata(&self.place.path).map_err(failed)?.len().to_string();
-                row(&[Some(size.as_bytes())]);
-            }
-            Statement::Rows => self.rows(row)?,
-            Statement::Drop => fs::remove_file(&self.place.path).map_err(failed)?,
-        }
-        Ok(0)
-    }
-
     fn open(&self) -> Result<File> {
         File::open(&self.place.path).map_err(failed)
     }
@@ -225,17 +207,21 @@ impl CsvRows {
 }
 
 impl Console for FileConsole<'_> {
-    fn execute(&mut self, sql: &str) -> Result<u64> {
-        self.run(sql, &mut |_| {})
-    }
-
-    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
-        let mut rows = 0;
-        self.run(sql, &mut |values| {
-            rows += 1;
-            row(values);
-        })?;
-        Ok(rows)
+    fn run(&mut self, text: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+        match Statement::parse(text)? {
+            Statement::Sum(column) => {
+                let sum = self.sum(column)?.map(|sum| sum.to_string());
+                row(&[sum.as_deref().map(str::as_bytes)]);
+            }
+            Statement::Add(number, column) => return self.add(number, column),
+            Statement::Size => {
+                let size = fs::metadata(&self.place.path).map_err(failed)?.len().to_string();
+                row(&[Some(size.as_bytes())]);
+            }
+            Statement::Rows => self.rows(row)?,
+            Statement::Drop => fs::remove_file(&self.place.path).map_err(failed)?,
+        }
+        Ok(0)
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>> {

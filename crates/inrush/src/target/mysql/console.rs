@@ -10,7 +10,6 @@ use crate::target::mysql::client::{Client, Text};
 use crate::target::mysql::connect::Place;
 use crate::target::mysql::facts;
 use crate::target::mysql::session::Failure;
-use crate::target::statement::Done;
 use crate::target::{Console, Row, Setting};
 
 /// What SHOW VARIABLES lists although nobody sets it: what the connection has just done, and what its time is.
@@ -49,22 +48,6 @@ impl<'a> MysqlConsole<'a> {
         }
     }
 
-    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&[Text<'_>])) -> Result<Done> {
-        let Some(client) = &mut self.client else {
-            return Err(Error::target("the connection is closed"));
-        };
-        let outcome = client.rows(sql.as_bytes(), row);
-        let was_stopped = client.was_stopped();
-        if matches!(outcome, Err(Failure::Lost(_))) {
-            self.client = None;
-        }
-        match outcome {
-            // Some of the server's functions answer as if they had come to their end.
-            _ if was_stopped => Err(Error::interrupted()),
-            outcome => outcome.map_err(in_words),
-        }
-    }
-
     /// Names and values, the first two columns of a query; NULL is empty.
     fn pairs(&mut self, sql: &str) -> Result<Vec<(String, String)>> {
         let text = |value: Option<&Text<'_>>| {
@@ -79,17 +62,20 @@ impl<'a> MysqlConsole<'a> {
 }
 
 impl Console for MysqlConsole<'_> {
-    fn execute(&mut self, sql: &str) -> Result<u64> {
-        Ok(self.run(sql, &mut |_| {})?.affected)
-    }
-
-    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
-        let mut rows = 0;
-        self.run(sql, &mut |values| {
-            rows += 1;
-            row(values);
-        })?;
-        Ok(rows)
+    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+        let Some(client) = &mut self.client else {
+            return Err(Error::target("the connection is closed"));
+        };
+        let outcome = client.rows(sql.as_bytes(), row);
+        let was_stopped = client.was_stopped();
+        if matches!(outcome, Err(Failure::Lost(_))) {
+            self.client = None;
+        }
+        match outcome {
+            // Some of the server's functions answer as if they had come to their end.
+            _ if was_stopped => Err(Error::interrupted()),
+            outcome => Ok(outcome.map_err(in_words)?.affected),
+        }
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>> {

@@ -27,8 +27,10 @@ impl<'a> PostgresConsole<'a> {
             Err(failure) => Err(in_words(failure)),
         }
     }
+}
 
-    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&[Text<'_>])) -> Result<u64> {
+impl Console for PostgresConsole<'_> {
+    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
         let Some(client) = &mut self.client else {
             return Err(Error::target("the connection is closed"));
         };
@@ -46,21 +48,6 @@ impl<'a> PostgresConsole<'a> {
             _ if was_stopped => Err(Error::interrupted()),
             outcome => outcome.map_err(in_words),
         }
-    }
-}
-
-impl Console for PostgresConsole<'_> {
-    fn execute(&mut self, sql: &str) -> Result<u64> {
-        self.run(sql, &mut |_| {})
-    }
-
-    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
-        let mut rows = 0;
-        self.run(sql, &mut |values| {
-            rows += 1;
-            row(values);
-        })?;
-        Ok(rows)
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>> {

@@ -50,35 +50,6 @@ impl<'a> SqliteConsole<'a> {
         Ok(Self { connection, stop })
     }
 
-    /// Runs every statement of `sql`, one after the other; how many rows the last one that changes any has changed.
-    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
-        let before = self.connection.total_changes();
-        let mut rest = sql;
-        while !rest.is_empty() {
-            let (statement, tail) = self.compile(rest)?;
-            rest = tail;
-            // Blanks and comments are none.
-            let Some(statement) = statement else { continue };
-            let mut values = Vec::new();
-            loop {
-                // SAFETY: the statement is live, and only this thread uses the connection.
-                match unsafe { ffi::sqlite3_step(statement.0) } {
-                    ffi::SQLITE_ROW => {}
-                    ffi::SQLITE_DONE => break,
-                    _ => return Err(self.failure()),
-                }
-                // SAFETY: the statement has just given a row; the values are forgotten before the next step.
-                unsafe { statement.values(&mut values) };
-                row(&values);
-                values.clear();
-            }
-        }
-        // Statements other than INSERT, UPDATE and DELETE touch neither counter, and the one of the last of those still stands. The
-        // total has in it what triggers and foreign keys have changed.
-        let is_changed = self.connection.total_changes() != before;
-        Ok(if is_changed { self.connection.changes() } else { 0 })
-    }
-
     /// Compiles the first statement of `sql`, if there is one; what is behind it.
     fn compile<'s>(&self, sql: &'s str) -> Result<(Option<Statement>, &'s str)> {
         let Ok(length) = c_int::try_from(sql.len()) else {
@@ -121,17 +92,33 @@ impl<'a> SqliteConsole<'a> {
 }
 
 impl Console for SqliteConsole<'_> {
-    fn execute(&mut self, sql: &str) -> Result<u64> {
-        self.run(sql, &mut |_| {})
-    }
-
-    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
-        let mut rows = 0;
-        self.run(sql, &mut |values| {
-            rows += 1;
-            row(values);
-        })?;
-        Ok(rows)
+    /// Every statement of `sql`, one after the other; the number is of the last one that changes any row.
+    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+        let before = self.connection.total_changes();
+        let mut rest = sql;
+        while !rest.is_empty() {
+            let (statement, tail) = self.compile(rest)?;
+            rest = tail;
+            // Blanks and comments are none.
+            let Some(statement) = statement else { continue };
+            let mut values = Vec::new();
+            loop {
+                // SAFETY: the statement is live, and only this thread uses the connection.
+                match unsafe { ffi::sqlite3_step(statement.0) } {
+                    ffi::SQLITE_ROW => {}
+                    ffi::SQLITE_DONE => break,
+                    _ => return Err(self.failure()),
+                }
+                // SAFETY: the statement has just given a row; the values are forgotten before the next step.
+                unsafe { statement.values(&mut values) };
+                row(&values);
+                values.clear();
+            }
+        }
+        // Statements other than INSERT, UPDATE and DELETE touch neither counter, and the one of the last of those still stands. The
+        // total has in it what triggers and foreign keys have changed.
+        let is_changed = self.connection.total_changes() != before;
+        Ok(if is_changed { self.connection.changes() } else { 0 })
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>> {
