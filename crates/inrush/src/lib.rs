@@ -27,6 +27,8 @@ pub mod report;
 pub mod server;
 pub mod source;
 pub mod target;
+#[cfg(any(feature = "bench", feature = "mysql", feature = "postgres"))]
+mod unique;
 
 pub use error::{Aftermath, Error, Kind, Result, without_secrets};
 pub use load::{Observer, Unobserved, rehearse, run};

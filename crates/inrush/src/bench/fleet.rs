@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::bench::ground::nobody_elses;
 use crate::bench::matrix::Asked;
 use crate::bench::relay::Relay;
 use crate::bench::suite::{ServerSpec, Target, Transport, Value};
 use crate::error::{Error, Result, without_secrets};
 use crate::server::{Installed, Server};
+use crate::unique;
 
 /// What a URL or a name after `--server` asks for.
 ///
@@ -37,17 +37,17 @@ pub(super) fn asked(text: &str) -> Result<Vec<Asked>> {
             missing: None,
         }]);
     }
-    if let Ok(found) = Installed::find(text) {
-        return Ok(vec![private(found.name(), found.family(), None)]);
-    }
+    let missing = match Installed::find(text) {
+        Ok(found) => return Ok(vec![private(found.name(), found.family(), None)]),
+        Err(error) => error.to_string(),
+    };
     let Some(family) = Installed::family_of(text) else {
         let names: Vec<_> = Installed::names().collect();
         return Err(Error::usage(format!("no server is called '{}'", without_secrets(text)))
             .advise(format!("name one of {}, or a URL", names.join(", ")))
             .advise("--server all takes all that are installed"));
     };
-    let missing = Installed::find(text).err().map(|error| error.to_string());
-    Ok(vec![private(text, family, missing)])
+    Ok(vec![private(text, family, Some(missing))])
 }
 
 fn private(name: &str, family: &str, missing: Option<String>) -> Asked {
@@ -145,9 +145,7 @@ impl Fleet {
     /// # Errors
     /// When the server refuses.
     pub(super) fn empty(&self, way: &Way, stop: &AtomicBool) -> Result<()> {
-        for ship in
-            self.ships.values().filter(|ship| ship.server.as_ref().and_then(Server::pid) == way.pid)
-        {
+        for ship in self.ships.values().filter(|ship| ship.database == way.database) {
             ship.drop_database(stop)?;
             ship.create_database(stop)?;
         }
@@ -197,7 +195,7 @@ impl Ship {
         };
         let base = parsed(&url)?;
         // Nobody else has a database of this name, not on a server of the user's either.
-        let database = format!("inrush_bench_{}", nobody_elses());
+        let database = format!("inrush_bench_{}", unique::word());
         let family = asked.family.clone();
         let ship = Self { family, server, base, database, relays: BTreeMap::new() };
         ship.create_database(stop)?;

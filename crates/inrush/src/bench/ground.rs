@@ -3,7 +3,6 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,6 +15,7 @@ use std::time::{Duration, Instant};
 use crate::bench::crew::WorkerProgram;
 use crate::bench::task::Order;
 use crate::error::{Error, Result};
+use crate::unique;
 
 /// A server flushes for some seconds.
 const STOP_MAX: Duration = Duration::from_secs(20);
@@ -37,7 +37,7 @@ impl Ground {
                 .advise("--place names another place for databases and rows")
         };
         let parent = parent.canonicalize().map_err(unmade)?;
-        let folder = parent.join(format!("inrush-bench-{}", nobody_elses()));
+        let folder = parent.join(format!("inrush-bench-{}", unique::word()));
         // Others may pass, for a server that runs as somebody else, and see nothing.
         DirBuilder::new().mode(0o711).create(&folder).map_err(unmade)?;
         let mut keeper = Command::new(&worker.path)
@@ -83,13 +83,6 @@ pub(super) fn keep(folder: &Path, gone: impl FnOnce()) {
     }
     gone();
     clear(folder);
-}
-
-/// A word that no other bench has, in whatever container it runs.
-pub(super) fn nobody_elses() -> String {
-    // Its keys are random.
-    let random = RandomState::new().build_hasher().finish();
-    format!("{}_{:08x}", std::process::id(), random as u32)
 }
 
 /// Has the file system write back what came before, so that nobody pays for it in a measured phase.

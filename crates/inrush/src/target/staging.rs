@@ -1,15 +1,13 @@
 //! Names of the hidden tables that loads fill before they take the target's place.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
+use crate::unique;
 
 /// What every hidden table's name begins with; digits of base 16 follow.
 pub(in crate::target) const PREFIX: &str = "inrush_staging_";
 
 /// A name that no other load has.
 pub(in crate::target) fn hidden_name() -> String {
-    let random = RandomState::new().build_hasher().finish();
-    format!("{PREFIX}{random:016x}")
+    format!("{PREFIX}{}", unique::word())
 }
 
 /// A message of the server with the table's name in place of the hidden one's.
