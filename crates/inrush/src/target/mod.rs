@@ -16,6 +16,8 @@ mod channel;
 mod console;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod digits;
+#[cfg(any(feature = "files", feature = "sqlite"))]
+mod double;
 #[cfg(feature = "files")]
 mod files;
 #[cfg(any(feature = "mysql", feature = "postgres"))]

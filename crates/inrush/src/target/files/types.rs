@@ -4,10 +4,8 @@ use inrush_scan::{self as scan, NumberFault};
 
 use crate::pipe::Code;
 use crate::plan::{Column, Type};
-use crate::source::infer::{is_json, is_whole_with_exponent};
-
-/// Up to here every whole number is a double: 2^53.
-const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+use crate::source::infer::is_json;
+use crate::target::double;
 
 /// Decimal digits that every double keeps.
 const SAFE_DIGITS: u16 = 15;
@@ -104,22 +102,7 @@ impl Store {
 
     #[inline(never)]
     fn float(self, value: &[u8]) -> Result<Kept, Misfit> {
-        if self.strict && !scan::float_round_trips(value) && !is_whole_with_exponent(value) {
-            return Err((Code::Type, "a number that a double keeps exactly"));
-        }
-        match scan::float(value) {
-            // Measurements are rounded to the nearest double by whoever reads them. A whole number is an identifier or a count,
-            // and must be that number still.
-            Ok(number)
-                if number.abs() >= EXACT_MAX
-                    && scan::integer(value).is_ok_and(|exact| exact != number as i64) =>
-            {
-                Err((Code::Range, "a whole number that a double keeps exactly"))
-            }
-            Ok(number) => Ok(Kept::Float(number)),
-            Err(NumberFault::TooLarge) => Err((Code::Range, "a double")),
-            Err(NumberFault::NotANumber) => Err((Code::Type, "a number")),
-        }
+        double::kept(value, self.strict).map(Kept::Float)
     }
 
     #[inline(never)]

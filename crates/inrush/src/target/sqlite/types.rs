@@ -6,7 +6,7 @@ use inrush_scan::{self as scan, NumberFault};
 
 use crate::pipe::Code;
 use crate::plan::{Column, Type};
-use crate::source::infer::is_whole_with_exponent;
+use crate::target::double;
 
 /// The declared type of a column that a load makes.
 ///
@@ -185,22 +185,7 @@ impl Store {
     }
 
     fn real(self, value: &[u8]) -> Result<Kept, Misfit> {
-        if self.strict && !scan::float_round_trips(value) && !is_whole_with_exponent(value) {
-            return Err((Code::Type, "a number that a double keeps exactly"));
-        }
-        match scan::float(value) {
-            // Measurements are rounded to the nearest double, as the column's type says. A whole number is an identifier or a
-            // count, and must be that number still.
-            Ok(number)
-                if number.abs() >= EXACT_MAX
-                    && scan::integer(value).is_ok_and(|exact| exact != number as i64) =>
-            {
-                Err((Code::Range, "a whole number that a double keeps exactly"))
-            }
-            Ok(number) => Ok(Kept::Real(number)),
-            Err(NumberFault::TooLarge) => Err((Code::Range, "a double")),
-            Err(NumberFault::NotANumber) => Err((Code::Type, "a number")),
-        }
+        double::kept(value, self.strict).map(Kept::Real)
     }
 
     fn other(self, value: &[u8]) -> Result<Kept, Misfit> {
@@ -276,9 +261,6 @@ impl Common {
         }
     }
 }
-
-/// Up to here every whole number is a double: 2^53.
-const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// The part before a fraction of zeros.
 fn split_fraction(value: &[u8]) -> Option<&[u8]> {
