@@ -38,9 +38,14 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
     }
     let worker = WorkerProgram { path: own_program()?, arguments: vec!["bench-worker".to_owned()] };
     // A mistake in the last one is no news for after the first.
-    for request in &requests {
-        prepare(request)?.check_disk()?;
-    }
+    let prepared = requests
+        .iter()
+        .map(|request| {
+            let prepared = prepare(request)?;
+            prepared.check_disk()?;
+            Ok((request, prepared))
+        })
+        .collect::<Result<Vec<_>>>()?;
     let stop = stop_on_signals()?;
     let mode = ProgressMode::of(&args.progress, args.quiet);
     let watch = |stop: &Arc<AtomicBool>| BenchProgress::new(mode, Arc::clone(stop), args.quiet);
@@ -51,9 +56,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
         progress.finish();
         failed += shown(done?, args)?;
     }
-    for request in &requests {
+    for (request, prepared) in &prepared {
         let progress = watch(&stop);
-        let done = bench(request, &worker, &progress);
+        let done = bench(request, prepared, &worker, &progress);
         progress.finish();
         failed += shown(done?, args)?;
     }
@@ -159,9 +164,7 @@ fn told(
     let mut out = String::new();
     let tally: Vec<String> = inrush::bench::tally(samples)
         .into_iter()
-        .map(|(status, samples)| {
-            format!("{} {}", count(u64::from(samples)), format!("{status:?}").to_lowercase())
-        })
+        .map(|(status, samples)| format!("{} {}", count(u64::from(samples)), status.word()))
         .collect();
     let why = match stopped {
         Stopped::Precise => "every interval is narrow enough",
@@ -187,7 +190,7 @@ fn told(
     }
     for sample in failed {
         let error = sample.error.as_deref().unwrap_or_default();
-        let status = format!("{:?}", sample.status).to_lowercase();
+        let status = sample.status.word();
         let _ = writeln!(out, "  {} {status}: {error}", sample.sample);
     }
     let _ = writeln!(out, "report: {}", path.join("report.html").display());

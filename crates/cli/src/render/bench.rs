@@ -78,7 +78,7 @@ impl Watcher for BenchProgress {
     }
 
     fn taken(&self, cell: &PlannedCell, sample: &Sample, state: &State) {
-        let status = format!("{:?}", sample.status).to_lowercase();
+        let status = sample.status.word();
         let experiment = &cell.experiment;
         let why = sample.error.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         match self.mode {

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -22,7 +21,7 @@ use crate::bench::record::{PlannedCell, TargetRecord};
 use crate::bench::run::{Laboratory, Taken, Watcher};
 use crate::bench::sample::{DurabilityRead, PhaseSample, Point, Sample, Status, Verified};
 use crate::bench::suite::{Experiment, Phase, Profile, Suite, Target};
-use crate::bench::task::{Failed, Hello, Outcome, SqlTask, Task};
+use crate::bench::task::{Cause, Failed, Hello, Outcome, SqlTask, Task};
 use crate::error::{Error, Kind, Result, without_secrets};
 
 /// Databases of cells, and the workers that write into them.
@@ -272,7 +271,7 @@ impl Lab<'_> {
             let mut record = TargetRecord {
                 target: name,
                 server,
-                transport: format!("{:?}", target.transport).to_lowercase(),
+                transport: target.transport.word().to_owned(),
                 durability: target.durability.to_string(),
                 ..TargetRecord::default()
             };
@@ -307,7 +306,7 @@ impl Lab<'_> {
         let experiment = experiment_of(self.suite, cell);
         let by_statements = |phase: &&Phase| {
             let is_a_load = phase.load.is_some();
-            phase.timed && is_done_in(phase, cell) && !is_a_load
+            phase.is_timed() && is_done_in(phase, cell) && !is_a_load
         };
         match &self.targets[&key].1 {
             Some(broken) if experiment.phase.iter().any(|phase| by_statements(&phase)) => {
@@ -345,15 +344,15 @@ impl Lab<'_> {
                 }
                 let durability = bench.target.durability;
                 let shared = if phase.once { 1 } else { workers };
-                let files = &mut self.material;
-                phase::task(self.suite, phase, words, durability, shared, files).map(Some)
+                let material = &mut self.material;
+                phase::task(self.suite, phase, words, durability, shared, material).map(Some)
             })
             .collect::<Result<Vec<_>>>()?;
         let device = Device::of(&self.folder);
         let server = bench.way.pid.map(|pid| vec![pid]);
-        let before = Mutex::new(None);
+        let mut before = None;
         let mut points = Vec::new();
-        if phase.timed {
+        if phase.is_timed() {
             super::ground::settle(&self.folder);
         }
         let snapshot =
@@ -362,7 +361,7 @@ impl Lab<'_> {
             tasks,
             bench.deadline,
             self.stop,
-            || *before.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(snapshot()),
+            || before = Some(snapshot()),
             |worker, at_ns, done| {
                 points.push((worker as u32 + 1, at_ns, done));
             },
@@ -375,7 +374,6 @@ impl Lab<'_> {
         }
         let rows = phase.rows.as_ref().map(|rows| bench.words[0].count(rows)).transpose()?;
         let mut found = summed(phase, &outcomes, rows);
-        let before = before.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((tree, written)) = before {
             if let (Some(tree), Some(now)) = (tree, after.0) {
                 let used = now.since(&tree);
@@ -417,7 +415,7 @@ impl Lab<'_> {
                 });
             }
         }
-        if phase.timed && out.sql.len() < 3 {
+        if phase.is_timed() && out.sql.len() < 3 {
             out.sql.extend(outcomes.iter().flat_map(|outcome| outcome.sql.clone()).take(3));
         }
         for outcome in &outcomes {
@@ -426,7 +424,7 @@ impl Lab<'_> {
         self.mark_busy(bench, &found, out);
         if let Some(load) = &phase.load
             && let Some(rows) = self.material.rows_of(&load.dataset)
-            && phase.timed
+            && found.timed
             && found.rows < rows * outcomes.len() as u64
         {
             found.partial = true;
@@ -499,7 +497,7 @@ impl Lab<'_> {
     fn mark_busy(&self, bench: &Bench<'_>, found: &PhaseSample, out: &mut Collected) {
         let has_server = !bench.way.url.is_empty();
         let wall_us = (found.ack_ns / 1000).max(1) as f64;
-        let processors = processors() as f64;
+        let processors = machine::processors() as f64;
         let busy = found.resources.client_cpu_us as f64 / (wall_us * processors);
         // A database in our own process has no client but itself.
         let is_long = found.ack_ns >= BUSY_FROM_NS;
@@ -517,7 +515,7 @@ impl Lab<'_> {
             .experiment
             .phase
             .iter()
-            .filter(|phase| phase.timed && is_done_in(phase, bench.cell));
+            .filter(|phase| phase.is_timed() && is_done_in(phase, bench.cell));
         for (phase, load) in loads.filter_map(|phase| Some((phase, phase.load.as_ref()?))) {
             let words = &bench.words[0];
             let Ok(task) = phase::load(load, words, bench.target.durability, &mut self.material)
@@ -572,10 +570,6 @@ fn redacted(text: &str) -> String {
     text.split(' ').map(without_secrets).collect::<Vec<_>>().join(" ")
 }
 
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
 fn remove(folder: &Path) {
     // What can't be removed now is removed with the run's folder.
     let _ = fs::remove_dir_all(folder);
@@ -597,19 +591,20 @@ impl Fault {
     }
 
     fn of_task(failed: Failed) -> Self {
-        let status = match &failed {
-            Failed { interrupted: true, .. } => Status::Interrupted,
-            Failed { missing: true, .. } => Status::Unavailable,
-            Failed { promise: true, .. } => Status::Incorrect,
-            Failed { usage: true, .. } => Status::Unsupported,
-            _ => Status::Error,
+        let status = match failed.cause {
+            Cause::Interrupted => Status::Interrupted,
+            Cause::Missing => Status::Unavailable,
+            Cause::Promise => Status::Incorrect,
+            Cause::Usage => Status::Unsupported,
+            Cause::Other => Status::Error,
         };
         Self { status, error: failed.what }
     }
 
     /// What a database refuses to do at all it refuses before anything is timed, or where the suite says that it may.
     fn of_phase(phase: &Phase, failed: Failed) -> Self {
-        let refused = phase.may_refuse && !failed.interrupted && !failed.promise;
+        let refused =
+            phase.may_refuse && !matches!(failed.cause, Cause::Interrupted | Cause::Promise);
         let error = format!("phase {}: {}", phase.id, failed.what);
         let status = if refused { Status::Unsupported } else { Self::of_task(failed).status };
         Self { status, error }

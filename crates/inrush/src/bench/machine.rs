@@ -93,7 +93,7 @@ pub fn environment(disk: &Path) -> Environment {
     let mut environment = Environment {
         id: String::new(),
         cpu: cpu_name(&cpuinfo).unwrap_or_default(),
-        processors: std::thread::available_parallelism().map_or(1, usize::from),
+        processors: processors(),
         memory_bytes: meminfo_bytes(&meminfo, "MemTotal").unwrap_or_default(),
         facts,
     };
@@ -145,6 +145,11 @@ pub fn doctor(disk: &Path) -> Doctor {
     }
     let load_average = load_average().unwrap_or_default();
     Doctor { fsync, free_bytes: space.free_bytes, foreign_cpu, load_average, warnings }
+}
+
+/// Processors that this process may use.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The machine's load average of one minute; `None` where there is no /proc.

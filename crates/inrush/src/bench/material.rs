@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::bench::generate::Generator;
-use crate::bench::phase::Files;
 use crate::bench::record::PlannedCell;
 use crate::bench::suite::{Profile, Suite};
 use crate::error::{Error, Result};
@@ -98,10 +97,10 @@ impl<'a> Material<'a> {
     /// # Errors
     /// When there is no such generator, or the file can't be written.
     pub(super) fn prepare(&mut self, name: &str) -> Result<()> {
-        let (path, rows) = self.make(name, None)?;
+        let (path, rows) = self.file(name, None)?;
         let dataset = &self.suite.dataset[name];
         let generator = Generator::of(&dataset.kind, dataset.seed)?;
-        self.words.push((format!("file.{name}"), path.display().to_string()));
+        self.words.push((format!("file.{name}"), path));
         let asked = format!("{{sum.{name}.");
         if serde_json::to_string(self.suite).unwrap_or_default().contains(&asked) {
             let expected = generator.expected(rows);
@@ -114,7 +113,11 @@ impl<'a> Material<'a> {
         Ok(())
     }
 
-    fn make(&mut self, name: &str, rows: Option<u64>) -> Result<(PathBuf, u64)> {
+    /// The path of a file with the first `rows` of a dataset, `None` for all that the profile has; and how many they are.
+    ///
+    /// # Errors
+    /// When there is no such dataset, or the file can't be made.
+    pub(super) fn file(&mut self, name: &str, rows: Option<u64>) -> Result<(String, u64)> {
         let Some(dataset) = self.suite.dataset.get(name) else {
             return Err(Error::usage(format!("there is no dataset '{name}'")));
         };
@@ -122,7 +125,7 @@ impl<'a> Material<'a> {
         let rows = rows.unwrap_or(all).min(all);
         let key = (name.to_owned(), rows);
         if let Some(path) = self.made.get(&key) {
-            return Ok((path.clone(), rows));
+            return Ok((path.display().to_string(), rows));
         }
         let generator = Generator::of(&dataset.kind, dataset.seed)?;
         let path = self.folder.join(format!("{name}-{rows}.tsv"));
@@ -131,15 +134,9 @@ impl<'a> Material<'a> {
         if rows == all {
             self.hashes.insert(name.to_owned(), hash);
         }
-        self.made.insert(key, path.clone());
-        Ok((path, rows))
-    }
-}
-
-impl Files for Material<'_> {
-    fn rows(&mut self, dataset: &str, rows: Option<u64>) -> Result<(String, u64)> {
-        let (path, rows) = self.make(dataset, rows)?;
-        Ok((path.display().to_string(), rows))
+        let shown = path.display().to_string();
+        self.made.insert(key, path);
+        Ok((shown, rows))
     }
 }
 

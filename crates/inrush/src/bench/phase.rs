@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::bench::fill::Words;
 use crate::bench::latency::Histogram;
+use crate::bench::material::Material;
 use crate::bench::record::PlannedCell;
 use crate::bench::sample::{PhaseSample, Point, Resources, Steadiness};
 use crate::bench::suite::{Check, Load, Mix, Phase, Suite};
@@ -19,15 +20,6 @@ pub(super) fn is_done_in(phase: &Phase, cell: &PlannedCell) -> bool {
     phase.when.is_empty() || phase.when.iter().any(|wanted| cell.is_in(wanted))
 }
 
-/// Where the rows of a dataset lie, so many of them.
-pub(super) trait Files {
-    /// The path of a file with the first `rows` of a dataset; `None` for all that the profile has.
-    ///
-    /// # Errors
-    /// When it can't be made.
-    fn rows(&mut self, dataset: &str, rows: Option<u64>) -> Result<(String, u64)>;
-}
-
 /// What a worker has to do in this phase; `words` are this worker's.
 pub(super) fn task(
     suite: &Suite,
@@ -35,14 +27,14 @@ pub(super) fn task(
     words: &Words,
     durability: Durability,
     workers: u64,
-    files: &mut dyn Files,
+    material: &mut Material<'_>,
 ) -> Result<Task> {
     let in_phase =
         |error: Error| Error::new(error.kind(), format!("phase {}: {}", phase.id, error.what()));
     let parts = (&phase.load, &phase.sql, &phase.mix, &phase.verify, &phase.command, &phase.size);
     let task = match parts {
         (Some(load), None, None, None, None, None) => {
-            self::load(load, words, durability, files).map(Task::Load)
+            self::load(load, words, durability, material).map(Task::Load)
         }
         (None, Some(sql), None, None, None, None) => (|| {
             let repeat = phase.repeat.as_ref().map(|times| words.count(times)).transpose()?;
@@ -57,7 +49,7 @@ pub(super) fn task(
                 .get(&verify.dataset)
                 .ok_or_else(|| Error::usage(format!("there is no dataset '{}'", verify.dataset)))?;
             let asked = verify.rows.as_ref().map(|rows| words.count(rows)).transpose()?;
-            let (_, rows) = files.rows(&verify.dataset, asked.filter(|rows| *rows > 0))?;
+            let (_, rows) = material.file(&verify.dataset, asked.filter(|rows| *rows > 0))?;
             let sql = words.statements(&verify.sql)?.join(" ");
             let (kind, seed, added) = (dataset.kind.clone(), dataset.seed, verify.added.clone());
             Ok(Task::Rows(RowsTask { sql, kind, seed, rows, added }))
@@ -95,10 +87,10 @@ pub(super) fn load(
     load: &Load,
     words: &Words,
     durability: Durability,
-    files: &mut dyn Files,
+    material: &mut Material<'_>,
 ) -> Result<LoadTask> {
     let asked = load.rows.as_ref().map(|rows| words.count(rows)).transpose()?;
-    let (file, _) = files.rows(&load.dataset, asked.filter(|rows| *rows > 0))?;
+    let (file, _) = material.file(&load.dataset, asked.filter(|rows| *rows > 0))?;
     let strategy = load.strategy.as_deref().map(|id| words.fill(id)).transpose()?;
     let knobs = load
         .set
@@ -210,9 +202,10 @@ pub(super) fn summed(phase: &Phase, outcomes: &[Outcome], rows_each: Option<u64>
     };
     PhaseSample {
         id: phase.id.clone(),
-        timed: phase.timed && phase.verify.is_none() && phase.size.is_none(),
+        timed: phase.is_timed(),
         ack_ns: since(|outcome| outcome.ack_ns),
-        durable_ns: since(|outcome| outcome.durable_ns),
+        // What acknowledges also syncs, or promises no more.
+        durable_ns: since(|outcome| outcome.ack_ns),
         rows: if is_counted || phase.load.is_some() || phase.mix.is_some() {
             outcomes.iter().map(rows_of).sum()
         } else {

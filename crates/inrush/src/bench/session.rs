@@ -204,16 +204,16 @@ fn disk_bytes(suite: &Suite, cells: &[PlannedCell], datasets: &[(String, u64, u6
     rows + rows * 4 * most + servers.len() as u64 * OF_A_SERVER
 }
 
-/// Runs a suite, and keeps everything in a folder of its own: its path, and why it ended.
+/// Runs a suite as [`prepare`] has found it for the request, and keeps everything in a folder of its own: its path, and why it ended.
 ///
 /// # Errors
-/// When the request is wrong, or results can't be kept. What fails in a sample is in the sample.
+/// When the disk is too small, or results can't be kept. What fails in a sample is in the sample.
 pub fn bench(
     request: &BenchRequest,
+    prepared: &Prepared,
     worker: &WorkerProgram,
     watcher: &dyn Watcher,
 ) -> Result<(PathBuf, Stopped)> {
-    let prepared = prepare(request)?;
     prepared.check_disk()?;
     let seed =
         request.seed.unwrap_or_else(|| xxhash_rust::xxh3::xxh3_64(super::clock::now().as_bytes()));
@@ -225,7 +225,7 @@ pub fn bench(
         ..Manifest::default()
     };
     let place = Ground::make(request.place.as_deref(), worker)?;
-    let material = material(&prepared, place.path(), watcher)?;
+    let material = material(prepared, place.path(), watcher)?;
     watcher.preparing("looking at the machine");
     let plan = RunPlan {
         cells: prepared.cells.clone(),
@@ -242,7 +242,7 @@ pub fn bench(
         &environment,
         &doctor,
     )?;
-    carry_out(&prepared, (folder, Vec::new(), Vec::new()), material, place, seed, worker, watcher)
+    carry_out(prepared, (folder, Vec::new(), Vec::new()), material, place, worker, watcher)
 }
 
 /// Goes on with a run that was interrupted: its path, and why it ended.
@@ -305,15 +305,7 @@ pub fn resume(
         return Err(Error::usage(format!("dataset {name} is not what it was")));
     }
     let (folder, run) = RunFolder::resume(path)?;
-    carry_out(
-        &prepared,
-        (folder, run.samples, run.targets),
-        material,
-        place,
-        run.manifest.seed,
-        worker,
-        watcher,
-    )
+    carry_out(&prepared, (folder, run.samples, run.targets), material, place, worker, watcher)
 }
 
 fn material<'a>(
@@ -334,10 +326,10 @@ fn carry_out(
     (mut folder, mut samples, known): (RunFolder, Vec<Sample>, Vec<TargetRecord>),
     material: Material<'_>,
     place: Ground,
-    seed: u64,
     worker: &WorkerProgram,
     watcher: &dyn Watcher,
 ) -> Result<(PathBuf, Stopped)> {
+    let seed = folder.manifest().seed;
     let mut lab = Lab {
         suite: &prepared.suite,
         profile: prepared.size(),

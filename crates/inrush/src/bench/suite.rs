@@ -183,6 +183,17 @@ pub enum Transport {
     Relay,
 }
 
+impl Transport {
+    /// As suites have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Transport::Socket => "socket",
+            Transport::Tcp => "tcp",
+            Transport::Relay => "relay",
+        }
+    }
+}
+
 /// A matrix of cells, and what is done in each.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -279,6 +290,13 @@ pub struct Phase {
 
 fn yes() -> bool {
     true
+}
+
+impl Phase {
+    /// Whether its time is a result: what compares or measures a size is none, whatever the suite says.
+    pub fn is_timed(&self) -> bool {
+        self.timed && self.verify.is_none() && self.size.is_none()
+    }
 }
 
 /// Statements: the same for all, or by target family or target.

@@ -146,10 +146,9 @@ pub(super) struct CommandTask {
 /// What a task came to.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct Outcome {
-    /// When it began, and when the last of it was acknowledged, and durable.
+    /// When it began, and when the last of it was acknowledged.
     pub(super) start_ns: u64,
     pub(super) ack_ns: u64,
-    pub(super) durable_ns: u64,
     pub(super) rows: u64,
     pub(super) user_bytes: u64,
     pub(super) requests: u64,
@@ -174,7 +173,6 @@ pub(super) struct Outcome {
     pub(super) cpu_us: u64,
     pub(super) peak_bytes: u64,
     pub(super) write_bytes: u64,
-    pub(super) missing: bool,
     pub(super) failure: Option<Failed>,
 }
 
@@ -182,11 +180,18 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Failed {
     pub(super) what: String,
+    pub(super) cause: Cause,
+}
+
+/// What sort of failure it was.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) enum Cause {
     /// The program is not on this machine.
-    pub(super) missing: bool,
+    Missing,
     /// The loader was asked for what it can't do.
-    pub(super) usage: bool,
+    Usage,
     /// What the database promises is not what the suite says.
-    pub(super) promise: bool,
-    pub(super) interrupted: bool,
+    Promise,
+    Interrupted,
+    Other,
 }

@@ -16,7 +16,7 @@ use crate::bench::meter::{self, Meter, Spent};
 use crate::bench::mix;
 use crate::bench::sums::RowSums;
 use crate::bench::task::{
-    Answer, CommandTask, Failed, Hello, LoadTask, Order, Outcome, RowsTask, SqlTask, Task,
+    Answer, Cause, CommandTask, Failed, Hello, LoadTask, Order, Outcome, RowsTask, SqlTask, Task,
 };
 use crate::error::{Error, Kind, Result};
 use crate::load::Observer;
@@ -207,12 +207,11 @@ impl Worker {
             Task::Ping(times) => self.ping(*times, &mut start, &mut outcome),
         };
         outcome.ack_ns = if outcome.ack_ns == 0 { clock_ns() } else { outcome.ack_ns };
-        outcome.durable_ns = outcome.durable_ns.max(outcome.ack_ns);
         if let Some(before) = start.before {
             before.spent_until_now(&mut outcome);
         }
         if let Err(error) = done {
-            outcome.failure = Some(failed(&error, outcome.missing));
+            outcome.failure = Some(failed(&error));
         }
         outcome
     }
@@ -373,8 +372,8 @@ impl Worker {
             return Err(Error::usage("a command without a program"));
         };
         if let Some(missing) = missing(program, &task.needs) {
-            outcome.missing = true;
-            return Err(Error::target(missing));
+            outcome.failure = Some(Failed { what: missing, cause: Cause::Missing });
+            return Ok(());
         }
         outcome.sql = vec![shortened(&task.shown)];
         let failed = |error: io::Error| Error::target(format!("{program}: {error}"));
@@ -462,14 +461,14 @@ fn check_settings(console: &mut dyn Console, wanted: &BTreeMap<String, String>) 
     Ok(())
 }
 
-fn failed(error: &Error, missing: bool) -> Failed {
-    Failed {
-        missing,
-        what: error.what().to_owned(),
-        usage: error.kind() == Kind::Usage,
-        promise: error.kind() == Kind::Verify,
-        interrupted: error.kind() == Kind::Interrupted,
-    }
+fn failed(error: &Error) -> Failed {
+    let cause = match error.kind() {
+        Kind::Usage => Cause::Usage,
+        Kind::Verify => Cause::Promise,
+        Kind::Interrupted => Cause::Interrupted,
+        _ => Cause::Other,
+    };
+    Failed { what: error.what().to_owned(), cause }
 }
 
 /// Ends a program when the bench wants us to stop, or is gone.
