@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Aftermath, Error, Kind, Result};
-use crate::pipe::encode::{Shape, found_by_lane};
+use crate::pipe::encode::{Shape, found_by_lane, verbatim};
 use crate::pipe::reject::{Found, Reject, RejectFiles, limit_error};
 use crate::pipe::run::{Parcel, Pass, pass};
 use crate::pipe::{Ack, Checksum, Chunk, Code, Encode, Meter, Phase, Progress, Wire};
@@ -446,7 +446,7 @@ impl Tally {
             column: found.column.map(|column| shape.columns[column as usize].name.clone()),
             code: found.code,
             message: found.message.to_string(),
-            raw: chunk.bytes[found.start as usize..found.end as usize].to_vec(),
+            raw: verbatim(shape, chunk, found),
         }
     }
 

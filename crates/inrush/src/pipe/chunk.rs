@@ -1,12 +1,18 @@
-//! Chunks: bytes cut on a record boundary, with their origin.
+//! Chunks: whole records, with their origin.
+
+use crate::pipe::Home;
 
 /// Where a chunk comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The input's index in the source.
     pub file: u32,
-    /// The offset of the chunk's first byte in the decoded (decompressed, UTF-8) input.
+    /// The offset of the chunk's first byte in the decoded (decompressed, UTF-8) input; 0 where there are columns.
     pub byte: u64,
+    /// Where records are columns: the row group or batch of the input, from 0.
+    pub group: u32,
+    /// And the place of the chunk's first row in it, from 0.
+    pub group_row: u64,
 }
 
 /// Whole records of one input. Offsets inside are `u32`, so a chunk stays below 4 GiB.
@@ -16,6 +22,25 @@ pub struct Chunk {
     pub seq: u64,
     /// Where it comes from.
     pub origin: Origin,
-    /// The records, with their terminators.
+    /// The records, with their terminators; empty where they are columns.
     pub bytes: Vec<u8>,
+    /// The records, where they are columns.
+    #[cfg(feature = "arrow")]
+    pub batch: Option<arrow_array::RecordBatch>,
+}
+
+impl Chunk {
+    /// What a home of the chunk's values holds; nothing for the wire's, which isn't here.
+    #[inline]
+    pub(crate) fn home(&self, home: Home) -> &[u8] {
+        match home {
+            Home::Chunk => &self.bytes,
+            #[cfg(feature = "arrow")]
+            Home::Column(at) => match &self.batch {
+                Some(batch) => super::encode::column_data(batch, at.into()),
+                None => &[],
+            },
+            Home::Wire => &[],
+        }
+    }
 }

@@ -2,11 +2,14 @@
 
 use crate::pipe::Chunk;
 
-/// Where a value's bytes are: in the chunk as they came, or in the wire, where an encoder had to undo quotes or escapes.
+/// Where a value's bytes are: in the chunk as they came, or in the wire, where an encoder had to write the value out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// In [`super::Chunk::bytes`].
     Chunk,
+    /// In a column of the chunk's batch.
+    #[cfg(feature = "arrow")]
+    Column(u16),
     /// In [`Wire::values`].
     Wire,
 }
@@ -74,10 +77,7 @@ impl Wire {
 
     /// The bytes of a value that a cell names, in this wire or in its chunk.
     pub(crate) fn value<'b>(&'b self, chunk: &'b Chunk, home: Home, span: Span) -> &'b [u8] {
-        let from = match home {
-            Home::Chunk => chunk.bytes.as_slice(),
-            Home::Wire => self.values.as_slice(),
-        };
+        let from = if home == Home::Wire { self.values.as_slice() } else { chunk.home(home) };
         &from[span.at as usize..(span.at + span.len) as usize]
     }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::load::Observer;
-use crate::pipe::encode::{Shape, ShapeColumn};
+use crate::pipe::encode::{Grammar, Shape, ShapeColumn};
 use crate::pipe::reject::{RejectPlace, sidecar_path};
 use crate::plan::choose::{Choice, choose};
 use crate::plan::facts::{Facts, FieldFacts, Repeats};
@@ -177,7 +177,7 @@ impl Plan {
             })
             .collect();
         Shape {
-            dialect: self.source.dialect.clone(),
+            grammar: Grammar::Delimited(self.source.dialect.clone()),
             nulls: self.source.nulls.clone(),
             width: self.facts.source.fields.len(),
             fields,

@@ -259,7 +259,7 @@ impl Surveyor {
 }
 
 impl EncodeRow for Surveyor {
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         for (column, seen) in self.seen.iter_mut().enumerate() {
             wire.values.clear();
             if let Some((home, span)) = row.value(column, &mut wire.values) {

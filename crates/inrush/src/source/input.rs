@@ -10,7 +10,7 @@ use inrush_scan::Dialect;
 
 use crate::error::{Error, Result};
 use crate::pipe::Meter;
-use crate::pipe::encode::{Encode, Shape, ShapeColumn, TextEncoder};
+use crate::pipe::encode::{self, Encode, Grammar, Shape, ShapeColumn};
 use crate::plan::{DialectRequest, FieldFacts, SourceFacts};
 use crate::source::head::{body_start, read_head};
 use crate::source::infer::{Observed, Surveyor};
@@ -139,7 +139,7 @@ impl Source {
             .map(|n| ShapeColumn { name: n.to_string(), pinned: true, bytes: false })
             .collect();
         let shape = Shape {
-            dialect: self.dialect.clone(),
+            grammar: Grammar::Delimited(self.dialect.clone()),
             nulls: self.nulls.clone(),
             width,
             fields,
@@ -147,7 +147,7 @@ impl Source {
             nul_fault: Some("it is not sampled"),
             found_max: u64::MAX,
         };
-        Box::new(TextEncoder::new(Arc::new(shape), Surveyor::new(Arc::clone(total))))
+        encode::encoder(Arc::new(shape), Surveyor::new(Arc::clone(total)))
     }
 
     /// Whoever waits for a pipe's data need wait no longer.

@@ -104,8 +104,12 @@ impl Source {
         let mut encoder = self.surveyor(&total);
         let mut encoded = Encoded::default();
         for (file, text) in texts {
-            let chunk =
-                Chunk { seq: 0, origin: Origin { file: *file, byte: 0 }, bytes: text.to_vec() };
+            let chunk = Chunk {
+                seq: 0,
+                origin: Origin { file: *file, ..Origin::default() },
+                bytes: text.to_vec(),
+                ..Chunk::default()
+            };
             encoded.clear();
             encoder.encode(&chunk, &mut encoded);
         }

@@ -5,8 +5,8 @@ use std::io::Read;
 use inrush_scan::{Cutter, Dialect, Tail};
 
 use crate::error::{Error, Result};
-use crate::pipe::Meter;
 use crate::pipe::run::Feeder;
+use crate::pipe::{Meter, Origin};
 use crate::source::Source;
 
 /// A record must fit in this: above the 50 MB that single values reach in practice, small enough for the memory ceiling
@@ -49,7 +49,7 @@ fn feed_input(
         }
         let end = bytes.len() as u64;
         meter.add_read(end);
-        parcel.chunk.origin = crate::pipe::Origin { file: file as u32, byte };
+        parcel.chunk.origin = Origin { file: file as u32, byte, ..Origin::default() };
         byte += end;
         if !feeder.give(parcel) {
             return Ok(false);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use inrush_scan::{Form, Newline};
 
-use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
+use crate::pipe::encode::{self, BadValue, EncodeRow, Grammar, Row, Shape};
 use crate::pipe::{Cell, Encode, Wire};
 use crate::plan::{Plan, Verify};
 use crate::target::files::layout::Layout;
@@ -18,7 +18,7 @@ pub(super) const GROWTH: usize = 3;
 /// An encoder for one thread.
 pub(super) fn encoder(shape: Arc<Shape>, plan: &Plan, layout: &Layout) -> Box<dyn Encode> {
     let row = CsvEncoder::new(&shape, plan, layout);
-    Box::new(TextEncoder::new(shape, row))
+    encode::encoder(shape, row)
 }
 
 /// The header.
@@ -98,11 +98,10 @@ impl CsvEncoder {
             })
             .collect();
         let sums = plan.request.verify == Verify::Checksum;
-        let dialect = &shape.dialect;
         Self {
             order: layout.columns.iter().map(|column| column.from).collect(),
-            copies: dialect.delimiter == b','
-                && dialect.newline == Newline::Lf
+            copies: matches!(&shape.grammar, Grammar::Delimited(dialect)
+                    if dialect.delimiter == b',' && dialect.newline == Newline::Lf)
                 && layout.is_plain()
                 && checks.iter().all(Option::is_none)
                 && !sums,
@@ -114,7 +113,7 @@ impl CsvEncoder {
 
 /// The bytes of a record that is written as we would write it: nothing in it is quoted, nor has to be.
 #[inline(always)]
-fn plain_record<'r>(row: &Row<'r>) -> Option<&'r [u8]> {
+fn plain_record(row: &impl Row) -> Option<&[u8]> {
     let fields = row.fields();
     let (first, last) = (fields.first()?, fields.last()?);
     let mut next = first.start;
@@ -124,13 +123,13 @@ fn plain_record<'r>(row: &Row<'r>) -> Option<&'r [u8]> {
         }
         next = field.end + 1;
     }
-    let record = &row.chunk[first.start as usize..last.end as usize];
+    let record = &row.text()[first.start as usize..last.end as usize];
     memchr::memchr2(b'"', b'\r', record).is_none().then_some(record)
 }
 
 impl EncodeRow for CsvEncoder {
     #[inline]
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         if self.copies
             && let Some(record) = plain_record(row)
         {

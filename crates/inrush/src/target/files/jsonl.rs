@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
-use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
+use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape};
 use crate::pipe::{Cell, Encode, Home, Span, Wire};
 use crate::plan::{Plan, Verify};
 use crate::target::files::json::{is_number, push_string};
@@ -17,7 +17,7 @@ pub(super) const GROWTH: usize = 20;
 
 /// An encoder for one thread.
 pub(super) fn encoder(shape: Arc<Shape>, plan: &Plan, layout: &Layout) -> Box<dyn Encode> {
-    Box::new(TextEncoder::new(shape, JsonEncoder::new(plan, layout)))
+    encode::encoder(shape, JsonEncoder::new(plan, layout))
 }
 
 /// A column of the file.
@@ -70,7 +70,7 @@ impl JsonEncoder {
 
 impl EncodeRow for JsonEncoder {
     #[inline]
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         let Wire { cells, values, bytes, .. } = wire;
         for column in &self.columns {
             bytes.extend_from_slice(&column.before);

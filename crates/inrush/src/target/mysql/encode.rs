@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Kind, Result};
-use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
+use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape};
 use crate::pipe::{Cell, Encode, Home, Span, Wire};
 use crate::plan::{Column, Plan, Verify};
 use crate::target::hex;
@@ -233,7 +233,7 @@ pub(super) fn encoder<N: Notation>(
         written: Vec::new(),
         notation: N::default(),
     };
-    Box::new(TextEncoder::new(shape, row))
+    encode::encoder(shape, row)
 }
 
 /// What of `stored` the server needs: the zeros that a decimal has to have at its end it adds by itself.
@@ -249,7 +249,7 @@ fn shortest(class: Class, stored: &[u8]) -> &[u8] {
 
 impl<N: Notation> EncodeRow for RowEncoder<N> {
     #[inline]
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         let Self { stores, sums, written, notation } = self;
         let Wire { cells, values, bytes, .. } = wire;
         notation.open(stores.0.len(), bytes);

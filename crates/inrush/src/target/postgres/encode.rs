@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
+use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape};
 use crate::pipe::{Cell, Encode, Home, Span, Wire};
 use crate::plan::{Column, Plan, Type, Verify};
 use crate::target::hex;
@@ -290,12 +290,12 @@ pub(super) fn encoder<N: Notation>(
 ) -> Box<dyn Encode> {
     let sums = plan.request.verify == Verify::Checksum;
     let row = RowEncoder { stores: stores.clone(), sums, notation: N::default() };
-    Box::new(TextEncoder::new(shape, row))
+    encode::encoder(shape, row)
 }
 
 impl<N: Notation> EncodeRow for RowEncoder<N> {
     #[inline]
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         let Self { stores, sums, notation } = self;
         let Wire { cells, values, bytes, .. } = wire;
         notation.open(stores.0.len(), bytes);

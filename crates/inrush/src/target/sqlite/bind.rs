@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use rusqlite::ffi;
 
 use crate::error::Result;
-use crate::pipe::encode::{Shape, TextEncoder};
+use crate::pipe::encode::{self, Shape};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
 use crate::target::sqlite::cells::CellEncoder;
@@ -46,7 +46,7 @@ impl Strategy for Bind {
 
 impl Writing for Bind {
     fn encoder(&self, shape: Arc<Shape>, plan: &Plan) -> Box<dyn Encode> {
-        Box::new(TextEncoder::new(shape, CellEncoder::new(&plan.choice.columns)))
+        encode::encoder(shape, CellEncoder::new(&plan.choice.columns))
     }
 
     fn lane<'l>(
@@ -84,7 +84,8 @@ impl Lane for BindLane<'_> {
             let cells = &wire.cells[row * self.columns..(row + 1) * self.columns];
             // SAFETY: the encoder made the spans inside this chunk and this wire; both are borrowed until `send` returns, and
             // every parameter is bound anew before the next step or let go of below.
-            let bound = unsafe { self.statement.bind(cells, &chunk.bytes, &wire.values) };
+            let bound =
+                unsafe { self.statement.bind(cells, |home, span| wire.value(chunk, home, span)) };
             if bound != ffi::SQLITE_OK {
                 let (code, message) = session.last_failure();
                 let Some((code, column)) = refusal(code, &message) else {

@@ -29,7 +29,7 @@ impl CellEncoder {
 
 impl EncodeRow for CellEncoder {
     #[inline]
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         for (column, ColumnStore { store, common, required }) in self.stores.iter().enumerate() {
             let cell = match row.value(column, &mut wire.values) {
                 None if *required => {

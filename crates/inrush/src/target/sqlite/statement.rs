@@ -50,19 +50,20 @@ impl<'s> Statement<'s> {
         Ok(Self { raw, session: PhantomData })
     }
 
-    /// Binds one row. Text stays where it lies: `chunk` and `values` must not change before the next [`Statement::step`] is over.
+    /// Binds one row. Text stays where it lies, which `bytes` tells.
     ///
     /// # Safety
-    /// The spans in `cells` lie inside `chunk` or `values`, both live and unchanged until every parameter is bound anew or
+    /// What `bytes` gives for the spans in `cells` is live and unchanged until every parameter is bound anew or
     /// [`Statement::forget`] is called.
     #[inline]
-    pub(super) unsafe fn bind(&mut self, cells: &[Cell], chunk: &[u8], values: &[u8]) -> c_int {
-        let place = |home, span: Span| -> (*const u8, u64) {
-            let from = match home {
-                Home::Chunk => chunk,
-                Home::Wire => values,
-            };
-            (from[span.at as usize..].as_ptr(), u64::from(span.len))
+    pub(super) unsafe fn bind<'b>(
+        &mut self,
+        cells: &[Cell],
+        bytes: impl Fn(Home, Span) -> &'b [u8],
+    ) -> c_int {
+        let place = |home, span| -> (*const u8, u64) {
+            let bytes = bytes(home, span);
+            (bytes.as_ptr(), bytes.len() as u64)
         };
         for (index, cell) in cells.iter().enumerate() {
             let parameter = index as c_int + 1;

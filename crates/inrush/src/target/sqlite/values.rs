@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
-use crate::pipe::encode::{BadValue, EncodeRow, Row, Shape, TextEncoder};
+use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape};
 use crate::pipe::{Ack, Cell, Checksum, Chunk, Encode, Home, Span, Wire};
 use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
 use crate::target::sqlite::cells::CellEncoder;
@@ -89,7 +89,7 @@ fn text_memory(knobs: &Knobs) -> Memory {
 
 impl Writing for Values {
     fn encoder(&self, shape: Arc<Shape>, plan: &Plan) -> Box<dyn Encode> {
-        Box::new(TextEncoder::new(shape, TupleEncoder::new(plan)))
+        encode::encoder(shape, TupleEncoder::new(plan))
     }
 
     fn lane<'l>(
@@ -130,7 +130,7 @@ impl TupleEncoder {
 }
 
 impl EncodeRow for TupleEncoder {
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         self.cells.row(row, wire)?;
         let Wire { cells, values, bytes, .. } = wire;
         for (index, cell) in cells[cells.len() - self.columns..].iter().enumerate() {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::pipe::{Origin, RowMark};
+use crate::pipe::RowMark;
 
 /// A row of the test's tables: bytes of the key, and whether its value is bad.
 type Row = (u16, bool);
@@ -221,7 +221,7 @@ fn send(
     }
     let writer = Box::new(Writer { needs_savepoint: server.manner != Manner::Undoes });
     let mut lane = StatementLane::on(errand, Held::Lent(server), writer, bounds, shared);
-    let chunk = Chunk { seq: 0, origin: Origin { file: 0, byte: 0 }, bytes: Vec::new() };
+    let chunk = Chunk::default();
     let acks = wires.iter().map(|rows| lane.send(&chunk, &wire(rows))).collect();
     lane.finish()?;
     acks

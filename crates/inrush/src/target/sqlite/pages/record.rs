@@ -117,7 +117,7 @@ impl RecordEncoder {
 }
 
 impl EncodeRow for RecordEncoder {
-    fn row(&mut self, row: &Row<'_>, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         let (slots, record) = (self.shape.slots.as_slice(), &mut self.record);
         record.clear();
         // The record has its own copy of what had to be rewritten.
@@ -141,7 +141,7 @@ impl EncodeRow for RecordEncoder {
 #[inline(never)]
 fn push_any(
     slot: &Slot,
-    row: &Row<'_>,
+    row: &impl Row,
     record: &mut RecordWriter,
     wire: &mut Wire,
 ) -> Result<(), BadValue<'static>> {
@@ -195,13 +195,13 @@ fn push_any(
 
 /// Appends values as long as each is short and one of those that its column mostly has. Returns how many those are.
 #[inline(never)]
-fn push_common(columns: &[(usize, Common)], row: &Row<'_>, record: &mut RecordWriter) -> usize {
+fn push_common(columns: &[(usize, Common)], row: &impl Row, record: &mut RecordWriter) -> usize {
     record.append_short(|values| push_short(columns, row, values))
 }
 
 #[inline(always)]
-fn push_short(columns: &[(usize, Common)], row: &Row<'_>, values: &mut ShortValues<'_>) -> usize {
-    let (chunk, fields) = (row.chunk, row.fields());
+fn push_short(columns: &[(usize, Common)], row: &impl Row, values: &mut ShortValues<'_>) -> usize {
+    let (chunk, fields) = (row.text(), row.fields());
     for (index, (column, common)) in columns.iter().enumerate() {
         let Some(field) = fields.get(*column).filter(|field| is_plain(field)) else { return index };
         let value = field.raw(chunk);
@@ -234,9 +234,9 @@ fn push_short(columns: &[(usize, Common)], row: &Row<'_>, values: &mut ShortValu
 }
 
 /// The text that [`push_common`] stopped at because it is long.
-fn long_text<'a>(column: usize, common: Common, row: &'a Row<'_>) -> Option<&'a [u8]> {
+fn long_text<'a>(column: usize, common: Common, row: &'a impl Row) -> Option<&'a [u8]> {
     let field = row.fields().get(column).filter(|field| is_plain(field))?;
-    matches!(common, Common::Text).then(|| field.raw(row.chunk))
+    matches!(common, Common::Text).then(|| field.raw(row.text()))
 }
 
 /// An integer as SQLite stores it in a column of this affinity.

@@ -75,7 +75,7 @@ impl<'l> Sink<'l> {
                     let number = Cell::Integer(i64::from(page) + index as i64);
                     let data = Cell::Bytes(Home::Chunk, Span { at: 0, len: size as u32 });
                     // SAFETY: the page is borrowed until the statement has run, and let go of then.
-                    let code = unsafe { statement.bind(&[number, data], bytes, &[]) };
+                    let code = unsafe { statement.bind(&[number, data], |_, _| bytes) };
                     let step = match code {
                         rusqlite::ffi::SQLITE_OK => statement.step(self.session),
                         _ => Err(self.session.last_error()),

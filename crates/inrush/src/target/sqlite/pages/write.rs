@@ -10,7 +10,7 @@ use inrush_sqlite_pages::{PageNumbers, PageSize};
 use crate::error::{Error, Kind, Result};
 use crate::pending::directory;
 use crate::pipe::Encode;
-use crate::pipe::encode::{Shape, TextEncoder};
+use crate::pipe::encode::{self, Shape};
 use crate::plan::{Lesson, Plan};
 use crate::target::Lane;
 use crate::target::sqlite::load::{Transaction, Writing, create_indexes};
@@ -118,7 +118,7 @@ impl Writing for PageWriting {
 
     fn encoder(&self, shape: Arc<Shape>, _plan: &Plan) -> Box<dyn Encode> {
         let work = self.work.as_ref().expect("the load has begun");
-        Box::new(TextEncoder::new(shape, RecordEncoder::new(work.shape.clone())))
+        encode::encoder(shape, RecordEncoder::new(work.shape.clone()))
     }
 
     fn lane<'l>(
