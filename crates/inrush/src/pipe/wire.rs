@@ -60,6 +60,9 @@ pub struct Wire {
     pub values: Vec<u8>,
     /// Statement text or protocol bytes.
     pub bytes: Vec<u8>,
+    /// All good rows as columns, for targets that take them so.
+    #[cfg(feature = "arrow")]
+    pub batch: Option<arrow_array::RecordBatch>,
 }
 
 /// A place in a wire, to come back to when a row turns out bad.
@@ -94,6 +97,10 @@ impl Wire {
         self.cells.clear();
         self.values.clear();
         self.bytes.clear();
+        #[cfg(feature = "arrow")]
+        {
+            self.batch = None;
+        }
     }
 
     /// Gives back what one outsized chunk made it grow to.

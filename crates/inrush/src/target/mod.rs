@@ -16,8 +16,10 @@ mod channel;
 mod console;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod digits;
-#[cfg(any(feature = "files", feature = "sqlite"))]
+#[cfg(any(feature = "duckdb", feature = "files", feature = "sqlite"))]
 mod double;
+#[cfg(feature = "duckdb")]
+mod duckdb;
 #[cfg(feature = "files")]
 mod files;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -49,6 +51,8 @@ pub static ALL: &[&dyn Target] = &[
     &mysql::Mysql,
     #[cfg(feature = "postgres")]
     &postgres::Postgres,
+    #[cfg(feature = "duckdb")]
+    &duckdb::DuckDb,
     #[cfg(feature = "files")]
     &files::Files,
 ];
