@@ -28,8 +28,9 @@ pub(super) enum Cause {
 }
 
 /// The causes that matter, as a message of the library begins.
-const CAUSES: [(&str, Cause); 7] = [
+const CAUSES: [(&str, Cause); 8] = [
     ("Constraint Error: ", Cause::Constraint),
+    ("TransactionContext Error: Failed to commit: PRIMARY KEY or UNIQUE", Cause::Constraint),
     ("Conversion Error: ", Cause::Value),
     ("Out of Range Error: ", Cause::Value),
     ("Invalid Input Error: ", Cause::Value),

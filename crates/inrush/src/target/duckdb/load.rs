@@ -337,7 +337,11 @@ impl Load for DuckLoad<'_> {
         settings.insert("commit".to_owned(), commit.to_owned());
         // From here on there is no stopping halfway.
         self.session.unwatch();
-        self.session.commit()?;
+        // A key that was added after the rows is looked at here.
+        self.session.commit().map_err(|refusal| {
+            self.outcome.refused |= refusal.is_of_rows();
+            self.session.explain(&refusal)
+        })?;
         if let Some(unsure) = self.session.finish()? {
             settings.insert("directory".to_owned(), unsure);
         }

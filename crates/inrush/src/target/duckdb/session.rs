@@ -110,13 +110,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    pub(super) fn commit(&mut self) -> Result<()> {
-        if self.in_transaction {
-            // Whatever comes of it: after an error the engine has rolled back.
-            self.in_transaction = false;
-            self.execute("COMMIT")?;
+    pub(super) fn commit(&mut self) -> Result<(), Refusal> {
+        // Whatever comes of it: after an error the engine has rolled back.
+        match std::mem::take(&mut self.in_transaction) {
+            true => self.connection().execute("COMMIT").map(drop),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Undoes the transaction; whether that went well.
