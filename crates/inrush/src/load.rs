@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Aftermath, Error, Kind, Result};
+#[cfg(feature = "parquet")]
+use crate::pipe::encode::Grammar;
 use crate::pipe::encode::{Shape, found_by_lane, verbatim};
-use crate::pipe::reject::{Found, Reject, RejectFiles, limit_error};
+use crate::pipe::reject::{Found, Position, Reject, RejectFiles, limit_error};
 use crate::pipe::run::{Parcel, Pass, pass};
 use crate::pipe::{Ack, Checksum, Chunk, Code, Encode, Meter, Phase, Progress, Wire};
 use crate::plan::{FieldFacts, Lesson, Plan, Verify};
 use crate::report::{Report, Seconds, Verification};
 use crate::source::infer::Observed;
-use crate::source::text;
 use crate::target::{Ended, Lane, Load, Sent};
 
 /// Follows a load, and can stop it.
@@ -155,11 +156,7 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
         .strategy
         .begin(plan, stop)
         .map_err(|error| unless_stopped(error).leaving(Aftermath::NothingChanged))?;
-    let newline = match plan.source.dialect.newline {
-        inrush_scan::Newline::Lf => b'\n',
-        inrush_scan::Newline::Cr => b'\r',
-    };
-    let mut rejects = RejectFiles::new(plan.reject_places.clone(), newline);
+    let mut rejects = RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline());
     let mut surprised = false;
     let steps = steps(plan, observer, began, &mut *load, &mut rejects, &mut surprised);
     let error = match steps {
@@ -319,7 +316,7 @@ fn stream(
     };
     pass(
         parts,
-        |feeder| text::feed(source, choice.chunk_bytes, meter, feeder),
+        |feeder| source.feed(choice.chunk_bytes, meter, feeder),
         |parcel| {
             let collected = tally.collect(plan, &shape, parcel, rejects);
             *counts.lock().unwrap_or_else(PoisonError::into_inner) = (tally.loaded, tally.rejected);
@@ -428,8 +425,8 @@ impl Tally {
             self.surprised = true;
             let input = &plan.source.inputs[self.file as usize].name;
             let column = reject.column.unwrap_or_default();
-            let (line, message) = (reject.line, reject.message);
-            return Err(Error::source(format!("{input}: line {line}, column {column}: {message}"))
+            let (at, message) = (reject.at, reject.message);
+            return Err(Error::source(format!("{input}: {at}, column {column}: {message}"))
                 .advise(format!("say --type {column}=text (or --types text for all columns)")));
         }
         self.records += u64::from(encoded.records);
@@ -438,11 +435,23 @@ impl Tally {
     }
 
     fn place(&self, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
+        let record = self.records + u64::from(found.record) + 1;
+        let at = match &shape.grammar {
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => Position::Columns {
+                row: record,
+                group: chunk.origin.group,
+                group_row: chunk.origin.group_row + u64::from(found.start) + 1,
+            },
+            _ => Position::Text {
+                line: self.lines + u64::from(found.line) + 1,
+                byte: chunk.origin.byte + u64::from(found.start),
+            },
+        };
         Reject {
             file: self.file,
-            record: self.records + u64::from(found.record) + 1,
-            line: self.lines + u64::from(found.line) + 1,
-            byte: chunk.origin.byte + u64::from(found.start),
+            record,
+            at,
             column: found.column.map(|column| shape.columns[column as usize].name.clone()),
             code: found.code,
             message: found.message.to_string(),
@@ -494,7 +503,7 @@ fn pass_nowhere(
     let mut records = 0;
     pass(
         parts,
-        |feeder| text::feed(&plan.source, plan.choice.chunk_bytes, &meter, feeder),
+        |feeder| plan.source.feed(plan.choice.chunk_bytes, &meter, feeder),
         |parcel| {
             records += u64::from(parcel.encoded.records);
             Ok(())
@@ -535,6 +544,7 @@ fn survey(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Vec<Fi
             name: field.name.clone(),
             ty: seen.ty(),
             spoiler: seen.spoiler(),
+            is_declared: false,
         })
         .collect())
 }

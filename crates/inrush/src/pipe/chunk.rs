@@ -25,7 +25,7 @@ pub struct Chunk {
     /// The records, with their terminators; empty where they are columns.
     pub bytes: Vec<u8>,
     /// The records, where they are columns.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     pub batch: Option<arrow_array::RecordBatch>,
 }
 
@@ -35,7 +35,7 @@ impl Chunk {
     pub(crate) fn home(&self, home: Home) -> &[u8] {
         match home {
             Home::Chunk => &self.bytes,
-            #[cfg(feature = "arrow")]
+            #[cfg(feature = "parquet")]
             Home::Column(at) => match &self.batch {
                 Some(batch) => super::encode::column_data(batch, at.into()),
                 None => &[],

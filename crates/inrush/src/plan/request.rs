@@ -68,8 +68,10 @@ impl Request {
 /// How the input is written, as far as the user says. `None` is sniffed.
 #[derive(Clone, Debug, Default)]
 pub struct DialectRequest {
-    /// CSV or TSV.
+    /// What the input is.
     pub format: Option<Format>,
+    /// Whether the fields of nested values become columns of their own, `a.b`; else such values are JSON.
+    pub flatten: bool,
     /// The byte between fields.
     pub delimiter: Option<u8>,
     /// The byte around fields; `Some(None)` for none.
@@ -189,6 +191,10 @@ words! {
         Csv = "csv",
         /// The same with tabs.
         Tsv = "tsv",
+        /// A Parquet file.
+        Parquet = "parquet",
+        /// Arrow IPC, as a file or a stream.
+        Arrow = "arrow",
     }
 }
 

@@ -5,8 +5,11 @@
 //! input -> decompress -> decode -> text (chunks)
 //! ```
 
+#[cfg(feature = "parquet")]
+mod columns;
 pub(crate) mod decode;
 mod decompress;
+mod format;
 mod head;
 mod header;
 pub(crate) mod infer;

@@ -5,6 +5,7 @@ use std::io::Read;
 use inrush_scan::{Cutter, Dialect, Tail};
 
 use crate::error::{Error, Result};
+
 use crate::pipe::run::Feeder;
 use crate::pipe::{Meter, Origin};
 use crate::source::Source;
@@ -20,8 +21,9 @@ pub(crate) fn feed(
     meter: &Meter,
     feeder: &mut Feeder<'_>,
 ) -> Result<()> {
+    let Some(dialect) = source.grammar.dialect() else { return Ok(()) };
     for file in 0..source.inputs.len() {
-        if !feed_input(source, file, chunk_bytes, meter, feeder)? {
+        if !feed_input(source, dialect, file, chunk_bytes, meter, feeder)? {
             break;
         }
     }
@@ -31,13 +33,14 @@ pub(crate) fn feed(
 /// False when the pass is over before the input is.
 fn feed_input(
     source: &Source,
+    dialect: &Dialect,
     file: usize,
     chunk_bytes: usize,
     meter: &Meter,
     feeder: &mut Feeder<'_>,
 ) -> Result<bool> {
     let input = &source.inputs[file];
-    let mut reader = ChunkReader::new(source.open_body(file, meter)?, &source.dialect);
+    let mut reader = ChunkReader::new(source.open_body(file, meter)?, dialect);
     let mut byte = input.body_at;
     loop {
         let Some(mut parcel) = feeder.take() else { return Ok(false) };

@@ -3,7 +3,7 @@
 //! The input's syntax finds the fields of a record (`text`), or there are columns (`columns`); the target's [`EncodeRow`] takes
 //! the row's values. The loop between the two is compiled for each pair, so that nothing is looked up for each row.
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 mod columns;
 mod delimited;
 mod row;
@@ -11,13 +11,13 @@ mod text;
 
 use std::sync::Arc;
 
-use inrush_scan::{Dialect, Field, Form};
+use inrush_scan::{Dialect, Field, Form, Newline};
 
 use crate::error::shorten;
 use crate::pipe::reject::Found;
 use crate::pipe::{Chunk, Code, RowFault, Wire};
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 pub(crate) use columns::{column_data, is_viewed};
 pub(crate) use row::{Moment, Row, Typed};
 
@@ -61,8 +61,45 @@ pub enum Grammar {
     /// Fields between delimiters.
     Delimited(Dialect),
     /// Columns of values in types of their own.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     Columns,
+}
+
+impl Grammar {
+    /// The word for reports.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Grammar::Delimited(_) => "delimited",
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => "columns",
+        }
+    }
+
+    /// What the input is made of, in a word.
+    pub fn form(&self) -> &'static str {
+        match self {
+            Grammar::Delimited(_) => "text",
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => "columns",
+        }
+    }
+
+    /// How delimited text is written.
+    pub(crate) fn dialect(&self) -> Option<&Dialect> {
+        match self {
+            Grammar::Delimited(dialect) => Some(dialect),
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => None,
+        }
+    }
+
+    /// What ends a line of the file that bad rows go to.
+    pub(crate) fn newline(&self) -> u8 {
+        match self {
+            Grammar::Delimited(Dialect { newline: Newline::Cr, .. }) => b'\r',
+            _ => b'\n',
+        }
+    }
 }
 
 /// How a record of each input becomes a row.
@@ -131,7 +168,7 @@ pub(crate) fn encoder(shape: Arc<Shape>, row: impl EncodeRow + 'static) -> Box<d
             let syntax = delimited::Delimited(dialect.clone());
             Box::new(text::TextEncoder::new(shape, syntax, row))
         }
-        #[cfg(feature = "arrow")]
+        #[cfg(feature = "parquet")]
         Grammar::Columns => Box::new(columns::ColumnsEncoder::new(shape, row)),
     }
 }
@@ -149,7 +186,7 @@ pub(crate) fn found_by_lane(
             let syntax = delimited::Delimited(dialect.clone());
             text::found_by_lane(&syntax, shape, chunk, encoded, faults)
         }
-        #[cfg(feature = "arrow")]
+        #[cfg(feature = "parquet")]
         Grammar::Columns => columns::found_by_lane(shape, chunk, encoded, faults),
     }
 }
@@ -158,7 +195,7 @@ pub(crate) fn found_by_lane(
 pub(crate) fn verbatim(shape: &Shape, chunk: &Chunk, found: &Found) -> Vec<u8> {
     match &shape.grammar {
         Grammar::Delimited(_) => chunk.bytes[found.start as usize..found.end as usize].to_vec(),
-        #[cfg(feature = "arrow")]
+        #[cfg(feature = "parquet")]
         Grammar::Columns => columns::object(chunk, found.start as usize),
     }
 }
