@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memrchr};
 
-use super::extent::{EndedBy, Extents};
+use super::extent::{Behind, Extents};
 use super::record::JsonLayout;
 use super::value::skip_space;
 use crate::cutter::Tail;
@@ -11,7 +11,9 @@ use crate::cutter::Tail;
 ///
 /// Chunks of [`JsonLayout::Lines`] end behind a newline, those of [`JsonLayout::Values`] right behind
 /// a record. In an array the opening bracket goes with the first record, and each `,` and the
-/// closing bracket with the record before.
+/// closing bracket with the record before; and something is left until [`Tail::End`], so that the
+/// call that takes the rest then is known to give the input's last chunk
+/// ([`JsonPart::last`](super::JsonPart)).
 #[derive(Clone, Debug)]
 pub struct JsonCutter {
     layout: JsonLayout,
@@ -29,7 +31,7 @@ impl JsonCutter {
     /// The end (exclusive) of a run of whole records. `bytes` are what is left of the input.
     ///
     /// That is the last boundary in `bytes[..goal]` if there is one, else the first behind it.
-    /// `None` when no record is complete. A record that starts before the goal, though not with the
+    /// `None` when no record is known to be complete. A record that starts before the goal, though not with the
     /// first byte, and doesn't end before it, is left to the next chunk.
     ///
     /// Nothing is remembered from call to call, except that the array's opening bracket is only
@@ -65,19 +67,24 @@ impl JsonCutter {
         if start == bytes.len() {
             return ended.then_some(start);
         }
-        let first = extents.at(bytes, start, ended)?;
+        let behind = if ended { Behind::Nothing } else { Behind::Anything };
+        let is_takable =
+            |next: usize| next < bytes.len() || ended || self.layout != JsonLayout::Array;
+        let first = extents.at(bytes, start, behind)?;
+        if !is_takable(first.next) {
+            return None;
+        }
         let mut cut = first.next;
-        if first.by != EndedBy::Input {
+        loop {
             // Only what ends before the goal: as if nothing came behind it.
-            loop {
-                start = skip_space::<false>(near, cut);
-                if start >= near.len() {
-                    break;
-                }
-                let Some(extent) = extents.at(near, start, false) else { break };
-                cut = extent.next;
+            start = skip_space::<false>(near, cut);
+            if start >= near.len() {
+                return Some(cut);
+            }
+            match extents.at(near, start, Behind::Anything) {
+                Some(extent) if is_takable(extent.next) => cut = extent.next,
+                _ => return Some(cut),
             }
         }
-        Some(cut)
     }
 }

@@ -34,6 +34,17 @@ pub(super) enum EndedBy {
     Input,
 }
 
+/// What comes behind the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// Who knows.
+    Anything,
+    /// Another record: the bytes end on a boundary.
+    Record,
+    /// Nothing, the input ends.
+    Nothing,
+}
+
 /// Finds the ends of records, from left to right.
 #[derive(Clone, Debug)]
 pub(super) struct Extents {
@@ -55,21 +66,21 @@ impl Extents {
     }
 
     /// The extent of the record at `start`, which is no white space. `None` if it depends on what
-    /// comes behind `bytes`, which `ended` says is nothing.
+    /// comes behind `bytes`, and that may be anything.
     #[inline(always)]
-    pub(super) fn at(&mut self, bytes: &[u8], start: usize, ended: bool) -> Option<Extent> {
+    pub(super) fn at(&mut self, bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
         match self.layout {
-            JsonLayout::Lines => line(bytes, start, ended),
-            JsonLayout::Array => self.element(bytes, start, ended),
-            JsonLayout::Values => self.value(bytes, start, ended),
+            JsonLayout::Lines => line(bytes, start, behind),
+            JsonLayout::Array => self.element(bytes, start, behind),
+            JsonLayout::Values => self.value(bytes, start, behind),
         }
     }
 
-    fn value(&mut self, bytes: &[u8], start: usize, ended: bool) -> Option<Extent> {
+    fn value(&mut self, bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
         if matches!(bytes[start], b'{' | b'[') {
             return match self.brackets(bytes, start) {
                 Brackets::Closed(end) | Brackets::BeforeFreshStart(end) => Some(by_itself(end)),
-                Brackets::Open => at_input_end(bytes, ended),
+                Brackets::Open => at_bytes_end(bytes, behind),
             };
         }
         self.restart();
@@ -77,29 +88,29 @@ impl Extents {
             match bytes.get(end) {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => return Some(by_itself(end)),
                 Some(_) => {}
-                None => return at_input_end(bytes, ended),
+                None => return at_bytes_end(bytes, behind),
             }
         }
         match memchr(b'\n', &bytes[start..]) {
             Some(length) => Some(by_itself(start + length)),
-            None => at_input_end(bytes, ended),
+            None => at_bytes_end(bytes, behind),
         }
     }
 
     #[inline(always)]
-    fn element(&mut self, bytes: &[u8], start: usize, ended: bool) -> Option<Extent> {
+    fn element(&mut self, bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
         if matches!(bytes[start], b'{' | b'[')
             && let Brackets::Closed(end) = self.brackets(bytes, start)
             && bytes.get(end) == Some(&b',')
         {
             return Some(Extent { end, next: end + 1, by: EndedBy::Comma });
         }
-        self.any_element(bytes, start, ended)
+        self.any_element(bytes, start, behind)
     }
 
     /// [`Extents::element`] byte by byte where no bracket is open.
     #[inline(never)]
-    fn any_element(&mut self, bytes: &[u8], start: usize, ended: bool) -> Option<Extent> {
+    fn any_element(&mut self, bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
         let mut at = start;
         let (mut in_string, mut escaped) = (false, false);
         self.restart();
@@ -113,8 +124,13 @@ impl Extents {
                 b',' => return Some(Extent { end: at, next: at + 1, by: EndedBy::Comma }),
                 b']' => {
                     let next = skip_space::<false>(bytes, at + 1);
-                    if next == bytes.len() {
-                        return ended.then_some(Extent { end: at, next, by: EndedBy::Close });
+                    match behind {
+                        _ if next < bytes.len() => {}
+                        Behind::Anything => return None,
+                        Behind::Record => {}
+                        Behind::Nothing => {
+                            return Some(Extent { end: at, next, by: EndedBy::Close });
+                        }
                     }
                 }
                 b'{' | b'[' => {
@@ -135,7 +151,7 @@ impl Extents {
             }
             at += 1;
         }
-        at_input_end(bytes, ended)
+        at_bytes_end(bytes, behind)
     }
 
     /// Goes from the opening bracket at `start` to the one that closes it.
@@ -246,13 +262,13 @@ fn by_itself(end: usize) -> Extent {
 }
 
 /// A record that the end of the bytes ends, if anything does.
-fn at_input_end(bytes: &[u8], ended: bool) -> Option<Extent> {
+fn at_bytes_end(bytes: &[u8], behind: Behind) -> Option<Extent> {
     let end = bytes.len();
-    ended.then_some(Extent { end, next: end, by: EndedBy::Input })
+    (behind != Behind::Anything).then_some(Extent { end, next: end, by: EndedBy::Input })
 }
 
-fn line(bytes: &[u8], start: usize, ended: bool) -> Option<Extent> {
-    let Some(length) = memchr(b'\n', &bytes[start..]) else { return at_input_end(bytes, ended) };
+fn line(bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
+    let Some(length) = memchr(b'\n', &bytes[start..]) else { return at_bytes_end(bytes, behind) };
     let end = start + length;
     Some(Extent { end, next: end + 1, by: EndedBy::Itself })
 }

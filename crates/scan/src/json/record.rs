@@ -26,7 +26,7 @@ pub struct JsonPart {
 impl JsonPart {
     /// All of the input.
     pub const WHOLE: Self = Self { first: true, last: true };
-    /// Neither the start nor the end: right for the bytes from any record's start on.
+    /// Neither the start nor the end.
     pub const INSIDE: Self = Self { first: false, last: false };
 }
 

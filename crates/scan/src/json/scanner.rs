@@ -1,6 +1,6 @@
 //! The records and members of a chunk.
 
-use super::extent::{EndedBy, Extent, Extents, trim_end};
+use super::extent::{Behind, EndedBy, Extent, Extents, trim_end};
 use super::lanes::same;
 use super::record::{JsonFault, JsonKey, JsonKind, JsonLayout, JsonMember, JsonPart, JsonRecord};
 use super::value::{Checked, expected, key, scalar, separator_missing, skip_space, value};
@@ -43,8 +43,8 @@ struct Lead {
 
 impl<'a> JsonScanner<'a> {
     /// A scanner of `bytes`, which start and end on record boundaries, as a
-    /// [`JsonCutter`](super::JsonCutter) finds them, and are shorter than 4 GiB. With
-    /// [`JsonPart::INSIDE`] they may start at any record's start.
+    /// [`JsonCutter`](super::JsonCutter) finds them, and are shorter than 4 GiB. Where they aren't
+    /// the first part they may start at any record's start.
     #[must_use]
     pub fn new(layout: JsonLayout, part: JsonPart, bytes: &'a [u8]) -> Self {
         debug_assert!(bytes.len() < u32::MAX as usize);
@@ -128,7 +128,7 @@ impl<'a> JsonScanner<'a> {
             if bytes.get(behind) == Some(&b',') {
                 return Ok((walked, behind + 1));
             }
-            if let Some(end) = closed(bytes, behind) {
+            if let Some(end) = self.closed(behind) {
                 self.expects = Expects::End;
                 return Ok((walked, end));
             }
@@ -141,6 +141,9 @@ impl<'a> JsonScanner<'a> {
     #[cold]
     fn edge(&mut self, mut at: usize) -> Option<Edge> {
         let bytes = self.bytes;
+        if bytes.is_empty() {
+            return None;
+        }
         if self.expects == Expects::Bracket {
             if bytes.get(at) != Some(&b'[') {
                 let fault = expected(at, "[");
@@ -152,7 +155,7 @@ impl<'a> JsonScanner<'a> {
             at = skip_space::<false>(bytes, at + 1);
             self.expects = Expects::First;
         }
-        let closed = closed(bytes, at);
+        let closed = self.closed(at);
         match (self.expects, bytes.get(at)) {
             (Expects::End, _) => None,
             (_, None) => self.unfinished(at, JsonFault::Unclosed { at: at as u32 }),
@@ -160,15 +163,22 @@ impl<'a> JsonScanner<'a> {
                 self.expects = Expects::End;
                 None
             }
-            (_, Some(_)) if closed.is_some() => {
-                self.is_last = true;
-                self.unfinished(at, expected(at, "a value"))
-            }
+            (_, Some(_)) if closed.is_some() => self.unfinished(at, expected(at, "a value")),
             (_, Some(_)) => {
                 self.expects = Expects::Record;
                 Some(Edge::Element(at))
             }
         }
+    }
+
+    /// Where the input ends, if a bracket at `at` closes the array.
+    #[inline(always)]
+    fn closed(&self, at: usize) -> Option<usize> {
+        if self.bytes.get(at) != Some(&b']') || !self.is_last {
+            return None;
+        }
+        let end = skip_space::<false>(self.bytes, at + 1);
+        (end == self.bytes.len()).then_some(end)
     }
 
     /// The array ends at `at`, where it can't: a record that says so, in the input's last chunk.
@@ -227,7 +237,8 @@ impl<'a> JsonScanner<'a> {
         self.extents.restart();
         let at_end = Extent { end: self.bytes.len(), next: self.bytes.len(), by: EndedBy::Input };
         // The bytes end here: there is always an extent.
-        let extent = self.extents.at(self.bytes, start, true).unwrap_or(at_end);
+        let behind = if self.is_last { Behind::Nothing } else { Behind::Record };
+        let extent = self.extents.at(self.bytes, start, behind).unwrap_or(at_end);
         if matches!(extent.by, EndedBy::Close | EndedBy::Input) {
             self.expects = Expects::End;
         } else {
@@ -277,16 +288,6 @@ struct Walked {
     same_keys: usize,
 }
 
-/// Where the bytes end, if a bracket at `at` closes the array.
-#[inline(always)]
-fn closed(bytes: &[u8], at: usize) -> Option<usize> {
-    if bytes.get(at) != Some(&b']') {
-        return None;
-    }
-    let end = skip_space::<false>(bytes, at + 1);
-    (end == bytes.len()).then_some(end)
-}
-
 /// Walks over the record at `start`.
 #[inline(always)]
 fn walk<const LINES: bool>(
@@ -332,7 +333,8 @@ fn object<const LINES: bool>(
         let key = match leads.get(index) {
             Some(lead) if same(bytes, at, lead.start as usize, lead.length as usize) => {
                 let by = at as u32 - lead.start;
-                at += lead.length as usize;
+                // There may be more of it than before.
+                at = skip_space::<LINES>(bytes, at + lead.length as usize);
                 same_keys += 1;
                 JsonKey { start: lead.key.start + by, end: lead.key.end + by, ..lead.key }
             }
