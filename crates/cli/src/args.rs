@@ -186,7 +186,7 @@ pub(crate) struct LoadArgs {
     pub(crate) inference: inrush::plan::Inference,
 
     /// The input's format [default: told by its content]
-    #[arg(long, value_name = "csv|tsv|parquet|arrow", help_heading = "Input")]
+    #[arg(long, value_name = "csv|tsv|jsonl|json|parquet|arrow", help_heading = "Input")]
     pub(crate) format: Option<inrush::plan::Format>,
     /// Make columns a.b, a.c of nested values [default: they are JSON]
     #[arg(long, help_heading = "Input")]

@@ -1,7 +1,7 @@
 //! A load from end to end: one pass, and another when the first one has learnt something.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Aftermath, Error, Kind, Result};
@@ -13,7 +13,8 @@ use crate::pipe::run::{Parcel, Pass, pass};
 use crate::pipe::{Ack, Checksum, Chunk, Code, Encode, Meter, Phase, Progress, Wire};
 use crate::plan::{FieldFacts, Lesson, Plan, Verify};
 use crate::report::{Report, Seconds, Verification};
-use crate::source::infer::Observed;
+use crate::source::Source;
+use crate::source::survey::Survey;
 use crate::target::{Ended, Lane, Load, Sent};
 
 /// Follows a load, and can stop it.
@@ -79,10 +80,10 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
             Lesson::Types => {
                 surveyed = true;
                 observer.phase(&Phase::Survey);
-                let types = survey(&plan, observer, began).map_err(nothing_changed)?;
+                let (types, source) = survey(&plan, observer, began).map_err(nothing_changed)?;
                 let how = "with a wider type".to_owned();
                 let reason = started_again(&why, &how);
-                (plan.widened(types, reason).map_err(nothing_changed)?, how)
+                (plan.widened(types, source, reason).map_err(nothing_changed)?, how)
             }
             Lesson::Knob(name, value) => {
                 let Some(next) = plan.with_knob(name, value) else {
@@ -424,10 +425,12 @@ impl Tally {
             let reject = self.place(shape, chunk, &found);
             self.surprised = true;
             let input = &plan.source.inputs[self.file as usize].name;
-            let column = reject.column.unwrap_or_default();
             let (at, message) = (reject.at, reject.message);
-            return Err(Error::source(format!("{input}: {at}, column {column}: {message}"))
-                .advise(format!("say --type {column}=text (or --types text for all columns)")));
+            return Err(match reject.column {
+                Some(column) => Error::source(format!("{input}: {at}, column {column}: {message}"))
+                    .advise(format!("say --type {column}=text (or --types text for all columns)")),
+                None => Error::source(format!("{input}: {at}: {message}")),
+            });
         }
         self.records += u64::from(encoded.records);
         self.lines += encoded.lines;
@@ -529,22 +532,15 @@ pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)>
     Ok((records?, took))
 }
 
-/// Looks at every value of the whole input, through the same pipeline, and says what each column really is.
-fn survey(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Vec<FieldFacts>> {
-    let fields = &plan.facts.source.fields;
-    let total = Arc::new(Mutex::new(vec![Observed::default(); fields.len()]));
-    let surveyors =
-        (0..plan.facts.processors.max(1)).map(|_| plan.source.surveyor(&total)).collect();
+/// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source
+/// where there are columns that nobody knew of.
+fn survey(
+    plan: &Plan,
+    observer: &dyn Observer,
+    began: Instant,
+) -> Result<(Vec<FieldFacts>, Option<Source>)> {
+    let survey = Survey::of(&plan.source, &plan.facts.source.fields);
+    let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
     pass_nowhere(plan, observer, began, surveyors)?;
-    let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(fields
-        .iter()
-        .zip(seen.iter())
-        .map(|(field, seen)| FieldFacts {
-            name: field.name.clone(),
-            ty: seen.ty(),
-            spoiler: seen.spoiler(),
-            is_declared: false,
-        })
-        .collect())
+    Ok(survey.end())
 }

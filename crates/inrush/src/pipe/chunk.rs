@@ -15,6 +15,15 @@ pub struct Origin {
     pub group_row: u64,
 }
 
+/// Where a chunk lies in its input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Whether the input starts with it.
+    pub first: bool,
+    /// Whether the input ends with it.
+    pub last: bool,
+}
+
 /// Whole records of one input. Offsets inside are `u32`, so a chunk stays below 4 GiB.
 #[derive(Debug, Default)]
 pub struct Chunk {
@@ -24,6 +33,8 @@ pub struct Chunk {
     pub origin: Origin,
     /// The records, with their terminators; empty where they are columns.
     pub bytes: Vec<u8>,
+    /// Where in its input it lies, for records of JSON.
+    pub part: Part,
     /// The records, where they are columns.
     #[cfg(feature = "parquet")]
     pub batch: Option<arrow_array::RecordBatch>,

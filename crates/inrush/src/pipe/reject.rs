@@ -20,6 +20,9 @@ pub enum Code {
     /// A quote that never closes, or text after a closing quote.
     #[serde(rename = "quote")]
     Quote,
+    /// JSON that is broken, or no object, or names a value twice.
+    #[serde(rename = "json")]
+    Json,
     /// Bytes that aren't UTF-8.
     #[serde(rename = "utf-8")]
     Utf8,

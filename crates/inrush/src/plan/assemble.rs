@@ -92,8 +92,16 @@ fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
 
 impl Plan {
     /// The plan for the same load with the types that a look at the whole input showed.
-    pub(crate) fn widened(&self, types: Vec<FieldFacts>, why: String) -> Result<Plan> {
+    pub(crate) fn widened(
+        &self,
+        types: Vec<FieldFacts>,
+        source: Option<Source>,
+        why: String,
+    ) -> Result<Plan> {
         let mut plan = self.clone();
+        if let Some(source) = source {
+            plan.source = Arc::new(source);
+        }
         plan.facts.source.fields = types;
         // Other types make other rows good.
         plan.facts.source.repeats = Arc::default();
@@ -174,6 +182,10 @@ impl Plan {
                 name: column.name.clone(),
                 pinned: column.pinned,
                 bytes: column.ty == Type::Bytes,
+                is_textual: matches!(
+                    column.ty,
+                    Type::Text | Type::Bytes | Type::Date | Type::Timestamp { .. }
+                ),
             })
             .collect();
         Shape {
@@ -279,7 +291,7 @@ fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
 
 fn beside(place: &Place, grammar: &Grammar) -> PathBuf {
     let ending = match place.extension() {
-        // Rows of columns are put aside as objects, one a line.
+        // Objects of JSON, one a line.
         _ if grammar.dialect().is_none() => "jsonl".to_owned(),
         ending if ending.is_empty() || ending == place.stem().to_lowercase() => "csv".to_owned(),
         ending => ending,

@@ -77,7 +77,7 @@ impl Plan {
 
     fn dialect_words(&self) -> String {
         let Some(dialect) = self.source.grammar.dialect() else {
-            return format!("{}, types of the source's own", self.source.grammar.word());
+            return self.source.grammar.word().to_owned();
         };
         let show = |byte: Option<u8>| match byte {
             None => "none".to_owned(),

@@ -90,6 +90,20 @@ pub struct DialectRequest {
     pub comment: Option<u8>,
 }
 
+impl DialectRequest {
+    /// An option that was used and has a meaning for delimited text only.
+    pub(crate) fn delimited_option(&self) -> Option<&'static str> {
+        let options = [
+            ("--delimiter", self.delimiter.is_some()),
+            ("--quote", self.quote.is_some()),
+            ("--escape", self.escape.is_some()),
+            ("--header", self.header.is_some()),
+            ("--comment", self.comment.is_some()),
+        ];
+        options.into_iter().find_map(|(option, is_said)| is_said.then_some(option))
+    }
+}
+
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -191,6 +205,10 @@ words! {
         Csv = "csv",
         /// The same with tabs.
         Tsv = "tsv",
+        /// Objects of JSON, or arrays, one a line.
+        Jsonl = "jsonl",
+        /// One array of JSON, whose elements are the rows, or objects over many lines.
+        Json = "json",
         /// A Parquet file.
         Parquet = "parquet",
         /// Arrow IPC, as a file or a stream.

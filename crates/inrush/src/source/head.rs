@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
 
 use encoding_rs::UTF_8;
-use inrush_scan::Newline;
+use inrush_scan::json::{JsonCutter, JsonLayout};
+use inrush_scan::{Newline, Tail};
 
 use crate::error::{Error, Result};
 use crate::plan::DialectRequest;
@@ -63,6 +64,12 @@ pub(super) fn read_head(
 fn has_record(text: &[u8], request: &DialectRequest) -> bool {
     let newline = newline_byte(text);
     let mut at = body_start(text, request.skip_lines);
+    // One array of JSON may be one line.
+    if text[at..].trim_ascii_start().starts_with(b"[")
+        && JsonCutter::new(JsonLayout::Array).cut(&text[at..], 1, Tail::More).is_some()
+    {
+        return true;
+    }
     while let Some(len) = memchr::memchr(newline, &text[at..]) {
         let line = &text[at..at + len];
         if !line.trim_ascii_end().is_empty() && request.comment != Some(line[0]) {

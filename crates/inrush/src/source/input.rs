@@ -15,11 +15,11 @@ use crate::plan::{DialectRequest, FieldFacts, SourceFacts};
 #[cfg(feature = "parquet")]
 use crate::source::columns;
 use crate::source::format::{self, Layout};
-use crate::source::head::{body_start, read_head};
+use crate::source::head::{Head, body_start, read_head};
 use crate::source::infer::{Observed, Surveyor};
 use crate::source::place::cannot_open;
 use crate::source::stdin::Pipe;
-use crate::source::{Compression, Place, decode, sniff, text};
+use crate::source::{Compression, Place, decode, json, sniff, text};
 
 /// One input, opened, looked at, and closed again (standard input stays open).
 #[derive(Clone, Debug)]
@@ -118,6 +118,23 @@ impl Source {
         for place in places {
             heads.push(read_head(place, request, pipe.as_mut(), stop)?);
         }
+        let layout = |head: &Head| {
+            let text = &head.text[body_start(&head.text, request.skip_lines)..];
+            json::layout(text, head.whole, request, &head.input.place.extension())
+        };
+        let layouts: Vec<_> = heads.iter().map(layout).collect();
+        if let (Some(_), Some(other)) =
+            (layouts[0], layouts.iter().position(|layout| layout.is_none() == layouts[0].is_some()))
+        {
+            return Err(Error::source(format!(
+                "{} is JSON, and {} is not, or the other way round",
+                heads[0].input.name, heads[other].input.name
+            ))
+            .advise("load them one by one, or say what they are with --format"));
+        }
+        if let Some(layouts) = layouts.into_iter().collect::<Option<Vec<_>>>() {
+            return Self::open_json(heads, layouts, request, known, pipe, abandoned);
+        }
         let mut reasons = Vec::new();
         let mut warnings = Vec::new();
         let first = &heads[0];
@@ -193,12 +210,17 @@ impl Source {
     }
 
     /// An encoder that only looks at the values' types and adds what it saw to `total`, one entry a field.
-    pub(crate) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
+    pub(super) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
         let width = total.lock().unwrap_or_else(PoisonError::into_inner).len();
         let fields =
             if self.orders.is_empty() { vec![(0..width).collect()] } else { self.orders.clone() };
         let columns = (0..width)
-            .map(|n| ShapeColumn { name: n.to_string(), pinned: true, bytes: false })
+            .map(|n| ShapeColumn {
+                name: n.to_string(),
+                pinned: true,
+                bytes: false,
+                is_textual: true,
+            })
             .collect();
         let shape = Shape {
             grammar: self.grammar.clone(),
@@ -220,7 +242,9 @@ impl Source {
         feeder: &mut Feeder<'_>,
     ) -> Result<()> {
         match self.grammar {
-            Grammar::Delimited(_) => text::feed(self, chunk_bytes, meter, feeder),
+            Grammar::Delimited(_) | Grammar::Json(_) => {
+                text::feed(self, chunk_bytes, meter, feeder)
+            }
             #[cfg(feature = "parquet")]
             Grammar::Columns => columns::feed(self, chunk_bytes, meter, feeder),
         }

@@ -14,10 +14,12 @@ mod head;
 mod header;
 pub(crate) mod infer;
 mod input;
+mod json;
 mod place;
 mod sample;
 mod sniff;
 mod stdin;
+pub(crate) mod survey;
 pub(crate) mod text;
 
 pub use decompress::Compression;

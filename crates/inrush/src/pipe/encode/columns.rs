@@ -296,7 +296,8 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
             let at = at as u32;
             if let Err(bad) = outcome {
                 out.wire.rewind(before);
-                if out.bad(shape, bad.at(at, at + 1, at, 0)) {
+                let is_surprise = bad.is_surprise;
+                if out.bad(shape, bad.at(at, at + 1, at, 0), is_surprise) {
                     break;
                 }
             } else {

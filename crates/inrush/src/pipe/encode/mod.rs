@@ -6,6 +6,7 @@
 #[cfg(feature = "parquet")]
 mod columns;
 mod delimited;
+mod json;
 mod row;
 mod text;
 
@@ -19,6 +20,8 @@ use crate::pipe::{Chunk, Code, RowFault, Wire};
 
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{column_data, is_viewed};
+pub(crate) use json::Json;
+pub(crate) use json::inner;
 pub(crate) use row::{Moment, Row, Typed};
 
 /// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.
@@ -60,6 +63,8 @@ impl Encoded {
 pub enum Grammar {
     /// Fields between delimiters.
     Delimited(Dialect),
+    /// Objects, or arrays, of JSON.
+    Json(Json),
     /// Columns of values in types of their own.
     #[cfg(feature = "parquet")]
     Columns,
@@ -69,7 +74,9 @@ impl Grammar {
     /// The word for reports.
     pub(crate) fn word(&self) -> &'static str {
         match self {
-            Grammar::Delimited(_) => "delimited",
+            Grammar::Delimited(dialect) if dialect.delimiter == b'\t' => "tsv",
+            Grammar::Delimited(_) => "csv",
+            Grammar::Json(_) => "json",
             #[cfg(feature = "parquet")]
             Grammar::Columns => "columns",
         }
@@ -78,7 +85,7 @@ impl Grammar {
     /// What the input is made of, in a word.
     pub fn form(&self) -> &'static str {
         match self {
-            Grammar::Delimited(_) => "text",
+            Grammar::Delimited(_) | Grammar::Json(_) => "text",
             #[cfg(feature = "parquet")]
             Grammar::Columns => "columns",
         }
@@ -88,6 +95,7 @@ impl Grammar {
     pub(crate) fn dialect(&self) -> Option<&Dialect> {
         match self {
             Grammar::Delimited(dialect) => Some(dialect),
+            Grammar::Json(_) => None,
             #[cfg(feature = "parquet")]
             Grammar::Columns => None,
         }
@@ -130,6 +138,8 @@ pub struct ShapeColumn {
     pub pinned: bool,
     /// Whether the column takes bytes that aren't UTF-8.
     pub bytes: bool,
+    /// Whether it holds text of whatever kind, days and moments among it.
+    pub is_textual: bool,
 }
 
 /// A value that its column can't hold unchanged.
@@ -168,6 +178,10 @@ pub(crate) fn encoder(shape: Arc<Shape>, row: impl EncodeRow + 'static) -> Box<d
             let syntax = delimited::Delimited(dialect.clone());
             Box::new(text::TextEncoder::new(shape, syntax, row))
         }
+        Grammar::Json(json) => {
+            let syntax = json.clone();
+            Box::new(text::TextEncoder::new(shape, syntax, row))
+        }
         #[cfg(feature = "parquet")]
         Grammar::Columns => Box::new(columns::ColumnsEncoder::new(shape, row)),
     }
@@ -186,6 +200,7 @@ pub(crate) fn found_by_lane(
             let syntax = delimited::Delimited(dialect.clone());
             text::found_by_lane(&syntax, shape, chunk, encoded, faults)
         }
+        Grammar::Json(json) => text::found_by_lane(json, shape, chunk, encoded, faults),
         #[cfg(feature = "parquet")]
         Grammar::Columns => columns::found_by_lane(shape, chunk, encoded, faults),
     }
@@ -195,6 +210,7 @@ pub(crate) fn found_by_lane(
 pub(crate) fn verbatim(shape: &Shape, chunk: &Chunk, found: &Found) -> Vec<u8> {
     match &shape.grammar {
         Grammar::Delimited(_) => chunk.bytes[found.start as usize..found.end as usize].to_vec(),
+        Grammar::Json(_) => json::line(&chunk.bytes[found.start as usize..found.end as usize]),
         #[cfg(feature = "parquet")]
         Grammar::Columns => columns::object(chunk, found.start as usize),
     }
@@ -211,6 +227,8 @@ struct BadRecord {
     column: Option<usize>,
     code: Code,
     message: String,
+    /// It disproves what was guessed of the columns' names, rather than being a bad row.
+    is_surprise: bool,
 }
 
 impl BadRecord {
@@ -223,9 +241,10 @@ impl BadRecord {
 impl Encoded {
     /// Notes a bad row. True when there are more of them than the load allows: it ends at this row, and nobody will look at the
     /// rest of the chunk.
-    fn bad(&mut self, shape: &Shape, found: Found) -> bool {
-        let is_surprise = found.column.is_some_and(|column| !shape.columns[column as usize].pinned)
-            && matches!(found.code, Code::Type | Code::Range);
+    fn bad(&mut self, shape: &Shape, found: Found, is_surprise: bool) -> bool {
+        let is_surprise = is_surprise
+            || found.column.is_some_and(|column| !shape.columns[column as usize].pinned)
+                && matches!(found.code, Code::Type | Code::Range);
         if is_surprise {
             self.surprise.get_or_insert(found);
             return false;
@@ -249,12 +268,18 @@ fn told_by_lane(shape: &Shape, fault: &RowFault, row: &impl Row) -> BadRecord {
     let value = column
         .and_then(|column| row.value(column, &mut values))
         .map(|(home, span)| format!("{}: ", shorten(row.bytes(home, span, &values))));
-    BadRecord { column, code: fault.code, message: value.unwrap_or_default() + &fault.message }
+    BadRecord {
+        column,
+        code: fault.code,
+        message: value.unwrap_or_default() + &fault.message,
+        is_surprise: false,
+    }
 }
 
 /// Whether a text is one that the target takes.
 fn check_text(shape: &Shape, column: usize, raw: &[u8]) -> Result<(), BadRecord> {
-    let bad = |code, message| Err(BadRecord { column: Some(column), code, message });
+    let bad =
+        |code, message| Err(BadRecord { column: Some(column), code, message, is_surprise: false });
     if let Err(error) = std::str::from_utf8(raw) {
         let at = error.valid_up_to();
         return bad(
@@ -281,5 +306,5 @@ fn describe(row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
         Code::Range => format!("{value} is out of range for {}", bad.wanted),
         _ => format!("{value} is not {}", bad.wanted),
     };
-    BadRecord { column: Some(bad.column), code: bad.code, message }
+    BadRecord { column: Some(bad.column), code: bad.code, message, is_surprise: false }
 }

@@ -136,17 +136,13 @@ impl Source {
 
 /// What is said of text has no meaning here.
 fn refuse_dialect(request: &DialectRequest, (place, layout): &(Place, Layout)) -> Result<()> {
-    let options = [
-        ("--delimiter", request.delimiter.is_some()),
-        ("--quote", request.quote.is_some()),
-        ("--escape", request.escape.is_some()),
-        ("--header", request.header.is_some()),
-        ("--encoding", request.encoding.is_some()),
-        ("--skip-lines", request.skip_lines > 0),
-        ("--comment", request.comment.is_some()),
-    ];
-    match options.iter().find(|(_, is_said)| *is_said) {
-        Some((option, _)) => Err(Error::usage(format!(
+    let option = match () {
+        () if request.encoding.is_some() => Some("--encoding"),
+        () if request.skip_lines > 0 => Some("--skip-lines"),
+        () => request.delimited_option(),
+    };
+    match option {
+        Some(option) => Err(Error::usage(format!(
             "{option} is for text, and {} is {}",
             place.name(),
             layout.words()
