@@ -2,15 +2,15 @@
 
 use memchr::{memchr, memrchr};
 
-use super::extent::{Behind, Extents};
+use super::extent::{Behind, Extents, Start};
 use super::record::JsonLayout;
 use super::value::skip_space;
 use crate::cutter::Tail;
 
 /// Finds record boundaries.
 ///
-/// Chunks of [`JsonLayout::Lines`] end behind a newline, those of [`JsonLayout::Values`] right behind
-/// a record. In an array the opening bracket goes with the first record, and each `,` and the
+/// Chunks of [`JsonLayout::Lines`] end behind a newline, those of [`JsonLayout::Values`] right
+/// behind a record. In an array the opening bracket goes with the first record, and each `,` and the
 /// closing bracket with the record before; and something is left until [`Tail::End`], so that the
 /// call that takes the rest then is known to give the input's last chunk
 /// ([`JsonPart::last`](super::JsonPart)).
@@ -59,29 +59,33 @@ impl JsonCutter {
                 .map(|newline| newline + 1)
                 .or(ended.then_some(bytes.len()));
         }
-        let mut start = skip_space::<false>(bytes, 0);
-        if self.layout == JsonLayout::Array && !self.begun && bytes.get(start) == Some(&b'[') {
-            start = skip_space::<false>(bytes, start + 1);
+        let is_array = self.layout == JsonLayout::Array;
+        let mut at = skip_space::<false>(bytes, 0);
+        let mut behind = Some(0);
+        if is_array && !self.begun {
+            behind = None;
+            if bytes.get(at) == Some(&b'[') {
+                at = skip_space::<false>(bytes, at + 1);
+            }
+        }
+        if at == bytes.len() {
+            return ended.then_some(at);
         }
         let mut extents = Extents::new(self.layout);
-        if start == bytes.len() {
-            return ended.then_some(start);
-        }
-        let behind = if ended { Behind::Nothing } else { Behind::Anything };
-        let is_takable =
-            |next: usize| next < bytes.len() || ended || self.layout != JsonLayout::Array;
-        let first = extents.at(bytes, start, behind)?;
+        let is_takable = |next: usize| next < bytes.len() || ended || !is_array;
+        let what_follows = if ended { Behind::Nothing } else { Behind::Anything };
+        let first = extents.at(bytes, Start { at, behind }, what_follows)?;
         if !is_takable(first.next) {
             return None;
         }
         let mut cut = first.next;
         loop {
             // Only what ends before the goal: as if nothing came behind it.
-            start = skip_space::<false>(near, cut);
-            if start >= near.len() {
+            at = skip_space::<false>(near, cut);
+            if at >= near.len() {
                 return Some(cut);
             }
-            match extents.at(near, start, Behind::Anything) {
+            match extents.at(near, Start { at, behind: Some(cut) }, Behind::Anything) {
                 Some(extent) if is_takable(extent.next) => cut = extent.next,
                 _ => return Some(cut),
             }

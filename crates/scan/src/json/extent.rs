@@ -34,6 +34,28 @@ pub(super) enum EndedBy {
     Input,
 }
 
+/// Where a record starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// Offset of its first byte, which is no white space.
+    pub(super) at: usize,
+    /// Offset behind what is before it, with only white space in between; none for the first of an
+    /// array, which has the opening bracket before it and nothing else.
+    pub(super) behind: Option<usize>,
+}
+
+impl Start {
+    /// How far the record is indented; what isn't the first of its line isn't.
+    fn indent(self, bytes: &[u8]) -> usize {
+        let behind = self.behind.unwrap_or(0);
+        match memrchr(b'\n', &bytes[behind..self.at]) {
+            Some(newline) => self.at - (behind + newline + 1),
+            None if self.behind.is_none() => self.at,
+            None => 0,
+        }
+    }
+}
+
 /// What comes behind the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behind {
@@ -65,42 +87,43 @@ impl Extents {
         self.is_marked = false;
     }
 
-    /// The extent of the record at `start`, which is no white space. `None` if it depends on what
-    /// comes behind `bytes`, and that may be anything.
+    /// The extent of the record that `start` names. `None` if it depends on what comes behind
+    /// `bytes`, and that may be anything.
     #[inline(always)]
-    pub(super) fn at(&mut self, bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
+    pub(super) fn at(&mut self, bytes: &[u8], start: Start, behind: Behind) -> Option<Extent> {
         match self.layout {
-            JsonLayout::Lines => line(bytes, start, behind),
+            JsonLayout::Lines => line(bytes, start.at, behind),
             JsonLayout::Array => self.element(bytes, start, behind),
             JsonLayout::Values => self.value(bytes, start, behind),
         }
     }
 
-    fn value(&mut self, bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
-        if matches!(bytes[start], b'{' | b'[') {
-            return match self.brackets(bytes, start) {
+    fn value(&mut self, bytes: &[u8], start: Start, behind: Behind) -> Option<Extent> {
+        let Start { at, .. } = start;
+        if matches!(bytes[at], b'{' | b'[') {
+            return match self.brackets(bytes, at, start) {
                 Brackets::Closed(end) | Brackets::BeforeFreshStart(end) => Some(by_itself(end)),
                 Brackets::Open => at_bytes_end(bytes, behind),
             };
         }
         self.restart();
-        if let Ok((_, end)) = scalar(bytes, start) {
+        if let Ok((_, end)) = scalar(bytes, at) {
             match bytes.get(end) {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => return Some(by_itself(end)),
                 Some(_) => {}
                 None => return at_bytes_end(bytes, behind),
             }
         }
-        match memchr(b'\n', &bytes[start..]) {
-            Some(length) => Some(by_itself(start + length)),
+        match memchr(b'\n', &bytes[at..]) {
+            Some(length) => Some(by_itself(at + length)),
             None => at_bytes_end(bytes, behind),
         }
     }
 
     #[inline(always)]
-    fn element(&mut self, bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
-        if matches!(bytes[start], b'{' | b'[')
-            && let Brackets::Closed(end) = self.brackets(bytes, start)
+    fn element(&mut self, bytes: &[u8], start: Start, behind: Behind) -> Option<Extent> {
+        if matches!(bytes[start.at], b'{' | b'[')
+            && let Brackets::Closed(end) = self.brackets(bytes, start.at, start)
             && bytes.get(end) == Some(&b',')
         {
             return Some(Extent { end, next: end + 1, by: EndedBy::Comma });
@@ -110,8 +133,8 @@ impl Extents {
 
     /// [`Extents::element`] byte by byte where no bracket is open.
     #[inline(never)]
-    fn any_element(&mut self, bytes: &[u8], start: usize, behind: Behind) -> Option<Extent> {
-        let mut at = start;
+    fn any_element(&mut self, bytes: &[u8], start: Start, behind: Behind) -> Option<Extent> {
+        let mut at = start.at;
         let (mut in_string, mut escaped) = (false, false);
         self.restart();
         while let Some(&byte) = bytes.get(at) {
@@ -135,15 +158,15 @@ impl Extents {
                 }
                 b'{' | b'[' => {
                     if byte == b'{'
-                        && let Some(line) = fresh_start(bytes, start, at, true)
+                        && let Some(end) = before_fresh_start(bytes, start, at, Open::default())
                     {
-                        return Some(by_itself(line));
+                        return Some(by_itself(end));
                     }
-                    let brackets = self.brackets(bytes, at);
+                    let brackets = self.brackets(bytes, at, start);
                     self.restart();
                     match brackets {
                         Brackets::Closed(end) => at = end - 1,
-                        Brackets::BeforeFreshStart(line) => return Some(by_itself(line)),
+                        Brackets::BeforeFreshStart(end) => return Some(by_itself(end)),
                         Brackets::Open => break,
                     }
                 }
@@ -154,11 +177,11 @@ impl Extents {
         at_bytes_end(bytes, behind)
     }
 
-    /// Goes from the opening bracket at `start` to the one that closes it.
+    /// Goes from the opening bracket at `first` to the one that closes it, in the record at `start`.
     #[inline(always)]
-    fn brackets(&mut self, bytes: &[u8], start: usize) -> Brackets {
+    fn brackets(&mut self, bytes: &[u8], first: usize, start: Start) -> Brackets {
         if !std::mem::take(&mut self.is_marked) {
-            self.marks.seek(start);
+            self.marks.seek(first);
         }
         let mut open = Open::default();
         loop {
@@ -166,9 +189,9 @@ impl Extents {
             match bytes[at] {
                 b'{' => {
                     if open.count > 0
-                        && let Some(line) = fresh_start(bytes, start, at, open.is_object())
+                        && let Some(end) = before_fresh_start(bytes, start, at, open)
                     {
-                        return Brackets::BeforeFreshStart(line);
+                        return Brackets::BeforeFreshStart(end);
                     }
                     open.push(true);
                 }
@@ -187,65 +210,70 @@ impl Extents {
 enum Brackets {
     /// It is closed before this offset.
     Closed(usize),
-    /// It isn't, when a line starts here that is a fresh start.
+    /// It isn't when a fresh start comes; what is before it ends here.
     BeforeFreshStart(usize),
     /// It isn't closed in these bytes.
     Open,
 }
 
-/// The brackets that are open, as far as they matter: the innermost 128, a bit each, set for an
-/// object. What is outside of those counts as arrays.
+/// The brackets that are open: a bit for each of the outermost 128, set for an object, and how many
+/// more there are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     objects: u128,
-    count: usize,
+    count: u32,
+    more: usize,
 }
 
 impl Open {
     #[inline(always)]
-    fn is_object(self) -> bool {
-        self.objects & 1 != 0
-    }
-
-    #[inline(always)]
     fn push(&mut self, is_object: bool) {
-        self.objects = self.objects << 1 | u128::from(is_object);
-        self.count += 1;
+        if self.count < u128::BITS {
+            self.objects = self.objects << 1 | u128::from(is_object);
+            self.count += 1;
+        } else {
+            self.more += 1;
+        }
     }
 
     /// Closes the innermost object or array, and what is open inside of it.
     #[inline(always)]
     fn pop(&mut self, is_object: bool) {
+        if self.more > 0 {
+            self.more -= 1;
+            return;
+        }
         let fitting = if is_object { self.objects } else { !self.objects };
-        let inside = fitting.trailing_zeros() as usize;
-        if inside < self.count && inside < 128 {
+        let inside = fitting.trailing_zeros();
+        if inside < self.count {
             self.objects = self.objects >> inside >> 1;
             self.count -= inside + 1;
         }
     }
+
+    /// Whether a `{` on a line of its own can be a value here, judging by what is before it.
+    fn takes_value_behind(self, before: u8) -> bool {
+        let is_array = self.count > 0 && self.objects & 1 == 0;
+        self.more > 0 || if is_array { matches!(before, b',' | b'[') } else { before == b':' }
+    }
 }
 
-/// The start of the line on which the `{` at `at` is a fresh start, if it is one. `is_object` says
-/// what it is in; outside of brackets that counts as an object.
+/// The end of what is before the `{` at `at`, inside of `open`, if that is a fresh start.
 #[inline(always)]
-fn fresh_start(bytes: &[u8], start: usize, at: usize, is_object: bool) -> Option<usize> {
-    if at == start || !bytes[at - 1].is_ascii_whitespace() {
+fn before_fresh_start(bytes: &[u8], start: Start, at: usize, open: Open) -> Option<usize> {
+    if at == start.at || !bytes[at - 1].is_ascii_whitespace() {
         return None;
     }
-    behind_space(bytes, start, at, is_object)
+    behind_space(bytes, start, at, open)
 }
 
-/// [`fresh_start`] where white space comes before.
+/// [`before_fresh_start`] where white space comes before.
 #[inline(never)]
-fn behind_space(bytes: &[u8], start: usize, at: usize, is_object: bool) -> Option<usize> {
-    let before = trim_end(bytes, start, at);
-    let line = before + memrchr(b'\n', &bytes[before..at])? + 1;
-    let can_stand = match bytes[before - 1] {
-        b':' => is_object,
-        b',' | b'[' => !is_object,
-        _ => false,
-    };
-    (!can_stand).then_some(line)
+fn behind_space(bytes: &[u8], start: Start, at: usize, open: Open) -> Option<usize> {
+    let end = trim_end(bytes, start.at, at);
+    let line = end + memrchr(b'\n', &bytes[end..at])? + 1;
+    let is_fresh = !open.takes_value_behind(bytes[end - 1]) && at - line <= start.indent(bytes);
+    is_fresh.then_some(end)
 }
 
 /// Where white space that ends at `end` starts, behind the byte at `start`, which is none.

@@ -29,16 +29,22 @@
 //!   the next fresh start, or at the input's end; anything else ends with its line.
 //!
 //! To tell brackets from text, a string is taken to end with its line at the latest (no JSON string
-//! holds a newline). A closing bracket closes what it can: with the innermost open bracket of its
-//! kind those inside of it, and nothing when there is none.
+//! holds a newline), and a quote behind a backslash to be none, in strings or not. A closing bracket
+//! closes what it can: with the innermost open bracket of its kind those inside of it, and nothing
+//! when there is none. More than 128 levels deep brackets are only counted, whatever their kind, and
+//! nothing is a fresh start.
 //!
-//! A *fresh start* is a `{` that is the first byte of its line other than white space, where no
-//! value can stand: in an object not behind a `:`, in an array not behind a `,` or `[`, and outside
-//! of brackets. So a bracket that is missing costs its record and not the rest of the input,
-//! wherever records start on lines of their own. Where a `{` may well be a value inside the record,
-//! it is one: nothing nested is ever taken for a record.
+//! A *fresh start* is a `{` that is the first byte of its line other than white space, indented no
+//! further than the record itself, where no value can stand: in an object not behind a `:`, in an
+//! array not behind a `,` or `[`, and outside of brackets. A record that isn't the first of its line
+//! isn't indented, except that the first of an array is as far as it is from its line's start.
 //!
-//! These rules ask for nothing before the record, so chunks give the same records as the whole
+//! So a bracket that is missing costs its record and not the rest of the input, wherever records
+//! start on lines of their own. What may well be a value inside the record is taken for one. A record
+//! is never looked for inside another, unless a comma is missing in front of a line that is indented
+//! no further; the records around it are broken then, and tell of it.
+//!
+//! These rules ask for nothing before the record but its indentation, so chunks give the same records as the whole
 //! input, faults included.
 //!
 //! # How it is done

@@ -1,6 +1,6 @@
 //! The records and members of a chunk.
 
-use super::extent::{Behind, EndedBy, Extent, Extents, trim_end};
+use super::extent::{Behind, EndedBy, Extent, Extents, Start, trim_end};
 use super::lanes::same;
 use super::record::{JsonFault, JsonKey, JsonKind, JsonLayout, JsonMember, JsonPart, JsonRecord};
 use super::value::{Checked, expected, key, scalar, separator_missing, skip_space, value};
@@ -126,6 +126,7 @@ impl<'a> JsonScanner<'a> {
         let walked = walk::<false>(bytes, start, members, &mut self.leads).and_then(|walked| {
             let behind = skip_space::<false>(bytes, walked.end);
             if bytes.get(behind) == Some(&b',') {
+                self.expects = Expects::Record;
                 return Ok((walked, behind + 1));
             }
             if let Some(end) = self.closed(behind) {
@@ -164,10 +165,7 @@ impl<'a> JsonScanner<'a> {
                 None
             }
             (_, Some(_)) if closed.is_some() => self.unfinished(at, expected(at, "a value")),
-            (_, Some(_)) => {
-                self.expects = Expects::Record;
-                Some(Edge::Element(at))
-            }
+            (_, Some(_)) => Some(Edge::Element(at)),
         }
     }
 
@@ -231,6 +229,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
+    /// The record at `start`, which is broken; `self.at` is behind what is before it.
     #[cold]
     fn broken(&mut self, start: usize, broken: Broken) -> JsonRecord {
         self.leads.clear();
@@ -238,7 +237,9 @@ impl<'a> JsonScanner<'a> {
         let at_end = Extent { end: self.bytes.len(), next: self.bytes.len(), by: EndedBy::Input };
         // The bytes end here: there is always an extent.
         let behind = if self.is_last { Behind::Nothing } else { Behind::Record };
-        let extent = self.extents.at(self.bytes, start, behind).unwrap_or(at_end);
+        let is_first = matches!(self.expects, Expects::Bracket | Expects::First);
+        let from = Start { at: start, behind: (!is_first).then_some(self.at) };
+        let extent = self.extents.at(self.bytes, from, behind).unwrap_or(at_end);
         if matches!(extent.by, EndedBy::Close | EndedBy::Input) {
             self.expects = Expects::End;
         } else {
@@ -248,7 +249,7 @@ impl<'a> JsonScanner<'a> {
         let end = trim_end(self.bytes, start, extent.end);
         let fault = match broken {
             // What is there instead isn't part of the record, and a chunk may end before it.
-            Broken::Inside(fault) if fault.at() as usize >= end => {
+            Broken::Inside(fault) if fault.at() as usize >= end && start < end => {
                 JsonFault::Unclosed { at: start as u32 }
             }
             Broken::Inside(fault) | Broken::Behind(fault) => fault,

@@ -59,9 +59,18 @@ fn string_with_more(bytes: &[u8], quote: usize, mut at: usize) -> Checked<(usize
         match bytes.get(at) {
             Some(b'"') => return Ok((at, true)),
             Some(b'\\') => at = text_end(bytes, escape(bytes, at)?),
-            Some(b'\n') | None => return Err(JsonFault::Unclosed { at: quote as u32 }),
-            Some(_) => return Err(JsonFault::ControlCharacter { at: at as u32 }),
+            _ => return Err(unclosed_or_control(bytes, quote, at)),
         }
+    }
+}
+
+/// What is wrong with a string that comes to a control character at `at`, or to the end of the bytes.
+#[cold]
+fn unclosed_or_control(bytes: &[u8], quote: usize, at: usize) -> JsonFault {
+    // White space at the line's end isn't the record's any more, and may be cut off.
+    match bytes.get(skip_space::<true>(bytes, at)) {
+        Some(b'\n') | None => JsonFault::Unclosed { at: quote as u32 },
+        Some(_) => JsonFault::ControlCharacter { at: at as u32 },
     }
 }
 

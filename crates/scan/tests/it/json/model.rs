@@ -104,7 +104,7 @@ fn elements(bytes: &[u8]) -> Vec<Row> {
             rows.push(broken(at, at + 1));
             return rows;
         }
-        let (end, next, by) = walk(bytes, at, true);
+        let (end, next, by) = walk(bytes, at, indent(bytes, at, rows.is_empty()), true);
         let is_separated = matches!(by, By::Comma | By::Close) && has_bracket;
         rows.push(row(bytes, at, end, next, is_separated));
         has_bracket = true;
@@ -124,7 +124,7 @@ fn values(bytes: &[u8]) -> Vec<Row> {
             return rows;
         }
         let end = if matches!(bytes[at], b'{' | b'[') {
-            walk(bytes, at, false).0
+            walk(bytes, at, indent(bytes, at, false), false).0
         } else {
             scalar_end(bytes, at)
         };
@@ -151,8 +151,9 @@ enum By {
 }
 
 /// Where the record at `start` ends without and with its separator, and what ends it.
-fn walk(bytes: &[u8], start: usize, is_element: bool) -> (usize, usize, By) {
+fn walk(bytes: &[u8], start: usize, indent: usize, is_element: bool) -> (usize, usize, By) {
     let mut open: Vec<u8> = Vec::new();
+    let mut more = 0;
     let (mut in_string, mut escaped) = (false, false);
     for at in start..bytes.len() {
         let literal = std::mem::take(&mut escaped);
@@ -162,15 +163,18 @@ fn walk(bytes: &[u8], start: usize, is_element: bool) -> (usize, usize, By) {
             b'"' if !literal => in_string = !in_string,
             _ if in_string => {}
             b',' if open.is_empty() && is_element => return (at, at + 1, By::Comma),
+            b'}' | b']' if more > 0 => more -= 1,
             b'{' => {
                 let innermost = open.last().copied().unwrap_or(b'{');
                 if at > start
-                    && let Some(line) = fresh_start(bytes, at, innermost)
+                    && more == 0
+                    && let Some(end) = before_fresh_start(bytes, at, indent, innermost)
                 {
-                    return (line, line, By::Itself);
+                    return (end, end, By::Itself);
                 }
-                open.push(b'{');
+                if open.len() < 128 { open.push(b'{') } else { more += 1 }
             }
+            b'[' if open.len() == 128 => more += 1,
             b'[' => open.push(b'['),
             byte @ (b'}' | b']') => {
                 if byte == b']' && open.is_empty() && is_blank(&bytes[at + 1..]) {
@@ -190,10 +194,18 @@ fn walk(bytes: &[u8], start: usize, is_element: bool) -> (usize, usize, By) {
     (bytes.len(), bytes.len(), By::Input)
 }
 
-/// The line that the `{` at `at` starts, if it can be no value there.
-fn fresh_start(bytes: &[u8], at: usize, innermost: u8) -> Option<usize> {
+/// How far the record at `start` is indented.
+fn indent(bytes: &[u8], start: usize, is_first_element: bool) -> usize {
+    let line = bytes[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let starts_line = line > 0 && is_blank(&bytes[line..start]);
+    if starts_line || is_first_element { start - line } else { 0 }
+}
+
+/// Where the text before the `{` at `at` ends, if that starts a line and can be no value there.
+fn before_fresh_start(bytes: &[u8], at: usize, indent: usize, innermost: u8) -> Option<usize> {
     let line = bytes[..at].iter().rposition(|&byte| byte == b'\n')? + 1;
-    let before = *bytes[..line].iter().rfind(|&&byte| !is_space(byte))?;
+    let end = bytes[..line].iter().rposition(|&byte| !is_space(byte))? + 1;
+    let before = bytes[end - 1];
     let can_stand = if innermost == b'{' { before == b':' } else { b",[".contains(&before) };
-    (is_blank(&bytes[line..at]) && !can_stand).then_some(line)
+    (is_blank(&bytes[line..at]) && at - line <= indent && !can_stand).then_some(end)
 }
