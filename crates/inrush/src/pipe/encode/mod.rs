@@ -6,6 +6,8 @@
 #[cfg(feature = "arrow")]
 mod columns;
 mod delimited;
+#[cfg(test)]
+pub(crate) mod proof;
 mod row;
 mod text;
 
@@ -19,7 +21,7 @@ use crate::pipe::{Chunk, Code, RowFault, Wire};
 
 #[cfg(feature = "arrow")]
 pub(crate) use columns::{column_data, is_viewed};
-pub(crate) use row::{Moment, Row, Typed};
+pub(crate) use row::{Day, Moment, Row, Typed, has_whole_digits};
 
 /// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.
 pub trait Encode: Send {
