@@ -1,5 +1,7 @@
 //! For the tests of encoders: a value in a type of its own becomes exactly what its text becomes.
 
+use std::cell::RefCell;
+
 use inrush_scan::Field;
 use proptest::prelude::*;
 
@@ -61,20 +63,22 @@ fn outcome(encoder: &mut impl EncodeRow, row: &Same) -> String {
     outcome
 }
 
-/// Compares what becomes of the value with what becomes of its text.
-pub(crate) fn check(
-    encoder: &mut impl EncodeRow,
-    what: &str,
-    typed: Typed,
-) -> Result<(), TestCaseError> {
-    let straight = outcome(encoder, &Same { typed, shows: true });
-    let by_text = outcome(encoder, &Same { typed, shows: false });
-    prop_assert_eq!(straight, by_text, "{:?} into {}", typed, what);
-    Ok(())
+/// Compares what each encoder, which has a name for messages, makes of many values with what it makes of their texts.
+pub(crate) fn check<E: EncodeRow>(encoders: impl IntoIterator<Item = (String, E)>) {
+    let encoders = RefCell::new(encoders.into_iter().collect::<Vec<_>>());
+    // Findings go into the tests, not into files beside them.
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(typed in typed())| {
+        for (name, encoder) in encoders.borrow_mut().iter_mut() {
+            let straight = outcome(encoder, &Same { typed, shows: true });
+            let by_text = outcome(encoder, &Same { typed, shows: false });
+            prop_assert_eq!(straight, by_text, "{:?} into {}", typed, name);
+        }
+    });
 }
 
 /// Any value but bytes; many are those at which types end.
-pub(crate) fn typed() -> impl Strategy<Value = Typed> {
+fn typed() -> impl Strategy<Value = Typed> {
     prop_oneof![
         any::<bool>().prop_map(Typed::Boolean),
         integer().prop_map(Typed::Integer),

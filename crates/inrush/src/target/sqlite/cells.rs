@@ -66,19 +66,16 @@ impl EncodeRow for CellEncoder {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::pipe::encode::proof;
     use crate::target::sqlite::types;
 
-    proptest! {
-        #[test]
-        fn values_become_what_their_texts_become(typed in proof::typed()) {
-            for column in types::samples() {
-                let mut encoder = CellEncoder::new(std::slice::from_ref(&column));
-                proof::check(&mut encoder, &format!("{column:?}"), typed)?;
-            }
-        }
+    #[test]
+    fn values_become_what_their_texts_become() {
+        let encoder = |column: &Column| {
+            let encoder = CellEncoder::new(std::slice::from_ref(column));
+            (format!("{column:?}"), encoder)
+        };
+        proof::check(types::samples().iter().map(encoder));
     }
 }
