@@ -7,6 +7,8 @@
 mod columns;
 mod delimited;
 mod json;
+#[cfg(test)]
+pub(crate) mod proof;
 mod row;
 mod text;
 
@@ -20,9 +22,8 @@ use crate::pipe::{Chunk, Code, RowFault, Wire};
 
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{column_data, is_viewed};
-pub(crate) use json::Json;
-pub(crate) use json::inner;
-pub(crate) use row::{Moment, Row, Typed};
+pub(crate) use json::{Json, inner};
+pub(crate) use row::{Day, Moment, Row, Typed, has_whole_digits};
 
 /// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.
 pub trait Encode: Send {
