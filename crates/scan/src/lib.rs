@@ -25,7 +25,10 @@ mod repair;
 pub mod scanner;
 
 pub use cutter::{Cutter, Tail};
-pub use date::{Zone, date_days, is_boolean, is_date, timestamp, timestamp_micros, timestamp_text};
+pub use date::{
+    Timestamp, Zone, date_days, is_boolean, is_date, read_timestamp, timestamp, timestamp_micros,
+    timestamp_text,
+};
 pub use dialect::{Dialect, DialectError, Newline};
 pub use json::{
     JsonCutter, JsonFault, JsonKey, JsonKind, JsonLayout, JsonMember, JsonPart, JsonRecord,
