@@ -22,10 +22,16 @@ fn a_library_that_is_not_there_is_told_with_where_to_get_one() {
     };
     let load = ["load", "in.csv", "t.duckdb"];
     let before = fixture.snapshot();
-    run(fixture.command(&load).env_remove(VARIABLE).env("LD_LIBRARY_PATH", ""))
-        .exits(1)
-        .says(&["DuckDB's library isn't there", "libduckdb.so", "npm pack", "--duckdb-lib", VARIABLE]);
-    run(fixture.command(&load).env(VARIABLE, "nowhere.so")).exits(2).says(&["INRUSH_DUCKDB_LIB nowhere.so"]);
+    run(fixture.command(&load).env_remove(VARIABLE).env("LD_LIBRARY_PATH", "")).exits(1).says(&[
+        "DuckDB's library isn't there",
+        "libduckdb.so",
+        "npm pack",
+        "--duckdb-lib",
+        VARIABLE,
+    ]);
+    run(fixture.command(&load).env(VARIABLE, "nowhere.so"))
+        .exits(2)
+        .says(&["INRUSH_DUCKDB_LIB nowhere.so"]);
     let named = [&load[..], &["--duckdb-lib", "lib.so"]].concat();
     run(&mut fixture.command(&named)).exits(2).says(&["--duckdb-lib lib.so", "can't be loaded"]);
     let libc = [&load[..], &["--duckdb-lib", "libc.so.6"]].concat();
@@ -47,16 +53,23 @@ fn a_folder_with_the_library_will_do() {
 #[test]
 fn files_that_are_no_database() {
     let Some(fixture) = fixture() else { return };
-    fixture.write("in.csv", "id\n1\n").write("empty.duckdb", "").write("text.duckdb", "x".repeat(9_000));
+    fixture
+        .write("in.csv", "id\n1\n")
+        .write("empty.duckdb", "")
+        .write("text.duckdb", "x".repeat(9_000));
     fixture.write("gone.duckdb.wal", "a log");
     fs::create_dir(fixture.path("folder.duckdb")).unwrap();
-    fixture.refuses(&["in.csv", "empty.duckdb"]).says(&["empty.duckdb is empty", "rm empty.duckdb"]);
+    fixture
+        .refuses(&["in.csv", "empty.duckdb"])
+        .says(&["empty.duckdb is empty", "rm empty.duckdb"]);
     fixture.refuses(&["in.csv", "text.duckdb"]).says(&["text.duckdb is not a DuckDB database"]);
     fixture.refuses(&["in.csv", "folder.duckdb"]).says(&["is a directory"]);
     fixture.refuses(&["in.csv", "none/x.duckdb"]).says(&["the directory none does not exist"]);
     fixture.refuses(&["in.csv", "gone.duckdb"]).says(&["gone.duckdb.wal is there without"]);
     fixture.misused(&["load", "in.csv", "duckdb::memory:x"]).says(&["in memory"]);
-    fixture.misused(&["load", "in.csv", "t.duckdb", "--set", "storage_version=v9"]).says(&["v1.0.0"]);
+    fixture
+        .misused(&["load", "in.csv", "t.duckdb", "--set", "storage_version=v9"])
+        .says(&["v1.0.0"]);
     fixture.misused(&["load", "in.csv", "t.duckdb", "--lanes", "2"]).says(&["can use 1"]);
 }
 
@@ -65,9 +78,13 @@ fn a_database_that_another_process_has_open() {
     let Some(fixture) = fixture() else { return };
     fixture.write("in.csv", "id\n1\n").write("t.csv", "id\n1\n");
     sql(&fixture, "t.duckdb", "CREATE TABLE t (id INTEGER)");
-    let mut child = start(&mut fixture.command(&["load", "-", "t.duckdb", "--table", "t", "--header", "yes"]));
+    let mut child =
+        start(&mut fixture.command(&["load", "-", "t.duckdb", "--table", "t", "--header", "yes"]));
     wait_for_lock(&fixture, &mut child);
-    fixture.load(&["t.csv", "t.duckdb"]).exits(1).says(&["t.duckdb is open in another process", "close it there"]);
+    fixture
+        .load(&["t.csv", "t.duckdb"])
+        .exits(1)
+        .says(&["t.duckdb is open in another process", "close it there"]);
     child.kill().unwrap();
     child.wait().unwrap();
     fixture.load(&["t.csv", "t.duckdb"]).exits(0);
@@ -80,7 +97,11 @@ fn wait_for_lock(fixture: &Fixture, child: &mut std::process::Child) {
     input.write_all(b"id\n").unwrap();
     (0..400_000).for_each(|n| writeln!(input, "{n}").unwrap());
     let began = Instant::now();
-    while fixture.load(&["t.csv", "t.duckdb", "--if-exists", "fail"]).stderr.contains("a table t already") {
+    while fixture
+        .load(&["t.csv", "t.duckdb", "--if-exists", "fail"])
+        .stderr
+        .contains("a table t already")
+    {
         assert!(began.elapsed() < Duration::from_secs(60));
         sleep(Duration::from_millis(20));
     }
@@ -96,7 +117,11 @@ fn kill_loads(seed: u64, strategy: &str, is_there: bool) {
             fs::remove_file(fixture.path(name)).unwrap();
         }
         if is_there {
-            sql(&fixture, "t.duckdb", "CREATE TABLE \"in\" (id INTEGER PRIMARY KEY, name VARCHAR); INSERT INTO \"in\" VALUES (-1, 'old')");
+            sql(
+                &fixture,
+                "t.duckdb",
+                "CREATE TABLE \"in\" (id INTEGER PRIMARY KEY, name VARCHAR); INSERT INTO \"in\" VALUES (-1, 'old')",
+            );
         }
     };
     make();
@@ -154,7 +179,8 @@ fn a_load_that_is_stopped_or_fails_leaves_the_database_as_it_was() {
             if db == "old.duckdb" {
                 sql(&fixture, db, "CREATE OR REPLACE TABLE \"in\" (id INTEGER, name VARCHAR)");
             }
-            let args = ["load", "-", db, "--table", "in", "--strategy", strategy, "--header", "yes"];
+            let args =
+                ["load", "-", db, "--table", "in", "--strategy", strategy, "--header", "yes"];
             let mut child = start(&mut fixture.command(&args));
             let input = child.stdin.as_mut().unwrap();
             input.write_all(b"id,name\n").unwrap();
@@ -176,7 +202,8 @@ fn a_load_that_is_stopped_or_fails_leaves_the_database_as_it_was() {
 fn what_somebody_else_has_made_meanwhile_is_not_lost() {
     use std::io::Write as _;
     let Some(fixture) = fixture() else { return };
-    let mut child = start(&mut fixture.command(&["load", "-", "t.duckdb", "--table", "t", "--header", "yes"]));
+    let mut child =
+        start(&mut fixture.command(&["load", "-", "t.duckdb", "--table", "t", "--header", "yes"]));
     let input = child.stdin.as_mut().unwrap();
     input.write_all(b"id,name\n").unwrap();
     (0..5).for_each(|_| input.write_all(rows().as_bytes()).unwrap());

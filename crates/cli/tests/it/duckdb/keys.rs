@@ -15,11 +15,26 @@ fn a_new_table_gets_its_key_and_indexes() {
     fixture.write("t.csv", "id,name\n2,b\n1,a\n");
     for strategy in STRATEGIES {
         let db = format!("{}.duckdb", &strategy[7..]);
-        let load = ["t.csv", &db, "--strategy", strategy, "--primary-key", "ID", "--index", "name", "--index", "name,id"];
+        let load = [
+            "t.csv",
+            &db,
+            "--strategy",
+            strategy,
+            "--primary-key",
+            "ID",
+            "--index",
+            "name",
+            "--index",
+            "name,id",
+        ];
         fixture.load(&load).exits(0);
         let sql = "SELECT constraint_text FROM duckdb_constraints() WHERE constraint_type = 'PRIMARY KEY' \
                    UNION ALL SELECT index_name FROM duckdb_indexes() ORDER BY 1";
-        assert_eq!(lines(&fixture, &db, sql), ["PRIMARY KEY(id)", "t_name", "t_name_id"], "{strategy}");
+        assert_eq!(
+            lines(&fixture, &db, sql),
+            ["PRIMARY KEY(id)", "t_name", "t_name_id"],
+            "{strategy}"
+        );
     }
 }
 
@@ -34,7 +49,9 @@ fn rows_that_repeat_a_key_are_the_bad_rows() {
     for strategy in STRATEGIES {
         let db = format!("{}.duckdb", &strategy[7..]);
         let load = ["t.csv", &db, "--strategy", strategy, "--primary-key", "id"];
-        fixture.refuses(&load).says(&["t.csv: line 1001, column id: '499': this key is there already"]);
+        fixture
+            .refuses(&load)
+            .says(&["t.csv: line 1001, column id: '499': this key is there already"]);
         let more = ["--max-rejects", "20", "--verify", "checksum", "--chunk-size", "16k"];
         fixture.load(&[&load[..], &more].concat()).exits(3);
         let notes = json_lines(&fixture.read("t.rejects.csv.jsonl"));
@@ -72,12 +89,20 @@ fn every_constraint_of_a_table_names_its_rows() {
              CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR UNIQUE, size INTEGER CHECK (size > 0), parent INTEGER REFERENCES p (id)); \
              INSERT INTO t VALUES (7, 'old', 1, 1)",
         );
-        let load = ["t.csv", &db, "--strategy", strategy, "--if-exists", "append", "--max-rejects", "9"];
+        let load =
+            ["t.csv", &db, "--strategy", strategy, "--if-exists", "append", "--max-rejects", "9"];
         fixture.load(&[&load[..], &["--verify", "checksum"]].concat()).exits(3);
         let notes = json_lines(&fixture.read("t.rejects.csv.jsonl"));
         let found: Vec<String> = notes
             .iter()
-            .map(|note| format!("{} {} {}", note["line"], note["code"].as_str().unwrap(), note["column"].as_str().unwrap_or("-")))
+            .map(|note| {
+                format!(
+                    "{} {} {}",
+                    note["line"],
+                    note["code"].as_str().unwrap(),
+                    note["column"].as_str().unwrap_or("-")
+                )
+            })
             .collect();
         assert_eq!(
             found,
@@ -117,7 +142,16 @@ fn a_row_whose_key_is_there_is_skipped_or_changes_it() {
                 &db,
                 "CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR, n INTEGER DEFAULT 9); INSERT INTO t VALUES (1, 'old', 5)",
             );
-            let load = ["t.csv", &db, "--strategy", strategy, "--if-exists", "append", "--on-conflict", how];
+            let load = [
+                "t.csv",
+                &db,
+                "--strategy",
+                strategy,
+                "--if-exists",
+                "append",
+                "--on-conflict",
+                how,
+            ];
             if strategy == "duckdb/appender" && how != "skip" {
                 fixture.misused(&[&["load"], &load[..]].concat()).says(&["the appender adds rows"]);
                 continue;
@@ -136,7 +170,20 @@ fn keys_of_a_pipe() {
     let Some(fixture) = fixture() else { return };
     for strategy in STRATEGIES {
         let db = format!("{}.duckdb", &strategy[7..]);
-        let load = ["-", &db, "--table", "t", "--strategy", strategy, "--primary-key", "id", "--max-rejects", "1", "--rejects", "r.csv"];
+        let load = [
+            "-",
+            &db,
+            "--table",
+            "t",
+            "--strategy",
+            strategy,
+            "--primary-key",
+            "id",
+            "--max-rejects",
+            "1",
+            "--rejects",
+            "r.csv",
+        ];
         fixture.load_reading(b"id\n1\n2\n1\n3\n", &load).exits(3);
         assert_eq!(lines(&fixture, &db, "FROM t ORDER BY id"), ["1", "2", "3"]);
         assert_eq!(fixture.read("r.csv"), b"id\n1\n");

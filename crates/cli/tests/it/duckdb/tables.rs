@@ -24,7 +24,11 @@ fn what_to_do_with_a_table_that_is_there() {
     fixture.write("t.csv", "id,name\n1,new\n2,new\n");
     for strategy in STRATEGIES {
         let db = format!("{}.duckdb", &strategy[7..]);
-        sql(&fixture, &db, "CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR); INSERT INTO t VALUES (7, 'old'), (2, 'old')");
+        sql(
+            &fixture,
+            &db,
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR); INSERT INTO t VALUES (7, 'old'), (2, 'old')",
+        );
         let load = |how| ["t.csv", db.as_str(), "--strategy", strategy, "--if-exists", how];
         fixture.refuses(&load("empty")).says(&["holds rows already"]);
         // The same keys as rows that are deleted in the same transaction.
@@ -52,7 +56,8 @@ fn types_that_only_the_engine_knows() {
             &db,
             "CREATE TYPE mood AS ENUM ('happy', 'sad'); CREATE TABLE t (id INTEGER, m mood, l INTEGER[], s STRUCT(x INTEGER))",
         );
-        let load = ["t.csv", &db, "--strategy", strategy, "--max-rejects", "3", "--verify", "checksum"];
+        let load =
+            ["t.csv", &db, "--strategy", strategy, "--max-rejects", "3", "--verify", "checksum"];
         fixture.load(&load).exits(3);
         assert_eq!(
             lines(&fixture, &db, "FROM t ORDER BY id"),
@@ -100,7 +105,16 @@ fn rows_are_committed_on_the_way_when_asked_for() {
     for strategy in &STRATEGIES[1..] {
         let db = format!("{}.duckdb", &strategy[7..]);
         sql(&fixture, &db, "CREATE TABLE t (id INTEGER)");
-        let load = ["t.csv", &db, "--strategy", strategy, "--set", "rows_per_transaction=300", "--chunk-size", "1k"];
+        let load = [
+            "t.csv",
+            &db,
+            "--strategy",
+            strategy,
+            "--set",
+            "rows_per_transaction=300",
+            "--chunk-size",
+            "1k",
+        ];
         fixture.inrush(&[&["plan"], &load[..]].concat()).exits(0).prints(&["committed on the way"]);
         let run = fixture.load(&load).exits(1);
         let stayed: u64 = lines(&fixture, &db, "SELECT count(*) FROM t")[0].parse().unwrap();

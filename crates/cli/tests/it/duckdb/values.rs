@@ -9,7 +9,8 @@ use crate::fixture::{Fixture, Random};
 fn each(fixture: &Fixture, args: &[&str], mut see: impl FnMut(&str, &str)) {
     for strategy in STRATEGIES {
         let db = format!("{}.duckdb", &strategy[7..]);
-        let load = [&["in.csv", &db, "--strategy", strategy, "--verify", "checksum"], args].concat();
+        let load =
+            [&["in.csv", &db, "--strategy", strategy, "--verify", "checksum"], args].concat();
         let report = fixture.report(&load);
         assert_eq!(report["verify"], json!({"method": "checksum", "ok": true}));
         see(&db, strategy);
@@ -53,8 +54,17 @@ fn a_new_table_has_the_types_that_the_values_have() {
 fn text_stays_what_it_is() {
     let Some(fixture) = fixture() else { return };
     let wide: String = "0123456789".repeat(20_000);
-    let values =
-        ["\u{1f600} \u{e9}\u{301}", "'); DROP TABLE t; --", "$1", "\\", "NULL", " x ", "\r\n", "%s", "\u{0}"];
+    let values = [
+        "\u{1f600} \u{e9}\u{301}",
+        "'); DROP TABLE t; --",
+        "$1",
+        "\\",
+        "NULL",
+        " x ",
+        "\r\n",
+        "%s",
+        "\u{0}",
+    ];
     let mut text = "id,v\n".to_owned();
     for (id, value) in values.iter().chain([&wide.as_str()]).enumerate() {
         writeln!(text, "{id},\"{value}\"").unwrap();
@@ -104,13 +114,17 @@ fn one_bad_row_of_many_is_the_only_one() {
     fixture.write("in.csv", &text);
     for strategy in &STRATEGIES[..2] {
         let load = ["in.csv", "t.duckdb", "--strategy", strategy, "--type", "id=integer"];
-        fixture
-            .refuses(&load)
-            .says(&["in.csv: line 77779, column id: '77777x' is not an integer"]);
+        fixture.refuses(&load).says(&["in.csv: line 77779, column id: '77777x' is not an integer"]);
         let more = ["--max-rejects", "1", "--if-exists", "replace", "--verify", "checksum"];
         fixture.load(&[&load[..], &more].concat()).exits(3);
-        assert_eq!(fixture.read("in.rejects.csv"), format!("id,n\n77777x,{}\n", 77_777 % 97).into_bytes());
-        assert_eq!(lines(&fixture, "t.duckdb", "SELECT count(*), sum(id) FROM \"in\""), ["99999|4999872223"]);
+        assert_eq!(
+            fixture.read("in.rejects.csv"),
+            format!("id,n\n77777x,{}\n", 77_777 % 97).into_bytes()
+        );
+        assert_eq!(
+            lines(&fixture, "t.duckdb", "SELECT count(*), sum(id) FROM \"in\""),
+            ["99999|4999872223"]
+        );
         std::fs::remove_file(fixture.path("in.rejects.csv")).unwrap();
         std::fs::remove_file(fixture.path("in.rejects.csv.jsonl")).unwrap();
         std::fs::remove_file(fixture.path("t.duckdb")).unwrap();
@@ -136,9 +150,32 @@ fn what_is_kept_reads_back_as_the_same_value_to_the_engine() {
     let Some(fixture) = fixture() else { return };
     let mut random = Random(0x5eed);
     let types = [
-        "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT",
-        "DOUBLE", "DECIMAL(4,1)", "DECIMAL(9,3)", "DECIMAL(18,4)", "DECIMAL(38,10)", "BOOLEAN", "DATE", "TIMESTAMP",
-        "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "HUGEINT", "UHUGEINT", "UUID", "TIME", "INTERVAL", "BLOB",
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "FLOAT",
+        "DOUBLE",
+        "DECIMAL(4,1)",
+        "DECIMAL(9,3)",
+        "DECIMAL(18,4)",
+        "DECIMAL(38,10)",
+        "BOOLEAN",
+        "DATE",
+        "TIMESTAMP",
+        "TIMESTAMP_S",
+        "TIMESTAMP_MS",
+        "TIMESTAMP_NS",
+        "HUGEINT",
+        "UHUGEINT",
+        "UUID",
+        "TIME",
+        "INTERVAL",
+        "BLOB",
     ];
     let mut text = String::from("id,v\n");
     for id in 0..2_000 {
@@ -147,15 +184,32 @@ fn what_is_kept_reads_back_as_the_same_value_to_the_engine() {
     fixture.write("in.csv", &text);
     for ty in types {
         for strategy in STRATEGIES {
-            if strategy == "duckdb/appender" && ["HUGEINT", "UHUGEINT", "UUID", "TIME", "INTERVAL"].contains(&ty) {
+            if strategy == "duckdb/appender"
+                && ["HUGEINT", "UHUGEINT", "UUID", "TIME", "INTERVAL"].contains(&ty)
+            {
                 continue;
             }
             let db = "oracle.duckdb";
             let _ = std::fs::remove_file(fixture.path(db));
             sql(&fixture, db, &format!("CREATE TABLE t (id INTEGER, v {ty})"));
-            let load = ["in.csv", db, "--table", "t", "--strategy", strategy, "--max-rejects", "100%", "--verify", "checksum"];
+            let load = [
+                "in.csv",
+                db,
+                "--table",
+                "t",
+                "--strategy",
+                strategy,
+                "--max-rejects",
+                "100%",
+                "--verify",
+                "checksum",
+            ];
             let run = fixture.load(&load);
-            assert!([0, 3].contains(&run.status.code().unwrap()), "{ty} {strategy}: {}", run.stderr);
+            assert!(
+                [0, 3].contains(&run.status.code().unwrap()),
+                "{ty} {strategy}: {}",
+                run.stderr
+            );
             let source = fixture.path("in.csv").display().to_string();
             let wrong = lines(
                 &fixture,
@@ -163,7 +217,11 @@ fn what_is_kept_reads_back_as_the_same_value_to_the_engine() {
                 &format!(
                     "SELECT id, raw.v, t.v FROM t JOIN read_csv('{source}', all_varchar = true, header = true) raw \
                      ON t.id = CAST(raw.id AS INTEGER) WHERE t.v IS DISTINCT FROM {} LIMIT 5",
-                    if ty == "BLOB" { "encode(raw.v)".to_owned() } else { format!("TRY_CAST(raw.v AS {ty})") }
+                    if ty == "BLOB" {
+                        "encode(raw.v)".to_owned()
+                    } else {
+                        format!("TRY_CAST(raw.v AS {ty})")
+                    }
                 ),
             );
             assert_eq!(wrong, [] as [String; 0], "{ty} {strategy}");
@@ -186,7 +244,15 @@ fn some_value(random: &mut Random) -> String {
         5 => format!("{}e{}", number % 1_000, number % 30),
         6 => ["true", "false", "t", "no"][(number % 4) as usize].to_owned(),
         7 => format!("{:04}-{:02}-{:02}", number % 3_000, number % 14, number % 33),
-        8 => format!("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", 1_600 + number % 700, 1 + number % 12, 1 + number % 28, number % 24, number % 60, number % 61),
+        8 => format!(
+            "{:04}-{:02}-{:02} {:02}:{:02}:{:02}",
+            1_600 + number % 700,
+            1 + number % 12,
+            1 + number % 28,
+            number % 24,
+            number % 60,
+            number % 61
+        ),
         9 => format!("2020-01-{:02} 10:00:00.{}", 1 + number % 28, number % 1_000_000_000),
         10 => format!("{:08x}-0000-4000-8000-{:012x}", number as u32, number >> 16),
         11 => format!("{:02}:{:02}:{:02}", number % 24, number % 60, number % 60),

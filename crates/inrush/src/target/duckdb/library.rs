@@ -34,11 +34,12 @@ macro_rules! handles {
         $($(#[$doc])* #[repr(transparent)] #[derive(Clone, Copy, Debug)] pub(super) struct $name(*mut c_void);
 
         impl $name {
+            #[allow(dead_code, reason = "not every kind is made by a call")]
             pub(super) const fn null() -> Self {
                 Self(std::ptr::null_mut())
             }
 
-            #[allow(dead_code, reason = "not of every kind it is asked")]
+            #[allow(dead_code, reason = "not every kind is asked for it")]
             pub(super) fn is_null(self) -> bool {
                 self.0.is_null()
             }

@@ -241,10 +241,9 @@ impl Load for DuckLoad<'_> {
         let sifted = self.is_sifted();
         let Self { plan, way, session, carried, rules, outcome, .. } = self;
         let plan: &Plan = plan;
-        let sums = plan.request.verify == Verify::Checksum;
         let lane: Box<dyn Lane + '_> = match way {
             Way::Arrow if !sifted => {
-                Box::new(StreamLane::start(session, plan, rules, Arc::clone(carried), outcome)?)
+                Box::new(StreamLane::start(session, plan, rules, carried, outcome)?)
             }
             _ => {
                 let connection = session.connection();
@@ -259,13 +258,12 @@ impl Load for DuckLoad<'_> {
                         Some(Box::new(opened.map_err(|refusal| session.explain(&refusal))?))
                     }
                 };
-                let carried = Arc::clone(carried);
                 match writer {
                     Some(writer) if !sifted => {
-                        Box::new(WriteLane::start(session, plan, carried, writer, outcome, sums))
+                        Box::new(WriteLane::start(session, plan, writer, outcome))
                     }
                     writer => {
-                        let way = Sifting { rules, writer, sums };
+                        let way = Sifting { rules, writer };
                         Box::new(SiftLane::start(session, plan, carried, way, outcome)?)
                     }
                 }

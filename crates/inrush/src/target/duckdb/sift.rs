@@ -4,7 +4,6 @@
 //! aren't of a type that only the engine knows; the others are then written.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
@@ -433,14 +432,12 @@ pub(super) struct Sifting<'l> {
     pub(super) rules: &'l Rules,
     /// `None` where the view itself is inserted.
     pub(super) writer: Option<Box<dyn Write + Send>>,
-    pub(super) sums: bool,
 }
 
 /// Asks the engine of each chunk, then writes the rows that it takes.
 pub(super) struct SiftLane<'l> {
     session: &'l Session<'l>,
     plan: &'l Plan,
-    carried: Arc<[Carried]>,
     how: Sifting<'l>,
     outcome: &'l mut Outcome,
     query: String,
@@ -452,15 +449,15 @@ impl<'l> SiftLane<'l> {
     pub(super) fn start(
         session: &'l Session<'_>,
         plan: &'l Plan,
-        carried: Arc<[Carried]>,
+        carried: &[Carried],
         how: Sifting<'l>,
         outcome: &'l mut Outcome,
     ) -> Result<Self> {
         let replay = Replay::default();
-        let mut stream = Stream::new(plan, &carried, Box::new(replay.clone()));
+        let mut stream = Stream::new(plan, carried, Box::new(replay.clone()));
         stream.show(session.connection()).map_err(|refusal| session.explain(&refusal))?;
         let query = how.rules.query();
-        Ok(Self { session, plan, carried, how, outcome, query, replay, _stream: stream })
+        Ok(Self { session, plan, how, outcome, query, replay, _stream: stream })
     }
 
     fn sift(&self) -> Result<Sifted, Refusal> {
@@ -512,7 +509,7 @@ impl Lane for SiftLane<'_> {
         self.replay.set(None);
         let sifted = sifted.map_err(|refusal| self.session.explain(&refusal))?;
         let left_out = sifted.without.len() as u64 - sifted.superseded;
-        let checksum = self.how.sums.then(|| sums::of_rows(&batch, &self.carried, &sifted.without));
+        let checksum = sums::without(wire, &batch, &sifted.without);
         let loaded = batch.num_rows() as u64 - left_out;
         if self.outcome.committed {
             self.outcome.committed_rows += loaded;
@@ -528,10 +525,8 @@ impl Lane for SiftLane<'_> {
 /// Writes all rows of each chunk, and finds out at once or at the end whether the engine takes them.
 pub(super) struct WriteLane<'l> {
     session: &'l Session<'l>,
-    carried: Arc<[Carried]>,
     writer: Box<dyn Write + Send>,
     outcome: &'l mut Outcome,
-    sums: bool,
     /// Rows in a transaction; 0 for all.
     rows_max: u64,
     rows: u64,
@@ -541,16 +536,14 @@ impl<'l> WriteLane<'l> {
     pub(super) fn start(
         session: &'l Session<'_>,
         plan: &Plan,
-        carried: Arc<[Carried]>,
         writer: Box<dyn Write + Send>,
         outcome: &'l mut Outcome,
-        sums: bool,
     ) -> Self {
         let rows_max = match plan.choice.knobs.get(knobs::ROWS_PER_TRANSACTION.name) {
             Some(rows) => rows.parse().unwrap_or(0),
             None => 0,
         };
-        Self { session, carried, writer, outcome, sums, rows_max, rows: 0 }
+        Self { session, writer, outcome, rows_max, rows: 0 }
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<(), Refusal> {
@@ -588,7 +581,7 @@ impl Lane for WriteLane<'_> {
         let Some(batch) = batch_of(wire) else { return Ok(Ack::default()) };
         let written = self.write(&batch);
         written.map_err(|refusal| self.failure(&refusal))?;
-        let checksum = self.sums.then(|| sums::of_batch(&batch, &self.carried));
+        let checksum = wire.checksum.clone();
         Ok(Ack { loaded: batch.num_rows() as u64, checksum, ..Ack::default() })
     }
 

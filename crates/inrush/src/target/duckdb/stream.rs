@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
 use crate::error::{Error, Result};
 use crate::pipe::{Ack, Chunk, Wire};
-use crate::plan::{Plan, Verify};
+use crate::plan::Plan;
 use crate::target::Lane;
 use crate::target::duckdb::connection::{Connection, Refusal};
 use crate::target::duckdb::ddl::{self, quote};
@@ -22,7 +22,6 @@ use crate::target::duckdb::library::{ArrowStream, SUCCESS};
 use crate::target::duckdb::load::Outcome;
 use crate::target::duckdb::session::Session;
 use crate::target::duckdb::sift::Rules;
-use crate::target::duckdb::sums;
 use crate::target::duckdb::types::Carried;
 
 /// The view through which statements see the stream; it goes with the connection.
@@ -236,8 +235,6 @@ pub(super) struct StreamLane<'l> {
     statement: Option<JoinHandle<std::result::Result<u64, Refusal>>>,
     session: &'l Session<'l>,
     outcome: &'l mut Outcome,
-    carried: Arc<[Carried]>,
-    sums: bool,
     rows: u64,
     /// After the statement's end.
     _stream: Stream,
@@ -248,13 +245,13 @@ impl<'l> StreamLane<'l> {
         session: &'l Session<'_>,
         plan: &Plan,
         rules: &Rules,
-        carried: Arc<[Carried]>,
+        carried: &[Carried],
         outcome: &'l mut Outcome,
     ) -> Result<Self> {
         let (to, from) = bounded(WAITING_MAX);
         let is_whole = Arc::new(AtomicBool::new(false));
         let supply = Arriving { from, is_whole: Arc::clone(&is_whole) };
-        let mut stream = Stream::new(plan, &carried, Box::new(supply));
+        let mut stream = Stream::new(plan, carried, Box::new(supply));
         stream.show(session.connection()).map_err(|refusal| session.explain(&refusal))?;
         let sql = format!(
             "INSERT INTO {} ({}) SELECT {} FROM {ROWS}",
@@ -273,8 +270,6 @@ impl<'l> StreamLane<'l> {
             statement: Some(statement),
             session,
             outcome,
-            sums: plan.request.verify == Verify::Checksum,
-            carried,
             rows: 0,
             _stream: stream,
         })
@@ -301,7 +296,7 @@ impl Lane for StreamLane<'_> {
     fn send(&mut self, _chunk: &Chunk, wire: &Wire) -> Result<Ack> {
         let Some(mut batch) = batch_of(wire) else { return Ok(Ack::default()) };
         let rows = batch.num_rows() as u64;
-        let checksum = self.sums.then(|| sums::of_batch(&batch, &self.carried));
+        let checksum = wire.checksum.clone();
         while let Some(to) = &self.to {
             batch = match to.send_timeout(batch, TICK) {
                 Ok(()) => break,

@@ -1,86 +1,25 @@
 //! Sums over values, as they were sent and as they are stored.
 
-use arrow_array::cast::AsArray as _;
-use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 
-use crate::pipe::Checksum;
 use crate::pipe::checksum::Stored;
-use crate::pipe::encode::Typed;
+use crate::pipe::{Checksum, Wire};
 use crate::plan::Plan;
+use crate::target::arrow::add_batch;
 use crate::target::duckdb::connection::{Connection, Refusal, Vector};
 use crate::target::duckdb::ddl::{self, quote};
 use crate::target::duckdb::types::Carried;
 
-/// Sums over all rows of a batch.
-pub(super) fn of_batch(batch: &RecordBatch, carried: &[Carried]) -> Checksum {
-    of_rows(batch, carried, &[])
-}
-
-/// Sums over the rows of a batch but for these, which ascend.
-pub(super) fn of_rows(batch: &RecordBatch, carried: &[Carried], without: &[u32]) -> Checksum {
-    let mut sums = Checksum::new(carried.len());
-    let mut text = Vec::new();
-    for (column, (array, carried)) in batch.columns().iter().zip(carried).enumerate() {
-        let mut left_out = without.iter().peekable();
-        for row in 0..batch.num_rows() {
-            if left_out.next_if(|next| **next as usize == row).is_none() {
-                add(&mut sums, column, array, *carried, row, &mut text);
-            }
-        }
+/// Sums over a wire's rows but for these, where the encoder has summed all of them.
+pub(super) fn without(wire: &Wire, batch: &RecordBatch, rows: &[u32]) -> Option<Checksum> {
+    let all = wire.checksum.as_ref()?;
+    let columns = batch.num_columns();
+    let from: Vec<Option<usize>> = (0..columns).map(Some).collect();
+    let mut left_out = Checksum::new(columns);
+    for row in rows {
+        add_batch(&mut left_out, &batch.slice(*row as usize, 1), &from);
     }
-    sums
-}
-
-fn add(
-    sums: &mut Checksum,
-    column: usize,
-    array: &ArrayRef,
-    carried: Carried,
-    row: usize,
-    text: &mut Vec<u8>,
-) {
-    if array.is_null(row) {
-        return sums.add(column, Stored::Null);
-    }
-    macro_rules! integer {
-        ($type:ty) => {
-            Stored::Integer(array.as_primitive::<$type>().value(row) as i64)
-        };
-    }
-    let stored = match carried {
-        Carried::Boolean => Stored::Integer(array.as_boolean().value(row).into()),
-        Carried::Integer { bits: 8, signed: true } => integer!(Int8Type),
-        Carried::Integer { bits: 8, signed: false } => integer!(UInt8Type),
-        Carried::Integer { bits: 16, signed: true } => integer!(Int16Type),
-        Carried::Integer { bits: 16, signed: false } => integer!(UInt16Type),
-        Carried::Integer { bits: 32, signed: true } => integer!(Int32Type),
-        Carried::Integer { bits: 32, signed: false } => integer!(UInt32Type),
-        Carried::Integer { signed: true, .. } => integer!(Int64Type),
-        Carried::Integer { signed: false, .. } => integer!(UInt64Type),
-        Carried::Float => Stored::Real(array.as_primitive::<Float32Type>().value(row).into()),
-        Carried::Double => Stored::Real(array.as_primitive::<Float64Type>().value(row)),
-        Carried::Decimal { scale, .. } => {
-            let digits = array.as_primitive::<Decimal128Type>().value(row);
-            text.clear();
-            Typed::Decimal { digits, scale }.write(text);
-            Stored::Text(text)
-        }
-        Carried::Date => integer!(Date32Type),
-        Carried::Timestamp { digits: 0 } => integer!(TimestampSecondType),
-        Carried::Timestamp { digits: 3 } => integer!(TimestampMillisecondType),
-        Carried::Timestamp { digits: 9 } => integer!(TimestampNanosecondType),
-        Carried::Timestamp { .. } | Carried::Moment => integer!(TimestampMicrosecondType),
-        Carried::Text | Carried::Json | Carried::Cast => {
-            Stored::Text(array.as_string::<i32>().value(row).as_bytes())
-        }
-        Carried::Bytes => Stored::Bytes(array.as_binary::<i32>().value(row)),
-    };
-    sums.add(column, stored);
+    Some(all.since(&left_out))
 }
 
 /// Sums over the loaded columns of the table as it is now.
@@ -92,7 +31,7 @@ pub(super) fn of_table(
     let columns = plan.choice.columns.iter().zip(carried).map(|(column, carried)| {
         let name = quote(&column.name);
         match carried {
-            Carried::Decimal { .. } | Carried::Json | Carried::Cast => {
+            Carried::Json | Carried::Cast => {
                 format!("CAST({name} AS VARCHAR)")
             }
             _ => name,
@@ -107,7 +46,16 @@ pub(super) fn of_table(
             let vector = chunk.vector(column);
             for row in 0..chunk.rows() {
                 // SAFETY: the row is one of the chunk's, and the column of the type that was asked for.
-                sums.add(column, unsafe { stored(&vector, *carried, row) });
+                unsafe {
+                    if let (Carried::Decimal { precision, .. }, true) =
+                        (carried, vector.is_valid(row))
+                    {
+                        let digits = decimal(&vector, *precision, row).to_le_bytes();
+                        sums.add(column, Stored::Bytes(&digits));
+                    } else {
+                        sums.add(column, stored(&vector, *carried, row));
+                    }
+                }
             }
         }
     }
@@ -144,8 +92,29 @@ unsafe fn stored<'c>(vector: &Vector<'c>, carried: Carried, row: usize) -> Store
             Carried::Float => Stored::Real(vector.value::<f32>(row).into()),
             Carried::Double => Stored::Real(vector.value::<f64>(row)),
             Carried::Bytes => Stored::Bytes(vector.bytes(row)),
-            Carried::Decimal { .. } | Carried::Text | Carried::Json | Carried::Cast => {
-                Stored::Text(vector.bytes(row))
+            // Decimals are the caller's.
+            Carried::Decimal { .. } => Stored::Null,
+            Carried::Text | Carried::Json | Carried::Cast => Stored::Text(vector.bytes(row)),
+        }
+    }
+}
+
+/// All digits of a decimal, which is stored in as many bytes as its precision needs
+/// (<https://duckdb.org/docs/stable/clients/c/vector>).
+///
+/// # Safety
+/// The row is one of the vector's, which is of decimals of this precision.
+unsafe fn decimal(vector: &Vector<'_>, precision: u8, row: usize) -> i128 {
+    // SAFETY: the caller promises.
+    unsafe {
+        match precision {
+            0..=4 => vector.value::<i16>(row).into(),
+            5..=9 => vector.value::<i32>(row).into(),
+            10..=18 => vector.value::<i64>(row).into(),
+            // Halves, as the engine need not align them as we would.
+            _ => {
+                let [low, high] = vector.value::<[u64; 2]>(row);
+                (i128::from(high.cast_signed()) << 64) | i128::from(low)
             }
         }
     }
