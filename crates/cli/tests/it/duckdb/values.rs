@@ -260,3 +260,40 @@ fn some_value(random: &mut Random) -> String {
         _ => format!("{}{:018}", number % 100, number >> 8),
     }
 }
+
+#[test]
+fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
+    let Some(fixture) = fixture() else { return };
+    let path = fixture.path("in.parquet").display().to_string();
+    sql(
+        &fixture,
+        "source.duckdb",
+        &format!(
+            "COPY (SELECT range AS id, CAST(range AS INTEGER) AS small, range / 8 AS size, 'n' || range AS name, \
+             TIMESTAMP '2020-01-01' + INTERVAL (range) SECOND AS t FROM range(10000)) TO '{path}' (FORMAT parquet)"
+        ),
+    );
+    let report = fixture.report(&["in.parquet", "a.duckdb"]);
+    assert_eq!(report["plan"]["strategy"], "duckdb/read-file");
+    assert_eq!(report["rows_loaded"], 10_000);
+    let report = fixture.report(&["in.parquet", "b.duckdb", "--verify", "checksum"]);
+    assert_eq!(report["plan"]["strategy"], "duckdb/arrow");
+    let all = "FROM \"in\" ORDER BY id";
+    assert_eq!(rows(&fixture, "a.duckdb", all), rows(&fixture, "b.duckdb", all));
+    // Where a column may not keep all values, or a key is repeated, inrush reads the file.
+    sql(
+        &fixture,
+        "c.duckdb",
+        "CREATE TABLE \"in\" (id SMALLINT, name VARCHAR, t TIMESTAMP_S, small INTEGER, size DOUBLE)",
+    );
+    let report = fixture.report(&["in.parquet", "c.duckdb"]);
+    assert_eq!(report["plan"]["strategy"], "duckdb/arrow");
+    assert_eq!(lines(&fixture, "c.duckdb", "SELECT count(*) FROM \"in\""), ["10000"]);
+    sql(
+        &fixture,
+        "d.duckdb",
+        "CREATE TABLE \"in\" (id BIGINT PRIMARY KEY, small INTEGER, size DOUBLE, name VARCHAR, t TIMESTAMP); INSERT INTO \"in\" VALUES (77, 0, 0, '', NULL)",
+    );
+    let load = ["in.parquet", "d.duckdb", "--if-exists", "append"];
+    fixture.refuses(&load).says(&["row 78", "'77': this key is there already"]);
+}

@@ -36,3 +36,4 @@ pub(super) const ROWS_PER_TRANSACTION: Knob = Knob {
 pub(super) static STREAM: [Knob; 4] = [THREADS, MEMORY_LIMIT, STORAGE_VERSION, SIFT];
 pub(super) static ROWS: [Knob; 5] =
     [THREADS, MEMORY_LIMIT, STORAGE_VERSION, SIFT, ROWS_PER_TRANSACTION];
+pub(super) static FILE: [Knob; 3] = [THREADS, MEMORY_LIMIT, STORAGE_VERSION];

@@ -11,11 +11,13 @@ use crate::plan::{
     Action, Durability, Facts, IfExists, Lesson, OnConflict, Plan, Request, TableFacts, Verify,
 };
 use crate::target::duckdb::appender::AppendWriter;
+use crate::target::duckdb::connection::Cause;
 use crate::target::duckdb::ddl::{self, quote};
 use crate::target::duckdb::encode;
 use crate::target::duckdb::facts::{self, IN_MEMORY};
 use crate::target::duckdb::knobs;
 use crate::target::duckdb::prepared::PreparedWriter;
+use crate::target::duckdb::read_file;
 use crate::target::duckdb::session::Session;
 use crate::target::duckdb::sift::{Rules, SiftLane, Sifting, Write, WriteLane};
 use crate::target::duckdb::stream::StreamLane;
@@ -32,6 +34,8 @@ pub(super) enum Way {
     Appender,
     /// A prepared INSERT, run once a row.
     Prepared,
+    /// The engine reads the files.
+    ReadFile,
 }
 
 /// The table that is there and stays as it is defined; none where the load makes one.
@@ -45,6 +49,11 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     let kept = kept_table(request, facts);
     let conflicts = request.on_conflict != OnConflict::Fail;
     let changes = matches!(request.on_conflict, OnConflict::Update | OnConflict::Replace);
+    if way == Way::ReadFile
+        && let Some(fit) = read_file::unfit(request, facts)
+    {
+        return fit;
+    }
     if let Some(table) = kept
         && changes
         && table.unique_keys.len() + usize::from(!table.primary_key.is_empty()) > 1
@@ -80,7 +89,7 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     if conflicts || keyed && !facts.source.seekable {
         knobs.suggest(knobs::SIFT.name, "on");
     }
-    if conflicts && knobs.word(knobs::SIFT.name) == "off" {
+    if conflicts && !is_sifted(knobs) {
         return unusable("--on-conflict asks the engine of each chunk (sift=on)".to_owned());
     }
     let is_memory = facts.target.settings.contains_key(IN_MEMORY);
@@ -141,6 +150,8 @@ pub(super) struct Outcome {
     /// Something was committed before the end, because the plan says so.
     pub(super) committed: bool,
     pub(super) committed_rows: u64,
+    /// What the engine reads by itself it refuses, or would change.
+    gave_up: bool,
 }
 
 impl<'a> DuckLoad<'a> {
@@ -233,6 +244,17 @@ impl<'a> DuckLoad<'a> {
 }
 
 impl Load for DuckLoad<'_> {
+    fn hand_over(&mut self) -> Result<Option<u64>> {
+        if self.way != Way::ReadFile {
+            return Ok(None);
+        }
+        let read = read_file::run(self.session.connection(), self.plan);
+        read.map(Some).map_err(|refusal| {
+            self.outcome.gave_up = refusal.cause != Cause::Interrupt;
+            self.session.explain(&refusal)
+        })
+    }
+
     fn encoder(&self) -> Box<dyn Encode> {
         encode::encoder(Arc::clone(&self.shape), self.plan, &self.carried)
     }
@@ -248,7 +270,7 @@ impl Load for DuckLoad<'_> {
             _ => {
                 let connection = session.connection();
                 let writer: Option<Box<dyn Write + Send>> = match way {
-                    Way::Arrow => None,
+                    Way::Arrow | Way::ReadFile => None,
                     Way::Appender => {
                         let opened = AppendWriter::open(connection, plan, carried);
                         Some(Box::new(opened.map_err(|refusal| session.explain(&refusal))?))
@@ -349,6 +371,9 @@ impl Load for DuckLoad<'_> {
     fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
         let on = Lesson::Knob(knobs::SIFT.name, "on");
         match ended_by {
+            _ if self.way == Way::ReadFile => {
+                (self.outcome.gave_up || self.outcome.refused).then_some(Lesson::GaveUp)
+            }
             _ if self.is_sifted() || self.session.is_stopped() => None,
             _ if self.outcome.refused => Some(on),
             Ended::ByRows | Ended::BySurprise if self.is_checked_by_engine() => Some(on),

@@ -10,6 +10,7 @@ mod knobs;
 mod library;
 mod load;
 mod prepared;
+mod read_file;
 mod session;
 mod sift;
 mod stream;
@@ -39,7 +40,13 @@ struct Duck {
     knobs: &'static [Knob],
 }
 
-static STRATEGIES: [&dyn Strategy; 3] = [
+static STRATEGIES: [&dyn Strategy; 4] = [
+    &Duck {
+        way: Way::ReadFile,
+        id: "duckdb/read-file",
+        about: "DuckDB reads Parquet files by itself, where the table's columns keep what is in them",
+        knobs: &knobs::FILE,
+    },
     &Duck {
         way: Way::Arrow,
         id: "duckdb/arrow",

@@ -44,12 +44,11 @@ impl PreparedWriter {
             })
             .collect();
         let sql = format!(
-            "INSERT INTO {} ({}) SELECT {} FROM (SELECT {}) {}{}",
+            "INSERT INTO {} ({}) SELECT {} FROM (SELECT {}) given{}",
             quote(ddl::table(plan)),
             ddl::columns(plan),
             rules.checked_values(),
             types.join(", "),
-            crate::target::duckdb::stream::ROWS,
             ddl::on_conflict(plan)
         );
         Ok(Self {

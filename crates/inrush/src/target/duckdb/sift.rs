@@ -207,7 +207,7 @@ impl Rules {
 
     /// The loaded columns' values, made of the rows of `given`; a statement with them fails at a value that would change.
     pub(super) fn checked_values(&self) -> String {
-        self.checked.join(", ").replace("given.", &format!("{ROWS}."))
+        self.checked.join(", ")
     }
 
     /// The query that finds the rows to look at: their number, which rule they break, and for each key the first row with the same

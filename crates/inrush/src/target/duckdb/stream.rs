@@ -254,7 +254,7 @@ impl<'l> StreamLane<'l> {
         let mut stream = Stream::new(plan, carried, Box::new(supply));
         stream.show(session.connection()).map_err(|refusal| session.explain(&refusal))?;
         let sql = format!(
-            "INSERT INTO {} ({}) SELECT {} FROM {ROWS}",
+            "INSERT INTO {} ({}) SELECT {} FROM {ROWS} given",
             quote(ddl::table(plan)),
             ddl::columns(plan),
             rules.checked_values()
