@@ -11,14 +11,14 @@ use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
-#[cfg(feature = "arrow")]
+#[cfg(all(feature = "files", feature = "parquet"))]
 mod arrow;
 #[cfg(feature = "channel")]
 mod channel;
 mod console;
-#[cfg(any(feature = "arrow", feature = "mysql", feature = "postgres"))]
+#[cfg(any(all(feature = "files", feature = "parquet"), feature = "mysql", feature = "postgres"))]
 mod digits;
-#[cfg(any(feature = "arrow", feature = "files", feature = "sqlite"))]
+#[cfg(any(feature = "files", feature = "sqlite"))]
 mod double;
 #[cfg(feature = "files")]
 mod files;
