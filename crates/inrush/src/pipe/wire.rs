@@ -8,7 +8,7 @@ pub enum Home {
     /// In [`super::Chunk::bytes`].
     Chunk,
     /// In a column of the chunk's batch.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     Column(u16),
     /// In [`Wire::values`].
     Wire,

@@ -26,6 +26,7 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
                 name: column.name.clone(),
                 pinned: !column.strict,
                 bytes: column.ty == DataType::Binary,
+                is_textual: true,
             })
             .collect(),
         nul_fault: None,
@@ -159,7 +160,12 @@ fn absent_columns_are_null_and_required_ones_are_not() {
         fields: vec![vec![0]],
         columns: shape_columns
             .iter()
-            .map(|c| ShapeColumn { name: c.name.clone(), pinned: true, bytes: false })
+            .map(|c| ShapeColumn {
+                name: c.name.clone(),
+                pinned: true,
+                bytes: false,
+                is_textual: true,
+            })
             .collect(),
         nul_fault: None,
         found_max: 9,
