@@ -6,7 +6,7 @@ use arrow_schema::{DataType, TimeUnit};
 use inrush_scan::Dialect;
 
 use super::*;
-use crate::pipe::encode::{Encode, Grammar, Shape, ShapeColumn, encoder};
+use crate::pipe::encode::{Grammar, Shape, ShapeColumn, encoder};
 use crate::plan::Type;
 
 fn column(from: usize, ty: DataType, strict: bool) -> ArrowColumn {
