@@ -18,7 +18,7 @@ FUZZ_S ?= 60
 CASES ?= 10000
 SMOKE_RESULTS := target/bench-smoke
 
-TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15
+TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15 ferretdb-1.24
 ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgres-16 postgres-17 postgres-18
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
@@ -32,9 +32,9 @@ help: ## list the targets
 test: deps fmt lint doc doctest bench-smoke ## the one check: everything below up to doctest, bench-smoke, then all tests
 	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked
 
-test-all-servers: deps ## the tests against servers, with all versions of MySQL, MariaDB and PostgreSQL
+test-all-servers: deps ## the tests against servers, with all versions of MySQL, MariaDB, PostgreSQL and FerretDB
 	@scripts/servers.sh $(ALL_SERVERS)
-	$(WITH_SERVERS) $(ALL_SERVERS) -- cargo nextest run --workspace --locked -E 'test(/mysql|postgres/)'
+	$(WITH_SERVERS) $(ALL_SERVERS) -- cargo nextest run --workspace --locked -E 'test(/mysql|postgres|mongodb/)'
 
 deps: ## install what is missing: system packages, toolchain, nextest, servers, test data
 	@scripts/deps.sh

@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 NEXTEST_VERSION=0.9.151
 # The servers that `make test` starts.
-SERVERS=(mariadb-10.11 mysql-8.0 postgres-15)
+SERVERS=(mariadb-10.11 mysql-8.0 postgres-15 ferretdb-1.24)
 CARGO_BIN="${CARGO_HOME:-$HOME/.cargo}/bin"
 PATH="$PATH:$CARGO_BIN"
 
