@@ -170,6 +170,8 @@ pub struct TableFacts {
     pub storage: Option<String>,
     /// The columns that can be written, in order.
     pub columns: Vec<Column>,
+    /// Whether rows may have any columns: those are the source's then, and none of them is pinned by the table.
+    pub takes_any: bool,
     /// Whether names in a source's header have to be the columns' names: else a header without any of them is taken by position.
     pub by_name: bool,
     /// Columns that a row has to say something of: they take no NULL and have no default. Empty where the target tells so row by

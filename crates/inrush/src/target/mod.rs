@@ -11,14 +11,19 @@ use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
-#[cfg(feature = "arrow")]
+#[cfg(all(feature = "files", feature = "parquet"))]
 mod arrow;
 #[cfg(feature = "channel")]
 mod channel;
 mod console;
-#[cfg(any(feature = "arrow", feature = "mysql", feature = "postgres"))]
+#[cfg(any(
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "postgres",
+    all(feature = "files", feature = "parquet")
+))]
 mod digits;
-#[cfg(any(feature = "arrow", feature = "files", feature = "sqlite"))]
+#[cfg(any(feature = "files", feature = "mongodb", feature = "sqlite"))]
 mod double;
 #[cfg(feature = "duckdb")]
 mod duckdb;
@@ -26,20 +31,22 @@ mod duckdb;
 mod files;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod folder;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 mod hex;
 mod knob;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 mod staging;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod statement;
-#[cfg(any(feature = "files", feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "files", feature = "mongodb", feature = "mysql", feature = "postgres"))]
 mod way;
 
 pub use console::{Console, Row, Setting};
@@ -53,6 +60,8 @@ pub static ALL: &[&dyn Target] = &[
     &mysql::Mysql,
     #[cfg(feature = "postgres")]
     &postgres::Postgres,
+    #[cfg(feature = "mongodb")]
+    &mongodb::Mongodb,
     #[cfg(feature = "duckdb")]
     &duckdb::DuckDb,
     #[cfg(feature = "files")]
@@ -97,11 +106,27 @@ pub trait Target: Sync {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>>;
 
+    /// How a server gets a database of this name, which is a word, and gets rid of it; `None` where a database is a file.
+    fn own_database(&self, _name: &str) -> Option<OwnDatabase> {
+        None
+    }
+
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;
 
     /// The engine's type for a column of a table that the load makes.
     fn spell(&self, column: &Column, plan: &Plan) -> String;
+}
+
+/// A database that somebody needs for a while. Its statements are for a [`Console`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnDatabase {
+    /// The database in which the statements run; `None` for the one that the server's own URL names.
+    pub enter: Option<String>,
+    /// What makes it.
+    pub make: String,
+    /// What drops it, whether or not it is there.
+    pub drop: String,
 }
 
 /// Where a database is. Shows itself without the password.
