@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::target::Row;
 use crate::target::duckdb::library::{
     ChunkHandle, ConfigHandle, ConnectionHandle, DatabaseHandle, Library, RawResult, RawString,
     SUCCESS, StatementHandle, VectorHandle, kind,
@@ -400,19 +401,19 @@ impl Answer {
     }
 
     /// Hands out rows as text. Values of other kinds than text, numbers and booleans have no text here, and are given as such.
-    pub(super) fn texts(&mut self, row: &mut dyn FnMut(&[Option<&[u8]>])) {
+    pub(super) fn texts(&mut self, row: &mut dyn FnMut(&Row<'_>)) {
         let kinds: Vec<c_int> = (0..self.columns()).map(|column| self.kind(column)).collect();
         while let Some(chunk) = self.chunk() {
             let vectors: Vec<Vector> =
                 (0..kinds.len()).map(|column| chunk.vector(column)).collect();
             for index in 0..chunk.rows() {
-                let texts: Vec<Option<std::borrow::Cow<'_, [u8]>>> = vectors
+                let texts: Vec<_> = vectors
                     .iter()
                     .zip(&kinds)
                     // SAFETY: the vector is the chunk's, has the column's type, and the row is one of the chunk's.
                     .map(|(vector, kind)| unsafe { vector.text(*kind, index) })
                     .collect();
-                let values: Vec<Option<&[u8]>> = texts.iter().map(|text| text.as_deref()).collect();
+                let values: Vec<_> = texts.iter().map(Option::as_deref).collect();
                 row(&values);
             }
         }
