@@ -210,6 +210,7 @@ impl Ship {
                 "postgres" => {
                     format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
                 }
+                "mssql" => format!("CREATE DATABASE {name}"),
                 _ => format!("CREATE DATABASE {name} CHARACTER SET utf8"),
             },
             stop,
@@ -229,9 +230,11 @@ impl Ship {
 
     fn execute(&self, statement: &str, stop: &AtomicBool) -> Result<()> {
         let mut base = self.base.clone();
-        if self.family == "mysql" {
-            // Any database will do to make another from, and everybody may enter this one.
-            base.set_path("information_schema");
+        // Any database will do to make another from, and everybody may enter these.
+        match self.family.as_str() {
+            "mysql" => base.set_path("information_schema"),
+            "mssql" => base.set_path("master"),
+            _ => {}
         }
         let (target, location) = crate::target::find(base.as_str())?;
         let mut console = target.console(&location, stop)?;

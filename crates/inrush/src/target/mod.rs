@@ -14,7 +14,7 @@ use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, 
 #[cfg(feature = "channel")]
 mod channel;
 mod console;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres"))]
 mod digits;
 #[cfg(any(feature = "files", feature = "sqlite"))]
 mod double;
@@ -22,20 +22,22 @@ mod double;
 mod files;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod folder;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres"))]
 mod hex;
 mod knob;
+#[cfg(feature = "mssql")]
+mod mssql;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres"))]
 mod staging;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres"))]
 mod statement;
-#[cfg(any(feature = "files", feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "files", feature = "mssql", feature = "mysql", feature = "postgres"))]
 mod way;
 
 pub use console::{Console, Row, Setting};
@@ -49,6 +51,8 @@ pub static ALL: &[&dyn Target] = &[
     &mysql::Mysql,
     #[cfg(feature = "postgres")]
     &postgres::Postgres,
+    #[cfg(feature = "mssql")]
+    &mssql::Mssql,
     #[cfg(feature = "files")]
     &files::Files,
 ];

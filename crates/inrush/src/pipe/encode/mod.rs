@@ -107,7 +107,7 @@ pub(crate) struct BadValue<'a> {
     pub wanted: &'a str,
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 impl BadValue<'_> {
     /// NULL where the column takes none.
     pub(crate) fn null(column: usize) -> Self {
