@@ -40,6 +40,9 @@ mod json;
 mod keys;
 /// Loads that go well, and the options that say how.
 mod load;
+/// SQL Server, by a double that speaks its protocol.
+#[cfg(feature = "mssql")]
+mod mssql;
 /// MySQL and MariaDB, on real servers.
 mod mysql;
 /// PostgreSQL, on real servers.

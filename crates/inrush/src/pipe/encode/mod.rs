@@ -155,15 +155,9 @@ pub(crate) struct BadValue<'a> {
     pub wanted: &'a str,
 }
 
-#[cfg(any(
-    feature = "arrow",
-    feature = "mongodb",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "sqlite"
-))]
 impl BadValue<'_> {
     /// NULL where the column takes none.
+    #[cfg_attr(not(feature = "targets"), allow(dead_code))]
     pub(crate) fn null(column: usize) -> Self {
         Self { column, code: Code::NotNull, wanted: "a value" }
     }
