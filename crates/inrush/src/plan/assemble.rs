@@ -71,7 +71,7 @@ fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
     let known: Option<Vec<String>> = target_facts
         .table
         .as_ref()
-        .filter(|_| request.if_exists != IfExists::Replace)
+        .filter(|table| request.if_exists != IfExists::Replace && !table.takes_any)
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
     let (source, source_facts) = Source::open(&places, &request.dialect, known.as_deref(), stop)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -158,7 +158,13 @@ pub(crate) struct BadValue<'a> {
     pub wanted: &'a str,
 }
 
-#[cfg(any(feature = "arrow", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "arrow",
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 impl BadValue<'_> {
     /// NULL where the column takes none.
     pub(crate) fn null(column: usize) -> Self {
