@@ -338,6 +338,37 @@ pub(super) fn found_by_lane(
     faults.iter().map(found).collect()
 }
 
+/// Values of a batch as text.
+#[cfg(all(feature = "files", feature = "parquet"))]
+pub(crate) struct Texts<'a>(Vec<Column<'a>>);
+
+#[cfg(all(feature = "files", feature = "parquet"))]
+impl<'a> Texts<'a> {
+    /// Of columns that have a view.
+    pub(crate) fn of(batch: &'a RecordBatch) -> Self {
+        Self((0..batch.num_columns()).map(|at| Column::of(batch, at, true, false)).collect())
+    }
+
+    /// Appends a value; false where it is NULL.
+    pub(crate) fn push(&self, column: usize, row: usize, out: &mut Vec<u8>) -> bool {
+        let column = &self.0[column];
+        if column.is_null(row) {
+            return false;
+        }
+        match (&column.view, column.typed(row)) {
+            (View::Text(offsets) | View::Bytes(offsets), _) => {
+                let (_, span) = column.place(offsets, row);
+                out.extend_from_slice(
+                    &column.data[span.at as usize..(span.at + span.len) as usize],
+                );
+            }
+            (_, Some(typed)) => typed.write(out),
+            (_, None) => return false,
+        }
+        true
+    }
+}
+
 /// A row as an object of JSON, on a line.
 pub(super) fn object(chunk: &Chunk, row: usize) -> Vec<u8> {
     let Some(batch) = &chunk.batch else { return Vec::new() };

@@ -21,6 +21,9 @@ use crate::pipe::reject::Found;
 use crate::pipe::{Chunk, Code, RowFault, Wire};
 
 #[cfg(feature = "parquet")]
+#[cfg(all(feature = "files", feature = "parquet"))]
+pub(crate) use columns::Texts;
+#[cfg(feature = "arrow")]
 pub(crate) use columns::{column_data, is_viewed};
 pub(crate) use json::{Json, inner};
 pub(crate) use row::{Day, Moment, Row, Typed, has_whole_digits};
