@@ -51,16 +51,17 @@ impl Refusal {
     /// From a message of the library: what kind of error, then what happened, then perhaps advice or the line of the statement.
     pub(super) fn new(message: &str) -> Self {
         let cause = CAUSES.iter().find(|(words, _)| message.starts_with(words));
+        // The appender puts its own words in front.
+        let cause = cause
+            .map(|(_, cause)| *cause)
+            .or_else(|| message.starts_with("Failed to append: ").then_some(Cause::Constraint));
         let is_kind = |kind: &str| kind.chars().all(|c| c.is_ascii_alphabetic() || c == ' ');
         let what = match message.split_once(" Error: ") {
             Some((kind, what)) if is_kind(kind) => what,
             _ => message,
         };
         let what = what.split("\n\n").next().unwrap_or(what).trim_end();
-        Self {
-            cause: cause.map_or(Cause::Other, |(_, cause)| *cause),
-            message: what.replace('\n', " "),
-        }
+        Self { cause: cause.unwrap_or(Cause::Other), message: what.replace('\n', " ") }
     }
 
     /// Whether rows are to blame.

@@ -115,7 +115,7 @@ fn is_there(named: &Path, real: &Path) -> Result<bool> {
                 .advise(format!("remove it, and inrush makes the database: rm {shown}")))
         }
         Ok(_) => Ok(true),
-        Err(_) if !directory(real).is_dir() => Err(no_directory(real)),
+        Err(_) if !directory(real).is_dir() => Err(no_directory(&follow_link(named))),
         Err(_) => {
             refuse_leftovers(named, real)?;
             Ok(false)

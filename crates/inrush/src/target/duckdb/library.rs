@@ -266,7 +266,7 @@ pub(super) fn library(wanted: Option<&Path>) -> Result<&'static Library> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(library) = *loaded {
         return match wanted {
-            Some(wanted) if !is_same(wanted, &library.path) => Err(Error::usage(format!(
+            Some(wanted) if !is_same(&inside(wanted), &library.path) => Err(Error::usage(format!(
                 "--duckdb-lib {}: this process uses {} already",
                 wanted.display(),
                 library.path.display()

@@ -215,9 +215,14 @@ impl Rules {
     fn query(&self) -> String {
         let all = || self.values.iter().chain(&self.defaults);
         let values: Vec<String> = all().map(|(name, value)| format!("{value} AS {name}")).collect();
+        // A scan of a stream asks it for the columns that a query needs, and the library's own streams have no ear for that: the first
+        // ones would be taken for them. So every column is part of the answer.
+        let seen = self.values.iter().map(|(name, _)| format!("CAST({name} IS NULL AS INTEGER)"));
+        let seen: Vec<String> = seen.collect();
         let mut sql = format!(
-            "WITH given AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, * FROM {ROWS}), \
-             made AS (SELECT given.{NUMBER}, {}, {} AS \"inrush given\" FROM given)",
+            "WITH given AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, {} AS \"inrush seen\", * FROM {ROWS}), \
+             made AS (SELECT given.{NUMBER}, given.\"inrush seen\", {}, {} AS \"inrush given\" FROM given)",
+            seen.join(" + "),
             values.join(", "),
             self.cases(true)
         );
@@ -235,8 +240,10 @@ impl Rules {
                 same.join(" AND ")
             ));
         }
-        let mut columns =
-            vec![format!("{NUMBER} AS number"), "\"inrush fault\" AS fault".to_owned()];
+        let mut columns = vec![
+            format!("{NUMBER} AS number, \"inrush seen\" AS seen"),
+            "\"inrush fault\" AS fault".to_owned(),
+        ];
         let mut suspect = vec!["fault IS NOT NULL".to_owned()];
         for (index, key) in self.keys.iter().enumerate() {
             let names = ddl::list(key);
@@ -267,6 +274,7 @@ impl Rules {
             shown.push(format!("CAST(first{index} AS VARCHAR)"));
             shown.push(format!("CAST(taken{index} AS VARCHAR)"));
         }
+        shown.push("CAST(seen AS VARCHAR)".to_owned());
         sql.push_str(&format!(
             " SELECT {} FROM (SELECT {} FROM judged) WHERE {} ORDER BY number",
             shown.join(", "),
@@ -471,7 +479,8 @@ impl<'l> SiftLane<'l> {
             .rows(&self.query)?
             .iter()
             .filter_map(|row| {
-                let keys = row[2..].chunks_exact(2);
+                // What is behind the keys has done its work.
+                let keys = row[2..row.len() - 1].chunks_exact(2);
                 Some(Suspect {
                     row: number(&row[0])?,
                     rule: row[1].as_deref().and_then(|text| text.parse().ok()),
