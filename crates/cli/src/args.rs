@@ -186,8 +186,11 @@ pub(crate) struct LoadArgs {
     pub(crate) inference: inrush::plan::Inference,
 
     /// The input's format [default: told by its content]
-    #[arg(long, value_name = "csv|tsv", help_heading = "Input")]
+    #[arg(long, value_name = "csv|tsv|jsonl|json|parquet|arrow", help_heading = "Input")]
     pub(crate) format: Option<inrush::plan::Format>,
+    /// Make columns a.b, a.c of nested values [default: they are JSON]
+    #[arg(long, help_heading = "Input")]
+    pub(crate) flatten: bool,
     /// The character between fields, or a name: tab, comma, semicolon, pipe, space [default: sniffed]
     #[arg(long, value_name = "C", help_heading = "Input")]
     pub(crate) delimiter: Option<String>,

@@ -77,6 +77,7 @@ fn dialect(args: &LoadArgs) -> Result<DialectRequest> {
     };
     Ok(DialectRequest {
         format: args.format,
+        flatten: args.flatten,
         delimiter: maybe(&args.delimiter, "--delimiter")?,
         quote: or_none(&args.quote, "--quote")?,
         escape: or_none(&args.escape, "--escape")?,

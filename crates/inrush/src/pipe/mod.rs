@@ -18,7 +18,7 @@ pub(crate) mod run;
 mod wire;
 
 pub use checksum::Checksum;
-pub use chunk::{Chunk, Origin};
+pub use chunk::{Chunk, Origin, Part};
 pub use encode::{Encode, Encoded};
 pub(crate) use meter::Meter;
 pub use meter::{Phase, Progress, Stage};

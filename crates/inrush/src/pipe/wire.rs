@@ -8,7 +8,7 @@ pub enum Home {
     /// In [`super::Chunk::bytes`].
     Chunk,
     /// In a column of the chunk's batch.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     Column(u16),
     /// In [`Wire::values`].
     Wire,
@@ -60,6 +60,12 @@ pub struct Wire {
     pub values: Vec<u8>,
     /// Statement text or protocol bytes.
     pub bytes: Vec<u8>,
+    /// The rows as columns.
+    #[cfg(feature = "arrow")]
+    pub batch: Option<arrow_array::RecordBatch>,
+    /// Sums over the rows' values, where there are no cells to take them from.
+    #[cfg(feature = "arrow")]
+    pub checksum: Option<super::Checksum>,
 }
 
 /// A place in a wire, to come back to when a row turns out bad.
@@ -94,6 +100,11 @@ impl Wire {
         self.cells.clear();
         self.values.clear();
         self.bytes.clear();
+        #[cfg(feature = "arrow")]
+        {
+            self.batch = None;
+            self.checksum = None;
+        }
     }
 
     /// Gives back what one outsized chunk made it grow to.

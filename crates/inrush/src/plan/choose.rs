@@ -134,7 +134,9 @@ pub fn choose(
         encoders,
         chunk_bytes,
         parcels,
-        memory_ceiling_bytes: parcels as u64 * parcel_bytes + memory.fixed_bytes,
+        memory_ceiling_bytes: parcels as u64 * parcel_bytes
+            + memory.fixed_bytes
+            + facts.source.memory_bytes,
         reasons,
         hints,
     })
@@ -232,7 +234,7 @@ fn made_columns(
             name: field.name.clone(),
             ty: if text { Type::Text } else { field.ty },
             declared: None,
-            pinned: text,
+            pinned: text || field.is_declared,
             required: request.primary_key.iter().any(|key| key.eq_ignore_ascii_case(&field.name)),
         })
         .collect();
@@ -493,7 +495,7 @@ mod tests {
     use crate::target::find;
 
     fn field(name: &str, ty: Type) -> FieldFacts {
-        FieldFacts { name: name.to_owned(), ty, spoiler: None }
+        FieldFacts { name: name.to_owned(), ty, spoiler: None, is_declared: false }
     }
 
     fn facts() -> Facts {
@@ -506,6 +508,7 @@ mod tests {
                 bytes: Some(1_000),
                 seekable: true,
                 repeats: Default::default(),
+                memory_bytes: 0,
             },
             target: TargetFacts {
                 engine: "SQLite".to_owned(),

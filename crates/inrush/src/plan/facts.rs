@@ -33,6 +33,8 @@ pub struct SourceFacts {
     pub seekable: bool,
     /// Rows whose key is an earlier row's, where a try at the load has found them.
     pub repeats: Arc<Repeats>,
+    /// What reading it takes in memory besides chunks.
+    pub memory_bytes: u64,
 }
 
 impl SourceFacts {
@@ -109,6 +111,8 @@ pub struct FieldFacts {
     pub ty: Type,
     /// Why a narrower type that nearly all values fit was not taken.
     pub spoiler: Option<Spoiler>,
+    /// Whether the type is the input's own word, and no guess.
+    pub is_declared: bool,
 }
 
 /// What keeps a column from a narrower type.

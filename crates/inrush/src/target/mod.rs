@@ -11,12 +11,14 @@ use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
+#[cfg(feature = "arrow")]
+mod arrow;
 #[cfg(feature = "channel")]
 mod channel;
 mod console;
-#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "arrow", feature = "mongodb", feature = "mysql", feature = "postgres"))]
 mod digits;
-#[cfg(any(feature = "files", feature = "mongodb", feature = "sqlite"))]
+#[cfg(any(feature = "arrow", feature = "files", feature = "mongodb", feature = "sqlite"))]
 mod double;
 #[cfg(feature = "files")]
 mod files;
