@@ -452,7 +452,7 @@ impl Load for MongoLoad<'_> {
         let mut lanes: Vec<Box<dyn Lane + '_>> = Vec::new();
         for _ in 0..self.plan.choice.lanes {
             let own = self.session.another(self.stop)?;
-            lanes.push(Box::new(InsertLane::new(own, errand.clone(), &self.shared)));
+            lanes.push(Box::new(InsertLane::new(own, self.stop, errand.clone(), &self.shared)));
         }
         Ok(lanes)
     }
