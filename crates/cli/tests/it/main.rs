@@ -38,6 +38,8 @@ mod json;
 mod keys;
 /// Loads that go well, and the options that say how.
 mod load;
+/// MongoDB, on what speaks its protocol.
+mod mongodb;
 /// MySQL and MariaDB, on real servers.
 mod mysql;
 /// PostgreSQL, on real servers.
