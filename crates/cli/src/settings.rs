@@ -64,6 +64,7 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
         max_rejects: args.max_rejects,
         rejects: args.rejects.clone(),
         verify: args.verify,
+        duckdb_lib: args.duckdb_lib.clone(),
     })
 }
 

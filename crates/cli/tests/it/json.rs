@@ -186,6 +186,12 @@ fn one_broken_element_costs_one_row_of_an_array() {
     assert_eq!(fixture.table("t.db", "t"), rows![[1], [4]]);
     let aside = String::from_utf8(fixture.read("t.rejects.jsonl")).unwrap();
     assert_eq!(aside.lines().count(), 2, "{aside}");
+    // The brackets around the records belong to none.
+    fixture.write("last.json", "[\n{\"a\":1},\n{\"a\":tru}\n]\n");
+    fixture.load(&["last.json", "t.db", "--max-rejects", "1"]).exits(3);
+    assert_eq!(fixture.read("last.rejects.jsonl"), b"{\"a\":tru}\n");
+    fixture.write("one.json", "[[1, 2]]").load(&["one.json", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "one"), rows![[1, 2]]);
 }
 
 #[test]

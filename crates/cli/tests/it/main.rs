@@ -28,6 +28,8 @@ mod columns;
 mod commands;
 /// How a file is written: found by looking, or as told.
 mod dialects;
+/// DuckDB, through its library.
+mod duckdb;
 /// CSV and JSON Lines files as targets.
 mod files;
 /// Several files, patterns, pipes.

@@ -23,4 +23,6 @@ pub use encode::{Encode, Encoded};
 pub(crate) use meter::Meter;
 pub use meter::{Phase, Progress, Stage};
 pub use reject::{Code, Reject};
+#[cfg(feature = "parquet")]
+pub use wire::RowGroup;
 pub use wire::{Ack, Cell, Home, RowFault, RowMark, Span, Wire};

@@ -509,6 +509,7 @@ mod tests {
                 seekable: true,
                 repeats: Default::default(),
                 memory_bytes: 0,
+                parquet: None,
             },
             target: TargetFacts {
                 engine: "SQLite".to_owned(),

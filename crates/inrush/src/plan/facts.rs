@@ -1,6 +1,7 @@
 //! What was found before a choice is made: of the source, of the target, of the machine.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::plan::schema::{Column, Type};
@@ -35,6 +36,9 @@ pub struct SourceFacts {
     pub repeats: Arc<Repeats>,
     /// What reading it takes in memory besides chunks.
     pub memory_bytes: u64,
+    /// The inputs, where all are Parquet files of the same columns in the same order, none of them taken apart: what an engine may
+    /// read by itself.
+    pub parquet: Option<Vec<PathBuf>>,
 }
 
 impl SourceFacts {

@@ -52,6 +52,8 @@ pub struct Request {
     pub rejects: Option<PathBuf>,
     /// How the loaded rows are verified.
     pub verify: Verify,
+    /// Where DuckDB's library is; `None` looks for it.
+    pub duckdb_lib: Option<PathBuf>,
 }
 
 impl Request {

@@ -205,6 +205,7 @@ impl Source {
             seekable,
             repeats: Arc::default(),
             memory_bytes: 0,
+            parquet: None,
         };
         Ok((source, facts))
     }

@@ -90,8 +90,8 @@ fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
 }
 
 /// Whether records are arrays: the first that is either decides.
-pub(super) fn are_arrays(text: &[u8], layout: JsonLayout) -> bool {
-    let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: false }, text);
+fn are_arrays(text: &[u8], is_whole: bool, layout: JsonLayout) -> bool {
+    let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: is_whole }, text);
     let mut members = Vec::new();
     while let Some(record) = scanner.next(&mut members) {
         match (record.fault, record.kind) {
@@ -127,7 +127,8 @@ impl Source {
             head.input.lines_before = json_lines(&head.text[..body_at]);
         }
         let body = |head: &Head| head.input.body_at as usize;
-        let is_positional = are_arrays(&heads[0].text[body(&heads[0])..], layouts[0]);
+        let is_positional =
+            are_arrays(&heads[0].text[body(&heads[0])..], heads[0].whole, layouts[0]);
         let json = Json { layouts, places: HashMap::new(), flatten: request.flatten };
         let source = Source {
             inputs: heads.iter().map(|head| head.input.clone()).collect(),
@@ -211,6 +212,7 @@ impl Source {
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
             repeats: Arc::default(),
             memory_bytes: 0,
+            parquet: None,
         };
         Ok((source, facts))
     }

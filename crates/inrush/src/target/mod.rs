@@ -11,15 +11,22 @@ use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
-#[cfg(feature = "arrow")]
+#[cfg(all(feature = "files", feature = "parquet"))]
 mod arrow;
 #[cfg(feature = "channel")]
 mod channel;
 mod console;
-#[cfg(any(feature = "arrow", feature = "mongodb", feature = "mysql", feature = "postgres"))]
+#[cfg(any(
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "postgres",
+    all(feature = "files", feature = "parquet")
+))]
 mod digits;
-#[cfg(any(feature = "arrow", feature = "files", feature = "mongodb", feature = "sqlite"))]
+#[cfg(any(feature = "files", feature = "mongodb", feature = "sqlite"))]
 mod double;
+#[cfg(feature = "duckdb")]
+mod duckdb;
 #[cfg(feature = "files")]
 mod files;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -55,6 +62,8 @@ pub static ALL: &[&dyn Target] = &[
     &postgres::Postgres,
     #[cfg(feature = "mongodb")]
     &mongodb::Mongodb,
+    #[cfg(feature = "duckdb")]
+    &duckdb::DuckDb,
     #[cfg(feature = "files")]
     &files::Files,
 ];
@@ -229,11 +238,20 @@ pub struct Memory {
 /// A load under way. The steps, in order:
 ///
 /// 1. [`Strategy::begin`] gave it.
-/// 2. [`Load::encoder`] as often as there are encoder threads, and [`Load::lanes`] once.
+/// 2. [`Load::hand_over`], which ends the next two steps where the engine reads the source by itself; else [`Load::encoder`] as often
+///    as there are encoder threads, and [`Load::lanes`] once.
 /// 3. The pipeline runs; the lanes are dropped when all chunks are sent.
 /// 4. [`Load::complete`], [`Load::verify`].
 /// 5. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.
 pub trait Load: Send {
+    /// Has the engine read the source by itself, and says how many rows it took; `None` where they go through the pipeline.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn hand_over(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// An encoder for one thread.
     fn encoder(&self) -> Box<dyn Encode>;
 

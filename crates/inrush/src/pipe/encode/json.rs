@@ -109,7 +109,8 @@ impl Records for JsonRecords<'_> {
             (None, JsonKind::Array) if self.json.places.is_empty() => self.array(fields),
             _ => What::Bad(self.broken(&record)),
         };
-        Some(Record { start: record.start, next: record.next.max(record.end), what })
+        // What separates it from the next one is not part of it.
+        Some(Record { start: record.start, next: record.end, what })
     }
 }
 
@@ -242,11 +243,8 @@ fn bad(code: Code, message: String) -> BadRecord {
     BadRecord { column: None, code, message, is_surprise: false }
 }
 
-/// A bad record as a line of its own, as far as it can be: what separates it from the next one is left out, and its lines become
-/// one, for between values a newline is as good as a blank, and a string has none.
+/// A bad record as a line of its own: between values a newline is as good as a blank, and a string has none.
 pub(super) fn line(raw: &[u8]) -> Vec<u8> {
-    let raw = raw.trim_ascii();
-    let raw = raw.strip_suffix(b",").unwrap_or(raw).trim_ascii_end();
     let mut line: Vec<u8> =
         raw.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
     line.push(b'\n');

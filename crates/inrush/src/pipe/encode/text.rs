@@ -45,7 +45,7 @@ pub(super) trait Records {
 pub(super) struct Record {
     /// The first byte.
     pub(super) start: u32,
-    /// The byte behind it and its terminator.
+    /// The byte behind what goes aside when it is bad.
     pub(super) next: u32,
     pub(super) what: What,
 }

@@ -10,6 +10,7 @@ mod parquet;
 mod reading;
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -119,6 +120,7 @@ impl Source {
             seekable: inputs.iter().all(|input| input.bytes_stored.is_some()),
             repeats: Arc::default(),
             memory_bytes: tables.iter().map(memory).max().unwrap_or(0),
+            parquet: parquet_files(&inputs, &tables, &orders).filter(|_| !request.flatten),
         };
         let source = Source {
             inputs,
@@ -132,6 +134,21 @@ impl Source {
         };
         Ok((source, facts))
     }
+}
+
+/// The files, where all are Parquet and have the same columns in the same order.
+fn parquet_files(
+    inputs: &[Input],
+    tables: &[Table],
+    orders: &[Vec<usize>],
+) -> Option<Vec<PathBuf>> {
+    let are_parquet = tables.iter().all(|table| matches!(table.store, Store::Parquet(_)));
+    let are_same = orders.iter().all(|order| order.iter().enumerate().all(|(at, of)| at == *of));
+    let path = |input: &Input| match &input.place {
+        Place::File(path) => Some(path.clone()),
+        Place::Stdin => None,
+    };
+    if are_parquet && are_same { inputs.iter().map(path).collect() } else { None }
 }
 
 /// What is said of text has no meaning here.

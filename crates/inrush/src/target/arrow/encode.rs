@@ -70,8 +70,25 @@ impl ArrowEncoder {
         batch
     }
 
+    /// Appends a row, or nothing of it.
     #[inline(always)]
-    fn push<R: Row>(
+    pub(in crate::target) fn push<R: Row>(
+        &mut self,
+        row: &R,
+        wire: &mut Wire,
+    ) -> Result<(), BadValue<'static>> {
+        let pushed = Self::push_values(&mut self.columns, self.rows, row, &mut wire.values);
+        if pushed.is_ok() {
+            self.rows += 1;
+        } else {
+            let rows = self.rows;
+            self.columns.iter_mut().for_each(|column| column.builder.truncate(rows));
+        }
+        pushed
+    }
+
+    #[inline(always)]
+    fn push_values<R: Row>(
         columns: &mut [Column],
         rows: usize,
         row: &R,
@@ -127,14 +144,7 @@ fn push_any(
 impl EncodeRow for ArrowEncoder {
     #[inline]
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
-        let pushed = Self::push(&mut self.columns, self.rows, row, &mut wire.values);
-        if pushed.is_ok() {
-            self.rows += 1;
-        } else {
-            let rows = self.rows;
-            self.columns.iter_mut().for_each(|column| column.builder.truncate(rows));
-        }
-        pushed
+        self.push(row, wire)
     }
 
     fn end(&mut self, _chunk: &Chunk, out: &mut Encoded) {

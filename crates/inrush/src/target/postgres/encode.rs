@@ -502,7 +502,7 @@ mod tests {
                 nulls: vec![],
                 width: 1,
                 fields: vec![vec![0]],
-                columns: vec![ShapeColumn { name, pinned: true, bytes: true }],
+                columns: vec![ShapeColumn { name, pinned: true, bytes: true, is_textual: true }],
                 nul_fault: Some("no NUL"),
                 found_max: 0,
             };

@@ -6,7 +6,7 @@ use arrow_schema::{DataType, TimeUnit};
 use inrush_scan::Dialect;
 
 use super::*;
-use crate::pipe::encode::{Encode, Grammar, Shape, ShapeColumn, encoder};
+use crate::pipe::encode::{Grammar, Shape, ShapeColumn, encoder};
 use crate::plan::Type;
 
 fn column(from: usize, ty: DataType, strict: bool) -> ArrowColumn {
@@ -26,6 +26,7 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
                 name: column.name.clone(),
                 pinned: !column.strict,
                 bytes: column.ty == DataType::Binary,
+                is_textual: true,
             })
             .collect(),
         nul_fault: None,
@@ -159,7 +160,12 @@ fn absent_columns_are_null_and_required_ones_are_not() {
         fields: vec![vec![0]],
         columns: shape_columns
             .iter()
-            .map(|c| ShapeColumn { name: c.name.clone(), pinned: true, bytes: false })
+            .map(|c| ShapeColumn {
+                name: c.name.clone(),
+                pinned: true,
+                bytes: false,
+                is_textual: true,
+            })
             .collect(),
         nul_fault: None,
         found_max: 9,
