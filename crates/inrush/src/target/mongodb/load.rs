@@ -79,14 +79,6 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     if kept.is_some() && request.primary_key.len() > 1 {
         return unusable("a collection that is there has its primary key, _id: --primary-key names the one column for it".to_owned());
     }
-    if let [key] = request.key.as_slice()
-        && !request.primary_key.is_empty()
-        && fields::name(key, request) != ID
-        && request.on_conflict != OnConflict::Fail
-        && kept.is_none()
-    {
-        return unusable(format!("nothing makes {key} unique in a new collection"));
-    }
     if request.on_conflict != OnConflict::Fail
         && request.key.is_empty()
         && !has_id
@@ -460,7 +452,7 @@ impl Load for MongoLoad<'_> {
         let mut lanes: Vec<Box<dyn Lane + '_>> = Vec::new();
         for _ in 0..self.plan.choice.lanes {
             let own = self.session.another(self.stop)?;
-            lanes.push(Box::new(InsertLane::new(own, errand.clone(), &self.shared)));
+            lanes.push(Box::new(InsertLane::new(own, self.stop, errand.clone(), &self.shared)));
         }
         Ok(lanes)
     }

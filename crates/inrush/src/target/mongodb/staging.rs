@@ -102,7 +102,7 @@ impl Staging {
             session.command(Document::new().string("drop", &plan.table))?;
             renamed = session.admin(plainly).map(drop);
         }
-        match renamed {
+        let renamed = match renamed {
             // Only the server knows then what has become of it.
             Err(Failure::Lost(why)) => {
                 match session.reconnect().is_ok() && !exists(session, &self.name)? {
@@ -111,22 +111,25 @@ impl Staging {
                 }
             }
             renamed => renamed,
-        }
+        };
+        renamed.map(|()| self.disown())
     }
 
-    /// Drops the collection, if it can be done.
+    /// Drops the collection, if it can be done. Otherwise the file stays, without a lock, and with it the next load's right to do so.
     pub(super) fn discard(&self, session: &mut Session<'_>) -> bool {
         let dropped = session.command(Document::new().string("drop", &self.name));
         match dropped {
             Err(failure) if failure.code() != code::NAMESPACE_NOT_FOUND => false,
-            _ => true,
+            _ => {
+                self.disown();
+                true
+            }
         }
     }
-}
 
-impl Drop for Staging {
-    fn drop(&mut self) {
-        // Nobody is left to tell.
+    /// There is no hidden collection any more.
+    fn disown(&self) {
+        // A file too many among the temporary ones harms nobody.
         let _ = fs::remove_file(&self.lock);
     }
 }
