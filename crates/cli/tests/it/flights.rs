@@ -124,3 +124,26 @@ fn flights_through_parquet_are_the_same_in_duckdb() {
         assert_eq!(crate::duckdb::lines(&fixture, "t.duckdb", &sql), [format!("{ROWS}|0")]);
     }
 }
+
+#[cfg(all(feature = "parquet", feature = "mongodb"))]
+#[test]
+fn flights_through_parquet_are_the_same_in_mongodb() {
+    use crate::mongodb::server::Mongodb;
+    for_each_server::<Mongodb>(|server| {
+        bring_parquet(server);
+        let url = server.url();
+        let load = ["flights.parquet", &url, "--table", "b", "--verify", "checksum"];
+        let report = server.report(&load);
+        assert_eq!(report["rows_loaded"], ROWS);
+        server.load(&["flights.csv", &url, "--table", "a", "--null", "NA"]).exits(0);
+        let all = |name| {
+            let find = format!(
+                r#"{{"find": "{name}", "sort": {{"_id": 1}}, "projection": {{"_id": 0}}, "limit": 20000}}"#
+            );
+            server.query(&find)
+        };
+        let (a, b) = (all("a"), all("b"));
+        assert_eq!(a.len(), 20_000);
+        assert!(a == b, "documents differ");
+    });
+}
