@@ -126,7 +126,7 @@ impl<'a> Column<'a> {
         Self { at: at as u16, nulls: array.nulls(), view, data, is_suspect }
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_null(&self, row: usize) -> bool {
         matches!(self.view, View::Null) || self.nulls.is_some_and(|nulls| nulls.is_null(row))
     }
@@ -138,8 +138,9 @@ impl<'a> Column<'a> {
         (Home::Column(self.at), Span { at: from, len: to - from })
     }
 
-    /// Any value but NULL and text.
-    #[inline]
+    /// Any value but NULL and text. Compiled into the encoders: on the way through memory a value costs more than what most of them
+    /// do with it.
+    #[inline(always)]
     fn typed(&self, row: usize) -> Option<Typed> {
         Some(match self.view {
             View::Null | View::Text(_) => return None,
@@ -216,7 +217,7 @@ impl ColumnsRow<'_> {
 }
 
 impl Row for ColumnsRow<'_> {
-    #[inline]
+    #[inline(always)]
     fn typed(&self, column: usize) -> Option<Typed> {
         let column = &self.columns.columns[column];
         if column.is_null(self.at) {
