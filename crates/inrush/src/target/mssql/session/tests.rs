@@ -15,7 +15,15 @@ use crate::target::mssql::link::Wrapped;
 /// Makes a certificate for `localhost` that vouches for itself; false where the machine can't.
 fn make_certificate(directory: &Path) -> bool {
     let status = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"])
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+        ])
         .args(["-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=localhost"])
         .args(["-addext", "subjectAltName=DNS:localhost"])
         .args(["-addext", "basicConstraints=critical,CA:FALSE"])
@@ -92,9 +100,11 @@ fn encryption_is_settled_before_a_password_is_sent() {
         Session::open(&place, &stop).err().unwrap().to_string()
     };
     let ca = format!("?ca={}", cert.display());
-    for (host, options) in
-        [("localhost", ""), ("localhost", ca.as_str()), ("127.0.0.1", "?trust_server_certificate=yes")]
-    {
+    for (host, options) in [
+        ("localhost", ""),
+        ("localhost", ca.as_str()),
+        ("127.0.0.1", "?trust_server_certificate=yes"),
+    ] {
         let error = opened(host, options);
         assert!(error.contains("Login failed."), "{options}: {error}");
     }
