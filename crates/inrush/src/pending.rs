@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-#[cfg(any(feature = "files", feature = "sqlite"))]
+#[cfg(any(feature = "duckdb", feature = "files", feature = "sqlite"))]
 use crate::error::Error;
 
 /// A file that is ours alone until this goes. The file itself stays: it is published or removed by name.
@@ -51,7 +51,7 @@ impl Pending {
 }
 
 /// Where a link to a file that isn't there points: it is made there.
-#[cfg(any(feature = "files", feature = "sqlite"))]
+#[cfg(any(feature = "duckdb", feature = "files", feature = "sqlite"))]
 pub(crate) fn follow_link(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     // As many links as Linux follows.
@@ -65,7 +65,7 @@ pub(crate) fn follow_link(path: &Path) -> PathBuf {
 }
 
 /// The directory that a new file would be in isn't there.
-#[cfg(any(feature = "files", feature = "sqlite"))]
+#[cfg(any(feature = "duckdb", feature = "files", feature = "sqlite"))]
 pub(crate) fn no_directory(path: &Path) -> Error {
     let directory = directory(path).display();
     Error::target(format!("the directory {directory} does not exist"))
@@ -79,7 +79,7 @@ fn prefix(path: &Path) -> String {
 fn sweep(directory: &Path, prefix: &str) -> io::Result<()> {
     for entry in fs::read_dir(directory)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // PID-COUNT; what SQLite writes beside it goes with it.
+        // PID-COUNT; what SQLite and DuckDB write beside it goes with it.
         let ours = name.strip_prefix(prefix).is_some_and(|rest| {
             rest.split_once('-').is_some_and(|(pid, count)| {
                 [pid, count].iter().all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
@@ -91,7 +91,9 @@ fn sweep(directory: &Path, prefix: &str) -> io::Result<()> {
         let Ok(file) = File::options().write(true).open(entry.path()) else { continue };
         match file.try_lock() {
             Ok(()) => {
-                for suffix in ["-journal", "-wal", "-shm", ""] {
+                // Where a database spills what memory does not hold.
+                let _ = fs::remove_dir_all(directory.join(format!("{name}.db.tmp")));
+                for suffix in ["-journal", "-wal", "-shm", ".db", ".db.wal", ""] {
                     // One that can't be removed harms nobody, and its turn comes again.
                     let _ = fs::remove_file(directory.join(format!("{name}{suffix}")));
                 }

@@ -14,7 +14,7 @@ pub(crate) const BLOCK: usize = 64;
 
 /// A bit per byte of the block, set where the byte is one of `needles`.
 #[inline(always)]
-fn matches<const N: usize>(block: &[u8; BLOCK], needles: [u8; N]) -> u64 {
+pub(crate) fn matches<const N: usize>(block: &[u8; BLOCK], needles: [u8; N]) -> u64 {
     #[cfg(target_arch = "x86_64")]
     return matches_sse2(block, needles);
     #[cfg(not(target_arch = "x86_64"))]

@@ -211,18 +211,40 @@ pub fn timestamp(b: &[u8]) -> Option<Zone> {
     })
 }
 
+/// What a timestamp says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamp {
+    /// Since 1970-01-01 00:00:00, in UTC when the zone is named.
+    pub seconds: i64,
+    /// Below a thousand million.
+    pub nanoseconds: u32,
+    /// Whether the zone is named.
+    pub zone: Zone,
+}
+
+/// Reads what [`timestamp`] takes.
+#[inline]
+#[must_use]
+pub fn read_timestamp(b: &[u8]) -> Option<Timestamp> {
+    let moment = moment(b)?;
+    let offset = i64::from(moment.offset_minutes.unwrap_or(0)) * 60;
+    Some(Timestamp {
+        seconds: i64::from(moment.day.number()) * 86_400 + i64::from(moment.seconds) - offset,
+        nanoseconds: moment.nanoseconds,
+        zone: if moment.offset_minutes.is_some() { Zone::Offset } else { Zone::None },
+    })
+}
+
 /// Microseconds since 1970-01-01 00:00:00, in UTC when the zone is named. `None` also when there
 /// are nanoseconds to lose.
 #[inline]
 #[must_use]
 pub fn timestamp_micros(b: &[u8]) -> Option<i64> {
-    let moment = moment(b)?;
+    let moment = read_timestamp(b)?;
     if moment.nanoseconds % 1000 != 0 {
         return None;
     }
-    let offset = i64::from(moment.offset_minutes.unwrap_or(0)) * 60;
-    let seconds = i64::from(moment.day.number()) * 86_400 + i64::from(moment.seconds) - offset;
-    Some(seconds * 1_000_000 + i64::from(moment.nanoseconds / 1000))
+    Some(moment.seconds * 1_000_000 + i64::from(moment.nanoseconds / 1000))
 }
 
 /// `YYYY-MM-DD HH:MM:SS.ffffff` of a moment: what [`timestamp_micros`] reads. `None` beyond the years 0001 to 9999.

@@ -186,7 +186,8 @@ fn slow_float(b: &[u8]) -> Result<f64, NumberFault> {
 /// - No leading `+`, no needless zeros in front (`007.5`). `.5`, `5.` and trailing zeros are fine.
 /// - An exponent only with a point in the mantissa or a sign of its own: `1e-05`, `1e+20` and
 ///   `1.5e10` are floats, `1e5` and `12E4` look like ids.
-/// - At most 15 significant digits, or the shortest text of the `f64` denotes the same number.
+/// - At most 15 significant digits, or the shortest text of the `f64` denotes the same number. Where two of the shortest are
+///   equally near, either may be printed.
 #[must_use]
 pub fn float_round_trips(b: &[u8]) -> bool {
     let Some(parts) = parts(b) else { return false };
@@ -257,7 +258,11 @@ fn is_shortest(mantissa: u64, exponent: i64, value: f64) -> Option<bool> {
         return if 2 * shorter < power { Some(false) } else { None };
     }
     let own = 2 * distance(mantissa);
-    if own == 1 << s { None } else { Some(own < 1 << s) }
+    if own == 1 << s {
+        // Two of the shortest are equally near. Nearly all programs print the even one.
+        return if mantissa.is_multiple_of(2) { Some(true) } else { None };
+    }
+    Some(own < 1 << s)
 }
 
 /// Whether the shortest text of `value`, which `b` denotes, stands for the same number as `b`.
@@ -267,7 +272,18 @@ fn shortest_is_same(b: &[u8], parts: &Parts, value: f64) -> bool {
     if write!(shortest, "{:e}", value.abs()).is_err() {
         return false;
     }
-    let text = &shortest.bytes[..shortest.len];
+    let shown_digits = significant(shortest.bytes()).count();
+    if is_same(b, parts, shortest.bytes()) {
+        return true;
+    }
+    // Of two that are equally near the standard library prints the larger, and the even one when it is told how many digits.
+    let mut even = Text { bytes: [0; 32], len: 0 };
+    write!(even, "{:.*e}", shown_digits.saturating_sub(1), value.abs()).is_ok()
+        && is_same(b, parts, even.bytes())
+}
+
+/// Whether a number as `{:e}` writes it is the number `b`.
+fn is_same(b: &[u8], parts: &Parts, text: &[u8]) -> bool {
     let Some(shown) = self::parts(text) else { return false };
     let (digits, shown_digits) = (significant(b).count(), significant(text).count());
     // The exponents that go with `0.ddd`, the first digit not zero.
@@ -304,6 +320,12 @@ fn significant(text: &[u8]) -> impl Iterator<Item = u8> {
 struct Text {
     bytes: [u8; 32],
     len: usize,
+}
+
+impl Text {
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
 }
 
 impl fmt::Write for Text {

@@ -51,8 +51,9 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
     }
     let _ = writeln!(
         out,
-        "  {} of text in {}: {} rows/s, {:.0} MB/s, by {}",
+        "  {} of {} in {}: {} rows/s, {:.0} MB/s, by {}",
         bytes(report.bytes_read),
+        plan.source.grammar.form(),
         seconds(report.seconds.total),
         count(report.rows_per_second as u64),
         report.mb_per_second,

@@ -21,14 +21,21 @@ mod bad_input;
 mod bad_target;
 /// `inrush bench`: what it measures, what it catches, what is left of it.
 mod bench;
+/// Parquet and Arrow IPC files as input.
+#[cfg(feature = "parquet")]
+mod columns;
 /// What surrounds a load: plan, help, lists, completions, mistakes on the command line.
 mod commands;
 /// How a file is written: found by looking, or as told.
 mod dialects;
+/// DuckDB, through its library.
+mod duckdb;
 /// CSV and JSON Lines files as targets.
 mod files;
 /// Several files, patterns, pipes.
 mod inputs;
+/// JSON as input.
+mod json;
 /// Keys and indexes, and rows whose key is there already.
 mod keys;
 /// Loads that go well, and the options that say how.

@@ -6,6 +6,9 @@ use crate::bench::record::PlannedCell;
 use crate::bench::suite::{Lines, Profile, Sql, Suite, Value};
 use crate::error::{Error, Result};
 
+/// Among statements by target: those of every target that isn't named.
+const OTHERS: &str = "others";
+
 /// A value may hold placeholders itself, but not without end.
 const DEPTH_MAX: u32 = 8;
 
@@ -113,6 +116,7 @@ impl Words {
             Sql::For(by_target) => by_target
                 .get(&self.target)
                 .or_else(|| by_target.get(&self.family))
+                .or_else(|| by_target.get(OTHERS))
                 .ok_or_else(|| {
                     let (target, family) = (&self.target, &self.family);
                     Error::usage(format!("no statement for target {target} (of {family})"))

@@ -13,6 +13,7 @@ use crate::bench::relay::Relay;
 use crate::bench::suite::{ServerSpec, Target, Transport, Value};
 use crate::error::{Error, Result, without_secrets};
 use crate::server::{Installed, Server};
+use crate::target::OwnDatabase;
 use crate::unique;
 
 /// What a URL or a name after `--server` asks for.
@@ -64,7 +65,6 @@ pub(super) struct Fleet {
 
 /// One server, private or not, with a database of ours.
 struct Ship {
-    family: String,
     /// `None` for one that the user runs.
     server: Option<Server>,
     /// Without a database.
@@ -196,49 +196,32 @@ impl Ship {
         let base = parsed(&url)?;
         // Nobody else has a database of this name, not on a server of the user's either.
         let database = format!("inrush_bench_{}", unique::word());
-        let family = asked.family.clone();
-        let ship = Self { family, server, base, database, relays: BTreeMap::new() };
+        let ship = Self { server, base, database, relays: BTreeMap::new() };
         ship.create_database(stop)?;
         Ok(ship)
     }
 
     /// Makes the run's database. One of this name is somebody else's.
     fn create_database(&self, stop: &AtomicBool) -> Result<()> {
-        let name = &self.database;
-        self.execute(
-            &match self.family.as_str() {
-                "postgres" => {
-                    format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
-                }
-                "mssql" => format!("CREATE DATABASE {name}"),
-                _ => format!("CREATE DATABASE {name} CHARACTER SET utf8"),
-            },
-            stop,
-        )
+        self.execute(|own| &own.make, stop)
     }
 
     fn drop_database(&self, stop: &AtomicBool) -> Result<()> {
-        let name = &self.database;
-        self.execute(
-            &match self.family.as_str() {
-                "postgres" => format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
-                _ => format!("DROP DATABASE IF EXISTS {name}"),
-            },
-            stop,
-        )
+        self.execute(|own| &own.drop, stop)
     }
 
-    fn execute(&self, statement: &str, stop: &AtomicBool) -> Result<()> {
+    fn execute(&self, statement: fn(&OwnDatabase) -> &String, stop: &AtomicBool) -> Result<()> {
+        let (target, _) = crate::target::find(self.base.as_str())?;
+        let Some(own) = target.own_database(&self.database) else {
+            return Err(Error::usage(format!("{} has no databases of its own", target.name())));
+        };
         let mut base = self.base.clone();
-        // Any database will do to make another from, and everybody may enter these.
-        match self.family.as_str() {
-            "mysql" => base.set_path("information_schema"),
-            "mssql" => base.set_path("master"),
-            _ => {}
+        if let Some(database) = &own.enter {
+            base.set_path(database);
         }
         let (target, location) = crate::target::find(base.as_str())?;
         let mut console = target.console(&location, stop)?;
-        console.execute(statement).map(drop)
+        console.execute(statement(&own)).map(drop)
     }
 
     fn way(&mut self, target: &Target) -> Result<Way> {

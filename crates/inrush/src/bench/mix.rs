@@ -159,7 +159,7 @@ impl<'a> Runner<'a> {
                     tried.error = Some(error);
                     // A connection that can't roll back is of no use for the next request either.
                     let gone = pending.is_some() && console.execute("ROLLBACK").is_err()
-                        || console.value("SELECT 1").is_err();
+                        || console.ping().is_err();
                     // Outside of a transaction every statement is its own commit.
                     let commits = step.transaction == Some(Transaction::Commit);
                     tried.lost_at_commit = gone && (commits || pending.is_none());

@@ -305,7 +305,7 @@ impl Phase {
 pub enum Sql {
     /// For every target.
     All(Lines),
-    /// By the target's name in the suite, or else its family.
+    /// By the target's name in the suite, or else its family, or else `others`.
     For(BTreeMap<String, Lines>),
 }
 

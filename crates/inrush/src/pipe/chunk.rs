@@ -15,6 +15,15 @@ pub struct Origin {
     pub group_row: u64,
 }
 
+/// Where a chunk lies in its input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Whether the input starts with it.
+    pub first: bool,
+    /// Whether the input ends with it.
+    pub last: bool,
+}
+
 /// Whole records of one input. Offsets inside are `u32`, so a chunk stays below 4 GiB.
 #[derive(Debug, Default)]
 pub struct Chunk {
@@ -24,8 +33,10 @@ pub struct Chunk {
     pub origin: Origin,
     /// The records, with their terminators; empty where they are columns.
     pub bytes: Vec<u8>,
+    /// Where in its input it lies, for records of JSON.
+    pub part: Part,
     /// The records, where they are columns.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     pub batch: Option<arrow_array::RecordBatch>,
 }
 
@@ -35,7 +46,7 @@ impl Chunk {
     pub(crate) fn home(&self, home: Home) -> &[u8] {
         match home {
             Home::Chunk => &self.bytes,
-            #[cfg(feature = "arrow")]
+            #[cfg(feature = "parquet")]
             Home::Column(at) => match &self.batch {
                 Some(batch) => super::encode::column_data(batch, at.into()),
                 None => &[],

@@ -18,9 +18,11 @@ pub(crate) mod run;
 mod wire;
 
 pub use checksum::Checksum;
-pub use chunk::{Chunk, Origin};
+pub use chunk::{Chunk, Origin, Part};
 pub use encode::{Encode, Encoded};
 pub(crate) use meter::Meter;
 pub use meter::{Phase, Progress, Stage};
 pub use reject::{Code, Reject};
+#[cfg(feature = "parquet")]
+pub use wire::RowGroup;
 pub use wire::{Ack, Cell, Home, RowFault, RowMark, Span, Wire};

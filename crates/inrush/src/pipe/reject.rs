@@ -20,6 +20,9 @@ pub enum Code {
     /// A quote that never closes, or text after a closing quote.
     #[serde(rename = "quote")]
     Quote,
+    /// JSON that is broken, or no object, or names a value twice.
+    #[serde(rename = "json")]
+    Json,
     /// Bytes that aren't UTF-8.
     #[serde(rename = "utf-8")]
     Utf8,
@@ -81,10 +84,8 @@ pub struct Reject {
     pub file: u32,
     /// The data record's number in its input, from 1; the header isn't counted.
     pub record: u64,
-    /// The physical line on which the record begins, from 1; everything is counted.
-    pub line: u64,
-    /// The record's offset in the decoded input, from 0.
-    pub byte: u64,
+    /// Where that is.
+    pub at: Position,
     /// Which column, where one is to blame.
     pub column: Option<String>,
     /// What sort of fault.
@@ -95,13 +96,49 @@ pub struct Reject {
     pub raw: Vec<u8>,
 }
 
+/// Where a bad row is in its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// In text.
+    Text {
+        /// The physical line on which the record begins, from 1; everything is counted.
+        line: u64,
+        /// The record's offset in the decoded input, from 0.
+        byte: u64,
+    },
+    /// In columns.
+    Columns {
+        /// The row of the input, from 1.
+        row: u64,
+        /// Its row group, or record batch, from 0.
+        group: u32,
+        /// The row of that, from 1.
+        group_row: u64,
+    },
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Position::Text { line, .. } => write!(f, "line {line}"),
+            Position::Columns { row, group, group_row } => {
+                write!(f, "row {row} (row {group_row} of group {group})")
+            }
+        }
+    }
+}
+
 /// One line of the sidecar.
 #[derive(Serialize)]
 struct SidecarLine<'a> {
     file: &'a str,
     record: u64,
-    line: u64,
-    byte: u64,
+    line: Option<u64>,
+    byte: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_group: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
     column: Option<&'a str>,
     code: Code,
     message: &'a str,
@@ -173,11 +210,19 @@ impl RejectFiles {
             }
         };
         let pair = &mut self.open[index];
+        let (line, byte, row_group, row) = match reject.at {
+            Position::Text { line, byte } => (Some(line), Some(byte), None, None),
+            Position::Columns { group, group_row, .. } => {
+                (None, None, Some(group), Some(group_row))
+            }
+        };
         let note = SidecarLine {
             file: &place.file,
             record: reject.record,
-            line: reject.line,
-            byte: reject.byte,
+            line,
+            byte,
+            row_group,
+            row,
             column: reject.column.as_deref(),
             code: reject.code,
             message: &reject.message,
@@ -295,7 +340,7 @@ pub(crate) fn limit_error(
 ) -> Error {
     use crate::plan::RejectLimit;
     let column = reject.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
-    let mut what = format!("{name}: line {}{column}: {}", reject.line, reject.message);
+    let mut what = format!("{name}: {}{column}: {}", reject.at, reject.message);
     if matches!(reject.code, Code::FieldCount | Code::Quote) {
         what.push_str(&format!(": {}", shorten(reject.raw.trim_ascii_end())));
     }

@@ -8,7 +8,7 @@ pub enum Home {
     /// In [`super::Chunk::bytes`].
     Chunk,
     /// In a column of the chunk's batch.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     Column(u16),
     /// In [`Wire::values`].
     Wire,
@@ -60,6 +60,25 @@ pub struct Wire {
     pub values: Vec<u8>,
     /// Statement text or protocol bytes.
     pub bytes: Vec<u8>,
+    /// The rows as columns.
+    #[cfg(feature = "arrow")]
+    pub batch: Option<arrow_array::RecordBatch>,
+    /// The rows as parts of a Parquet file, all their bytes in [`Wire::bytes`].
+    #[cfg(feature = "parquet")]
+    pub row_groups: Vec<parquet::errors::Result<RowGroup>>,
+    /// Sums over the rows' values, where there are no cells to take them from.
+    #[cfg(feature = "arrow")]
+    pub checksum: Option<super::Checksum>,
+}
+
+/// Rows as Parquet has them: columns, each encoded and compressed.
+#[cfg(feature = "parquet")]
+#[derive(Clone, Debug)]
+pub struct RowGroup {
+    /// Where its bytes begin in [`Wire::bytes`].
+    pub start: usize,
+    /// What there is, by places that count from there.
+    pub metadata: parquet::file::metadata::RowGroupMetaDataPtr,
 }
 
 /// A place in a wire, to come back to when a row turns out bad.
@@ -94,6 +113,13 @@ impl Wire {
         self.cells.clear();
         self.values.clear();
         self.bytes.clear();
+        #[cfg(feature = "arrow")]
+        {
+            self.batch = None;
+            self.checksum = None;
+        }
+        #[cfg(feature = "parquet")]
+        self.row_groups.clear();
     }
 
     /// Gives back what one outsized chunk made it grow to.

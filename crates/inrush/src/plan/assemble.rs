@@ -71,7 +71,7 @@ fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
     let known: Option<Vec<String>> = target_facts
         .table
         .as_ref()
-        .filter(|_| request.if_exists != IfExists::Replace)
+        .filter(|table| request.if_exists != IfExists::Replace && !table.takes_any)
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
     let (source, source_facts) = Source::open(&places, &request.dialect, known.as_deref(), stop)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -92,8 +92,16 @@ fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
 
 impl Plan {
     /// The plan for the same load with the types that a look at the whole input showed.
-    pub(crate) fn widened(&self, types: Vec<FieldFacts>, why: String) -> Result<Plan> {
+    pub(crate) fn widened(
+        &self,
+        types: Vec<FieldFacts>,
+        source: Option<Source>,
+        why: String,
+    ) -> Result<Plan> {
         let mut plan = self.clone();
+        if let Some(source) = source {
+            plan.source = Arc::new(source);
+        }
         plan.facts.source.fields = types;
         // Other types make other rows good.
         plan.facts.source.repeats = Arc::default();
@@ -174,10 +182,14 @@ impl Plan {
                 name: column.name.clone(),
                 pinned: column.pinned,
                 bytes: column.ty == Type::Bytes,
+                is_textual: matches!(
+                    column.ty,
+                    Type::Text | Type::Bytes | Type::Date | Type::Timestamp { .. }
+                ),
             })
             .collect();
         Shape {
-            grammar: Grammar::Delimited(self.source.dialect.clone()),
+            grammar: self.source.grammar.clone(),
             nulls: self.source.nulls.clone(),
             width: self.facts.source.fields.len(),
             fields,
@@ -208,7 +220,7 @@ fn reject_places(
         .zip(&source.inputs)
         .map(|(place, input)| RejectPlace {
             file: input.name.clone(),
-            path: request.rejects.clone().unwrap_or_else(|| beside(place)),
+            path: request.rejects.clone().unwrap_or_else(|| beside(place, &source.grammar)),
             // The file is in UTF-8 whatever the input was, and its mark stands above an --encoding for the input.
             header: match decode::is_utf8(input.encoding) {
                 true => input.header.clone(),
@@ -277,8 +289,10 @@ fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
     }
 }
 
-fn beside(place: &Place) -> PathBuf {
+fn beside(place: &Place, grammar: &Grammar) -> PathBuf {
     let ending = match place.extension() {
+        // Objects of JSON, one a line.
+        _ if grammar.dialect().is_none() => "jsonl".to_owned(),
         ending if ending.is_empty() || ending == place.stem().to_lowercase() => "csv".to_owned(),
         ending => ending,
     };
@@ -292,11 +306,12 @@ fn beside(place: &Place) -> PathBuf {
 /// How the input is written, as reports show it.
 #[derive(Serialize)]
 pub struct DialectShown {
-    delimiter: String,
+    format: &'static str,
+    delimiter: Option<String>,
     quote: Option<String>,
     escape: Option<String>,
     comment: Option<String>,
-    newline: &'static str,
+    newline: Option<&'static str>,
     header: bool,
     nulls: Vec<String>,
     encodings: Vec<&'static str>,
@@ -307,17 +322,19 @@ pub struct DialectShown {
 impl Plan {
     /// How the input is written.
     pub fn dialect(&self) -> DialectShown {
-        let dialect = &self.source.dialect;
+        let grammar = &self.source.grammar;
+        let dialect = grammar.dialect();
         let text = |byte: u8| char::from(byte).to_string();
         DialectShown {
-            delimiter: text(dialect.delimiter),
-            quote: dialect.quote.map(text),
-            escape: dialect.escape.map(text),
-            comment: dialect.comment.map(text),
-            newline: match dialect.newline {
+            format: grammar.word(),
+            delimiter: dialect.map(|dialect| text(dialect.delimiter)),
+            quote: dialect.and_then(|dialect| dialect.quote).map(text),
+            escape: dialect.and_then(|dialect| dialect.escape).map(text),
+            comment: dialect.and_then(|dialect| dialect.comment).map(text),
+            newline: dialect.map(|dialect| match dialect.newline {
                 inrush_scan::Newline::Lf => "lf",
                 inrush_scan::Newline::Cr => "cr",
-            },
+            }),
             header: self.source.header,
             nulls: self.request.dialect.nulls.clone(),
             encodings: self.source.inputs.iter().map(|input| input.encoding.name()).collect(),

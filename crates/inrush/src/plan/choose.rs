@@ -134,7 +134,9 @@ pub fn choose(
         encoders,
         chunk_bytes,
         parcels,
-        memory_ceiling_bytes: parcels as u64 * parcel_bytes + memory.fixed_bytes,
+        memory_ceiling_bytes: parcels as u64 * parcel_bytes
+            + memory.fixed_bytes
+            + facts.source.memory_bytes,
         reasons,
         hints,
     })
@@ -183,7 +185,9 @@ fn columns(
     hints: &mut Vec<String>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     let (mut columns, fields) = match &facts.target.table {
-        Some(found) if !action.makes_table() => existing_columns(found, facts, table, reasons)?,
+        Some(found) if !action.makes_table() && !found.takes_any => {
+            existing_columns(found, facts, table, reasons)?
+        }
         _ => made_columns(request, facts, hints)?,
     };
     for (name, ty) in &request.types {
@@ -230,7 +234,7 @@ fn made_columns(
             name: field.name.clone(),
             ty: if text { Type::Text } else { field.ty },
             declared: None,
-            pinned: text,
+            pinned: text || field.is_declared,
             required: request.primary_key.iter().any(|key| key.eq_ignore_ascii_case(&field.name)),
         })
         .collect();
@@ -345,7 +349,10 @@ fn key(
     for index in &request.indexes {
         known(index, "--index")?;
     }
-    if !action.makes_table() && (!request.primary_key.is_empty() || !request.indexes.is_empty()) {
+    // Where rows may have any columns, somebody has to say which of them is the key that all rows have.
+    let takes_any = facts.target.table.as_ref().is_some_and(|table| table.takes_any);
+    let names_key = !request.primary_key.is_empty() && !takes_any;
+    if !action.makes_table() && (names_key || !request.indexes.is_empty()) {
         return Err(Error::usage(
             "--primary-key and --index are for a table that the load makes; this one is there",
         )
@@ -362,7 +369,8 @@ fn key(
         .advise("--verify count compares the number of rows"));
     }
     let there = facts.target.table.as_ref().filter(|_| !action.makes_table());
-    let primary = there.map_or(&request.primary_key, |table| &table.primary_key);
+    let of_table = there.filter(|table| !table.takes_any || request.primary_key.is_empty());
+    let primary = of_table.map_or(&request.primary_key, |table| &table.primary_key);
     let key = if request.key.is_empty() { primary } else { &request.key };
     if key.is_empty() {
         return Err(Error::usage(format!(
@@ -487,7 +495,7 @@ mod tests {
     use crate::target::find;
 
     fn field(name: &str, ty: Type) -> FieldFacts {
-        FieldFacts { name: name.to_owned(), ty, spoiler: None }
+        FieldFacts { name: name.to_owned(), ty, spoiler: None, is_declared: false }
     }
 
     fn facts() -> Facts {
@@ -500,6 +508,8 @@ mod tests {
                 bytes: Some(1_000),
                 seekable: true,
                 repeats: Default::default(),
+                memory_bytes: 0,
+                parquet: None,
             },
             target: TargetFacts {
                 engine: "SQLite".to_owned(),

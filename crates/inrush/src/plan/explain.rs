@@ -76,7 +76,9 @@ impl Plan {
     }
 
     fn dialect_words(&self) -> String {
-        let dialect = &self.source.dialect;
+        let Some(dialect) = self.source.grammar.dialect() else {
+            return self.source.grammar.word().to_owned();
+        };
         let show = |byte: Option<u8>| match byte {
             None => "none".to_owned(),
             Some(b'\t') => "tab".to_owned(),

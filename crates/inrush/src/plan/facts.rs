@@ -1,6 +1,7 @@
 //! What was found before a choice is made: of the source, of the target, of the machine.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::plan::schema::{Column, Type};
@@ -33,6 +34,11 @@ pub struct SourceFacts {
     pub seekable: bool,
     /// Rows whose key is an earlier row's, where a try at the load has found them.
     pub repeats: Arc<Repeats>,
+    /// What reading it takes in memory besides chunks.
+    pub memory_bytes: u64,
+    /// The inputs, where all are Parquet files of the same columns in the same order, none of them taken apart: what an engine may
+    /// read by itself.
+    pub parquet: Option<Vec<PathBuf>>,
 }
 
 impl SourceFacts {
@@ -109,6 +115,8 @@ pub struct FieldFacts {
     pub ty: Type,
     /// Why a narrower type that nearly all values fit was not taken.
     pub spoiler: Option<Spoiler>,
+    /// Whether the type is the input's own word, and no guess.
+    pub is_declared: bool,
 }
 
 /// What keeps a column from a narrower type.
@@ -162,6 +170,8 @@ pub struct TableFacts {
     pub storage: Option<String>,
     /// The columns that can be written, in order.
     pub columns: Vec<Column>,
+    /// Whether rows may have any columns: those are the source's then, and none of them is pinned by the table.
+    pub takes_any: bool,
     /// Whether names in a source's header have to be the columns' names: else a header without any of them is taken by position.
     pub by_name: bool,
     /// Columns that a row has to say something of: they take no NULL and have no default. Empty where the target tells so row by

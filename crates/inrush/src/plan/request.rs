@@ -52,6 +52,8 @@ pub struct Request {
     pub rejects: Option<PathBuf>,
     /// How the loaded rows are verified.
     pub verify: Verify,
+    /// Where DuckDB's library is; `None` looks for it.
+    pub duckdb_lib: Option<PathBuf>,
 }
 
 impl Request {
@@ -68,8 +70,10 @@ impl Request {
 /// How the input is written, as far as the user says. `None` is sniffed.
 #[derive(Clone, Debug, Default)]
 pub struct DialectRequest {
-    /// CSV or TSV.
+    /// What the input is.
     pub format: Option<Format>,
+    /// Whether the fields of nested values become columns of their own, `a.b`; else such values are JSON.
+    pub flatten: bool,
     /// The byte between fields.
     pub delimiter: Option<u8>,
     /// The byte around fields; `Some(None)` for none.
@@ -86,6 +90,20 @@ pub struct DialectRequest {
     pub skip_lines: u64,
     /// The byte that starts a comment line.
     pub comment: Option<u8>,
+}
+
+impl DialectRequest {
+    /// An option that was used and has a meaning for delimited text only.
+    pub(crate) fn delimited_option(&self) -> Option<&'static str> {
+        let options = [
+            ("--delimiter", self.delimiter.is_some()),
+            ("--quote", self.quote.is_some()),
+            ("--escape", self.escape.is_some()),
+            ("--header", self.header.is_some()),
+            ("--comment", self.comment.is_some()),
+        ];
+        options.into_iter().find_map(|(option, is_said)| is_said.then_some(option))
+    }
 }
 
 macro_rules! words {
@@ -189,6 +207,14 @@ words! {
         Csv = "csv",
         /// The same with tabs.
         Tsv = "tsv",
+        /// Objects of JSON, or arrays, one a line.
+        Jsonl = "jsonl",
+        /// One array of JSON, whose elements are the rows, or objects over many lines.
+        Json = "json",
+        /// A Parquet file.
+        Parquet = "parquet",
+        /// Arrow IPC, as a file or a stream.
+        Arrow = "arrow",
     }
 }
 

@@ -4,11 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::software::{Offer, Setting, Software};
-use super::{mysql, postgres};
+use super::{ferretdb, mysql, postgres};
 use crate::{Error, Result};
 
-/// Names that stand for the newest version that is here.
-const NEWEST: [&str; 2] = ["mysql", "postgres"];
+/// Names that stand for the newest version that is here of what is called so, with a version behind it.
+const NEWEST: [(&str, &str); 3] =
+    [("mysql", "mysql"), ("postgres", "postgres"), ("mongodb", "ferretdb")];
+
+/// What the versions are called that the name may stand for.
+fn newest(name: &str) -> Option<&'static str> {
+    NEWEST.iter().find(|(newest, _)| *newest == name).map(|(_, versions)| *versions)
+}
 
 /// A server program that is installed here and can be started.
 #[derive(Clone, Debug)]
@@ -21,9 +27,9 @@ pub struct Installed {
 
 impl Installed {
     /// The names that can be asked for: `mariadb` is whatever MariaDB is on the path, `mysql` and `postgres` are the newest of
-    /// their versions that are here.
+    /// their versions that are here, and `mongodb` is what stands for it.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        offers().map(Offer::name).chain(NEWEST)
+        offers().map(Offer::name).chain(NEWEST.map(|(name, _)| name))
     }
 
     /// The server of that name. A package of the system is looked for on the path and in the folders for daemons, or where
@@ -39,7 +45,7 @@ impl Installed {
 
     fn find_in(places: &Places, name: &str) -> Result<Self> {
         let is_version = |known: &str| {
-            let rest = known.strip_prefix(name).filter(|_| NEWEST.contains(&name));
+            let rest = newest(name).and_then(|versions| known.strip_prefix(versions));
             rest.is_some_and(|rest| rest.starts_with('-'))
         };
         let meant: Vec<_> =
@@ -68,20 +74,23 @@ impl Installed {
         self
     }
 
-    /// As it was asked for; of `mysql` and `postgres` the version that was found, such as `mysql-8.0`.
+    /// As it was asked for; of `mysql`, `postgres` and `mongodb` the version that was found, such as `mysql-8.0`.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The name of the target that loads into it: `mysql`, which MariaDB is too, or `postgres`.
+    /// The name of the target that loads into it: `mysql`, which MariaDB is too, `postgres`, or `mongodb`.
     pub fn family(&self) -> &'static str {
         self.family
     }
 
     /// The family of the servers of that name, whether or not they are here; `None` if there is no such name.
     pub fn family_of(name: &str) -> Option<&'static str> {
-        let newest = NEWEST.iter().find(|newest| **newest == name).copied();
-        newest.or_else(|| offers().find(|offer| offer.name() == name).map(Offer::family))
+        let is_version = |offer: &&dyn Offer| {
+            let rest = newest(name).and_then(|versions| offer.name().strip_prefix(versions));
+            offer.name() == name || rest.is_some_and(|rest| rest.starts_with('-'))
+        };
+        offers().find(is_version).map(Offer::family)
     }
 
     /// What benches start it with, besides what they set themselves: what loads need that is not the default.
@@ -99,7 +108,8 @@ impl Installed {
 fn offers() -> impl Iterator<Item = &'static dyn Offer> {
     let mysql = mysql::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
     let postgres = postgres::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
-    mysql.chain(postgres)
+    let ferretdb = ferretdb::RECIPES.iter().map(|recipe| recipe as &dyn Offer);
+    mysql.chain(postgres).chain(ferretdb)
 }
 
 /// Where servers are looked for.

@@ -13,9 +13,11 @@
 //! ```
 //!
 //! What is the same for every server is in this folder: the private directory ([`Server::directory`]), the care for the process,
-//! the wait until it answers. What differs is behind the trait `Software`, one file for each family: `mysql`, `postgres`.
+//! the wait until it answers. What differs is behind the trait `Software`, one file for each family: `mysql`, `postgres`, and `ferretdb`, which
+//! stands for MongoDB.
 
 mod address;
+mod ferretdb;
 mod installed;
 mod mysql;
 mod place;

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use encoding_rs::UTF_8;
-use inrush_scan::Newline;
+use inrush_scan::json::{JsonCutter, JsonLayout};
+use inrush_scan::{Newline, Tail};
 
 use crate::error::{Error, Result};
 use crate::plan::DialectRequest;
@@ -27,24 +27,23 @@ pub(super) struct Head {
     pub(super) whole: bool,
 }
 
-/// The head of the input at `place`. A pipe is put into `pipe`, for what was looked at has to come again.
+/// The head of the input at `place`, or in the pipe if that is one.
 pub(super) fn read_head(
     place: &Place,
     request: &DialectRequest,
-    pipe: &mut Option<Pipe>,
-    abandoned: &Arc<AtomicBool>,
+    pipe: Option<&mut Pipe>,
     stop: &AtomicBool,
 ) -> Result<Head> {
     let name = place.name();
     let fail = |error: io::Error| cannot_open(&name, &error);
-    if let (Place::File(path), Some(_)) = (place, place.regular_bytes()) {
-        let file = File::open(path).map_err(fail)?;
-        return look(place, request, Box::new(file), false);
-    }
-    if pipe.is_some() {
-        return Err(Error::usage("only one of the sources can be a pipe or standard input"));
-    }
-    let pipe = pipe.insert(Pipe::open(place, Arc::clone(abandoned))?);
+    let pipe = match (place, pipe) {
+        (_, Some(pipe)) if place.regular_bytes().is_none() => pipe,
+        (Place::File(path), _) => {
+            let file = File::open(path).map_err(fail)?;
+            return look(place, request, Box::new(file), false);
+        }
+        (Place::Stdin, _) => return Err(no_record(&name)),
+    };
     let mut bytes_max = HEAD_BYTES;
     loop {
         let bytes = pipe.peek(bytes_max, stop).map_err(fail)?;
@@ -65,6 +64,12 @@ pub(super) fn read_head(
 fn has_record(text: &[u8], request: &DialectRequest) -> bool {
     let newline = newline_byte(text);
     let mut at = body_start(text, request.skip_lines);
+    // One array of JSON may be one line.
+    if text[at..].trim_ascii_start().starts_with(b"[")
+        && JsonCutter::new(JsonLayout::Array).cut(&text[at..], 1, Tail::More).is_some()
+    {
+        return true;
+    }
     while let Some(len) = memchr::memchr(newline, &text[at..]) {
         let line = &text[at..at + len];
         if !line.trim_ascii_end().is_empty() && request.comment != Some(line[0]) {
@@ -99,16 +104,7 @@ fn look(
     let mut magic = Vec::new();
     let got = reader.by_ref().take(8).read_to_end(&mut magic);
     got.map_err(|error| cannot_open(&place.name(), &error))?;
-    let mut input = Input {
-        name: place.name(),
-        place: place.clone(),
-        compression: Compression::detect(&magic),
-        encoding: UTF_8,
-        bytes_stored: place.regular_bytes(),
-        body_at: 0,
-        lines_before: 0,
-        header: Vec::new(),
-    };
+    let mut input = Input { compression: Compression::detect(&magic), ..Input::plain(place) };
     let forgive = |error: io::Error| if cut_off { Ok(0) } else { Err(input.read_error(&error)) };
     let mut plain: Box<dyn Read + Send> = Box::new(io::Cursor::new(magic).chain(reader));
     if let Some(compression) = input.compression {
@@ -154,8 +150,12 @@ fn look(
 
 /// Files that are not text, by their first bytes, and what to do with them.
 const BINARIES: [(&[u8], &str, &str); 8] = [
-    (b"PAR1", "a Parquet file", "convert it to CSV: this version reads CSV and TSV"),
-    (b"ARROW1", "an Arrow file", "convert it to CSV: this version reads CSV and TSV"),
+    (
+        b"PAR1",
+        "a compressed Parquet file",
+        "decompress it: Parquet files compress their own columns",
+    ),
+    (b"ARROW1", "a compressed Arrow file", "decompress it first"),
     (
         b"SQLite format 3\0",
         "an SQLite database",

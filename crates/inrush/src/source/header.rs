@@ -1,5 +1,7 @@
 //! The columns' names: from a header, or made up.
 
+use inrush_scan::Dialect;
+
 use crate::error::{Error, Result};
 use crate::plan::DialectRequest;
 use crate::source::Source;
@@ -12,6 +14,7 @@ impl Source {
     pub(super) fn find_header(
         &mut self,
         heads: &mut [Head],
+        dialect: &Dialect,
         request: &DialectRequest,
         known: Option<&[String]>,
         reasons: &mut Vec<String>,
@@ -21,7 +24,7 @@ impl Source {
         for (index, head) in heads.iter_mut().enumerate() {
             let start = body_start(&head.text, request.skip_lines);
             let text = &head.text[start..];
-            let first = sniff::first_record(text, &self.dialect);
+            let first = sniff::first_record(text, dialect);
             if index == 0 {
                 self.header = match (request.header, &first) {
                     (_, None) => false,
@@ -49,30 +52,30 @@ impl Source {
                 };
             }
             let mut body_at = start;
-            let here =
-                match first {
-                    Some((values, record)) if self.header => {
-                        if record.fault.is_some() {
-                            return Err(Error::source(format!(
-                                "{}: the quoting of the header is broken",
-                                head.input.name
-                            ))
-                            .advise("check --quote, or say --quote none"));
-                        }
-                        body_at = start + record.next as usize;
-                        head.input.header =
-                            text[record.start as usize..record.next as usize].to_vec();
-                        header_names(&head.input.name, values)?
+            let here = match first {
+                Some((values, record)) if self.header => {
+                    if record.fault.is_some() {
+                        return Err(Error::source(format!(
+                            "{}: the quoting of the header is broken",
+                            head.input.name
+                        ))
+                        .advise("check --quote, or say --quote none"));
                     }
-                    Some((values, _)) if index == 0 => {
-                        let width = sniff::width(text, head.whole, &self.dialect)
-                            .max(if head.whole { 1 } else { values.len() });
-                        (1..=width).map(|n| format!("column_{n}")).collect()
-                    }
-                    _ => names.clone(),
-                };
-            head.input.lines_before =
-                inrush_scan::count_lines(&self.dialect, &head.text[..body_at]);
+                    body_at = start + record.next as usize;
+                    head.input.header = text[record.start as usize..record.next as usize].to_vec();
+                    header_names(&head.input.name, values)?
+                }
+                Some((values, _)) if index == 0 => {
+                    let width = sniff::width(text, head.whole, dialect).max(if head.whole {
+                        1
+                    } else {
+                        values.len()
+                    });
+                    (1..=width).map(|n| format!("column_{n}")).collect()
+                }
+                _ => names.clone(),
+            };
+            head.input.lines_before = inrush_scan::count_lines(dialect, &head.text[..body_at]);
             head.input.body_at = body_at as u64;
             if index == 0 {
                 names = here;
@@ -134,7 +137,7 @@ fn header_names(input: &str, values: Vec<Vec<u8>>) -> Result<Vec<String>> {
 }
 
 /// Makes names usable: an empty one becomes `column_N`, a second `a` becomes `a_2`. Case doesn't tell names apart in SQL.
-fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<String> {
+pub(super) fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<String> {
     let mut taken: std::collections::HashSet<String> =
         names.iter().map(|name| name.to_lowercase()).collect();
     let mut seen = std::collections::HashSet::new();
@@ -165,7 +168,7 @@ fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<String> {
 }
 
 /// Where a later input has each of the first one's fields.
-fn order(names: &[String], here: &[String], input: &str) -> Result<Vec<usize>> {
+pub(super) fn order(names: &[String], here: &[String], input: &str) -> Result<Vec<usize>> {
     if names == here {
         return Ok((0..names.len()).collect());
     }

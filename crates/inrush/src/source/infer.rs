@@ -65,15 +65,18 @@ pub(crate) struct Observed {
 
 impl Observed {
     pub(crate) fn add(&mut self, value: &[u8]) {
+        self.count(value, &fitting(value));
+    }
+
+    fn count(&mut self, value: &[u8], class: &Class) {
         self.values += 1;
-        let class = fitting(value);
         self.exponents += u64::from(class.exponent);
         self.points += u64::from(class.point);
         if NULL_LIKE.iter().any(|null| null.eq_ignore_ascii_case(value)) {
             self.null_like += 1;
             self.null_spelling.get_or_insert_with(|| String::from_utf8_lossy(value).into_owned());
         }
-        if let Some(decimal) = class.decimal {
+        if let Some(decimal) = &class.decimal {
             self.digits_before = self.digits_before.max(decimal.precision - decimal.scale);
             self.digits_after = self.digits_after.max(decimal.scale);
             self.scale_min =
@@ -89,7 +92,19 @@ impl Observed {
         }
     }
 
-    fn merge(&mut self, other: &Observed) {
+    /// A value that is a string: it may be a day or a moment, which have no other form, and nothing else but text.
+    pub(crate) fn add_string(&mut self, value: &[u8]) {
+        const MOMENTS: u16 = 1 << Candidate::Date as u16
+            | 1 << Candidate::Timestamp as u16
+            | 1 << Candidate::TimestampZone as u16;
+        let class = fitting(value);
+        self.count(
+            value,
+            &Class { fits: class.fits & MOMENTS, decimal: None, exponent: false, point: false },
+        );
+    }
+
+    pub(crate) fn merge(&mut self, other: &Observed) {
         self.values += other.values;
         self.exponents += other.exponents;
         self.points += other.points;

@@ -6,17 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use encoding_rs::{Encoding, UTF_8};
-use inrush_scan::Dialect;
 
 use crate::error::{Error, Result};
 use crate::pipe::Meter;
 use crate::pipe::encode::{self, Encode, Grammar, Shape, ShapeColumn};
+use crate::pipe::run::Feeder;
 use crate::plan::{DialectRequest, FieldFacts, SourceFacts};
-use crate::source::head::{body_start, read_head};
+#[cfg(feature = "parquet")]
+use crate::source::columns;
+use crate::source::format::{self, Layout};
+use crate::source::head::{Head, body_start, read_head};
 use crate::source::infer::{Observed, Surveyor};
 use crate::source::place::cannot_open;
 use crate::source::stdin::Pipe;
-use crate::source::{Compression, Place, decode, sniff};
+use crate::source::{Compression, Place, decode, json, sniff, text};
 
 /// One input, opened, looked at, and closed again (standard input stays open).
 #[derive(Clone, Debug)]
@@ -45,16 +48,19 @@ pub struct Source {
     /// In the order they are loaded.
     pub inputs: Vec<Input>,
     /// How all of them are written.
-    pub dialect: Dialect,
+    pub grammar: Grammar,
     /// Spellings of NULL besides the empty unquoted field.
     pub nulls: Vec<Vec<u8>>,
     /// Whether the first record names the columns.
     pub header: bool,
     /// For each input, the position of each of the first input's fields.
     pub orders: Vec<Vec<usize>>,
+    /// Where inputs are columns, what each says of them.
+    #[cfg(feature = "parquet")]
+    pub(super) tables: Vec<columns::Table>,
     /// The one pipe among the inputs, until it is read.
-    pipe: Mutex<Option<Pipe>>,
-    abandoned: Arc<AtomicBool>,
+    pub(super) pipe: Mutex<Option<Pipe>>,
+    pub(super) abandoned: Arc<AtomicBool>,
 }
 
 impl Source {
@@ -65,11 +71,69 @@ impl Source {
         known: Option<&[String]>,
         stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
-        let mut heads = Vec::new();
-        let mut pipe = None;
         let abandoned = Arc::new(AtomicBool::new(false));
+        let mut pipe = None;
+        for place in places.iter().filter(|place| place.regular_bytes().is_none()) {
+            if pipe.replace(Pipe::open(place, Arc::clone(&abandoned))?).is_some() {
+                return Err(Error::usage(
+                    "only one of the sources can be a pipe or standard input",
+                ));
+            }
+        }
+        let mut layouts = Vec::new();
         for place in places {
-            heads.push(read_head(place, request, &mut pipe, &abandoned, stop)?);
+            layouts.push((place.clone(), format::layout(place, request, &mut pipe, stop)?));
+        }
+        let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
+        match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
+            (_, None) => Self::open_text(places, request, known, pipe, abandoned, stop),
+            #[cfg(feature = "parquet")]
+            (None, _) => Self::open_columns(&layouts, request, pipe, abandoned, stop),
+            #[cfg(not(feature = "parquet"))]
+            (None, Some((place, layout))) => Err(Error::source(format!(
+                "{} is {}, which this build of inrush can't read",
+                place.name(),
+                layout.words()
+            ))),
+            (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
+                "{} is {}, and {} is text",
+                place.name(),
+                layout.words(),
+                text.name()
+            ))
+            .advise("load them one by one")),
+        }
+    }
+
+    /// Opens inputs of text.
+    fn open_text(
+        places: &[Place],
+        request: &DialectRequest,
+        known: Option<&[String]>,
+        mut pipe: Option<Pipe>,
+        abandoned: Arc<AtomicBool>,
+        stop: &AtomicBool,
+    ) -> Result<(Self, SourceFacts)> {
+        let mut heads = Vec::new();
+        for place in places {
+            heads.push(read_head(place, request, pipe.as_mut(), stop)?);
+        }
+        let layout = |head: &Head| {
+            let text = &head.text[body_start(&head.text, request.skip_lines)..];
+            json::layout(text, head.whole, request, &head.input.place.extension())
+        };
+        let layouts: Vec<_> = heads.iter().map(layout).collect();
+        if let (Some(_), Some(other)) =
+            (layouts[0], layouts.iter().position(|layout| layout.is_none() == layouts[0].is_some()))
+        {
+            return Err(Error::source(format!(
+                "{} is JSON, and {} is not, or the other way round",
+                heads[0].input.name, heads[other].input.name
+            ))
+            .advise("load them one by one, or say what they are with --format"));
+        }
+        if let Some(layouts) = layouts.into_iter().collect::<Option<Vec<_>>>() {
+            return Self::open_json(heads, layouts, request, known, pipe, abandoned);
         }
         let mut reasons = Vec::new();
         let mut warnings = Vec::new();
@@ -95,20 +159,34 @@ impl Source {
 
         let mut source = Source {
             inputs: Vec::new(),
-            dialect,
+            grammar: Grammar::Delimited(dialect.clone()),
             nulls: request.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
             header: false,
             orders: Vec::new(),
+            #[cfg(feature = "parquet")]
+            tables: Vec::new(),
             pipe: Mutex::new(pipe),
             abandoned,
         };
-        let names = source.find_header(&mut heads, request, known, &mut reasons, &mut warnings)?;
+        let names = source.find_header(
+            &mut heads,
+            &dialect,
+            request,
+            known,
+            &mut reasons,
+            &mut warnings,
+        )?;
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
-        let seen = source.sample(&heads, names.len())?;
+        let seen = source.sample(&heads, &dialect, names.len())?;
         let fields = names
             .into_iter()
             .zip(seen)
-            .map(|(name, seen)| FieldFacts { name, ty: seen.ty(), spoiler: seen.spoiler() })
+            .map(|(name, seen)| FieldFacts {
+                name,
+                ty: seen.ty(),
+                spoiler: seen.spoiler(),
+                is_declared: false,
+            })
             .collect();
         for input in &source.inputs {
             let named = request.encoding.is_some();
@@ -126,20 +204,27 @@ impl Source {
             bytes,
             seekable,
             repeats: Arc::default(),
+            memory_bytes: 0,
+            parquet: None,
         };
         Ok((source, facts))
     }
 
     /// An encoder that only looks at the values' types and adds what it saw to `total`, one entry a field.
-    pub(crate) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
+    pub(super) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
         let width = total.lock().unwrap_or_else(PoisonError::into_inner).len();
         let fields =
             if self.orders.is_empty() { vec![(0..width).collect()] } else { self.orders.clone() };
         let columns = (0..width)
-            .map(|n| ShapeColumn { name: n.to_string(), pinned: true, bytes: false })
+            .map(|n| ShapeColumn {
+                name: n.to_string(),
+                pinned: true,
+                bytes: false,
+                is_textual: true,
+            })
             .collect();
         let shape = Shape {
-            grammar: Grammar::Delimited(self.dialect.clone()),
+            grammar: self.grammar.clone(),
             nulls: self.nulls.clone(),
             width,
             fields,
@@ -148,6 +233,22 @@ impl Source {
             found_max: u64::MAX,
         };
         encode::encoder(Arc::new(shape), Surveyor::new(Arc::clone(total)))
+    }
+
+    /// Feeds every input into the pipeline, in order, as chunks of about `chunk_bytes`.
+    pub(crate) fn feed(
+        &self,
+        chunk_bytes: usize,
+        meter: &Meter,
+        feeder: &mut Feeder<'_>,
+    ) -> Result<()> {
+        match self.grammar {
+            Grammar::Delimited(_) | Grammar::Json(_) => {
+                text::feed(self, chunk_bytes, meter, feeder)
+            }
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => columns::feed(self, chunk_bytes, meter, feeder),
+        }
     }
 
     /// Whoever waits for a pipe's data need wait no longer.
@@ -188,6 +289,20 @@ impl Source {
 }
 
 impl Input {
+    /// An input that is read as it is.
+    pub(super) fn plain(place: &Place) -> Self {
+        Self {
+            name: place.name(),
+            place: place.clone(),
+            compression: None,
+            encoding: UTF_8,
+            bytes_stored: place.regular_bytes(),
+            body_at: 0,
+            lines_before: 0,
+            header: Vec::new(),
+        }
+    }
+
     /// What a failed read means, in words.
     pub(crate) fn read_error(&self, error: &io::Error) -> Error {
         match self.compression {

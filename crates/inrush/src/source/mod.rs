@@ -5,16 +5,21 @@
 //! input -> decompress -> decode -> text (chunks)
 //! ```
 
+#[cfg(feature = "parquet")]
+mod columns;
 pub(crate) mod decode;
 mod decompress;
+mod format;
 mod head;
 mod header;
 pub(crate) mod infer;
 mod input;
+mod json;
 mod place;
 mod sample;
 mod sniff;
 mod stdin;
+pub(crate) mod survey;
 pub(crate) mod text;
 
 pub use decompress::Compression;

@@ -37,7 +37,7 @@ impl Place {
     pub fn stem(&self) -> String {
         let Place::File(path) = self else { return "stdin".to_owned() };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let endings = [&COMPRESSIONS[..], &["csv", "tsv", "tab", "txt", "psv", "dat"][..]].concat();
+        let endings = [&COMPRESSIONS[..], &FORMATS[..]].concat();
         let mut stem = name.as_str();
         while let Some((head, ending)) = stem.rsplit_once('.') {
             if head.is_empty() || !endings.contains(&ending.to_ascii_lowercase().as_str()) {
@@ -64,6 +64,11 @@ impl Place {
         }
     }
 }
+
+const FORMATS: [&str; 15] = [
+    "csv", "tsv", "tab", "txt", "psv", "dat", "jsonl", "ndjson", "json", "parquet", "pq", "arrow",
+    "arrows", "feather", "ipc",
+];
 
 const COMPRESSIONS: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use inrush_scan::{Cutter, Newline, Tail};
+use inrush_scan::{Cutter, Dialect, Newline, Tail};
 
 use crate::error::Result;
 use crate::pipe::{Chunk, Encoded, Meter, Origin};
@@ -22,11 +22,16 @@ const SPREAD_BYTES: usize = 64 << 10;
 
 impl Source {
     /// The inference over every input's head, and over places spread through a plain first file.
-    pub(super) fn sample(&self, heads: &[Head], width: usize) -> Result<Vec<Observed>> {
+    pub(super) fn sample(
+        &self,
+        heads: &[Head],
+        dialect: &Dialect,
+        width: usize,
+    ) -> Result<Vec<Observed>> {
         let mut texts: Vec<(u32, Vec<u8>)> = Vec::new();
         for (index, head) in heads.iter().enumerate() {
             let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
-            let cutter = Cutter::new(&self.dialect);
+            let cutter = Cutter::new(dialect);
             if head.whole {
                 texts.push((index as u32, body.to_vec()));
             } else if let Some(end) = cutter.cut(body, body.len(), Tail::More) {
@@ -35,7 +40,7 @@ impl Source {
                 texts.push((index as u32, self.first_record(index, &cutter)?));
             }
         }
-        texts.extend(self.spread(&heads[0])?);
+        texts.extend(self.spread(&heads[0], Some(dialect))?);
         let texts: Vec<(u32, &[u8])> =
             texts.iter().map(|(file, text)| (*file, text.as_slice())).collect();
         Ok(self.survey(&texts, width))
@@ -63,17 +68,21 @@ impl Source {
 
     /// Whole lines from places spread over the first input, when lines can be told there: in a plain file whose head has no
     /// newline inside quotes. What is missed costs a restart of the load, never a value.
-    fn spread(&self, head: &Head) -> Result<Vec<(u32, Vec<u8>)>> {
+    pub(super) fn spread(
+        &self,
+        head: &Head,
+        dialect: Option<&Dialect>,
+    ) -> Result<Vec<(u32, Vec<u8>)>> {
         let (Place::File(path), Some(bytes)) = (&head.input.place, head.input.bytes_stored) else {
             return Ok(vec![]);
         };
-        let lines =
-            self.dialect.quote.is_none_or(|quote| memchr::memchr(quote, &head.text).is_none());
+        let quote = dialect.and_then(|dialect| dialect.quote);
+        let lines = quote.is_none_or(|quote| memchr::memchr(quote, &head.text).is_none());
         if head.whole
             || !lines
             || head.input.compression.is_some()
             || !decode::is_utf8(head.input.encoding)
-            || self.dialect.newline == Newline::Cr
+            || dialect.is_some_and(|dialect| dialect.newline == Newline::Cr)
         {
             return Ok(vec![]);
         }
@@ -92,7 +101,7 @@ impl Source {
             let start = memchr::memchr(b'\n', &text).map_or(text.len(), |at| at + 1);
             let end = memchr::memrchr(b'\n', &text).map_or(start, |at| at + 1).max(start);
             // A quote here may close a field that began before, and nobody can tell.
-            if self.dialect.quote.is_none_or(|quote| memchr::memchr(quote, &text).is_none()) {
+            if quote.is_none_or(|quote| memchr::memchr(quote, &text).is_none()) {
                 texts.push((0, text[start..end].to_vec()));
             }
         }

@@ -2,11 +2,14 @@
 
 use std::io::Read;
 
+use inrush_scan::json::JsonCutter;
 use inrush_scan::{Cutter, Dialect, Tail};
 
 use crate::error::{Error, Result};
+
+use crate::pipe::encode::Grammar;
 use crate::pipe::run::Feeder;
-use crate::pipe::{Meter, Origin};
+use crate::pipe::{Meter, Origin, Part};
 use crate::source::Source;
 
 /// A record must fit in this: above the 50 MB that single values reach in practice, small enough for the memory ceiling
@@ -37,8 +40,10 @@ fn feed_input(
     feeder: &mut Feeder<'_>,
 ) -> Result<bool> {
     let input = &source.inputs[file];
-    let mut reader = ChunkReader::new(source.open_body(file, meter)?, &source.dialect);
+    let mut reader =
+        ChunkReader::cutting(source.open_body(file, meter)?, source.grammar.cutter(file));
     let mut byte = input.body_at;
+    let mut first = true;
     loop {
         let Some(mut parcel) = feeder.take() else { return Ok(false) };
         let bytes = &mut parcel.chunk.bytes;
@@ -50,6 +55,8 @@ fn feed_input(
         let end = bytes.len() as u64;
         meter.add_read(end);
         parcel.chunk.origin = Origin { file: file as u32, byte, ..Origin::default() };
+        parcel.chunk.part = Part { first, last: reader.is_over };
+        first = false;
         byte += end;
         if !feeder.give(parcel) {
             return Ok(false);
@@ -60,7 +67,37 @@ fn feed_input(
 /// Reads an input chunk by chunk, each of whole records.
 pub(crate) struct ChunkReader<R> {
     reader: Ahead<R>,
-    cutter: Cutter,
+    cutter: AnyCutter,
+    /// Whether the last chunk ended with the input.
+    is_over: bool,
+}
+
+/// Finds boundaries of records, however they are written.
+pub(crate) enum AnyCutter {
+    Delimited(Cutter),
+    Json(JsonCutter),
+}
+
+impl AnyCutter {
+    fn cut(&mut self, bytes: &[u8], goal: usize, tail: Tail) -> Option<usize> {
+        match self {
+            Self::Delimited(cutter) => cutter.cut(bytes, goal, tail),
+            Self::Json(cutter) => cutter.cut(bytes, goal, tail),
+        }
+    }
+}
+
+impl Grammar {
+    /// Finds boundaries of records of the input `file`.
+    fn cutter(&self, file: usize) -> AnyCutter {
+        match self {
+            Grammar::Delimited(dialect) => AnyCutter::Delimited(Cutter::new(dialect)),
+            Grammar::Json(json) => AnyCutter::Json(JsonCutter::new(json.layouts[file])),
+            // Nobody cuts columns; they come as they are.
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => AnyCutter::Delimited(Cutter::new(&Dialect::csv())),
+        }
+    }
 }
 
 /// What a [`ChunkReader`] has read.
@@ -77,7 +114,11 @@ pub(crate) enum Next {
 impl<R: Read> ChunkReader<R> {
     /// A reader of `input`, which starts on a record boundary.
     pub(crate) fn new(input: R, dialect: &Dialect) -> Self {
-        Self { reader: Ahead::new(input), cutter: Cutter::new(dialect) }
+        Self::cutting(input, AnyCutter::Delimited(Cutter::new(dialect)))
+    }
+
+    fn cutting(input: R, cutter: AnyCutter) -> Self {
+        Self { reader: Ahead::new(input), cutter, is_over: false }
     }
 
     /// Reads the next chunk into `bytes`, whatever was in them: about `chunk_bytes`, and more where the first record is longer.
@@ -96,7 +137,10 @@ impl<R: Read> ChunkReader<R> {
                 (false, false) => Tail::More,
             };
             match self.cutter.cut(bytes, chunk_bytes, tail) {
-                Some(end) => break end,
+                Some(end) => {
+                    self.is_over = ended && end == bytes.len();
+                    break end;
+                }
                 None if bytes.is_empty() => return Ok(Next::End),
                 None if tail == Tail::More => goal = (goal * 2).min(RECORD_BYTES_MAX),
                 None => return Ok(Next::TooLong),

@@ -56,6 +56,14 @@ pub trait Console: Send {
         Ok(first.flatten())
     }
 
+    /// Asks for nothing, and waits for the answer: whether somebody is there, and how long the way takes.
+    ///
+    /// # Errors
+    /// As [`Console::run`].
+    fn ping(&mut self) -> Result<()> {
+        self.value("SELECT 1").map(drop)
+    }
+
     /// Every setting of the database as this connection sees it, by name; none of them holds a secret.
     ///
     /// # Errors
@@ -74,7 +82,7 @@ pub type Row<'r> = [Option<&'r [u8]>];
 
 /// Whether a setting of this name may hold a password, or something as good as one; most databases show asterisks, not all of them
 /// everywhere.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 pub(super) fn may_be_secret(name: &str) -> bool {
     const ENDINGS: [&str; 5] = ["_password", "_pwd", "_auth", "_token", "_secret"];
     /// Connection strings and commands, with what is needed to connect in them.

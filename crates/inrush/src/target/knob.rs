@@ -123,6 +123,12 @@ impl Knobs {
         self.word(name).parse().unwrap_or(0)
     }
 
+    /// Whether the user has set the knob.
+    #[cfg(feature = "mongodb")]
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|(_, set)| *set)
+    }
+
     /// The knob's value, if the strategy has such a knob.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(|(value, _)| value.as_str())

@@ -11,20 +11,32 @@ use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
+#[cfg(all(feature = "files", feature = "parquet"))]
+mod arrow;
 #[cfg(feature = "channel")]
 mod channel;
 mod console;
-#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres"))]
+#[cfg(any(
+    feature = "mongodb",
+    feature = "mssql",
+    feature = "mysql",
+    feature = "postgres",
+    all(feature = "files", feature = "parquet")
+))]
 mod digits;
-#[cfg(any(feature = "files", feature = "sqlite"))]
+#[cfg(any(feature = "files", feature = "mongodb", feature = "sqlite"))]
 mod double;
+#[cfg(feature = "duckdb")]
+mod duckdb;
 #[cfg(feature = "files")]
 mod files;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod folder;
-#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mongodb", feature = "mssql", feature = "mysql", feature = "postgres"))]
 mod hex;
 mod knob;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 #[cfg(feature = "mssql")]
 mod mssql;
 #[cfg(feature = "mysql")]
@@ -33,11 +45,17 @@ mod mysql;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mongodb", feature = "mssql", feature = "mysql", feature = "postgres"))]
 mod staging;
 #[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres"))]
 mod statement;
-#[cfg(any(feature = "files", feature = "mssql", feature = "mysql", feature = "postgres"))]
+#[cfg(any(
+    feature = "files",
+    feature = "mongodb",
+    feature = "mssql",
+    feature = "mysql",
+    feature = "postgres"
+))]
 mod way;
 
 pub use console::{Console, Row, Setting};
@@ -53,6 +71,10 @@ pub static ALL: &[&dyn Target] = &[
     &postgres::Postgres,
     #[cfg(feature = "mssql")]
     &mssql::Mssql,
+    #[cfg(feature = "mongodb")]
+    &mongodb::Mongodb,
+    #[cfg(feature = "duckdb")]
+    &duckdb::DuckDb,
     #[cfg(feature = "files")]
     &files::Files,
 ];
@@ -95,11 +117,27 @@ pub trait Target: Sync {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>>;
 
+    /// How a server gets a database of this name, which is a word, and gets rid of it; `None` where a database is a file.
+    fn own_database(&self, _name: &str) -> Option<OwnDatabase> {
+        None
+    }
+
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;
 
     /// The engine's type for a column of a table that the load makes.
     fn spell(&self, column: &Column, plan: &Plan) -> String;
+}
+
+/// A database that somebody needs for a while. Its statements are for a [`Console`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnDatabase {
+    /// The database in which the statements run; `None` for the one that the server's own URL names.
+    pub enter: Option<String>,
+    /// What makes it.
+    pub make: String,
+    /// What drops it, whether or not it is there.
+    pub drop: String,
 }
 
 /// Where a database is. Shows itself without the password.
@@ -211,11 +249,20 @@ pub struct Memory {
 /// A load under way. The steps, in order:
 ///
 /// 1. [`Strategy::begin`] gave it.
-/// 2. [`Load::encoder`] as often as there are encoder threads, and [`Load::lanes`] once.
+/// 2. [`Load::hand_over`], which ends the next two steps where the engine reads the source by itself; else [`Load::encoder`] as often
+///    as there are encoder threads, and [`Load::lanes`] once.
 /// 3. The pipeline runs; the lanes are dropped when all chunks are sent.
 /// 4. [`Load::complete`], [`Load::verify`].
 /// 5. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.
 pub trait Load: Send {
+    /// Has the engine read the source by itself, and says how many rows it took; `None` where they go through the pipeline.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn hand_over(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// An encoder for one thread.
     fn encoder(&self) -> Box<dyn Encode>;
 

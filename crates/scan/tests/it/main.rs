@@ -14,6 +14,8 @@ mod number_model;
 mod dates;
 /// Input made to be slow.
 mod hostile;
+/// JSON: the layouts against a model and `serde_json`, and against themselves, cut in every way.
+mod json;
 /// Numbers against the standard library and against arithmetic on digit strings.
 mod numbers;
 /// Random bytes, made of what matters.

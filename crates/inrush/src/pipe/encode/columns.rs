@@ -169,18 +169,24 @@ impl<'a> Column<'a> {
 /// The columns of a batch that a load takes, in the load's order.
 struct Columns<'a> {
     columns: Vec<Column<'a>>,
+    /// What texts and bytes are in, for each column by its place in the batch.
+    data: Vec<&'a [u8]>,
     nulls: &'a [Vec<u8>],
 }
 
 impl<'a> Columns<'a> {
     fn of(shape: &'a Shape, chunk: &'a Chunk) -> (Self, usize) {
         // Whoever makes chunks of columns gives each of them a batch.
-        let Some(batch) = &chunk.batch else { return (Self { columns: vec![], nulls: &[] }, 0) };
+        let Some(batch) = &chunk.batch else {
+            return (Self { columns: vec![], data: vec![], nulls: &[] }, 0);
+        };
         let fields = &shape.fields[chunk.origin.file as usize];
         let columns = fields.iter().zip(&shape.columns).map(|(field, column)| {
             Column::of(batch, *field, column.bytes, shape.nul_fault.is_some())
         });
-        (Self { columns: columns.collect(), nulls: &shape.nulls }, batch.num_rows())
+        let data = (0..batch.num_columns()).map(|at| column_data(batch, at));
+        let (columns, data) = (columns.collect(), data.collect());
+        (Self { columns, data, nulls: &shape.nulls }, batch.num_rows())
     }
 }
 
@@ -247,15 +253,21 @@ impl Row for ColumnsRow<'_> {
     #[inline]
     fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8] {
         let from = match home {
-            Home::Column(at) => self
-                .columns
-                .columns
-                .iter()
-                .find(|column| column.at == at)
-                .map_or(&[][..], |column| column.data),
+            Home::Column(at) => self.columns.data[usize::from(at)],
             Home::Chunk | Home::Wire => values,
         };
         &from[span.at as usize..(span.at + span.len) as usize]
+    }
+
+    #[inline(always)]
+    fn text_among(&self, column: usize) -> Option<(&[u8], Span)> {
+        let column = &self.columns.columns[column];
+        let View::Text(offsets) = column.view else { return None };
+        if column.is_null(self.at) || !self.columns.nulls.is_empty() {
+            return None;
+        }
+        let (_, span) = column.place(offsets, self.at);
+        Some((column.data, span))
     }
 
     #[inline(always)]
@@ -296,7 +308,8 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
             let at = at as u32;
             if let Err(bad) = outcome {
                 out.wire.rewind(before);
-                if out.bad(shape, bad.at(at, at + 1, at, 0)) {
+                let is_surprise = bad.is_surprise;
+                if out.bad(shape, bad.at(at, at + 1, at, 0), is_surprise) {
                     break;
                 }
             } else {

@@ -3,9 +3,9 @@
 use inrush_scan::{Dialect, Fault, Field, Form, Scanner, count_lines, unescape};
 
 use crate::error::shorten;
-use crate::pipe::Code;
 use crate::pipe::encode::text::{Record, Records, Syntax, What};
 use crate::pipe::encode::{BadRecord, Shape};
+use crate::pipe::{Chunk, Code};
 
 /// Delimited text.
 pub(super) struct Delimited(pub(super) Dialect);
@@ -13,7 +13,15 @@ pub(super) struct Delimited(pub(super) Dialect);
 impl Syntax for Delimited {
     type Records<'a> = DelimitedRecords<'a>;
 
-    fn records<'a>(&'a self, shape: &'a Shape, bytes: &'a [u8]) -> DelimitedRecords<'a> {
+    const HAS_STRINGS: bool = false;
+
+    fn records<'a>(
+        &'a self,
+        shape: &'a Shape,
+        chunk: &'a Chunk,
+        from: u32,
+    ) -> DelimitedRecords<'a> {
+        let bytes = &chunk.bytes[from as usize..];
         DelimitedRecords { scanner: Scanner::new(&self.0, bytes), width: shape.width, bytes }
     }
 
@@ -56,7 +64,7 @@ impl Records for DelimitedRecords<'_> {
 /// What is wrong with a record that is not written as records are, or has too few or too many fields.
 #[cold]
 fn broken(width: usize, record: &inrush_scan::Record, bytes: &[u8], fields: &[Field]) -> BadRecord {
-    let bad = |code, message| BadRecord { column: None, code, message };
+    let bad = |code, message| BadRecord { column: None, code, message, is_surprise: false };
     match &record.fault {
         Some(Fault::UnclosedQuote { at }) => {
             let column = 1 + at.saturating_sub(record.start);

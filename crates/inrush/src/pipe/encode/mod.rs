@@ -3,23 +3,27 @@
 //! The input's syntax finds the fields of a record (`text`), or there are columns (`columns`); the target's [`EncodeRow`] takes
 //! the row's values. The loop between the two is compiled for each pair, so that nothing is looked up for each row.
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 mod columns;
 mod delimited;
+mod json;
+#[cfg(test)]
+pub(crate) mod proof;
 mod row;
 mod text;
 
 use std::sync::Arc;
 
-use inrush_scan::{Dialect, Field, Form};
+use inrush_scan::{Dialect, Field, Form, Newline};
 
 use crate::error::shorten;
 use crate::pipe::reject::Found;
 use crate::pipe::{Chunk, Code, RowFault, Wire};
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 pub(crate) use columns::{column_data, is_viewed};
-pub(crate) use row::{Moment, Row, Typed};
+pub(crate) use json::{Json, inner};
+pub(crate) use row::{Day, Moment, Row, Typed, has_whole_digits};
 
 /// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.
 pub trait Encode: Send {
@@ -60,9 +64,51 @@ impl Encoded {
 pub enum Grammar {
     /// Fields between delimiters.
     Delimited(Dialect),
+    /// Objects, or arrays, of JSON.
+    Json(Json),
     /// Columns of values in types of their own.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     Columns,
+}
+
+impl Grammar {
+    /// The word for reports.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Grammar::Delimited(dialect) if dialect.delimiter == b'\t' => "tsv",
+            Grammar::Delimited(_) => "csv",
+            Grammar::Json(_) => "json",
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => "columns",
+        }
+    }
+
+    /// What the input is made of, in a word.
+    pub fn form(&self) -> &'static str {
+        match self {
+            Grammar::Delimited(_) | Grammar::Json(_) => "text",
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => "columns",
+        }
+    }
+
+    /// How delimited text is written.
+    pub(crate) fn dialect(&self) -> Option<&Dialect> {
+        match self {
+            Grammar::Delimited(dialect) => Some(dialect),
+            Grammar::Json(_) => None,
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => None,
+        }
+    }
+
+    /// What ends a line of the file that bad rows go to.
+    pub(crate) fn newline(&self) -> u8 {
+        match self {
+            Grammar::Delimited(Dialect { newline: Newline::Cr, .. }) => b'\r',
+            _ => b'\n',
+        }
+    }
 }
 
 /// How a record of each input becomes a row.
@@ -93,6 +139,8 @@ pub struct ShapeColumn {
     pub pinned: bool,
     /// Whether the column takes bytes that aren't UTF-8.
     pub bytes: bool,
+    /// Whether it holds text of whatever kind, days and moments among it.
+    pub is_textual: bool,
 }
 
 /// A value that its column can't hold unchanged.
@@ -107,7 +155,14 @@ pub(crate) struct BadValue<'a> {
     pub wanted: &'a str,
 }
 
-#[cfg(any(feature = "mssql", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "arrow",
+    feature = "mongodb",
+    feature = "mssql",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
 impl BadValue<'_> {
     /// NULL where the column takes none.
     pub(crate) fn null(column: usize) -> Self {
@@ -131,7 +186,11 @@ pub(crate) fn encoder(shape: Arc<Shape>, row: impl EncodeRow + 'static) -> Box<d
             let syntax = delimited::Delimited(dialect.clone());
             Box::new(text::TextEncoder::new(shape, syntax, row))
         }
-        #[cfg(feature = "arrow")]
+        Grammar::Json(json) => {
+            let syntax = json.clone();
+            Box::new(text::TextEncoder::new(shape, syntax, row))
+        }
+        #[cfg(feature = "parquet")]
         Grammar::Columns => Box::new(columns::ColumnsEncoder::new(shape, row)),
     }
 }
@@ -149,7 +208,8 @@ pub(crate) fn found_by_lane(
             let syntax = delimited::Delimited(dialect.clone());
             text::found_by_lane(&syntax, shape, chunk, encoded, faults)
         }
-        #[cfg(feature = "arrow")]
+        Grammar::Json(json) => text::found_by_lane(json, shape, chunk, encoded, faults),
+        #[cfg(feature = "parquet")]
         Grammar::Columns => columns::found_by_lane(shape, chunk, encoded, faults),
     }
 }
@@ -158,7 +218,8 @@ pub(crate) fn found_by_lane(
 pub(crate) fn verbatim(shape: &Shape, chunk: &Chunk, found: &Found) -> Vec<u8> {
     match &shape.grammar {
         Grammar::Delimited(_) => chunk.bytes[found.start as usize..found.end as usize].to_vec(),
-        #[cfg(feature = "arrow")]
+        Grammar::Json(_) => json::line(&chunk.bytes[found.start as usize..found.end as usize]),
+        #[cfg(feature = "parquet")]
         Grammar::Columns => columns::object(chunk, found.start as usize),
     }
 }
@@ -174,6 +235,8 @@ struct BadRecord {
     column: Option<usize>,
     code: Code,
     message: String,
+    /// It disproves what was guessed of the columns' names, rather than being a bad row.
+    is_surprise: bool,
 }
 
 impl BadRecord {
@@ -186,9 +249,10 @@ impl BadRecord {
 impl Encoded {
     /// Notes a bad row. True when there are more of them than the load allows: it ends at this row, and nobody will look at the
     /// rest of the chunk.
-    fn bad(&mut self, shape: &Shape, found: Found) -> bool {
-        let is_surprise = found.column.is_some_and(|column| !shape.columns[column as usize].pinned)
-            && matches!(found.code, Code::Type | Code::Range);
+    fn bad(&mut self, shape: &Shape, found: Found, is_surprise: bool) -> bool {
+        let is_surprise = is_surprise
+            || found.column.is_some_and(|column| !shape.columns[column as usize].pinned)
+                && matches!(found.code, Code::Type | Code::Range);
         if is_surprise {
             self.surprise.get_or_insert(found);
             return false;
@@ -212,12 +276,18 @@ fn told_by_lane(shape: &Shape, fault: &RowFault, row: &impl Row) -> BadRecord {
     let value = column
         .and_then(|column| row.value(column, &mut values))
         .map(|(home, span)| format!("{}: ", shorten(row.bytes(home, span, &values))));
-    BadRecord { column, code: fault.code, message: value.unwrap_or_default() + &fault.message }
+    BadRecord {
+        column,
+        code: fault.code,
+        message: value.unwrap_or_default() + &fault.message,
+        is_surprise: false,
+    }
 }
 
 /// Whether a text is one that the target takes.
 fn check_text(shape: &Shape, column: usize, raw: &[u8]) -> Result<(), BadRecord> {
-    let bad = |code, message| Err(BadRecord { column: Some(column), code, message });
+    let bad =
+        |code, message| Err(BadRecord { column: Some(column), code, message, is_surprise: false });
     if let Err(error) = std::str::from_utf8(raw) {
         let at = error.valid_up_to();
         return bad(
@@ -244,5 +314,5 @@ fn describe(row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
         Code::Range => format!("{value} is out of range for {}", bad.wanted),
         _ => format!("{value} is not {}", bad.wanted),
     };
-    BadRecord { column: Some(bad.column), code: bad.code, message }
+    BadRecord { column: Some(bad.column), code: bad.code, message, is_surprise: false }
 }

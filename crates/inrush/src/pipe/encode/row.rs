@@ -1,6 +1,7 @@
 //! What an encoder sees of a row: its values, as text or in a type of their own.
 
 use std::io::Write as _;
+use std::ops::RangeInclusive;
 
 use inrush_scan::Field;
 
@@ -19,6 +20,13 @@ pub(crate) trait Row {
     /// The bytes at a place that this row named.
     fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8];
 
+    /// A text that is there as it is to be read, together with what lies around it: what [`Row::value`] and [`Row::bytes`] tell in
+    /// two steps. `None` says nothing.
+    #[inline(always)]
+    fn text_among(&self, _column: usize) -> Option<(&[u8], Span)> {
+        None
+    }
+
     /// The columns' places in [`Row::text`], of which [`is_plain`](super::is_plain) tells whether one can be taken as it stands.
     /// None where the values aren't text, and where there are spellings of NULL, which any field might be.
     fn fields(&self) -> &[Field];
@@ -28,6 +36,10 @@ pub(crate) trait Row {
 }
 
 /// A value that isn't text.
+#[cfg_attr(
+    not(feature = "parquet"),
+    allow(dead_code, reason = "no input of this build has such values")
+)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Typed {
     /// True or false.
@@ -52,6 +64,10 @@ pub(crate) enum Typed {
 }
 
 /// A point in time.
+#[cfg_attr(
+    not(feature = "parquet"),
+    allow(dead_code, reason = "no input of this build has such values")
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     /// Since 1970-01-01 00:00:00.
@@ -63,6 +79,45 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
+    /// Its day, and the seconds since that began; `None` beyond the years 1 to 9999, which is what can be read as text.
+    #[inline]
+    pub(crate) fn day(self) -> Option<(Day, u32)> {
+        let day = Day::of(self.seconds.div_euclid(DAY_SECONDS))?;
+        Some((day, self.seconds.rem_euclid(DAY_SECONDS) as u32))
+    }
+
+    /// Whether it can be read as text.
+    #[inline]
+    pub(crate) fn is_common(self) -> bool {
+        Day::COMMON.contains(&self.seconds.div_euclid(DAY_SECONDS))
+    }
+
+    /// Its text, and how long that is: `YYYY-MM-DD HH:MM:SS`, a fraction without zeros at its end, and `+00:00` where it is UTC.
+    /// `None` beyond the years 1 to 9999.
+    #[inline]
+    pub(crate) fn text(self) -> Option<([u8; 40], usize)> {
+        let (day, second) = self.day()?;
+        let mut text = [0; 40];
+        text[..10].copy_from_slice(&day.text());
+        text[10..19].copy_from_slice(&clock(second));
+        let mut len = 19;
+        if self.nanos > 0 {
+            text[len] = b'.';
+            let mut rest = self.nanos;
+            for digit in text[20..29].iter_mut().rev() {
+                *digit = b'0' + (rest % 10) as u8;
+                rest /= 10;
+            }
+            let zeros = text[20..29].iter().rev().take_while(|digit| **digit == b'0').count();
+            len = 29 - zeros;
+        }
+        if self.zone {
+            text[len..len + 6].copy_from_slice(b"+00:00");
+            len += 6;
+        }
+        Some((text, len))
+    }
+
     /// Microseconds since 1970-01-01 00:00:00; `None` where that has a fraction, or is out of range.
     #[inline]
     pub(crate) fn micros(self) -> Option<i64> {
@@ -74,6 +129,28 @@ impl Moment {
 }
 
 impl Typed {
+    /// The double that the value's text is, where that takes no closer look: a finite double, or a number of up to 15 digits, which
+    /// any double keeps.
+    #[inline]
+    pub(crate) fn double(self) -> Option<f64> {
+        const LIMIT: u128 = TENS[15];
+        const POWERS: [f64; 23] = [
+            1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+        ];
+        match self {
+            Self::Float(number) => number.is_finite().then_some(number),
+            Self::Integer(number) => {
+                (u128::from(number.unsigned_abs()) < LIMIT).then_some(number as f64)
+            }
+            Self::Decimal { digits, scale } if digits.unsigned_abs() < LIMIT => {
+                // Both are exact, so the division rounds once.
+                POWERS.get(usize::from(scale)).map(|power| digits as i64 as f64 / power)
+            }
+            _ => None,
+        }
+    }
+
     /// Appends the value as text, written as inrush reads it; `None` for bytes, which are what they are.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         // Writing to memory doesn't fail.
@@ -104,7 +181,12 @@ fn write_float(number: f64, out: &mut Vec<u8>) {
 
 fn write_decimal(digits: i128, scale: u8, out: &mut Vec<u8>) {
     let mut buffer = itoa::Buffer::new();
-    let text = buffer.format(digits.unsigned_abs()).as_bytes();
+    // Nearly all have 64 bits, which take a fraction of the time.
+    let text = match u64::try_from(digits.unsigned_abs()) {
+        Ok(digits) => buffer.format(digits),
+        Err(_) => buffer.format(digits.unsigned_abs()),
+    };
+    let text = text.as_bytes();
     if digits < 0 {
         out.push(b'-');
     }
@@ -120,53 +202,120 @@ fn write_decimal(digits: i128, scale: u8, out: &mut Vec<u8>) {
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// `YYYY-MM-DD HH:MM:SS`, a fraction without zeros at its end, and `+00:00` where it is UTC.
 fn write_moment(moment: Moment, out: &mut Vec<u8>) {
-    write_date(moment.seconds.div_euclid(DAY_SECONDS), out);
-    let second = moment.seconds.rem_euclid(DAY_SECONDS);
-    out.push(b' ');
-    for (part, after) in [(second / 3600, ":"), (second / 60 % 60, ":"), (second % 60, "")] {
-        two(part, out);
-        out.extend_from_slice(after.as_bytes());
+    if let Some((text, len)) = moment.text() {
+        out.extend_from_slice(&text[..len]);
+        return;
     }
-    if moment.nanos > 0 {
-        let _ = write!(out, ".{:09}", moment.nanos);
-        let zeros = out.iter().rev().take_while(|digit| **digit == b'0').count();
-        out.truncate(out.len() - zeros);
-    }
-    if moment.zone {
-        out.extend_from_slice(b"+00:00");
+    // That it is no text of a moment is for its reader to say; of the time nothing is lost.
+    let days = moment.seconds.div_euclid(DAY_SECONDS);
+    write_date(days, out);
+    let time = Moment { seconds: moment.seconds - days * DAY_SECONDS, ..moment };
+    if let Some((text, len)) = time.text() {
+        out.extend_from_slice(&text[10..len]);
     }
 }
 
-fn two(number: i64, out: &mut Vec<u8>) {
-    out.extend_from_slice(&[b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]);
+/// A time of day as text, behind a blank.
+#[inline]
+fn clock(second: u32) -> [u8; 9] {
+    let mut text = *b" HH:MM:SS";
+    for (at, part) in [(1, second / 3600), (4, second / 60 % 60), (7, second % 60)] {
+        two(part, &mut text[at..]);
+    }
+    text
+}
+
+#[inline(always)]
+fn two(number: u32, out: &mut [u8]) {
+    out[0] = b'0' + (number / 10) as u8;
+    out[1] = b'0' + (number % 10) as u8;
 }
 
 /// `YYYY-MM-DD`; years beyond four digits have as many as it takes, those before the year 0 a sign.
 fn write_date(days: i64, out: &mut Vec<u8>) {
-    // Years are counted from March, so that the leap day is their last; 400 of them have 146,097 days.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let leap_days = day_of_era / 1460 - day_of_era / 36_524 + day_of_era / 146_096;
-    let year_of_era = (day_of_era - leap_days) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (year, month) = match 400 * era + year_of_era {
-        year if month < 10 => (year, month + 3),
-        year => (year + 1, month - 9),
-    };
-    if (0..=9999).contains(&year) {
-        two(year / 100, out);
-        two(year % 100, out);
-    } else {
-        let _ = write!(out, "{year:05}");
+    if let Some(day) = Day::of(days) {
+        out.extend_from_slice(&day.text());
+        return;
     }
-    out.push(b'-');
-    two(month, out);
-    out.push(b'-');
-    two(day, out);
+    // The calendar is the same again after 400 years, which have 146,097 days.
+    let eras = (days - *Day::COMMON.start()).div_euclid(ERA_DAYS);
+    if let Some(day) = Day::of(days - eras * ERA_DAYS) {
+        let year = i64::from(day.year) + 400 * eras;
+        // Writing to memory doesn't fail.
+        let _ = match year {
+            0..=9999 => write!(out, "{year:04}"),
+            year => write!(out, "{year:05}"),
+        };
+        out.extend_from_slice(&day.text()[4..]);
+    }
+}
+
+const ERA_DAYS: i64 = 146_097;
+
+/// A day of the calendar in the years 1 to 9999, which are those that can be read as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Day {
+    pub(crate) year: u16,
+    pub(crate) month: u8,
+    pub(crate) day: u8,
+}
+
+impl Day {
+    /// 0001-01-01 to 9999-12-31, in days since 1970-01-01.
+    pub(crate) const COMMON: RangeInclusive<i64> = -719_162..=2_932_896;
+
+    /// The day so many days after 1970-01-01.
+    #[inline]
+    pub(crate) fn of(days: i64) -> Option<Self> {
+        if !Self::COMMON.contains(&days) {
+            return None;
+        }
+        // Years are counted from March, so that the leap day is their last; 400 of them are an era. All of it is positive.
+        let days = (days + 719_468) as u32;
+        let (era, day_of_era) = (days / ERA_DAYS as u32, days % ERA_DAYS as u32);
+        let leap_days = day_of_era / 1460 - day_of_era / 36_524 + day_of_era / 146_096;
+        let year_of_era = (day_of_era - leap_days) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month + 2) / 5 + 1;
+        let year = 400 * era + year_of_era;
+        let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+        Some(Self { year: year as u16, month: month as u8, day: day as u8 })
+    }
+
+    /// `YYYY-MM-DD`.
+    #[inline]
+    pub(crate) fn text(self) -> [u8; 10] {
+        let mut text = *b"YYYY-MM-DD";
+        let year = u32::from(self.year);
+        for (at, part) in
+            [(0, year / 100), (2, year % 100), (5, self.month.into()), (8, self.day.into())]
+        {
+            two(part, &mut text[at..]);
+        }
+        text
+    }
+}
+
+/// Powers of ten.
+const TENS: [u128; 39] = {
+    let mut tens = [1; 39];
+    let mut power = 1;
+    while power < tens.len() {
+        tens[power] = 10 * tens[power - 1];
+        power += 1;
+    }
+    tens
+};
+
+/// Whether `digits` / 10^`scale` has no more than so many digits before its point; a zero there is none.
+#[inline]
+pub(crate) fn has_whole_digits(digits: i128, scale: u8, max: i64) -> bool {
+    match usize::try_from(max + i64::from(scale)) {
+        Err(_) => digits == 0,
+        Ok(power) => TENS.get(power).is_none_or(|limit| digits.unsigned_abs() < *limit),
+    }
 }
 
 #[cfg(test)]
@@ -212,9 +361,14 @@ mod tests {
         }
         assert_eq!(written(Typed::Date(2_932_897)), "10000-01-01");
         assert_eq!(written(Typed::Date(-719_529)), "-0001-12-31");
+        assert_eq!(written(Typed::Date(-719_163)), "0000-12-31");
+        assert_eq!(written(Typed::Date(-719_528)), "0000-01-01");
+        assert_eq!(written(Typed::Date(i32::MAX)), "5881580-07-11");
+        assert_eq!(written(Typed::Date(i32::MIN)), "-5877641-06-23");
         let moment = |seconds, nanos, zone| written(Typed::Moment(Moment { seconds, nanos, zone }));
         assert_eq!(moment(0, 0, false), "1970-01-01 00:00:00");
         assert_eq!(moment(-1, 500_000_000, false), "1969-12-31 23:59:59.5");
+        assert_eq!(moment(253_402_300_800, 20, true), "10000-01-01 00:00:00.00000002+00:00");
         assert_eq!(moment(1_357_034_400, 1, true), "2013-01-01 10:00:00.000000001+00:00");
         assert_eq!(Moment { seconds: -1, nanos: 1_000, zone: false }.micros(), Some(-999_999));
         assert_eq!(Moment { seconds: 0, nanos: 1, zone: false }.micros(), None);

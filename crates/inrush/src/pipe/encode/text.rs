@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use inrush_scan::{Field, Form};
 
+use crate::error::shorten;
 use crate::pipe::encode::row::{Row, Typed};
 use crate::pipe::encode::{
     BadRecord, Encode, EncodeRow, Encoded, Shape, describe, is_plain, told_by_lane,
 };
 use crate::pipe::reject::Found;
-use crate::pipe::{Chunk, Home, RowFault, RowMark, Span};
+use crate::pipe::{Chunk, Code, Home, RowFault, RowMark, Span};
 
 /// How text is written.
 pub(super) trait Syntax: Send {
@@ -18,8 +19,11 @@ pub(super) trait Syntax: Send {
     where
         Self: 'a;
 
-    /// The records of a chunk.
-    fn records<'a>(&'a self, shape: &'a Shape, bytes: &'a [u8]) -> Self::Records<'a>;
+    /// Whether a value in quotes is a string and nothing else.
+    const HAS_STRINGS: bool;
+
+    /// The records of a chunk from the byte `from` on, where one begins; what is told of them counts from there.
+    fn records<'a>(&'a self, shape: &'a Shape, chunk: &'a Chunk, from: u32) -> Self::Records<'a>;
 
     /// Appends the value of a field that has to be rewritten.
     fn unescape(&self, raw: &[u8], form: Form, out: &mut Vec<u8>);
@@ -41,7 +45,7 @@ pub(super) trait Records {
 pub(super) struct Record {
     /// The first byte.
     pub(super) start: u32,
-    /// The byte behind it and its terminator.
+    /// The byte behind what goes aside when it is bad.
     pub(super) next: u32,
     pub(super) what: What,
 }
@@ -183,7 +187,7 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let order = FieldOrder::of(shape, chunk);
         // One vectorised look at the whole chunk saves a look at every field; nearly all chunks pass.
         let clean = simdutf8::basic::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none();
-        let mut records = syntax.records(shape, bytes);
+        let mut records = syntax.records(shape, chunk, 0);
         let mut lines = LineCounter::default();
         while let Some(record) = records.next(fields) {
             let before = out.wire.mark();
@@ -196,7 +200,12 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 What::Row => {
                     let fields = order.apply(fields, ordered);
                     let row = TextRow { chunk: bytes, fields, shape, syntax };
-                    if clean { Ok(()) } else { check_text(&row) }.and_then(|()| {
+                    let checked = if clean { Ok(()) } else { check_text(&row) };
+                    let checked = match S::HAS_STRINGS {
+                        true => checked.and_then(|()| check_strings(&row)),
+                        false => checked,
+                    };
+                    checked.and_then(|()| {
                         encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
                     })
                 }
@@ -210,7 +219,9 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 Err(bad) => {
                     out.wire.rewind(before);
                     let line = lines.before(syntax, bytes, record.start);
-                    out.bad(shape, bad.at(record.start, record.next, out.records, line))
+                    let is_surprise = bad.is_surprise;
+                    let found = bad.at(record.start, record.next, out.records, line);
+                    out.bad(shape, found, is_surprise)
                 }
             };
             if done {
@@ -231,6 +242,19 @@ fn check_text<S>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
         }
         let raw = row.fields[index].raw(row.chunk);
         super::check_text(row.shape, index, raw)?;
+    }
+    Ok(())
+}
+
+/// A string among numbers, truths or documents is another thing than they are, even where it is written alike.
+fn check_strings<S>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
+    for (index, column) in row.shape.columns.iter().enumerate() {
+        let field = &row.fields[index];
+        if field.form.is_quoted() && !column.pinned && !column.is_textual {
+            let message = format!("{} is a string", shorten(field.raw(row.chunk)));
+            let column = Some(index);
+            return Err(BadRecord { column, code: Code::Type, message, is_surprise: true });
+        }
     }
     Ok(())
 }
@@ -266,11 +290,10 @@ pub(super) fn found_by_lane(
         .iter()
         .map(|fault| {
             let start = encoded.wire.rows[fault.row as usize].start;
-            let chunk = &bytes[start as usize..];
-            let record = syntax.records(shape, chunk).next(&mut fields);
+            let record = syntax.records(shape, chunk, start).next(&mut fields);
             let end = record.map_or(bytes.len() as u32, |record| start + record.next);
             let fields = order.apply(&fields, &mut ordered);
-            let row = TextRow { chunk, fields, shape, syntax };
+            let row = TextRow { chunk: &bytes[start as usize..], fields, shape, syntax };
             let line = lines.before(syntax, bytes, start);
             told_by_lane(shape, fault, &row).at(
                 start,

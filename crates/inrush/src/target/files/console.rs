@@ -11,6 +11,8 @@ use crate::error::{Error, Result, shorten};
 use crate::pending::Pending;
 use crate::target::files::integers::Integers;
 use crate::target::files::json::{JsonRow, text_of};
+#[cfg(feature = "parquet")]
+use crate::target::files::parquet;
 use crate::target::files::place::{Format, Place, Version};
 use crate::target::files::read::{self, BOM};
 use crate::target::{Console, Row, Setting};
@@ -85,6 +87,10 @@ impl<'a> FileConsole<'a> {
     }
 
     fn sum(&self, column: &str) -> Result<Option<i128>> {
+        #[cfg(feature = "parquet")]
+        if self.place.format == Format::Parquet {
+            return parquet::sum(&self.place, self.stop, column);
+        }
         let mut integers = Integers::of(self.place.format, column);
         let mut sum = None;
         self.chunks(self.open()?, |bytes| {
@@ -98,6 +104,12 @@ impl<'a> FileConsole<'a> {
     }
 
     fn add(&self, summand: i64, column: &str) -> Result<u64> {
+        #[cfg(feature = "parquet")]
+        if self.place.format == Format::Parquet {
+            return Err(Error::target(
+                "a Parquet file has no values that could be changed in their place",
+            ));
+        }
         let file = self.open()?;
         let found = file.metadata().map_err(failed)?;
         let path = self.place.real_path();
@@ -156,10 +168,13 @@ impl<'a> FileConsole<'a> {
     }
 
     fn rows(&self, row: &mut dyn FnMut(&Row<'_>)) -> Result<()> {
+        #[cfg(feature = "parquet")]
+        if self.place.format == Format::Parquet {
+            return parquet::rows(&self.place, self.stop, row);
+        }
         let mut csv = CsvRows { width: None, fields: Vec::new() };
         self.chunks(self.open()?, |bytes| {
             match self.place.format {
-                Format::Csv => csv.each(bytes, row),
                 Format::Jsonl => {
                     for json in read::lines(bytes).filter_map(JsonRow::read) {
                         let texts: Vec<_> = json.values().map(text_of).collect();
@@ -167,6 +182,7 @@ impl<'a> FileConsole<'a> {
                         row(&bytes.collect::<Vec<_>>());
                     }
                 }
+                _ => csv.each(bytes, row),
             }
             Ok(())
         })

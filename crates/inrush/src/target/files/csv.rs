@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use inrush_scan::{Form, Newline};
 
-use crate::pipe::encode::{self, BadValue, EncodeRow, Grammar, Row, Shape};
+use crate::pipe::encode::{self, BadValue, EncodeRow, Grammar, Row, Shape, Typed};
 use crate::pipe::{Cell, Encode, Wire};
 use crate::plan::{Plan, Verify};
 use crate::target::files::layout::Layout;
@@ -143,6 +143,16 @@ impl EncodeRow for CsvEncoder {
                 bytes.push(b',');
             }
             let Some(column) = *column else { continue };
+            // Sums are taken from texts.
+            if !self.sums
+                && let Some(typed) = row.typed(column)
+                && !matches!(typed, Typed::Bytes(..))
+                && self.checks[column].is_none_or(|store| store.keep_typed(typed).is_some())
+            {
+                // Its text needs no quotes: it has neither commas nor line ends.
+                typed.write(bytes);
+                continue;
+            }
             let place = row.value(column, values);
             if let Some((home, span)) = place {
                 let value = row.bytes(home, span, values);
@@ -167,6 +177,21 @@ impl EncodeRow for CsvEncoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipe::encode::proof;
+    use crate::target::files::types::samples;
+
+    #[test]
+    fn values_become_what_their_texts_become() {
+        let mut encoders: Vec<(String, CsvEncoder)> = Vec::new();
+        for column in samples() {
+            for sums in [false, true] {
+                let checks = vec![column.pinned.then(|| Store::of(&column))];
+                let encoder = CsvEncoder { order: vec![Some(0)], checks, copies: false, sums };
+                encoders.push((format!("{column:?}"), encoder));
+            }
+        }
+        proof::check(encoders);
+    }
 
     #[test]
     fn only_what_needs_quotes_has_them() {

@@ -8,6 +8,8 @@ use inrush_scan::{Scanner, unescape};
 use crate::error::{Error, Result};
 use crate::plan::{Column, IfExists, OnConflict, Request, TableFacts, TargetFacts, Type};
 use crate::target::files::json::JsonRow;
+#[cfg(feature = "parquet")]
+use crate::target::files::parquet;
 use crate::target::files::place::{Format, Place};
 use crate::target::files::read;
 
@@ -27,11 +29,17 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
     let shown = place.path.display();
     let ending = place.path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     if COMPRESSED.contains(&ending.as_str()) {
-        return Err(Error::usage(format!(
-            "{shown} would be a {} that is not compressed",
-            place.format.words()
-        ))
-        .advise("leave the last ending out, and compress the file afterwards"));
+        let error = |what: &str| {
+            Error::usage(format!("{shown} would be a {} {what}", place.format.words()))
+        };
+        return Err(match place.format {
+            Format::Csv | Format::Jsonl => error("that is not compressed")
+                .advise("leave the last ending out, and compress the file afterwards"),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => error("that is compressed inside").advise(
+                "leave the last ending out; --set compression=gzip is how pages are compressed",
+            ),
+        });
     }
     let wants_keys = !request.primary_key.is_empty()
         || !request.indexes.is_empty()
@@ -40,7 +48,7 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
         return Err(Error::usage(format!("a {} has no keys and no indexes", place.format.words()))
             .advise("leave --primary-key, --index and --on-conflict out"));
     }
-    let mut facts = read(place)?;
+    let mut facts = if looks_inside(place, request) { read(place)? } else { outside(place)? };
     let Some(table) = &facts.table else {
         return match facts.exists && request.if_exists == IfExists::Fail {
             true => Err(is_there(place)),
@@ -69,25 +77,32 @@ fn is_there(place: &Place) -> Error {
         .advise("--if-exists fail asks for this error; leave it out, or name another file")
 }
 
-/// The facts of the file as it is now.
-pub(super) fn read(place: &Place) -> Result<TargetFacts> {
+/// Whether it matters what the file holds. Text is looked at in any case, and always is some table; what isn't Parquet can't be read as
+/// such, and replaced all the same.
+fn looks_inside(place: &Place, request: &Request) -> bool {
+    matches!(place.format, Format::Csv | Format::Jsonl)
+        || !matches!(request.if_exists, IfExists::Replace | IfExists::Fail)
+}
+
+/// The facts of the file as it is now, whatever it holds.
+fn outside(place: &Place) -> Result<TargetFacts> {
     let found = place.found()?;
-    let mut facts = TargetFacts {
+    let holds_any = found.as_ref().is_some_and(|found| found.len() > 0);
+    Ok(TargetFacts {
         engine: place.format.words().to_owned(),
         exists: found.is_some(),
         // More than any line has.
         columns_max: u32::MAX as usize,
-        settings: BTreeMap::from([(
-            FORMAT.to_owned(),
-            match place.format {
-                Format::Csv => "csv",
-                Format::Jsonl => "jsonl",
-            }
-            .to_owned(),
-        )]),
+        settings: BTreeMap::from([(FORMAT.to_owned(), place.format.scheme().to_owned())]),
+        table: holds_any.then(|| TableFacts { by_name: true, ..TableFacts::default() }),
         ..TargetFacts::default()
-    };
-    if found.is_none_or(|found| found.len() == 0) {
+    })
+}
+
+/// The facts of the file as it is now.
+pub(super) fn read(place: &Place) -> Result<TargetFacts> {
+    let mut facts = outside(place)?;
+    if facts.table.take().is_none() {
         return Ok(facts);
     }
     let file = File::open(&place.path).map_err(|error| place.read_error(&error))?;
@@ -107,6 +122,8 @@ pub(super) fn read(place: &Place) -> Result<TargetFacts> {
             }
             table = (seen.rows > 0).then(|| seen.table());
         }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => table = Some(parquet::facts(place, &file)?),
     }
     facts.table = table;
     Ok(facts)
@@ -149,9 +166,13 @@ fn check(place: &Place, table: &TableFacts) -> Result<()> {
         names().enumerate().find(|(at, name)| names().take(*at).any(|other| other == *name));
     let what = match (place.format, twice) {
         (_, None) if !table.columns.is_empty() => return Ok(()),
+        #[cfg(feature = "parquet")]
+        (Format::Parquet, Some((_, name))) => format!("{shown} has two columns '{name}'"),
         (_, Some((_, name))) => format!("the first line of {shown} names column '{name}' twice"),
         (Format::Csv, None) => format!("the first line of {shown} is no header"),
         (Format::Jsonl, None) => format!("{shown} does not hold a row of JSON in each line"),
+        #[cfg(feature = "parquet")]
+        (Format::Parquet, None) => format!("{shown} has no columns"),
     };
     Err(Error::target(what).advise("--if-exists replace puts a new file in its place"))
 }

@@ -24,10 +24,10 @@ pub(super) struct Integers<'c> {
 impl<'c> Integers<'c> {
     pub(super) fn of(format: Format, column: &'c str) -> Self {
         let position = match format {
-            Format::Csv => None,
             Format::Jsonl => column
                 .strip_prefix("column_")
                 .and_then(|number| number.parse::<usize>().ok()?.checked_sub(1)),
+            _ => None,
         };
         Self { format, column, position, found: false, rows: 0, fields: Vec::new() }
     }
@@ -42,8 +42,8 @@ impl<'c> Integers<'c> {
         work: impl FnMut(Range<usize>, i64) -> Result<()>,
     ) -> Result<()> {
         match self.format {
-            Format::Csv => self.each_field(bytes, work),
             Format::Jsonl => self.each_member(bytes, work),
+            _ => self.each_field(bytes, work),
         }
     }
 

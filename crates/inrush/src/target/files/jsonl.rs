@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
-use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape};
+use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape, Typed};
 use crate::pipe::{Cell, Encode, Home, Span, Wire};
 use crate::plan::{Plan, Verify};
 use crate::target::files::json::{is_number, push_string};
@@ -78,6 +78,14 @@ impl EncodeRow for JsonEncoder {
                 bytes.extend_from_slice(b"null");
                 continue;
             };
+            // Sums are taken from texts.
+            if !self.sums
+                && let Some(typed) = row.typed(index)
+                && let Some(kept) = store.keep_typed(typed)
+            {
+                push_typed(kept, typed, bytes);
+                continue;
+            }
             let Some((home, span)) = row.value(index, values) else {
                 bytes.extend_from_slice(b"null");
                 if self.sums {
@@ -152,9 +160,34 @@ fn push_value(kept: Kept, value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// The same of a value that has a type of its own, which is what it is kept as.
+#[inline]
+fn push_typed(kept: Kept, typed: Typed, out: &mut Vec<u8>) {
+    match kept {
+        Kept::Boolean(truth) => Typed::Boolean(truth).write(out),
+        Kept::Moment => {
+            out.push(b'"');
+            let at = out.len();
+            typed.write(out);
+            out[at + DAY_LEN] = b'T';
+            out.push(b'"');
+        }
+        // Dates, and digits that a double wouldn't keep.
+        Kept::Text => {
+            out.push(b'"');
+            typed.write(out);
+            out.push(b'"');
+        }
+        _ => typed.write(out),
+    }
+}
+
+/// Bytes of `YYYY-MM-DD`.
+const DAY_LEN: usize = 10;
+
 /// A timestamp as ISO 8601 has it: a `T` before the time, and no blank before the offset.
 fn push_moment(value: &[u8], out: &mut Vec<u8>) {
-    let (day, rest) = value.split_at(10);
+    let (day, rest) = value.split_at(DAY_LEN);
     out.push(b'"');
     out.extend_from_slice(day);
     out.push(b'T');
@@ -165,7 +198,9 @@ fn push_moment(value: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipe::encode::proof;
     use crate::plan::{Column, Type};
+    use crate::target::files::types::samples;
 
     fn written(ty: Type, pinned: bool, value: &str) -> Option<String> {
         let name = String::new();
@@ -201,6 +236,20 @@ mod tests {
         ] {
             assert_eq!(written(ty, false, value).as_deref(), Some(wanted), "{ty} {value}");
         }
+    }
+
+    #[test]
+    fn values_become_what_their_texts_become() {
+        let mut encoders: Vec<(String, JsonEncoder)> = Vec::new();
+        for column in samples() {
+            for sums in [false, true] {
+                let columns =
+                    vec![JsonColumn { before: b"[".to_vec(), from: Some((0, Store::of(&column))) }];
+                let encoder = JsonEncoder { columns, after: b"]\n", sums };
+                encoders.push((format!("{column:?}"), encoder));
+            }
+        }
+        proof::check(encoders);
     }
 
     #[test]

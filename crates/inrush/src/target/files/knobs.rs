@@ -25,3 +25,29 @@ pub(super) const ROWS: Knob = Knob {
 
 pub(super) static CSV: [Knob; 2] = [FSYNC, ROWS_PER_FLUSH];
 pub(super) static JSONL: [Knob; 3] = [FSYNC, ROWS_PER_FLUSH, ROWS];
+
+#[cfg(feature = "parquet")]
+pub(super) const COMPRESSION: Knob = Knob {
+    name: "compression",
+    kind: KnobKind::Choice(&["zstd", "snappy", "lz4", "gzip", "brotli", "none"]),
+    default: "zstd",
+    about: "how pages are compressed; snappy takes the least time, zstd little more for much smaller files",
+};
+
+#[cfg(feature = "parquet")]
+pub(super) const ROW_GROUP_ROWS: Knob = Knob {
+    name: "row_group_rows",
+    kind: KnobKind::Count { min: 1, max: 1 << 31 },
+    default: "1048576",
+    about: "rows of a row group at most; a chunk's rows (--chunk-size) are one, or several where they are more than this",
+};
+
+#[cfg(feature = "parquet")]
+const FSYNC_AT_END: Knob = Knob {
+    kind: KnobKind::Choice(&["end", "never"]),
+    about: "when the disk is waited for: once the file is whole, or never (also with --durability process or none)",
+    ..FSYNC
+};
+
+#[cfg(feature = "parquet")]
+pub(super) static PARQUET: [Knob; 3] = [COMPRESSION, ROW_GROUP_ROWS, FSYNC_AT_END];

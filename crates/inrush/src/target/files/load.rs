@@ -1,9 +1,9 @@
 //! A load into a file, step by step.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -16,12 +16,14 @@ use crate::target::files::facts::{self, FORMAT, ROWS};
 use crate::target::files::knobs;
 use crate::target::files::layout::Layout;
 use crate::target::files::output::{Output, WAITING_MAX};
+#[cfg(feature = "parquet")]
+use crate::target::files::parquet::{self, ParquetLane, ParquetLayout, ParquetOutput};
 use crate::target::files::place::{Format, Place, Version};
 use crate::target::files::read::{self, Contents};
 use crate::target::files::{csv, jsonl};
 use crate::target::{Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
 
-/// What both strategies answer to `fit`.
+/// What all strategies answer to `fit`.
 pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
     if setting(FORMAT).and_then(Format::of_scheme) != Some(format) {
@@ -49,8 +51,12 @@ pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut 
         durability,
         lanes: 1,
         lanes_max: 1,
-        // The lane copies bytes into the kernel, and waits for the disk at the end.
-        encoders: facts.processors.saturating_sub(1),
+        // The lane copies bytes into the kernel, and waits for the disk at the end. What is compressed is a fraction of them.
+        encoders: match format {
+            Format::Csv | Format::Jsonl => facts.processors.saturating_sub(1),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => facts.processors,
+        },
         notes: Vec::new(),
     }
 }
@@ -78,10 +84,36 @@ pub(super) struct FileLoad<'a> {
     version: Option<Version>,
     /// Where rows go until the commit; `None` afterwards.
     pending: Option<Pending>,
-    output: Output,
+    sink: Sink,
     layout: Layout,
     shape: Arc<Shape>,
     before: Contents,
+}
+
+/// What rows are written with.
+enum Sink {
+    Text(Output),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetOutput>, ParquetLayout),
+}
+
+impl Sink {
+    fn is_synced(&self) -> bool {
+        match self {
+            Self::Text(output) => output.is_synced(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(output, _) => output.is_synced(),
+        }
+    }
+
+    /// Waits for the disk, unless that was not asked for.
+    fn sync(&mut self) -> io::Result<()> {
+        match self {
+            Self::Text(output) => output.sync(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(output, _) => output.sync(),
+        }
+    }
 }
 
 impl<'a> FileLoad<'a> {
@@ -130,34 +162,72 @@ impl<'a> FileLoad<'a> {
             stop,
             version: found.as_ref().map(Version::of),
             pending: Some(pending),
-            output: Output::new(file, &plan.choice.knobs),
+            sink: Sink::Text(Output::new(file, &plan.choice.knobs)),
             layout: Layout::of(plan),
             shape: Arc::new(plan.shape()),
             before: Contents { rows: 0, sums: None },
             place,
             path,
         };
-        match action {
-            Action::Append => load.copy_old()?,
-            Action::Create | Action::Replace | Action::Truncate => {
-                if let Some(found) = found {
-                    let path = load.pending_path();
-                    fs::set_permissions(path, found.permissions())
-                        .map_err(|error| load.place.write_error(&error))?;
-                }
-                if format == Format::Csv {
-                    let header = csv::header(&load.layout);
-                    load.output.head(&header).map_err(|error| load.place.write_error(&error))?;
-                }
-            }
+        match format {
+            Format::Csv | Format::Jsonl => load.begin_text(action, found.as_ref())?,
+            #[cfg(feature = "parquet")]
+            Format::Parquet => load.begin_parquet(action, found.as_ref())?,
         }
         let verify = load.plan.request.verify;
         if verify != Verify::None && action == Action::Append {
-            load.before = load.contents()?;
+            load.before = load.contents(load.old_path())?;
         } else if verify == Verify::Checksum {
             load.before.sums = Some(Checksum::new(load.plan.choice.columns.len()));
         }
         Ok(Box::new(load))
+    }
+
+    /// A file of text: the old rows, or a header.
+    fn begin_text(&mut self, action: Action, found: Option<&Metadata>) -> Result<()> {
+        if action == Action::Append {
+            return self.copy_old();
+        }
+        self.keep_permissions(found)?;
+        if let (Format::Csv, Sink::Text(output)) = (self.place.format, &mut self.sink) {
+            let header = csv::header(&self.layout);
+            output.head(&header).map_err(|error| self.place.write_error(&error))?;
+        }
+        Ok(())
+    }
+
+    /// A Parquet file: the old row groups, or none.
+    #[cfg(feature = "parquet")]
+    fn begin_parquet(&mut self, action: Action, found: Option<&Metadata>) -> Result<()> {
+        let place = &self.place;
+        self.keep_permissions(found)?;
+        let old = match action {
+            Action::Append | Action::Truncate => {
+                let file = File::open(&self.path).map_err(|error| place.read_error(&error))?;
+                let metadata = parquet::metadata(place, &file)?;
+                Some((file, metadata))
+            }
+            Action::Create | Action::Replace => None,
+        };
+        let metadata = old.as_ref().map(|(_, metadata)| metadata);
+        let layout = ParquetLayout::new(self.plan, &self.layout, metadata)
+            .map_err(|error| parquet::write_error(place, error))?;
+        let file = File::options().write(true).open(self.pending_path());
+        let file = file.map_err(|error| place.write_error(&error))?;
+        let is_synced = self.sink.is_synced();
+        let mut output = ParquetOutput::new(place, file, &layout, is_synced)?;
+        if let (Action::Append, Some((file, metadata))) = (action, &old) {
+            output.copy(place, file, metadata)?;
+        }
+        self.sink = Sink::Parquet(Box::new(output), layout);
+        Ok(())
+    }
+
+    /// A file that is replaced keeps its permissions.
+    fn keep_permissions(&self, found: Option<&Metadata>) -> Result<()> {
+        let Some(found) = found else { return Ok(()) };
+        fs::set_permissions(self.pending_path(), found.permissions())
+            .map_err(|error| self.place.write_error(&error))
     }
 
     /// The old rows, to which new ones are added: the file of that name stays as it is until all are there.
@@ -179,19 +249,29 @@ impl<'a> FileLoad<'a> {
             Ok(file)
         };
         let file = copied().map_err(|error| self.place.write_error(&error))?;
-        self.output = Output::new(file, &self.plan.choice.knobs);
+        self.sink = Sink::Text(Output::new(file, &self.plan.choice.knobs));
         Ok(())
     }
 
-    fn pending_path(&self) -> &std::path::Path {
+    /// Where the old rows are, and no new ones yet.
+    fn old_path(&self) -> &Path {
+        match self.sink {
+            Sink::Text(_) => self.pending_path(),
+            // Half a file of Parquet is none.
+            #[cfg(feature = "parquet")]
+            Sink::Parquet(..) => &self.path,
+        }
+    }
+
+    fn pending_path(&self) -> &Path {
         self.pending.as_ref().map_or(&self.path, |pending| &pending.path)
     }
 
-    /// What the file that is being written holds.
-    fn contents(&self) -> Result<Contents> {
+    /// What a file holds: the one that is being written, or the one that it was before.
+    fn contents(&self, path: &Path) -> Result<Contents> {
         let sums = self.plan.request.verify == Verify::Checksum;
         let columns = sums.then_some(self.plan.choice.columns.as_slice());
-        read::contents(&self.place, self.pending_path(), &self.layout, columns, self.stop)
+        read::contents(&self.place, path, &self.layout, columns, self.stop)
     }
 
     /// Gives the file its name, at once for whoever reads it.
@@ -228,20 +308,27 @@ impl<'a> FileLoad<'a> {
 
 impl Load for FileLoad<'_> {
     fn encoder(&self) -> Box<dyn Encode> {
-        let encoder = match self.place.format {
-            Format::Csv => csv::encoder,
-            Format::Jsonl => jsonl::encoder,
-        };
-        encoder(Arc::clone(&self.shape), self.plan, &self.layout)
+        let shape = Arc::clone(&self.shape);
+        match (&self.sink, self.place.format) {
+            (Sink::Text(_), Format::Jsonl) => jsonl::encoder(shape, self.plan, &self.layout),
+            (Sink::Text(_), _) => csv::encoder(shape, self.plan, &self.layout),
+            #[cfg(feature = "parquet")]
+            (Sink::Parquet(_, layout), _) => parquet::encoder(shape, self.plan, layout),
+        }
     }
 
     fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
-        Ok(vec![Box::new(FileLane {
-            output: &mut self.output,
-            place: &self.place,
-            columns: self.plan.choice.columns.len(),
-            sums: self.plan.request.verify == Verify::Checksum,
-        })])
+        let place = &self.place;
+        Ok(vec![match &mut self.sink {
+            Sink::Text(output) => Box::new(FileLane {
+                output,
+                place,
+                columns: self.plan.choice.columns.len(),
+                sums: self.plan.request.verify == Verify::Checksum,
+            }),
+            #[cfg(feature = "parquet")]
+            Sink::Parquet(output, _) => Box::new(ParquetLane { output, place }),
+        }])
     }
 
     fn indexes(&self) -> bool {
@@ -253,7 +340,7 @@ impl Load for FileLoad<'_> {
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
-        let after = self.contents()?;
+        let after = self.contents(self.pending_path())?;
         let difference = sent.miscounted(self.before.rows, after.rows, self.plan).or_else(|| {
             let arrived = after.sums.as_ref()?.since(self.before.sums.as_ref()?);
             sent.differs(&arrived, self.plan)
@@ -262,13 +349,13 @@ impl Load for FileLoad<'_> {
     }
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {
-        self.output.sync().map_err(|error| self.place.write_error(&error))?;
+        self.sink.sync().map_err(|error| self.place.write_error(&error))?;
         self.publish()?;
         self.pending = None;
         let knobs = &self.plan.choice.knobs;
         let fsync = knobs.word(knobs::FSYNC.name).to_owned();
         let mut settings = BTreeMap::from([(knobs::FSYNC.name.to_owned(), fsync)]);
-        if self.output.is_synced() {
+        if self.sink.is_synced() {
             // The file is in place; some file systems can't sync a directory, and that undoes nothing.
             let synced = File::open(directory(&self.path)).and_then(|folder| folder.sync_all());
             if let Err(error) = synced {

@@ -1,4 +1,4 @@
-//! CSV and JSON Lines files: a table that is a file.
+//! CSV, JSON Lines and Parquet files: a table that is a file.
 
 mod console;
 mod csv;
@@ -10,6 +10,8 @@ mod knobs;
 mod layout;
 mod load;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod place;
 mod read;
 mod types;
@@ -23,7 +25,7 @@ use crate::target::{Console, Location, Strategy, Target};
 use load::FileLoad;
 use place::{Format, Place};
 
-static STRATEGIES: [&dyn Strategy; 2] = [
+static STRATEGIES: &[&dyn Strategy] = &[
     &Way {
         id: "files/csv",
         about: "a CSV file (RFC 4180), written under a hidden name and put in place when it is whole",
@@ -40,9 +42,18 @@ static STRATEGIES: [&dyn Strategy; 2] = [
         memory: |request| load::memory(jsonl::GROWTH, request),
         start: |plan, stop| FileLoad::start(Format::Jsonl, plan, stop),
     },
+    #[cfg(feature = "parquet")]
+    &Way {
+        id: "files/parquet",
+        about: "a Parquet file, whose row groups are encoded and compressed on all processors, written under a hidden name and put in place when it is whole",
+        knobs: &knobs::PARQUET,
+        fit: |request, facts, knobs| load::fit(Format::Parquet, request, facts, knobs),
+        memory: parquet::memory,
+        start: |plan, stop| FileLoad::start(Format::Parquet, plan, stop),
+    },
 ];
 
-/// Files of text.
+/// Files.
 pub(super) struct Files;
 
 impl Target for Files {
@@ -51,12 +62,16 @@ impl Target for Files {
     }
 
     fn spelling(&self) -> &'static str {
-        "csv:PATH or jsonl:PATH"
+        if cfg!(feature = "parquet") {
+            "csv:PATH, jsonl:PATH or FILE.parquet"
+        } else {
+            "csv:PATH or jsonl:PATH"
+        }
     }
 
     fn claim(&self, text: &str) -> Option<Location> {
-        let (scheme, path) = text.split_once(':')?;
-        Format::of_scheme(scheme)?;
+        let scheme = |(scheme, path)| Format::of_scheme(scheme).map(|_| (scheme, path));
+        let (scheme, path) = text.split_once(':').and_then(scheme).or_else(|| by_ending(text))?;
         let path = path.strip_prefix("//").unwrap_or(path);
         (!path.is_empty()).then(|| Location {
             secret: format!("{scheme}:{path}"),
@@ -66,7 +81,7 @@ impl Target for Files {
     }
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
-        &STRATEGIES
+        STRATEGIES
     }
 
     fn facts(
@@ -94,6 +109,8 @@ impl Target for Files {
 
     fn spell(&self, column: &Column, plan: &Plan) -> String {
         let words = match (Place::of(&plan.location).format, column.ty) {
+            #[cfg(feature = "parquet")]
+            (Format::Parquet, _) => return parquet::spell(column),
             (Format::Csv, _) => "as written",
             (Format::Jsonl, Type::Integer | Type::Float) => "number",
             (Format::Jsonl, ty @ Type::Decimal { .. }) if types::is_safe_decimal(ty) => "number",
@@ -109,6 +126,19 @@ impl Target for Files {
     }
 }
 
+/// The target that a path names by its ending. A bare `FILE.csv` is a source, forgotten targets being what they are; a Parquet file
+/// that holds rows takes no others unless told to.
+#[cfg(feature = "parquet")]
+fn by_ending(text: &str) -> Option<(&'static str, &str)> {
+    let is_url = text.contains("://");
+    (!is_url && text.ends_with(".parquet")).then_some((Format::Parquet.scheme(), text))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn by_ending(_text: &str) -> Option<(&'static str, &str)> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +150,13 @@ mod tests {
         assert_eq!(claim("csv:clean.csv"), pair("csv:clean.csv", "clean.csv"));
         assert_eq!(claim("csv:///tmp/a"), pair("csv:/tmp/a", "/tmp/a"));
         assert_eq!(claim("jsonl:a:b"), pair("jsonl:a:b", "a:b"));
+        #[cfg(feature = "parquet")]
+        {
+            assert_eq!(claim("parquet:a"), pair("parquet:a", "a"));
+            assert_eq!(claim("a:b.parquet"), pair("parquet:a:b.parquet", "a:b.parquet"));
+            assert_eq!(claim("csv:b.parquet"), pair("csv:b.parquet", "b.parquet"));
+            assert_eq!(claim("s3://a/b.parquet"), None);
+        }
         for other in ["clean.csv", "csv:", "jsonl://", "tsv:a", "postgres://h/x.csv", "CSV:a"] {
             assert_eq!(claim(other), None, "{other}");
         }

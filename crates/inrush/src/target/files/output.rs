@@ -34,7 +34,8 @@ impl Output {
             "flush" => Fsync::Flush,
             _ => Fsync::End,
         };
-        let rows_per_flush = knobs.count(ROWS_PER_FLUSH.name);
+        let rows_per_flush =
+            knobs.get(ROWS_PER_FLUSH.name).map_or(0, |rows| rows.parse().unwrap_or(0));
         Self { file, fsync, rows_per_flush, waiting: Vec::new(), waiting_rows: 0 }
     }
 

@@ -18,6 +18,9 @@ pub(super) enum Format {
     Csv,
     /// A JSON value a line.
     Jsonl,
+    /// Columns in row groups.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl Format {
@@ -25,7 +28,19 @@ impl Format {
         match scheme {
             "csv" => Some(Self::Csv),
             "jsonl" => Some(Self::Jsonl),
+            #[cfg(feature = "parquet")]
+            "parquet" => Some(Self::Parquet),
             _ => None,
+        }
+    }
+
+    /// What [`Format::of_scheme`] reads.
+    pub(super) fn scheme(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "parquet",
         }
     }
 
@@ -34,14 +49,16 @@ impl Format {
         match self {
             Self::Csv => "CSV file",
             Self::Jsonl => "JSON Lines file",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "Parquet file",
         }
     }
 
-    /// How records are told apart. Of JSON only that there is no line end inside.
+    /// How records of text are told apart. Of JSON only that there is no line end inside.
     pub(super) fn dialect(self) -> Dialect {
         match self {
-            Self::Csv => Dialect::csv(),
             Self::Jsonl => Dialect { quote: None, ..Dialect::csv() },
+            _ => Dialect::csv(),
         }
     }
 }

@@ -15,6 +15,8 @@ use crate::plan::{Column, Type};
 use crate::source::text::{ChunkReader, Next};
 use crate::target::files::json::JsonRow;
 use crate::target::files::layout::Layout;
+#[cfg(feature = "parquet")]
+use crate::target::files::parquet;
 use crate::target::files::place::{Format, Place};
 
 /// Bytes read at a time.
@@ -73,6 +75,10 @@ pub(super) fn contents(
     columns: Option<&[Column]>,
     stop: &AtomicBool,
 ) -> Result<Contents> {
+    #[cfg(feature = "parquet")]
+    if place.format == Format::Parquet {
+        return parquet::contents(place, path, layout, columns.map(<[Column]>::len), stop);
+    }
     let file = File::open(path).map_err(|error: io::Error| place.read_error(&error))?;
     let mut found = Contents { rows: 0, sums: columns.map(|columns| Checksum::new(columns.len())) };
     let mut csv = CsvRows { header: true, fields: Vec::new(), text: Vec::new() };
@@ -81,8 +87,8 @@ pub(super) fn contents(
             return Err(Error::interrupted());
         }
         match place.format {
-            Format::Csv => csv.add(bytes, layout, &mut found),
             Format::Jsonl => add_lines(bytes, layout, columns, &mut found),
+            _ => csv.add(bytes, layout, &mut found),
         }
         Ok(true)
     })?;

@@ -3,6 +3,7 @@
 use inrush_scan::{self as scan, NumberFault};
 
 use crate::pipe::Code;
+use crate::pipe::encode::{Day, Typed, has_whole_digits};
 use crate::plan::{Column, Type};
 use crate::source::infer::is_json;
 use crate::target::double;
@@ -88,6 +89,39 @@ impl Store {
         }
     }
 
+    /// What a value is that has a type of its own, where that is what its text would be. `None` says nothing; ask [`Store::keep`]
+    /// for the text.
+    #[inline]
+    pub(super) fn keep_typed(self, typed: Typed) -> Option<Kept> {
+        Some(match (self.ty, typed) {
+            (Type::Integer, Typed::Integer(number)) => Kept::Integer(number),
+            (Type::Float, typed) => Kept::Float(typed.double()?),
+            (Type::Decimal { precision, scale }, Typed::Decimal { digits, scale: written }) => {
+                let (precision, scale) = (i64::from(precision), i64::from(scale));
+                // A zero without a point counts as a digit.
+                let fits = has_whole_digits(digits, written, precision - scale)
+                    && i64::from(written) <= scale
+                    && (written > 0 || precision > scale);
+                match fits || precision == 0 {
+                    false => return None,
+                    true if is_safe_decimal(self.ty) => Kept::Decimal,
+                    true => Kept::Text,
+                }
+            }
+            (Type::Boolean, Typed::Boolean(truth)) => Kept::Boolean(truth),
+            (Type::Boolean, Typed::Integer(number @ 0..=1)) if !self.strict => {
+                Kept::Boolean(number == 1)
+            }
+            (Type::Date, Typed::Date(days)) if Day::COMMON.contains(&days.into()) => Kept::Text,
+            (Type::Timestamp { zone }, Typed::Moment(moment))
+                if zone == moment.zone && moment.is_common() =>
+            {
+                Kept::Moment
+            }
+            _ => return None,
+        })
+    }
+
     #[inline(never)]
     fn integer(self, value: &[u8]) -> Result<Kept, Misfit> {
         match scan::integer(value) {
@@ -120,4 +154,29 @@ impl Store {
             Some(_) => Ok(Kept::Text),
         }
     }
+}
+
+/// A column of each sort, for tests.
+#[cfg(test)]
+pub(super) fn samples() -> Vec<Column> {
+    let types = [
+        Type::Integer,
+        Type::Float,
+        Type::Decimal { precision: 0, scale: 0 },
+        Type::Decimal { precision: 10, scale: 2 },
+        Type::Decimal { precision: 2, scale: 2 },
+        Type::Decimal { precision: 38, scale: 20 },
+        Type::Boolean,
+        Type::Date,
+        Type::Timestamp { zone: false },
+        Type::Timestamp { zone: true },
+        Type::Text,
+        Type::Json,
+        Type::Bytes,
+    ];
+    let column = |ty, pinned| {
+        let name = "c".to_owned();
+        Column { name, ty, declared: None, pinned, required: false }
+    };
+    types.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, pinned))).collect()
 }

@@ -35,7 +35,7 @@ use crate::target::mssql::bulk::Bulk;
 use crate::target::mssql::insert::Insert;
 use crate::target::mssql::load::MssqlLoad;
 use crate::target::way::Way;
-use crate::target::{Console, Location, Strategy, Target};
+use crate::target::{Console, Location, OwnDatabase, Strategy, Target};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
 static STRATEGIES: [&dyn Strategy; 3] = [
@@ -104,6 +104,15 @@ impl Target for Mssql {
     ) -> Result<Box<dyn Console + 'a>> {
         let place = Arc::new(connect::place(&location.secret)?);
         Ok(Box::new(console::MssqlConsole::open(&place, stop)?))
+    }
+
+    fn own_database(&self, name: &str) -> Option<OwnDatabase> {
+        Some(OwnDatabase {
+            // Everybody may enter this one.
+            enter: Some("master".to_owned()),
+            make: format!("CREATE DATABASE {name}"),
+            drop: format!("DROP DATABASE IF EXISTS {name}"),
+        })
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -4,8 +4,9 @@
 //! What the server takes from a number or a moment in binary it need not read character by character; what it makes of text is
 //! the same as with INSERT.
 
+use crate::pipe::encode::Day;
 use crate::target::mysql::encode::{Notation, Stores};
-use crate::target::mysql::types::Class;
+use crate::target::mysql::types::{Class, Exact};
 
 /// The types of all parameters, two bytes each
 /// (<https://dev.mysql.com/doc/dev/mysql-server/latest/field__types_8h.html>).
@@ -29,6 +30,9 @@ pub(super) fn types(stores: &Stores) -> Vec<u8> {
     stores.classes().flat_map(of).collect()
 }
 
+/// What stands before a value that isn't NULL.
+const NONE: u8 = 0;
+
 /// Rows for MariaDB's bulk execute: before each value a byte that says whether there is one.
 #[derive(Default)]
 pub(super) struct BulkRows;
@@ -42,9 +46,14 @@ impl Notation for BulkRows {
 
     #[inline]
     fn value(&mut self, class: Class, value: &[u8], out: &mut Vec<u8>) {
-        const NONE: u8 = 0;
         out.push(NONE);
         put(class, value, out);
+    }
+
+    #[inline]
+    fn exact(&mut self, class: Class, value: Exact, memory: &mut Vec<u8>, out: &mut Vec<u8>) {
+        out.push(NONE);
+        put_exact(class, value, memory, out);
     }
 }
 
@@ -75,6 +84,10 @@ impl Notation for Parameters {
     fn value(&mut self, class: Class, value: &[u8], out: &mut Vec<u8>) {
         put(class, value, out);
     }
+
+    fn exact(&mut self, class: Class, value: Exact, memory: &mut Vec<u8>, out: &mut Vec<u8>) {
+        put_exact(class, value, memory, out);
+    }
 }
 
 /// Writes a value, whose text is the one that the server will show.
@@ -92,6 +105,33 @@ fn put(class: Class, value: &[u8], out: &mut Vec<u8>) {
         Class::Bytes | Class::Decimal | Class::Plain | Class::Text => {
             length(value.len(), out);
             out.extend_from_slice(value);
+        }
+    }
+}
+
+/// Writes a value in a type of its own.
+#[inline]
+fn put_exact(class: Class, value: Exact, memory: &mut Vec<u8>, out: &mut Vec<u8>) {
+    match (class, value) {
+        (Class::Integer { .. } | Class::Bit, Exact::Integer(number)) => {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        (Class::Real, Exact::Integer(number)) => {
+            out.extend_from_slice(&(number as f64).to_le_bytes());
+        }
+        (Class::Real, Exact::Real(number)) => out.extend_from_slice(&number.to_le_bytes()),
+        (Class::Date, Exact::Day(day)) => put_moment(day, 0, 0, DAY_BYTES, out),
+        (Class::Moment, Exact::Moment { moment, .. }) => {
+            if let Some((day, second)) = moment.day() {
+                let micros = moment.nanos / 1000;
+                let bytes = if micros == 0 { SECOND_BYTES } else { MICRO_BYTES };
+                put_moment(day, second, micros, bytes, out);
+            }
+        }
+        _ => {
+            memory.clear();
+            value.write(memory);
+            put(class, memory, out);
         }
     }
 }
@@ -117,6 +157,11 @@ fn real(text: &[u8]) -> f64 {
     inrush_scan::float(text).unwrap_or(f64::NAN)
 }
 
+/// Bytes of a day, of a moment to the second, and of any.
+const DAY_BYTES: u8 = 4;
+const SECOND_BYTES: u8 = 7;
+const MICRO_BYTES: u8 = 11;
+
 /// `YYYY-MM-DD`, `YYYY-MM-DD hh:mm:ss` or that with a fraction of one to six digits; as many bytes as it takes.
 #[inline]
 fn moment(text: &[u8], out: &mut Vec<u8>) {
@@ -125,18 +170,27 @@ fn moment(text: &[u8], out: &mut Vec<u8>) {
     let [low, high] = year.to_le_bytes();
     let (month, day) = (two(5), two(8));
     if text.len() == 10 {
-        out.extend_from_slice(&[4, low, high, month, day]);
+        out.extend_from_slice(&[DAY_BYTES, low, high, month, day]);
         return;
     }
     let time = [two(11), two(14), two(17)];
     let fraction = text.get(20..).unwrap_or_default();
     let micros = digits(fraction) as u32 * 10_u32.pow(6 - fraction.len() as u32);
-    let bytes = if micros == 0 { 7 } else { 11 };
+    let bytes = if micros == 0 { SECOND_BYTES } else { MICRO_BYTES };
     out.extend_from_slice(&[bytes, low, high, month, day]);
     out.extend_from_slice(&time);
     if micros != 0 {
         out.extend_from_slice(&micros.to_le_bytes());
     }
+}
+
+/// The same of a moment that isn't text, in so many bytes.
+#[inline]
+fn put_moment(day: Day, second: u32, micros: u32, bytes: u8, out: &mut Vec<u8>) {
+    let ([low, high], [m0, m1, m2, m3]) = (day.year.to_le_bytes(), micros.to_le_bytes());
+    let time = [second / 3600, second / 60 % 60, second % 60].map(|part| part as u8);
+    let all = [bytes, low, high, day.month, day.day, time[0], time[1], time[2], m0, m1, m2, m3];
+    out.extend_from_slice(&all[..=usize::from(bytes)]);
 }
 
 /// How long a text is

@@ -8,7 +8,7 @@ use crate::pipe::{Cell, Encode, Home, Span, Wire};
 use crate::plan::{Column, Plan, Verify};
 use crate::target::hex;
 use crate::target::mysql::ddl;
-use crate::target::mysql::types::{Class, Kept, Modes, Store};
+use crate::target::mysql::types::{Class, Exact, Kept, Modes, Store};
 
 /// A way to write rows down.
 pub(super) trait Notation: Default + Send + 'static {
@@ -23,6 +23,14 @@ pub(super) trait Notation: Default + Send + 'static {
     fn null(&mut self, column: usize, out: &mut Vec<u8>);
 
     fn value(&mut self, class: Class, value: &[u8], out: &mut Vec<u8>);
+
+    /// A value in a type of its own; `memory` is for its text, where that is needed.
+    #[inline]
+    fn exact(&mut self, class: Class, value: Exact, memory: &mut Vec<u8>, out: &mut Vec<u8>) {
+        memory.clear();
+        value.write(memory);
+        self.value(class, memory, out);
+    }
 }
 
 /// Lines for LOAD DATA: a tab between fields, a backslash before what would be taken for something else.
@@ -257,6 +265,13 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
             if column > 0 {
                 bytes.extend_from_slice(N::BETWEEN);
             }
+            // Sums are taken from texts.
+            if !*sums
+                && let Some(value) = row.typed(column).and_then(|typed| store.keep_typed(typed))
+            {
+                notation.exact(*class, value, written, bytes);
+                continue;
+            }
             let Some((home, span)) = row.value(column, values) else {
                 if *required {
                     return Err(BadValue::null(column));
@@ -301,5 +316,66 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
         }
         bytes.extend_from_slice(N::CLOSE);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipe::encode::proof;
+    use crate::plan::Type;
+    use crate::target::mysql::binary::{BulkRows, Parameters};
+    use crate::target::mysql::types;
+
+    const MODES: Modes = Modes { zero_date: true, zero_in_date: true, invalid_dates: true };
+
+    /// A column of each sort, with the type that the server spells.
+    fn samples() -> Vec<(Column, String)> {
+        let column = |ty, declared: Option<&str>, pinned| Column {
+            name: "c".to_owned(),
+            ty,
+            declared: declared.map(str::to_owned),
+            pinned,
+            required: false,
+        };
+        let made = types::MADE.iter().flat_map(|ty| {
+            let spelled = types::spell(*ty, true, false);
+            [false, true].map(|pinned| (column(*ty, None, pinned), spelled.clone()))
+        });
+        let existing = types::DECLARED.iter().map(|text| {
+            let ty = types::declared(text);
+            (column(ty, Some(text), true), (*text).to_owned())
+        });
+        // A text column whose values have to be numbers.
+        let checked = (column(Type::Integer, Some("text"), true), "text".to_owned());
+        made.chain(existing).chain([checked]).collect()
+    }
+
+    fn check<N: Notation>() {
+        let mut encoders = Vec::new();
+        for (column, declared) in samples() {
+            let Ok(store) = Store::of(&column, &declared, MODES) else { continue };
+            for sums in [false, true] {
+                let (class, store) = (store.class(), store.clone());
+                let column_store = ColumnStore { class, real: None, store, required: false };
+                let encoder = RowEncoder {
+                    stores: Stores(Arc::new([column_store])),
+                    sums,
+                    written: Vec::new(),
+                    notation: N::default(),
+                };
+                encoders.push((format!("{declared}, {column:?}"), encoder));
+            }
+        }
+        proof::check(encoders);
+    }
+
+    #[test]
+    fn values_become_what_their_texts_become() {
+        check::<Fields>();
+        check::<Tuples>();
+        check::<EngineCsv>();
+        check::<BulkRows>();
+        check::<Parameters>();
     }
 }

@@ -36,7 +36,7 @@ use crate::plan::{Column, IfExists, Plan, Request, TargetFacts};
 use crate::target::mysql::load::MysqlLoad;
 use crate::target::mysql::load_data::LoadData;
 use crate::target::way::Way;
-use crate::target::{Console, Location, Strategy, Target};
+use crate::target::{Console, Location, OwnDatabase, Strategy, Target};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
 static STRATEGIES: [&dyn Strategy; 9] = [
@@ -163,6 +163,15 @@ impl Target for Mysql {
     ) -> Result<Box<dyn Console + 'a>> {
         let place = Arc::new(connect::place(&location.secret)?);
         Ok(Box::new(console::MysqlConsole::open(&place, stop)?))
+    }
+
+    fn own_database(&self, name: &str) -> Option<OwnDatabase> {
+        Some(OwnDatabase {
+            // Any database will do to make another from, and everybody may enter this one.
+            enter: Some("information_schema".to_owned()),
+            make: format!("CREATE DATABASE {name} CHARACTER SET utf8"),
+            drop: format!("DROP DATABASE IF EXISTS {name}"),
+        })
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

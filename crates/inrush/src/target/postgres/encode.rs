@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape};
+use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape, Typed};
 use crate::pipe::{Cell, Encode, Home, Span, Wire};
 use crate::plan::{Column, Plan, Type, Verify};
 use crate::target::hex;
@@ -29,6 +29,11 @@ pub(super) trait Notation: Default + Send + 'static {
         value: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Misfit<'s>>;
+
+    /// Writes a value that has a type of its own, if that takes no text. `false` says nothing, and leaves `out` as it was.
+    fn typed(&mut self, _column: &ColumnStore, _typed: Typed, _out: &mut Vec<u8>) -> bool {
+        false
+    }
 }
 
 /// Rows of COPY in binary: how many fields, and each behind its length. Parameters of a prepared statement look the same
@@ -61,6 +66,19 @@ impl Notation for Binary {
         let length = (out.len() - at - 4) as u32;
         out[at..at + 4].copy_from_slice(&length.to_be_bytes());
         Ok(())
+    }
+
+    #[inline]
+    fn typed(&mut self, column: &ColumnStore, typed: Typed, out: &mut Vec<u8>) -> bool {
+        let at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        if !column.store.encode_typed(typed, out) {
+            out.truncate(at);
+            return false;
+        }
+        let length = (out.len() - at - 4) as u32;
+        out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        true
     }
 }
 
@@ -215,6 +233,14 @@ pub(super) struct ColumnStore {
     store: Store,
     form: Form,
     required: bool,
+    /// What takes bytes of the source that aren't text, where the column's text is a notation for bytes.
+    bytes: Option<Box<ColumnStore>>,
+}
+
+impl ColumnStore {
+    fn compares(&self) -> bool {
+        self.store.is_binary() && self.store.compares()
+    }
 }
 
 impl Stores {
@@ -228,11 +254,12 @@ impl Stores {
                 "bytea" if column.declared.is_none() => Form::Bytes,
                 _ => Form::Own,
             };
-            ColumnStore {
-                store: Store::of(column, &declared, utc),
-                form,
-                required: column.required,
-            }
+            let required = column.required;
+            let store = Store::of(column, &declared, utc);
+            let bytes = store.for_bytes().map(|store| {
+                Box::new(ColumnStore { store, form: Form::Bytes, required, bytes: None })
+            });
+            ColumnStore { store, form, required, bytes }
         };
         Self(columns.iter().map(store).collect())
     }
@@ -249,7 +276,7 @@ impl Stores {
 
     /// For each column whether what the server keeps compares with what was sent.
     pub(super) fn compare(&self) -> impl Iterator<Item = bool> {
-        self.0.iter().map(|column| column.store.is_binary() && column.store.compares())
+        self.0.iter().map(ColumnStore::compares)
     }
 }
 
@@ -303,6 +330,21 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
             if column > 0 {
                 bytes.extend_from_slice(N::BETWEEN);
             }
+            let mut store = store;
+            if let Some(typed) = row.typed(column) {
+                if notation.typed(store, typed, bytes) {
+                    if *sums {
+                        let at = values.len();
+                        // What was written once can be written again.
+                        let _ = store.compares() && store.store.encode_typed(typed, values);
+                        cells.push(cell(at, values.len()));
+                    }
+                    continue;
+                }
+                if let (Typed::Bytes(..), Some(raw)) = (typed, &store.bytes) {
+                    store = raw;
+                }
+            }
             let Some((home, span)) = row.value(column, values) else {
                 if store.required {
                     return Err(BadValue::null(column));
@@ -318,18 +360,22 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
             notation.value(store, value, bytes).map_err(bad)?;
             if *sums {
                 let at = values.len();
-                if store.store.is_binary() && store.store.compares() {
+                if store.compares() {
                     // What it was written out of may be in the same place.
                     let value = row.bytes(home, span, values).to_vec();
                     store.store.encode(&value, values).map_err(bad)?;
                 }
-                let span = Span { at: at as u32, len: (values.len() - at) as u32 };
-                cells.push(Cell::Bytes(Home::Wire, span));
+                cells.push(cell(at, values.len()));
             }
         }
         bytes.extend_from_slice(N::CLOSE);
         Ok(())
     }
+}
+
+/// A cell of what was written to the wire's values.
+fn cell(at: usize, end: usize) -> Cell {
+    Cell::Bytes(Home::Wire, Span { at: at as u32, len: (end - at) as u32 })
 }
 
 /// The columns that a load of this plan's shape can't bring in binary, as the reason says it.
@@ -348,4 +394,140 @@ pub(super) fn not_binary(columns: &[Column], utc: bool) -> Option<String> {
             column.name
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipe::encode::proof;
+    use crate::target::postgres::types;
+
+    /// A column of each sort.
+    fn samples() -> Vec<Column> {
+        let made = [
+            Type::Integer,
+            Type::Float,
+            Type::Decimal { precision: 0, scale: 0 },
+            Type::Decimal { precision: 10, scale: 2 },
+            Type::Decimal { precision: 38, scale: 20 },
+            Type::Boolean,
+            Type::Date,
+            Type::Timestamp { zone: false },
+            Type::Timestamp { zone: true },
+            Type::Text,
+            Type::Json,
+            Type::Bytes,
+        ];
+        let existing = [
+            "smallint",
+            "integer",
+            "bigint",
+            "oid",
+            "real",
+            "double precision",
+            "numeric",
+            "numeric(10,2)",
+            "numeric(3,5)",
+            "numeric(2,-3)",
+            "boolean",
+            "bit(3)",
+            "date",
+            "timestamp without time zone",
+            "timestamp(3) without time zone",
+            "timestamp with time zone",
+            "timestamp(0) with time zone",
+            "time without time zone",
+            "interval",
+            "text",
+            "character varying(5)",
+            "character(30)",
+            "json",
+            "jsonb",
+            "bytea",
+            "integer[]",
+            "zip = integer",
+        ];
+        let column = |ty, declared: Option<&str>, pinned| Column {
+            name: "c".to_owned(),
+            ty,
+            declared: declared.map(str::to_owned),
+            pinned,
+            required: false,
+        };
+        let made = made.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, None, pinned)));
+        let existing = existing.map(|text| column(types::declared(text), Some(text), true));
+        // A text column whose values have to be numbers.
+        let checked = column(Type::Integer, Some("text"), true);
+        made.chain(existing).chain([checked]).collect()
+    }
+
+    fn check<N: Notation>() {
+        let encoder = |column: &Column, utc, sums| {
+            let stores = Stores::of(std::slice::from_ref(column), utc);
+            let encoder = RowEncoder { stores, sums, notation: N::default() };
+            (format!("{column:?}, utc: {utc}"), encoder)
+        };
+        let both = [(false, false), (true, false), (false, true), (true, true)];
+        proof::check(
+            samples().iter().flat_map(|column| both.map(|(utc, sums)| encoder(column, utc, sums))),
+        );
+    }
+
+    #[test]
+    fn values_become_what_their_texts_become() {
+        check::<Binary>();
+        check::<Lines>();
+        check::<Tuples>();
+    }
+
+    /// Bytes of a batch are no notation for bytes, even if they look like it.
+    #[cfg(feature = "arrow")]
+    #[test]
+    fn bytes_are_what_they_are() {
+        use crate::pipe::encode::{Grammar, ShapeColumn};
+        use crate::pipe::{Chunk, Encoded};
+        use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
+
+        fn encoded<N: Notation>(value: &[u8], declared: Option<&str>) -> Vec<u8> {
+            let name = "c".to_owned();
+            let column = Column {
+                name: name.clone(),
+                ty: Type::Bytes,
+                declared: declared.map(str::to_owned),
+                pinned: true,
+                required: false,
+            };
+            let shape = Shape {
+                grammar: Grammar::Columns,
+                nulls: vec![],
+                width: 1,
+                fields: vec![vec![0]],
+                columns: vec![ShapeColumn { name, pinned: true, bytes: true, is_textual: true }],
+                nul_fault: Some("no NUL"),
+                found_max: 0,
+            };
+            let stores = Stores::of(&[column], true);
+            let row = RowEncoder { stores, sums: false, notation: N::default() };
+            let array: ArrayRef = Arc::new(BinaryArray::from_vec(vec![value]));
+            let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
+            let mut encoded = Encoded::default();
+            let chunk = Chunk { batch: Some(batch), ..Chunk::default() };
+            encode::encoder(Arc::new(shape), row).encode(&chunk, &mut encoded);
+            assert_eq!(encoded.found, []);
+            encoded.wire.bytes
+        }
+
+        for value in [&b"\\x41"[..], b"\\101", b"\\", b"\xff\0", b""] {
+            for declared in [None, Some("bytea")] {
+                let binary = [b"\0\x01\0\0\0", &[value.len() as u8][..], value].concat();
+                assert_eq!(encoded::<Binary>(value, declared), binary);
+                let mut digits = Vec::new();
+                hex::put(value, &mut digits);
+                let line = [b"\\\\x", &digits[..], b"\n"].concat();
+                assert_eq!(encoded::<Lines>(value, declared), line);
+                let tuple = [b"( E'\\\\x", &digits[..], b"'),"].concat();
+                assert_eq!(encoded::<Tuples>(value, declared), tuple);
+            }
+        }
+    }
 }

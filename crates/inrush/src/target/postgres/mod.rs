@@ -37,7 +37,7 @@ use crate::target::postgres::copy::Copy;
 use crate::target::postgres::insert::{Prepared, Text, Unnest};
 use crate::target::postgres::load::PostgresLoad;
 use crate::target::way::Way;
-use crate::target::{Console, Location, Strategy, Target};
+use crate::target::{Console, Location, OwnDatabase, Strategy, Target};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
 static STRATEGIES: [&dyn Strategy; 7] = [
@@ -138,6 +138,14 @@ impl Target for Postgres {
     ) -> Result<Box<dyn Console + 'a>> {
         let place = Arc::new(connect::place(&location.secret)?);
         Ok(Box::new(console::PostgresConsole::open(&place, stop)?))
+    }
+
+    fn own_database(&self, name: &str) -> Option<OwnDatabase> {
+        Some(OwnDatabase {
+            enter: None,
+            make: format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'"),
+            drop: format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+        })
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -5,6 +5,7 @@
 use inrush_scan::{self as scan, NumberFault};
 
 use crate::pipe::Code;
+use crate::pipe::encode::{Day, Typed, has_whole_digits};
 use crate::plan::{Column, Type};
 use crate::target::double;
 
@@ -166,6 +167,49 @@ impl Store {
             _ => self.other(value),
         };
         if self.text { kept.map(|_| Kept::Text) } else { kept }
+    }
+
+    /// How a value is stored that has a type of its own, where its text would be stored as that very value; a text or bytes are
+    /// still to be written out. `None` says nothing; ask [`Store::keep`] for the text.
+    #[inline]
+    pub(super) fn keep_typed(self, typed: Typed) -> Option<Kept> {
+        let kept = match (self.kind, typed) {
+            (Kind::Integer | Kind::Number, Typed::Integer(number)) => Kept::Integer(number),
+            (Kind::Integer | Kind::Number, Typed::Decimal { digits, scale: 0 }) => {
+                Kept::Integer(i64::try_from(digits).ok()?)
+            }
+            (Kind::Real, typed) => Kept::Real(typed.double()?),
+            (Kind::Number, Typed::Float(_) | Typed::Decimal { .. }) => Kept::Real(typed.double()?),
+            (Kind::Boolean, Typed::Boolean(truth)) => Kept::Integer(i64::from(truth)),
+            (Kind::Boolean, Typed::Integer(number @ 0..=1)) if !self.strict => {
+                Kept::Integer(number)
+            }
+            (Kind::Date | Kind::Timestamp { zone: None }, Typed::Date(days))
+                if Day::COMMON.contains(&days.into()) =>
+            {
+                Kept::Text
+            }
+            (Kind::Timestamp { zone }, Typed::Moment(moment))
+                if zone.is_none_or(|zone| zone == moment.zone) && moment.is_common() =>
+            {
+                Kept::Text
+            }
+            (Kind::Digits { precision, scale }, Typed::Decimal { digits, scale: written }) => {
+                let (precision, scale) = (i64::from(precision), i64::from(scale));
+                // A zero without a point counts as a digit.
+                let fits = has_whole_digits(digits, written, precision - scale)
+                    && i64::from(written) <= scale
+                    && (written > 0 || precision > scale);
+                if !(fits || precision == 0) {
+                    return None;
+                }
+                Kept::Text
+            }
+            (Kind::Text, _) if !self.numeric => Kept::Text,
+            (Kind::Bytes, _) => Kept::Bytes,
+            _ => return None,
+        };
+        Some(if self.text { Kept::Text } else { kept })
     }
 
     fn integer(self, value: &[u8]) -> Result<Kept, Misfit> {
@@ -333,6 +377,38 @@ fn unchanged_by_affinity(value: &[u8]) -> Result<Kept, Misfit> {
             "kept as it is written by a column of NUMERIC affinity (declare the column TEXT)",
         )),
     }
+}
+
+/// A column of each sort, for tests.
+#[cfg(test)]
+pub(super) fn samples() -> Vec<Column> {
+    let types = [
+        Type::Integer,
+        Type::Float,
+        Type::Decimal { precision: 0, scale: 0 },
+        Type::Decimal { precision: 10, scale: 2 },
+        Type::Decimal { precision: 2, scale: 2 },
+        Type::Decimal { precision: 38, scale: 20 },
+        Type::Boolean,
+        Type::Date,
+        Type::Timestamp { zone: false },
+        Type::Timestamp { zone: true },
+        Type::Text,
+        Type::Json,
+        Type::Bytes,
+    ];
+    let names =
+        ["INTEGER", "REAL", "TEXT", "DECIMAL(10,2)", "BOOLEAN", "DATETIME", "STRING", "BLOB"];
+    let mut columns = Vec::new();
+    for ty in types {
+        for declared in std::iter::once(None).chain(names.map(Some)) {
+            for pinned in [false, true] {
+                let (name, declared) = ("c".to_owned(), declared.map(str::to_owned));
+                columns.push(Column { name, ty, declared, pinned, required: false });
+            }
+        }
+    }
+    columns
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! numbers.
 
 mod declared;
+mod exact;
 mod moment;
 mod number;
 #[cfg(test)]
@@ -18,4 +19,7 @@ mod store;
 mod text;
 
 pub(super) use declared::{declared, spell};
+pub(super) use exact::Exact;
+#[cfg(test)]
+pub(super) use oracle::{DECLARED, MADE};
 pub(super) use store::{Class, Kept, Modes, Store};

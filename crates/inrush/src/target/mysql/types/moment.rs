@@ -3,7 +3,9 @@
 use inrush_scan::{self as scan, Zone};
 
 use crate::pipe::Code;
+use crate::pipe::encode::Moment;
 
+use super::exact::Exact;
 use super::store::{Kept, Misfit, Modes, settle};
 
 const MIDNIGHT: &[u8; 8] = b"00:00:00";
@@ -73,6 +75,17 @@ impl Moments {
         shown[10] = b' ';
         out.extend_from_slice(self.cut(&shown));
         Some(Kept::Written)
+    }
+
+    /// Keeps a moment that fits. `None` says nothing; ask [`Moments::keep`] for the text.
+    #[inline]
+    pub(super) fn keep_moment(&self, moment: Moment) -> Option<Exact> {
+        let digits = self.digits.min(6);
+        let (day, _) = moment.day()?;
+        let fits = moment.zone == self.utc
+            && moment.nanos.is_multiple_of(10_u32.pow(9 - u32::from(digits)))
+            && (!self.counts || (1969..=2106).contains(&day.year));
+        fits.then_some(Exact::Moment { moment, digits })
     }
 
     /// As many digits as the column has.

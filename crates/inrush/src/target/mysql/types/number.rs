@@ -5,9 +5,11 @@ use std::io::Write as _;
 use inrush_scan::{self as scan, NumberFault};
 
 use crate::pipe::Code;
+use crate::pipe::encode::{Typed, has_whole_digits};
 use crate::source::infer::is_whole_with_exponent;
 use crate::target::digits::{Digits, signed};
 
+use super::exact::Exact;
 use super::store::{Kept, Misfit, settle};
 
 const NO_INTEGER: Misfit<'static> = (Code::Type, "an integer");
@@ -38,6 +40,16 @@ impl Integers {
 
     pub(super) fn range(&self) -> (i64, u64) {
         (self.min, self.max)
+    }
+
+    /// Keeps a number in range, if the server shows it without zeros in front.
+    #[inline]
+    pub(super) fn keep_number(&self, number: i64) -> Option<Exact> {
+        let fits = match u64::try_from(number) {
+            Ok(number) => number <= self.max,
+            Err(_) => number >= self.min,
+        };
+        (fits && self.width == 0).then_some(Exact::Integer(number))
     }
 
     /// Whether the value is in range and written as the server shows it. `false` says nothing; ask [`Integers::keep`].
@@ -112,6 +124,21 @@ pub(super) struct Decimals {
 }
 
 impl Decimals {
+    /// Keeps `digits` / 10^`scale` if it fits as it is. `None` says nothing; ask [`Decimals::keep`] for the text.
+    #[inline]
+    pub(super) fn keep_digits(&self, mut digits: i128, mut scale: u8) -> Option<Exact> {
+        let whole_max = i64::from(self.precision - self.scale);
+        let fits = scale <= self.scale && has_whole_digits(digits, scale, whole_max);
+        if !fits || self.zerofill || (self.unsigned && digits < 0) {
+            return None;
+        }
+        while scale > 0 && digits % 10 == 0 {
+            digits /= 10;
+            scale -= 1;
+        }
+        Some(Exact::Decimal { digits, scale })
+    }
+
     /// Whether the value fits and is written as the server shows it. `false` says nothing; ask [`Decimals::keep`].
     #[inline]
     pub(super) fn is_plain(&self, value: &[u8]) -> bool {
@@ -200,6 +227,28 @@ impl Floats {
         if self.single { 1 << 24 } else { 1 << 53 }
     }
 
+    /// Keeps a number that needs no closer look. `None` says nothing; ask [`Floats::keep`] for the text.
+    #[inline]
+    pub(super) fn keep_typed(&self, typed: Typed) -> Option<Exact> {
+        if self.digits.is_some() {
+            return None;
+        }
+        match typed {
+            Typed::Integer(number) => {
+                let fits = number.unsigned_abs() <= self.exact_max().unsigned_abs();
+                (fits && !(self.unsigned && number < 0)).then_some(Exact::Integer(number))
+            }
+            Typed::Float(number) => {
+                let max = if self.single { f64::from(f32::MAX) } else { f64::MAX };
+                // Neither infinite nor no number at all; a zero's sign the server has to be told in another way.
+                let fits = number.abs() <= max
+                    && !(number.is_sign_negative() && (self.unsigned || number == 0.0));
+                fits.then_some(Exact::Real(number))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the value needs no closer look. `false` says nothing; ask [`Floats::keep`].
     #[inline(always)]
     pub(super) fn is_plain(&self, value: &[u8]) -> bool {
@@ -280,6 +329,13 @@ pub(super) struct Bits {
 }
 
 impl Bits {
+    /// Keeps a number in range.
+    #[inline]
+    pub(super) fn keep_number(self, number: i64) -> Option<Exact> {
+        let fits = u64::try_from(number).is_ok_and(|number| number <= u64::MAX >> (64 - self.bits));
+        fits.then_some(Exact::Integer(number))
+    }
+
     /// A value is a decimal number, or bits as the server's own literals have them: `b'101'`, `0b101`.
     pub(super) fn keep<'a>(
         self,

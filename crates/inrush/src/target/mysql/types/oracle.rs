@@ -17,7 +17,7 @@ use crate::plan::{Column, Type};
 use super::{Class, Kept, Modes, Store, declared, spell};
 
 /// Types of columns that are there.
-const DECLARED: &[&str] = &[
+pub(in crate::target::mysql) const DECLARED: &[&str] = &[
     "tinyint(4)",
     "tinyint(3) unsigned",
     "tinyint(1)",
@@ -94,7 +94,7 @@ const DECLARED: &[&str] = &[
 ];
 
 /// Types of columns that the load makes.
-const MADE: &[Type] = &[
+pub(in crate::target::mysql) const MADE: &[Type] = &[
     Type::Integer,
     Type::Float,
     Type::Decimal { precision: 10, scale: 2 },

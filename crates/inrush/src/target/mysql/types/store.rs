@@ -1,10 +1,12 @@
 //! How a column's values are stored.
 
 use crate::pipe::Code;
+use crate::pipe::encode::{Day, Typed};
 use crate::plan::{Column, Type};
 use crate::source::infer;
 
 use super::declared::{self, Declared};
+use super::exact::Exact;
 use super::moment::{Moments, Times, keep_date, keep_year};
 use super::number::{Bits, Decimals, Floats, Integers, truth};
 use super::text::{Charset, Members, Texts, keep_inet4, keep_inet6, keep_uuid};
@@ -203,6 +205,33 @@ impl Store {
             _ => false,
         };
         if is_plain { Ok(Kept::AsIs) } else { self.keep_any(value, out) }
+    }
+
+    /// What the column keeps of a value that has a type of its own, where its text would be kept as that very value. `None` says
+    /// nothing; ask [`Store::keep`] for the text.
+    #[inline]
+    pub(in crate::target::mysql) fn keep_typed(&self, typed: Typed) -> Option<Exact> {
+        match (&self.kind, typed) {
+            (Kind::Integer(integers), Typed::Integer(number)) => integers.keep_number(number),
+            (Kind::Boolean(_), Typed::Boolean(truth)) => Some(Exact::Integer(truth.into())),
+            (Kind::Boolean(integers), Typed::Integer(number)) if !self.strict => {
+                integers.keep_number(number)
+            }
+            (Kind::Decimal(decimals), Typed::Integer(number)) => {
+                decimals.keep_digits(number.into(), 0)
+            }
+            (Kind::Decimal(decimals), Typed::Decimal { digits, scale }) => {
+                decimals.keep_digits(digits, scale)
+            }
+            (Kind::Float(floats), typed) => floats.keep_typed(typed),
+            (Kind::Bit(bits), Typed::Boolean(truth)) if bits.bits == 1 => {
+                Some(Exact::Integer(truth.into()))
+            }
+            (Kind::Bit(bits), Typed::Integer(number)) => bits.keep_number(number),
+            (Kind::Date, Typed::Date(days)) => Day::of(days.into()).map(Exact::Day),
+            (Kind::Moment(moments), Typed::Moment(moment)) => moments.keep_moment(moment),
+            _ => None,
+        }
     }
 
     /// [`Store::keep`] for values that take a closer look.

@@ -6,6 +6,7 @@
 use inrush_scan as scan;
 
 use crate::pipe::Code;
+use crate::pipe::encode::Moment;
 use crate::target::digits::split_digits;
 
 use super::clock::{Clock, DAY, SECOND, offset};
@@ -66,11 +67,17 @@ fn day(value: &[u8], before_christ: bool) -> Option<(i64, &[u8])> {
     Some((days - 730_425, rest))
 }
 
+/// Encodes a day, given in days since 1970-01-01, in the years 1 to 9999.
+#[inline(always)]
+pub(super) fn put_date(days: i32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(days - EPOCH_DAYS).to_be_bytes());
+}
+
 /// Encodes a day written as `YYYY-MM-DD`. `false` says nothing; ask [`encode_date`].
 #[inline(always)]
 pub(super) fn encode_plain_date(value: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(days) = scan::date_days(value) else { return false };
-    out.extend_from_slice(&(days - EPOCH_DAYS).to_be_bytes());
+    put_date(days, out);
     true
 }
 
@@ -129,6 +136,32 @@ impl Moments {
         true
     }
 
+    /// Encodes a moment that fits. `false` says nothing; ask [`Moments::encode`] for the text.
+    #[inline]
+    pub(super) fn encode_moment(&self, moment: Moment, out: &mut Vec<u8>) -> bool {
+        match moment.micros() {
+            Some(micros)
+                if moment.is_common() && self.is_told(moment.zone) && self.has_digits(micros) =>
+            {
+                out.extend_from_slice(&(micros - EPOCH_MICROS).to_be_bytes());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether values may be written with an offset, or without.
+    #[inline]
+    fn is_told(&self, has_offset: bool) -> bool {
+        if self.zone { has_offset || !self.wants_offset } else { !has_offset }
+    }
+
+    /// Whether the column has the digits that the value's fraction needs.
+    #[inline]
+    fn has_digits(&self, micros: i64) -> bool {
+        micros % 10_i64.pow(6 - u32::from(self.digits.min(6))) == 0
+    }
+
     fn misfit(&self) -> Misfit<'static> {
         let wanted = match (self.zone, self.wants_offset) {
             (true, true) => "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)",
@@ -169,8 +202,7 @@ impl Moments {
     fn encode_usual(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(micros) = scan::timestamp_micros(value) else { return false };
         let has_offset = value[16..].iter().any(|byte| matches!(byte, b'Z' | b'+' | b'-'));
-        let is_told = if self.zone { has_offset || !self.wants_offset } else { !has_offset };
-        if !is_told || micros % 10_i64.pow(6 - u32::from(self.digits.min(6))) != 0 {
+        if !self.is_told(has_offset) || !self.has_digits(micros) {
             return false;
         }
         out.extend_from_slice(&(micros - EPOCH_MICROS).to_be_bytes());

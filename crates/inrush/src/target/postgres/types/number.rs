@@ -5,6 +5,7 @@ use std::io::Write as _;
 use inrush_scan as scan;
 
 use crate::pipe::Code;
+use crate::pipe::encode::Typed;
 use crate::source::infer::is_whole_with_exponent;
 use crate::target::digits::{Digits, signed};
 
@@ -48,6 +49,16 @@ impl Integers {
             4 => out.extend_from_slice(&(number as i32).to_be_bytes()),
             _ => out.extend_from_slice(&number.to_be_bytes()),
         }
+    }
+
+    /// Encodes a number that is in range.
+    #[inline(always)]
+    pub(super) fn encode_number(&self, number: i64, out: &mut Vec<u8>) -> bool {
+        let fits = (self.min..=self.max).contains(&number);
+        if fits {
+            self.put(number, out);
+        }
+        fits
     }
 
     /// Encodes a number in range that is written as the server shows it. `false` says nothing; ask [`Integers::encode`].
@@ -168,6 +179,34 @@ impl Floats {
             out.extend_from_slice(&(number as f32).to_be_bytes());
         } else {
             out.extend_from_slice(&number.to_be_bytes());
+        }
+        true
+    }
+
+    /// Encodes a number that the column keeps exactly. `false` says nothing; ask [`Floats::encode`] for the text.
+    #[inline]
+    pub(super) fn encode_typed(self, typed: Typed, strict: bool, out: &mut Vec<u8>) -> bool {
+        match (typed, typed.double()) {
+            (Typed::Integer(number), _)
+                if number.unsigned_abs() > self.exact_max().unsigned_abs() =>
+            {
+                return false;
+            }
+            (_, Some(number)) if !self.single => out.extend_from_slice(&number.to_be_bytes()),
+            (Typed::Integer(_) | Typed::Float(_), Some(number))
+                if f64::from(number as f32) == number =>
+            {
+                out.extend_from_slice(&(number as f32).to_be_bytes());
+            }
+            (Typed::Float(number), None) if !strict => self.put_special(
+                match number {
+                    f64::INFINITY => Special::Infinity,
+                    f64::NEG_INFINITY => Special::MinusInfinity,
+                    _ => Special::NaN,
+                },
+                out,
+            ),
+            _ => return false,
         }
         true
     }

@@ -7,6 +7,7 @@
 use inrush_scan as scan;
 
 use crate::pipe::Code;
+use crate::pipe::encode::has_whole_digits;
 use crate::target::digits::Digits;
 
 use super::number::Special;
@@ -89,6 +90,55 @@ impl Numerics {
         for group in &groups[first..end] {
             out.extend_from_slice(&group.to_be_bytes());
         }
+        true
+    }
+
+    /// Encodes `digits` / 10^`scale` if it fits as it is. `false` says nothing; ask [`Numerics::encode`] for the text.
+    #[inline]
+    pub(super) fn encode_digits(self, digits: i128, scale: u8, out: &mut Vec<u8>) -> bool {
+        /// 39 digits, and up to three zeros behind them.
+        const GROUPS: usize = 11;
+        let shown = match self.limits {
+            None => i64::from(scale),
+            Some((precision, most)) => {
+                if i64::from(scale) > most || !has_whole_digits(digits, scale, precision - most) {
+                    return false;
+                }
+                most
+            }
+        };
+        // Zeros that fill the last group.
+        let zeros = (4 - u32::from(scale) % 4) % 4;
+        let Some(magnitude) = digits.unsigned_abs().checked_mul(10_u128.pow(zeros)) else {
+            return false;
+        };
+        let mut groups = [[0; 2]; GROUPS];
+        let mut first = GROUPS;
+        let mut put = |group: u16| {
+            first -= 1;
+            groups[first] = group.to_be_bytes();
+        };
+        let mut above = magnitude;
+        while u64::try_from(above).is_err() {
+            put((above % 10_000) as u16);
+            above /= 10_000;
+        }
+        // Divided much faster.
+        let mut above = above as u64;
+        while above > 0 {
+            put((above % 10_000) as u16);
+            above /= 10_000;
+        }
+        let count = GROUPS - first;
+        let last_zeros = groups[first..].iter().rev().take_while(|group| **group == [0; 2]).count();
+        let sign = if digits < 0 { NEGATIVE } else { POSITIVE };
+        // The groups behind the point have the weights -1, -2 and so on.
+        let weight = match count {
+            0 => 0,
+            _ => count as i16 - 1 - (scale.div_ceil(4)) as i16,
+        };
+        put_head((count - last_zeros) as u16, weight, sign, shown as u16, out);
+        out.extend_from_slice(groups[first..GROUPS - last_zeros].as_flattened());
         true
     }
 

@@ -1,6 +1,7 @@
 //! How a column's values are stored.
 
 use crate::pipe::Code;
+use crate::pipe::encode::{Day, Typed};
 use crate::plan::{Column, Type};
 use crate::source::infer;
 
@@ -10,7 +11,7 @@ use super::clock::Times;
 use super::declared::{self, Declared};
 use super::interval::Intervals;
 use super::json;
-use super::moment::{Moments, encode_date, encode_plain_date};
+use super::moment::{Moments, encode_date, encode_plain_date, put_date};
 use super::number::{Bits, Floats, Integers, truth};
 use super::numeric::Numerics;
 use super::text::{Labels, Texts, encode_bytes, encode_uuid};
@@ -138,6 +139,47 @@ impl Store {
             _ => false,
         };
         if is_done { Ok(()) } else { self.encode_any(value, out) }
+    }
+
+    /// Appends the binary form of a value that has a type of its own, where its text would become that very form. `false` says
+    /// nothing, and leaves `out` as it was; ask [`Store::encode`] for the text.
+    #[inline]
+    pub(in crate::target::postgres) fn encode_typed(
+        &self,
+        typed: Typed,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        match (&self.kind, typed) {
+            (Kind::Integer(integers), Typed::Integer(number)) => {
+                integers.encode_number(number, out)
+            }
+            (Kind::Integer(integers), Typed::Decimal { digits, scale: 0 }) => {
+                i64::try_from(digits).is_ok_and(|number| integers.encode_number(number, out))
+            }
+            (Kind::Float(floats), typed) => floats.encode_typed(typed, self.strict, out),
+            (Kind::Numeric(numerics), Typed::Integer(number)) => {
+                numerics.encode_digits(number.into(), 0, out)
+            }
+            (Kind::Numeric(numerics), Typed::Decimal { digits, scale }) => {
+                numerics.encode_digits(digits, scale, out)
+            }
+            (Kind::Boolean, Typed::Boolean(truth)) => {
+                out.push(u8::from(truth));
+                true
+            }
+            (Kind::Date, Typed::Date(days)) if Day::COMMON.contains(&days.into()) => {
+                put_date(days, out);
+                true
+            }
+            (Kind::Moment(moments), Typed::Moment(moment)) => moments.encode_moment(moment, out),
+            _ => false,
+        }
+    }
+
+    /// The store for bytes that are no text, where a column's text is a notation for bytes.
+    pub(in crate::target::postgres) fn for_bytes(&self) -> Option<Self> {
+        let kind = Kind::RawBytes;
+        matches!(self.kind, Kind::Bytes).then(|| Self { kind, ..self.clone() })
     }
 
     /// [`Store::encode`] for values that take a closer look.

@@ -5,7 +5,7 @@ use inrush_sqlite_pages::{RecordWriter, ShortValues};
 use rusqlite::types::Value;
 
 use crate::error::Result;
-use crate::pipe::encode::{BadValue, EncodeRow, Row, is_plain};
+use crate::pipe::encode::{BadValue, EncodeRow, Row, Typed, is_plain};
 use crate::pipe::{Code, Wire};
 use crate::plan::Plan;
 use crate::target::sqlite::pages::layout::Layout;
@@ -147,6 +147,18 @@ fn push_any(
 ) -> Result<(), BadValue<'static>> {
     match slot {
         Slot::Field { column, store, affinity, required } => {
+            let straight = row.typed(*column).and_then(|typed| store.keep_typed(typed));
+            match straight {
+                Some(Kept::Integer(number)) => {
+                    push_integer(record, *affinity, number);
+                    return Ok(());
+                }
+                Some(Kept::Real(number)) => {
+                    push_real(record, *affinity, number);
+                    return Ok(());
+                }
+                _ => {}
+            }
             let Some((home, span)) = row.value(*column, &mut wire.values) else {
                 if *required {
                     return Err(BadValue::null(*column));
@@ -155,7 +167,7 @@ fn push_any(
                 return Ok(());
             };
             let value = row.bytes(home, span, &wire.values);
-            match store.keep(value) {
+            match straight.map_or_else(|| store.keep(value), Ok) {
                 Ok(Kept::Text) => record.text(value),
                 Ok(Kept::Integer(number)) => push_integer(record, *affinity, number),
                 Ok(Kept::Real(number)) => push_real(record, *affinity, number),
@@ -166,6 +178,12 @@ fn push_any(
             }
         }
         Slot::Rowid { column, store } => {
+            let straight = row.typed(*column).and_then(|typed| store.keep_typed(typed));
+            if let Some(Kept::Integer(number)) = straight {
+                wire.bytes.extend_from_slice(&number.to_be_bytes());
+                record.null();
+                return Ok(());
+            }
             let Some((home, span)) = row.value(*column, &mut wire.values) else {
                 return Err(BadValue::null(*column));
             };
@@ -203,7 +221,12 @@ fn push_common(columns: &[(usize, Common)], row: &impl Row, record: &mut RecordW
 fn push_short(columns: &[(usize, Common)], row: &impl Row, values: &mut ShortValues<'_>) -> usize {
     let (chunk, fields) = (row.text(), row.fields());
     for (index, (column, common)) in columns.iter().enumerate() {
-        let Some(field) = fields.get(*column).filter(|field| is_plain(field)) else { return index };
+        let Some(field) = fields.get(*column).filter(|field| is_plain(field)) else {
+            if push_short_typed(*column, *common, row, values) {
+                continue;
+            }
+            return index;
+        };
         let value = field.raw(chunk);
         let (start, end) = (field.start as usize, field.end as usize);
         match common {
@@ -233,10 +256,51 @@ fn push_short(columns: &[(usize, Common)], row: &impl Row, values: &mut ShortVal
     columns.len()
 }
 
+/// Appends a short value of a column that isn't text, or of one that holds all its texts; false when it has to be looked at.
+#[inline(always)]
+fn push_short_typed(
+    column: usize,
+    common: Common,
+    row: &impl Row,
+    values: &mut ShortValues<'_>,
+) -> bool {
+    match common {
+        Common::Integer => match row.typed(column) {
+            Some(Typed::Integer(number)) => values.integer(number),
+            _ => return false,
+        },
+        Common::Real => match row.typed(column) {
+            Some(Typed::Float(number)) if number.is_finite() => values.compact_real(number),
+            _ => return false,
+        },
+        Common::Moment => match row.typed(column) {
+            Some(Typed::Moment(moment)) if !moment.zone => {
+                let Some((text, length)) = moment.text() else { return false };
+                return values.text_within(&text, 0, length);
+            }
+            _ => return false,
+        },
+        Common::Text => {
+            let Some((texts, span)) = row.text_among(column) else { return false };
+            return values.text_within(texts, span.at as usize, span.len as usize);
+        }
+        Common::Unknown => return false,
+    }
+    true
+}
+
 /// The text that [`push_common`] stopped at because it is long.
 fn long_text<'a>(column: usize, common: Common, row: &'a impl Row) -> Option<&'a [u8]> {
-    let field = row.fields().get(column).filter(|field| is_plain(field))?;
-    matches!(common, Common::Text).then(|| field.raw(row.text()))
+    if common != Common::Text {
+        return None;
+    }
+    match row.fields().get(column).filter(|field| is_plain(field)) {
+        Some(field) => Some(field.raw(row.text())),
+        None => {
+            let (texts, span) = row.text_among(column)?;
+            Some(&texts[span.at as usize..(span.at + span.len) as usize])
+        }
+    }
 }
 
 /// An integer as SQLite stores it in a column of this affinity.
@@ -263,5 +327,31 @@ fn push_real(record: &mut RecordWriter, affinity: Affinity, number: f64) {
             }
         }
         Affinity::Text | Affinity::None => record.real(number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipe::encode::proof;
+    use crate::target::sqlite::types::{affinity, samples, spell};
+
+    fn encoder(slots: Vec<Slot>) -> RecordEncoder {
+        RecordEncoder::new(RecordShape { slots, always_null: None })
+    }
+
+    #[test]
+    fn values_become_what_their_texts_become() {
+        let mut encoders = Vec::new();
+        for column in samples() {
+            let store = Store::of(&column);
+            let declared = column.declared.as_deref().unwrap_or_else(|| spell(column.ty));
+            let affinity = affinity(declared);
+            let field = Slot::Field { column: 0, store, affinity, required: false };
+            let rowid = Slot::Rowid { column: 0, store };
+            encoders.push((format!("{column:?}"), encoder(vec![field.clone(), field])));
+            encoders.push((format!("{column:?}"), encoder(vec![rowid])));
+        }
+        proof::check(encoders);
     }
 }

@@ -1,0 +1,349 @@
+//! Parquet and Arrow IPC files as input.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow_array::builder::{Int32Builder, ListBuilder};
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int64Array, LargeStringArray,
+    RecordBatch, StringArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+    TimestampNanosecondArray, UInt64Array,
+};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use crate::fixture::{Fixture, quoted, rows};
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, array)| (name, array, true)),
+    )
+    .unwrap()
+}
+
+fn column(array: impl Array + 'static) -> ArrayRef {
+    Arc::new(array)
+}
+
+fn parquet(fixture: &Fixture, name: &str, batch: &RecordBatch, group_rows: usize) {
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(group_rows))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .build();
+    let file = File::create(fixture.path(name)).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+}
+
+fn arrow(fixture: &Fixture, name: &str, batch: &RecordBatch) {
+    let mut writer =
+        FileWriter::try_new(File::create(fixture.path(name)).unwrap(), &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+}
+
+fn stream(fixture: &Fixture, name: &str, batch: &RecordBatch) {
+    let mut writer =
+        StreamWriter::try_new(File::create(fixture.path(name)).unwrap(), &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+}
+
+/// A batch of this many rows: numbers, some NULL, and names.
+fn numbered(rows: i64) -> RecordBatch {
+    let half = |n: i64| (n % 3 != 0).then_some(n as f64 / 2.0);
+    batch(vec![
+        ("id", column(Int64Array::from_iter_values(0..rows))),
+        ("half", column(Float64Array::from_iter((0..rows).map(half)))),
+        ("name", column(StringArray::from_iter_values((0..rows).map(|n| format!("name {n}"))))),
+    ])
+}
+
+fn every_type() -> RecordBatch {
+    let mut list = ListBuilder::new(Int32Builder::new());
+    list.append_value([Some(1), None]);
+    list.append_null();
+    let inner = StructArray::try_from(vec![
+        ("x", column(Int64Array::from(vec![Some(1), None]))),
+        ("y", column(StringArray::from(vec![Some("q"), None]))),
+    ])
+    .unwrap();
+    let uuid = FixedSizeBinaryArray::try_from_sparse_iter_with_size(
+        [Some([0x12_u8; 16]), None].into_iter(),
+        16,
+    )
+    .unwrap();
+    batch(vec![
+        ("i8", column(Int8Array::from(vec![Some(-128), None]))),
+        ("u64", column(UInt64Array::from(vec![Some(u64::MAX), None]))),
+        ("f32", column(Float32Array::from(vec![Some(0.5), None]))),
+        ("b", column(BooleanArray::from(vec![Some(true), None]))),
+        ("s", column(LargeStringArray::from(vec![Some("a\"\u{1f600}\n"), None]))),
+        ("d", column(Date32Array::from(vec![Some(15_706), None]))),
+        ("ts", column(TimestampMicrosecondArray::from(vec![Some(1_357_034_400_500_000), None]))),
+        (
+            "tz",
+            column(
+                TimestampMicrosecondArray::from(vec![Some(1_357_034_400_000_000), None])
+                    .with_timezone("UTC"),
+            ),
+        ),
+        ("ns", column(TimestampNanosecondArray::from(vec![Some(1), None]))),
+        (
+            "dec",
+            column(
+                Decimal128Array::from(vec![Some(-1_234_567_890_123_456_789_012), None])
+                    .with_precision_and_scale(38, 2)
+                    .unwrap(),
+            ),
+        ),
+        ("bin", column(BinaryArray::from_opt_vec(vec![Some(&[0, 255][..]), None]))),
+        ("t", column(Time64MicrosecondArray::from(vec![Some(3_723_000_001), None]))),
+        ("list", column(list.finish())),
+        ("st", column(inner)),
+        ("dict", column(DictionaryArray::<Int8Type>::from_iter([Some("p"), None]))),
+        ("fixed", column(uuid)),
+    ])
+}
+
+#[test]
+fn every_type_arrives_as_it_is_whatever_file_it_comes_in() {
+    let fixture = Fixture::new();
+    let batch = every_type();
+    parquet(&fixture, "p.parquet", &batch, 100);
+    arrow(&fixture, "a.arrow", &batch);
+    stream(&fixture, "s.arrows", &batch);
+    for file in ["p.parquet", "a.arrow", "s.arrows"] {
+        let report = fixture.report(&[file, "t.db", "--table", file, "--verify", "checksum"]);
+        let columns = report["plan"]["columns"].as_array().unwrap();
+        let types: Vec<&str> = columns.iter().map(|c| c["type"].as_str().unwrap()).collect();
+        assert_eq!(
+            types,
+            [
+                "integer",
+                "decimal(20,0)",
+                "float",
+                "boolean",
+                "text",
+                "date",
+                "timestamp",
+                "timestamptz",
+                "timestamp",
+                "decimal(38,2)",
+                "bytes",
+                "text",
+                "json",
+                "json",
+                "text",
+                "bytes",
+            ],
+            "{file}"
+        );
+        let blobs = "hex(bin), hex(fixed)";
+        let sql = format!(
+            "SELECT i8, u64, f32, b, s, d, ts, tz, ns, \"dec\", t, list, st, dict, {blobs} FROM {}",
+            quoted(file)
+        );
+        let null = || ();
+        assert_eq!(
+            fixture.query("t.db", &sql),
+            rows![
+                [
+                    -128,
+                    "18446744073709551615",
+                    0.5,
+                    1,
+                    "a\"\u{1f600}\n",
+                    "2013-01-01",
+                    "2013-01-01 10:00:00.5",
+                    "2013-01-01 10:00:00+00:00",
+                    "1970-01-01 00:00:00.000000001",
+                    "-12345678901234567890.12",
+                    "01:02:03.000001",
+                    "[1,null]",
+                    "{\"x\":1,\"y\":\"q\"}",
+                    "p",
+                    "00FF",
+                    "12121212121212121212121212121212"
+                ],
+                [
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    null(),
+                    "{\"x\":null,\"y\":null}",
+                    null(),
+                    "",
+                    ""
+                ],
+            ],
+            "{file}"
+        );
+    }
+    fixture.load(&["p.parquet", "t.db", "--table", "flat", "--flatten"]).exits(0);
+    assert_eq!(
+        fixture.query("t.db", "SELECT \"st.x\", \"st.y\" FROM flat"),
+        rows![[1, "q"], [(), ()]]
+    );
+}
+
+#[test]
+fn every_strategy_gives_the_same_table_whatever_the_groups_and_chunks() {
+    let batch = numbered(30_000);
+    for (strategy, group_rows, chunk) in [
+        ("pages", 1_000, "1k"),
+        ("pages", 100_000, "512k"),
+        ("bind", 7_001, "4k"),
+        ("values", 500, "64k"),
+        ("row-sql", 30_000, "1m"),
+    ] {
+        let fixture = Fixture::new();
+        parquet(&fixture, "t.parquet", &batch, group_rows);
+        let report = fixture.report(&[
+            "t.parquet",
+            "t.db",
+            "--strategy",
+            strategy,
+            "--chunk-size",
+            chunk,
+            "--verify",
+            "checksum",
+        ]);
+        assert_eq!(report["rows_loaded"], 30_000, "{strategy}");
+        let sums = "SELECT count(*), sum(id), sum(half), count(half), max(length(name)) FROM t";
+        let half: f64 = (0..30_000).filter(|n| n % 3 != 0).map(|n| f64::from(n) / 2.0).sum();
+        assert_eq!(fixture.query("t.db", sums), rows![[30_000, 449_985_000, half, 20_000, 10]]);
+        // In the file's order.
+        let steps =
+            "SELECT count(*) FROM t a JOIN t b ON b.rowid = a.rowid + 1 WHERE b.id <> a.id + 1";
+        assert_eq!(fixture.number("t.db", steps), 0, "{strategy}");
+    }
+}
+
+#[test]
+fn bad_rows_are_told_by_row_and_group_and_go_aside_as_objects() {
+    let fixture = Fixture::new();
+    let batch = batch(vec![
+        ("id", column(Int64Array::from_iter_values([1, 2, 3, 1, 5]))),
+        ("n", column(UInt64Array::from(vec![1, u64::MAX, 3, 4, 5]))),
+        ("x", column(Float64Array::from(vec![0.5, 1.0, f64::NAN, 2.0, 3.0]))),
+    ]);
+    parquet(&fixture, "t.parquet", &batch, 2);
+    fixture.sql("t.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, x REAL)");
+    fixture.refuses(&["t.parquet", "t.db"]).says(&[
+        "t.parquet: row 2 (row 2 of group 0), column n",
+        "18446744073709551615",
+        "out of range",
+    ]);
+    fixture.load(&["t.parquet", "t.db", "--max-rejects", "3"]).exits(3);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, 1, 0.5], [5, 5, 3.0]]);
+    let aside = String::from_utf8(fixture.read("t.rejects.jsonl")).unwrap();
+    assert_eq!(
+        aside,
+        "{\"id\":2,\"n\":18446744073709551615,\"x\":1.0}\n{\"id\":3,\"n\":3,\"x\":\"NaN\"}\n{\"id\":1,\"n\":4,\"x\":2.0}\n"
+    );
+    let notes = String::from_utf8(fixture.read("t.rejects.jsonl.jsonl")).unwrap();
+    let notes: Vec<serde_json::Value> =
+        notes.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let place = |note: &serde_json::Value| {
+        ["record", "row_group", "row"].map(|key| note[key].as_u64().unwrap())
+    };
+    assert_eq!(notes.iter().map(place).collect::<Vec<_>>(), [[2, 0, 2], [3, 1, 1], [4, 1, 2]]);
+    assert!(notes[0]["line"].is_null());
+    // What isn't a number may mean NULL.
+    fixture.load(&["t.parquet", "u.db", "--null", "NaN"]).exits(0);
+    assert_eq!(fixture.number("u.db", "SELECT count(*) FROM t WHERE x IS NULL"), 1);
+}
+
+#[test]
+fn several_files_columns_by_name_and_types_that_hold_both() {
+    let fixture = Fixture::new();
+    parquet(&fixture, "a.parquet", &numbered(3), 100);
+    let other = batch(vec![
+        ("NAME", column(StringArray::from(vec!["x"]))),
+        ("id", column(Float64Array::from(vec![9.5]))),
+        ("half", column(Int64Array::from(vec![7]))),
+    ]);
+    parquet(&fixture, "b.parquet", &other, 100);
+    fixture.load(&["?.parquet", "t.db", "--table", "t"]).exits(0);
+    assert_eq!(
+        fixture.table("t.db", "t"),
+        rows![[0.0, (), "name 0"], [1.0, 0.5, "name 1"], [2.0, 1.0, "name 2"], [9.5, 7.0, "x"]]
+    );
+    fixture.write("c.csv", "id,half,name\n1,2,3\n");
+    fixture.refuses(&["a.parquet", "c.csv", "u.db"]).says(&["one by one"]);
+}
+
+#[test]
+fn a_table_that_is_there_rules() {
+    let fixture = Fixture::new();
+    parquet(&fixture, "t.parquet", &numbered(3), 100);
+    fixture.sql("t.db", "CREATE TABLE t (name TEXT, half INTEGER, id TEXT)");
+    fixture.refuses(&["t.parquet", "t.db"]).says(&[
+        "row 2",
+        "column half",
+        "'0.5' is not an integer",
+    ]);
+    fixture.load(&["t.parquet", "t.db", "--max-rejects", "1"]).exits(3);
+    assert_eq!(
+        fixture.typed_table("t.db", "t"),
+        rows![
+            ["text", "name 0", "null", (), "text", "0"],
+            ["text", "name 2", "integer", 1, "text", "2"]
+        ]
+    );
+}
+
+#[test]
+fn files_that_are_not_what_they_say() {
+    let fixture = Fixture::new();
+    parquet(&fixture, "t.parquet", &numbered(100), 100);
+    let whole = fixture.read("t.parquet");
+    fixture.write("cut.parquet", &whole[..whole.len() / 2]);
+    fixture.refuses(&["cut.parquet", "t.db"]).says(&["cut.parquet", "a Parquet file", "whole"]);
+    let mut broken = whole.clone();
+    for byte in &mut broken[40..120] {
+        *byte ^= 0x55;
+    }
+    fixture.write("broken.parquet", broken);
+    fixture.refuses(&["broken.parquet", "t.db"]).says(&["broken.parquet"]);
+    fixture.write("text.parquet", "id\n1\n");
+    fixture
+        .refuses(&["text.parquet", "t.db", "--format", "parquet"])
+        .says(&["text.parquet is text, not parquet"]);
+    fixture
+        .misused(&["load", "t.parquet", "t.db", "--quote", "'"])
+        .says(&["--quote is for text", "a Parquet file"]);
+    fixture
+        .load_reading(&whole, &["-", "t.db"])
+        .exits(1)
+        .says(&["can't be read from a pipe", "save it to a file"]);
+    stream(&fixture, "s.arrows", &numbered(100));
+    let bytes = fixture.read("s.arrows");
+    let report = fixture.load_reading(&bytes, &["-", "s.db", "--table", "t", "--json"]).exits(0);
+    assert_eq!(report.json()["rows_loaded"], 100);
+}
+
+#[test]
+fn no_rows_make_an_empty_table() {
+    let fixture = Fixture::new();
+    parquet(&fixture, "t.parquet", &numbered(0), 100);
+    arrow(&fixture, "a.arrow", &numbered(0));
+    fixture.load(&["t.parquet", "t.db"]).exits(0);
+    fixture.load(&["a.arrow", "t.db"]).exits(0);
+    assert_eq!(fixture.columns("t.db", "t").len(), 3);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM a"), 0);
+}

@@ -1,0 +1,220 @@
+use std::fs;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{STRATEGIES, VARIABLE, fixture, lines, sql};
+use crate::fixture::{Fixture, Outcome, Random, finish, start};
+
+const ROWS: u32 = 100_000;
+
+fn rows() -> String {
+    (0..ROWS).map(|n| format!("{n},name {n}\n")).collect()
+}
+
+#[test]
+fn a_library_that_is_not_there_is_told_with_where_to_get_one() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n").write("lib.so", "no library");
+    let run = |command: &mut Command| {
+        let run = finish(start(command), b"");
+        Outcome::of("load".to_owned(), run)
+    };
+    let load = ["load", "in.csv", "t.duckdb"];
+    let before = fixture.snapshot();
+    run(fixture.command(&load).env_remove(VARIABLE).env("LD_LIBRARY_PATH", "")).exits(1).says(&[
+        "DuckDB's library isn't there",
+        "libduckdb.so",
+        "npm pack",
+        "--duckdb-lib",
+        VARIABLE,
+    ]);
+    run(fixture.command(&load).env(VARIABLE, "nowhere.so"))
+        .exits(2)
+        .says(&["INRUSH_DUCKDB_LIB nowhere.so"]);
+    let named = [&load[..], &["--duckdb-lib", "lib.so"]].concat();
+    run(&mut fixture.command(&named)).exits(2).says(&["--duckdb-lib lib.so", "can't be loaded"]);
+    let libc = [&load[..], &["--duckdb-lib", "libc.so.6"]].concat();
+    run(&mut fixture.command(&libc)).exits(1).says(&["this is not DuckDB's library"]);
+    fixture.assert_unchanged(&before);
+}
+
+#[test]
+fn a_folder_with_the_library_will_do() {
+    let Some(library) = super::library() else { return };
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    let folder = library.parent().unwrap().to_str().unwrap();
+    let mut command = fixture.command(&["load", "in.csv", "t.duckdb", "--duckdb-lib", folder]);
+    let run = finish(start(command.env_remove(VARIABLE)), b"");
+    Outcome::of("load".to_owned(), run).exits(0);
+}
+
+#[test]
+fn files_that_are_no_database() {
+    let Some(fixture) = fixture() else { return };
+    fixture
+        .write("in.csv", "id\n1\n")
+        .write("empty.duckdb", "")
+        .write("text.duckdb", "x".repeat(9_000));
+    fixture.write("gone.duckdb.wal", "a log");
+    fs::create_dir(fixture.path("folder.duckdb")).unwrap();
+    fixture
+        .refuses(&["in.csv", "empty.duckdb"])
+        .says(&["empty.duckdb is empty", "rm empty.duckdb"]);
+    fixture.refuses(&["in.csv", "text.duckdb"]).says(&["text.duckdb is not a DuckDB database"]);
+    fixture.refuses(&["in.csv", "folder.duckdb"]).says(&["is a directory"]);
+    fixture.refuses(&["in.csv", "none/x.duckdb"]).says(&["the directory none does not exist"]);
+    fixture.refuses(&["in.csv", "gone.duckdb"]).says(&["gone.duckdb.wal is there without"]);
+    fixture.misused(&["load", "in.csv", "duckdb::memory:x"]).says(&["in memory"]);
+    fixture
+        .misused(&["load", "in.csv", "t.duckdb", "--set", "storage_version=v9"])
+        .says(&["v1.0.0"]);
+    fixture.misused(&["load", "in.csv", "t.duckdb", "--lanes", "2"]).says(&["can use 1"]);
+}
+
+#[test]
+fn a_database_that_another_process_has_open() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "id\n1\n").write("t.csv", "id\n1\n");
+    sql(&fixture, "t.duckdb", "CREATE TABLE t (id INTEGER)");
+    let mut child =
+        start(&mut fixture.command(&["load", "-", "t.duckdb", "--table", "t", "--header", "yes"]));
+    wait_for_lock(&fixture, &mut child);
+    fixture
+        .load(&["t.csv", "t.duckdb"])
+        .exits(1)
+        .says(&["t.duckdb is open in another process", "close it there"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fixture.load(&["t.csv", "t.duckdb"]).exits(0);
+}
+
+/// Feeds a load until it has the database open.
+fn wait_for_lock(fixture: &Fixture, child: &mut std::process::Child) {
+    use std::io::Write as _;
+    let input = child.stdin.as_mut().unwrap();
+    input.write_all(b"id\n").unwrap();
+    (0..400_000).for_each(|n| writeln!(input, "{n}").unwrap());
+    let began = Instant::now();
+    while fixture
+        .load(&["t.csv", "t.duckdb", "--if-exists", "fail"])
+        .stderr
+        .contains("a table t already")
+    {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// Kills loads at moments that look random, spread over the time that one takes.
+fn kill_loads(seed: u64, strategy: &str, is_there: bool) {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", format!("id,name\n{}", rows()));
+    let args = ["load", "in.csv", "t.duckdb", "--strategy", strategy, "--if-exists", "append"];
+    let make = || {
+        for name in fixture.names().iter().filter(|name| name.starts_with("t.duckdb")) {
+            fs::remove_file(fixture.path(name)).unwrap();
+        }
+        if is_there {
+            sql(
+                &fixture,
+                "t.duckdb",
+                "CREATE TABLE \"in\" (id INTEGER PRIMARY KEY, name VARCHAR); INSERT INTO \"in\" VALUES (-1, 'old')",
+            );
+        }
+    };
+    make();
+    let began = Instant::now();
+    fixture.inrush(&args).exits(0);
+    let mut whole = began.elapsed();
+    let old = u32::from(is_there);
+    let mut random = Random(seed);
+    println!("seed {seed:#x}, {strategy}, a whole load takes {whole:?}");
+    let mut cut = 0;
+    while cut < 5 {
+        make();
+        let moment = whole.mul_f64((f64::from(cut) + random.share()) / 5.0);
+        let mut child = start(&mut fixture.command(&args));
+        sleep(moment);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if !is_there && !fixture.path("t.duckdb").exists() {
+            cut += 1;
+            continue;
+        }
+        let found = &lines(&fixture, "t.duckdb", "SELECT count(*) FROM \"in\"")[0];
+        if *found == (ROWS + old).to_string() {
+            // The load was over before the signal came.
+            whole = whole.mul_f64(0.8);
+            continue;
+        }
+        assert_eq!(*found, old.to_string(), "neither nothing nor all");
+        cut += 1;
+    }
+    // What the dead left is swept.
+    make();
+    fixture.inrush(&args).exits(0);
+    assert_eq!(fixture.names(), ["in.csv", "t.duckdb"]);
+}
+
+#[test]
+fn a_killed_load_leaves_no_new_database() {
+    kill_loads(0x1, STRATEGIES[0], false);
+    kill_loads(0x2, STRATEGIES[1], false);
+}
+
+#[test]
+fn a_killed_load_leaves_the_old_rows() {
+    kill_loads(0x3, STRATEGIES[0], true);
+    kill_loads(0x4, STRATEGIES[1], true);
+}
+
+#[test]
+fn a_load_that_is_stopped_or_fails_leaves_the_database_as_it_was() {
+    use std::io::Write as _;
+    let Some(fixture) = fixture() else { return };
+    for strategy in STRATEGIES {
+        for db in ["new.duckdb", "old.duckdb"] {
+            if db == "old.duckdb" {
+                sql(&fixture, db, "CREATE OR REPLACE TABLE \"in\" (id INTEGER, name VARCHAR)");
+            }
+            let args =
+                ["load", "-", db, "--table", "in", "--strategy", strategy, "--header", "yes"];
+            let mut child = start(&mut fixture.command(&args));
+            let input = child.stdin.as_mut().unwrap();
+            input.write_all(b"id,name\n").unwrap();
+            (0..2).for_each(|_| input.write_all(rows().as_bytes()).unwrap());
+            sleep(Duration::from_millis(300));
+            let pid = child.id().to_string();
+            let began = Instant::now();
+            assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+            let run = Outcome::of(args.join(" "), (child.wait().unwrap(), Vec::new(), Vec::new()));
+            assert_eq!(run.status.code(), Some(130), "{strategy} {db}");
+            assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        }
+        assert_eq!(fixture.names(), ["old.duckdb"], "{strategy}");
+        assert_eq!(lines(&fixture, "old.duckdb", "SELECT count(*) FROM \"in\""), ["0"]);
+    }
+}
+
+#[test]
+fn what_somebody_else_has_made_meanwhile_is_not_lost() {
+    use std::io::Write as _;
+    let Some(fixture) = fixture() else { return };
+    let mut child =
+        start(&mut fixture.command(&["load", "-", "t.duckdb", "--table", "t", "--header", "yes"]));
+    let input = child.stdin.as_mut().unwrap();
+    input.write_all(b"id,name\n").unwrap();
+    (0..5).for_each(|_| input.write_all(rows().as_bytes()).unwrap());
+    let began = Instant::now();
+    while !fixture.names().iter().any(|name| name.starts_with(".t.duckdb.inrush-")) {
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", fixture.names());
+        sleep(Duration::from_millis(5));
+    }
+    fixture.write("t.duckdb", "theirs");
+    let run = Outcome::of("load".to_owned(), finish(child, b"1,ours\n"));
+    run.exits(1).says(&["made by somebody else"]).ends_with_nothing_changed();
+    assert_eq!(fixture.read("t.duckdb"), b"theirs");
+    assert_eq!(fixture.names(), ["t.duckdb"]);
+}

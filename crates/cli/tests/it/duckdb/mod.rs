@@ -1,0 +1,90 @@
+//! DuckDB, through the library that `INRUSH_DUCKDB_LIB` names or `scripts/servers.sh duckdb-1.5` has fetched.
+
+use std::path::PathBuf;
+use std::sync::Once;
+use std::sync::atomic::AtomicBool;
+
+use inrush::target::find;
+
+use crate::fixture::{Fixture, repository};
+
+/// Values: what the database has afterwards is what the file says.
+mod values;
+
+/// Tables that are there, of every type, and what becomes of them.
+mod tables;
+
+/// Keys and constraints, and rows that break them.
+mod keys;
+
+/// Loads that fail, are killed or stopped; libraries and databases that are none.
+mod failures;
+
+/// Every way to write.
+const STRATEGIES: [&str; 3] = ["duckdb/arrow", "duckdb/appender", "duckdb/prepared"];
+
+const VARIABLE: &str = "INRUSH_DUCKDB_LIB";
+
+/// Rows as text; `None` is NULL.
+type Rows = Vec<Vec<Option<String>>>;
+
+/// Where the library is, for this process and for those that it starts. Without one the tests are skipped, visibly.
+fn library() -> Option<PathBuf> {
+    static FOUND: Once = Once::new();
+    FOUND.call_once(|| {
+        let fetched = repository("target/servers/duckdb-1.5/libduckdb.so");
+        if std::env::var_os(VARIABLE).is_none() && fetched.exists() {
+            // SAFETY: the first thing that a test of DuckDB does, and no other test reads the environment meanwhile: nextest gives each
+            // a process of its own.
+            unsafe { std::env::set_var(VARIABLE, fetched) };
+        }
+    });
+    let found = std::env::var_os(VARIABLE).map(PathBuf::from);
+    if found.is_none() {
+        assert!(std::env::var("CI").is_err(), "no libduckdb to test with: `make test` fetches it");
+        eprintln!("SKIPPED: no libduckdb to test with: `make test` fetches it");
+    }
+    found
+}
+
+/// An empty directory, if there is a library to test with.
+fn fixture() -> Option<Fixture> {
+    library().map(|_| Fixture::new())
+}
+
+/// What a query answers, by our own console.
+#[track_caller]
+fn rows(fixture: &Fixture, db: &str, sql: &str) -> Rows {
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    let (target, location) = find(&format!("duckdb:{}", fixture.path(db).display())).unwrap();
+    let mut console = target.console(&location, &GO_ON).unwrap();
+    let mut rows = Vec::new();
+    let text = |value: &Option<&[u8]>| value.map(|it| String::from_utf8(it.to_vec()).unwrap());
+    console
+        .query(sql, &mut |row| rows.push(row.iter().map(text).collect()))
+        .unwrap_or_else(|error| panic!("{error}: {sql}"));
+    rows
+}
+
+/// Rows with `|` between their values, and `~` for NULL.
+#[track_caller]
+fn lines(fixture: &Fixture, db: &str, sql: &str) -> Vec<String> {
+    let value = |value: Option<String>| value.unwrap_or_else(|| "~".to_owned());
+    let line = |row: Vec<Option<String>>| row.into_iter().map(value).collect::<Vec<_>>().join("|");
+    rows(fixture, db, sql).into_iter().map(line).collect()
+}
+
+/// Makes a database, or changes one.
+#[track_caller]
+fn sql(fixture: &Fixture, db: &str, sql: &str) {
+    rows(fixture, db, sql);
+}
+
+/// A table's definition.
+#[track_caller]
+fn columns(fixture: &Fixture, db: &str, table: &str) -> String {
+    let sql = format!(
+        "SELECT column_name || ' ' || data_type FROM duckdb_columns() WHERE table_name = '{table}' ORDER BY column_index"
+    );
+    lines(fixture, db, &sql).join(", ")
+}

@@ -1,0 +1,124 @@
+use super::{STRATEGIES, fixture, lines, sql};
+
+#[test]
+fn rows_go_to_the_columns_of_their_names_and_defaults_to_the_others() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "SIZE,id\n1.5,1\n,2\n");
+    for strategy in STRATEGIES {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        sql(
+            &fixture,
+            &db,
+            "CREATE TABLE t (id INTEGER, name VARCHAR DEFAULT 'x', size DOUBLE, twice INTEGER GENERATED ALWAYS AS (2 * id))",
+        );
+        fixture
+            .load(&["in.csv", &db, "--table", "t", "--strategy", strategy, "--verify", "checksum"])
+            .exits(0);
+        assert_eq!(lines(&fixture, &db, "FROM t ORDER BY id"), ["1|x|1.5|2", "2|x|~|4"]);
+    }
+}
+
+#[test]
+fn what_to_do_with_a_table_that_is_there() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,name\n1,new\n2,new\n");
+    for strategy in STRATEGIES {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        sql(
+            &fixture,
+            &db,
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR); INSERT INTO t VALUES (7, 'old'), (2, 'old')",
+        );
+        let load = |how| ["t.csv", db.as_str(), "--strategy", strategy, "--if-exists", how];
+        fixture.refuses(&load("empty")).says(&["holds rows already"]);
+        // The same keys as rows that are deleted in the same transaction.
+        fixture.load(&load("truncate")).exits(0);
+        assert_eq!(lines(&fixture, &db, "FROM t ORDER BY id"), ["1|new", "2|new"], "{strategy}");
+        fixture.load(&load("replace")).exits(0);
+        assert_eq!(super::columns(&fixture, &db, "t"), "id BIGINT, name VARCHAR");
+        fixture.load(&load("append")).exits(0);
+        assert_eq!(lines(&fixture, &db, "SELECT count(*) FROM t"), ["4"]);
+        fixture.refuses(&load("fail")).says(&["has a table t already"]);
+    }
+}
+
+#[test]
+fn types_that_only_the_engine_knows() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write(
+        "t.csv",
+        "id,m,l,s\n1,happy,\"[1, 2]\",\"{'x': 1}\"\n2,angry,[],\n3,happy,[1.5],\n4,happy,x,\n5,,,\"{'x': NULL}\"\n",
+    );
+    for strategy in ["duckdb/arrow", "duckdb/prepared"] {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        sql(
+            &fixture,
+            &db,
+            "CREATE TYPE mood AS ENUM ('happy', 'sad'); CREATE TABLE t (id INTEGER, m mood, l INTEGER[], s STRUCT(x INTEGER))",
+        );
+        let load =
+            ["t.csv", &db, "--strategy", strategy, "--max-rejects", "3", "--verify", "checksum"];
+        fixture.load(&load).exits(3);
+        assert_eq!(
+            lines(&fixture, &db, "FROM t ORDER BY id"),
+            ["1|happy|[1, 2]|{'x': 1}", "5|~|~|{'x': NULL}"]
+        );
+        let notes = String::from_utf8(fixture.read("t.rejects.csv.jsonl")).unwrap();
+        assert!(notes.contains("'angry': is not written as DuckDB writes ENUM"), "{notes}");
+        assert!(notes.contains("'[1.5]': is not written as DuckDB writes INTEGER[]"), "{notes}");
+        let _ = std::fs::remove_file(fixture.path("t.rejects.csv"));
+        let _ = std::fs::remove_file(fixture.path("t.rejects.csv.jsonl"));
+    }
+    let load = ["load", "t.csv", "arrow.duckdb", "--strategy", "appender", "--if-exists", "append"];
+    fixture.misused(&load).says(&["column m is of type ENUM"]);
+}
+
+#[test]
+fn a_new_file_is_one_that_old_versions_open() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "id\n1\n");
+    let version = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()";
+    let report = fixture.report(&["in.csv", "a.duckdb"]);
+    assert_eq!(report["durability_read_back"]["storage_version"], "v1.0.0+");
+    assert_eq!(lines(&fixture, "a.duckdb", version), ["v1.0.0+"]);
+    fixture.load(&["in.csv", "b.duckdb", "--set", "storage_version=v1.4.0"]).exits(0);
+    assert_eq!(lines(&fixture, "b.duckdb", version), ["v1.4.0+"]);
+    // A file that is there keeps its own.
+    fixture.load(&["in.csv", "b.duckdb", "--if-exists", "append"]).exits(0);
+    assert_eq!(lines(&fixture, "b.duckdb", version), ["v1.4.0+"]);
+    assert_eq!(fixture.names(), ["a.duckdb", "b.duckdb", "in.csv"]);
+}
+
+#[test]
+fn a_view_is_no_table() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id\n1\n");
+    sql(&fixture, "x.duckdb", "CREATE TABLE b (id INTEGER); CREATE VIEW t AS FROM b");
+    fixture.refuses(&["t.csv", "x.duckdb"]).says(&["t is a view"]);
+}
+
+#[test]
+fn rows_are_committed_on_the_way_when_asked_for() {
+    let Some(fixture) = fixture() else { return };
+    let rows: String = (0..1_000).map(|n| format!("{n}\n")).collect();
+    fixture.write("t.csv", format!("id\n{rows}x\n"));
+    for strategy in &STRATEGIES[1..] {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        sql(&fixture, &db, "CREATE TABLE t (id INTEGER)");
+        let load = [
+            "t.csv",
+            &db,
+            "--strategy",
+            strategy,
+            "--set",
+            "rows_per_transaction=300",
+            "--chunk-size",
+            "1k",
+        ];
+        fixture.inrush(&[&["plan"], &load[..]].concat()).exits(0).prints(&["committed on the way"]);
+        let run = fixture.load(&load).exits(1);
+        let stayed: u64 = lines(&fixture, &db, "SELECT count(*) FROM t")[0].parse().unwrap();
+        assert!(stayed > 0 && stayed % 300 == 0, "{stayed}");
+        assert!(run.stderr.contains(&format!("{stayed} rows")), "{}", run.stderr);
+    }
+}

@@ -1,0 +1,299 @@
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::{STRATEGIES, columns, fixture, lines, rows, sql};
+use crate::fixture::{Fixture, Random};
+
+/// Loads with every strategy, verified by checksum, and gives the table.
+fn each(fixture: &Fixture, args: &[&str], mut see: impl FnMut(&str, &str)) {
+    for strategy in STRATEGIES {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        let load =
+            [&["in.csv", &db, "--strategy", strategy, "--verify", "checksum"], args].concat();
+        let report = fixture.report(&load);
+        assert_eq!(report["verify"], json!({"method": "checksum", "ok": true}));
+        see(&db, strategy);
+    }
+}
+
+#[test]
+fn a_new_table_has_the_types_that_the_values_have() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write(
+        "in.csv",
+        "i,f,n,b,d,t,z,s,j\n\
+         1,1.5,,true,2013-01-01,2013-01-01 10:00:00,2013-01-01 10:00:00+01:00,\"a \"\"b\"\", c\",\"{\"\"a\"\": 1}\"\n\
+         -9223372036854775808,5e-324,,false,0001-01-01,2012-02-29T23:59:59.999999,1969-12-31 23:59:59-11:30,\"x\ny\",[]\n\
+         9223372036854775807,-0.1,,,9999-12-31,,,\"\",\n",
+    );
+    each(&fixture, &["--type", "n=decimal(38,7)"], |db, strategy| {
+        assert_eq!(
+            columns(&fixture, db, "in"),
+            "i BIGINT, f DOUBLE, n DECIMAL(38,7), b BOOLEAN, d DATE, t TIMESTAMP, z TIMESTAMP WITH TIME ZONE, s VARCHAR, j JSON",
+            "{strategy}"
+        );
+        let found = lines(
+            &fixture,
+            db,
+            "SELECT i, f, n, b, d, t, z AT TIME ZONE 'UTC', s, j FROM \"in\" ORDER BY rowid",
+        );
+        assert_eq!(
+            found,
+            [
+                "1|1.5|~|true|2013-01-01|2013-01-01 10:00:00|2013-01-01 09:00:00|a \"b\", c|{\"a\": 1}",
+                "-9223372036854775808|5e-324|~|false|0001-01-01|2012-02-29 23:59:59.999999|1970-01-01 11:29:59|x\ny|[]",
+                "9223372036854775807|-0.1|~|~|9999-12-31|~|~||~",
+            ],
+            "{strategy}"
+        );
+    });
+}
+
+#[test]
+fn text_stays_what_it_is() {
+    let Some(fixture) = fixture() else { return };
+    let wide: String = "0123456789".repeat(20_000);
+    let values = [
+        "\u{1f600} \u{e9}\u{301}",
+        "'); DROP TABLE t; --",
+        "$1",
+        "\\",
+        "NULL",
+        " x ",
+        "\r\n",
+        "%s",
+        "\u{0}",
+    ];
+    let mut text = "id,v\n".to_owned();
+    for (id, value) in values.iter().chain([&wide.as_str()]).enumerate() {
+        writeln!(text, "{id},\"{value}\"").unwrap();
+    }
+    fixture.write("in.csv", &text);
+    each(&fixture, &["--type", "v=text"], |db, strategy| {
+        let found = rows(&fixture, db, "SELECT v FROM \"in\" ORDER BY id");
+        let found: Vec<&str> = found.iter().map(|row| row[0].as_deref().unwrap()).collect();
+        assert_eq!(found[..values.len()], values, "{strategy}");
+        assert!(found[values.len()] == wide);
+    });
+}
+
+#[test]
+fn bytes_and_wide_rows() {
+    let Some(fixture) = fixture() else { return };
+    let header: Vec<String> = (0..400).map(|n| format!("c{n}")).collect();
+    let row = |n: usize| (0..400).map(|c| (n * c).to_string()).collect::<Vec<_>>().join(",");
+    let mut text = format!("b,{}\n", header.join(",")).into_bytes();
+    for n in 0..50 {
+        text.extend_from_slice(b"\xff\x00\x80,");
+        text.extend_from_slice(row(n).as_bytes());
+        text.push(b'\n');
+    }
+    fixture.write("in.csv", text);
+    each(&fixture, &["--type", "b=bytes", "--encoding", "utf-8"], |db, strategy| {
+        let sum = lines(&fixture, db, "SELECT sum(c399), min(hex(b)), count(*) FROM \"in\"");
+        assert_eq!(sum, [format!("{}|FF0080|50", 399 * 49 * 50 / 2)], "{strategy}");
+    });
+}
+
+#[test]
+fn files_without_rows() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "id,name\n");
+    each(&fixture, &[], |db, strategy| {
+        assert_eq!(lines(&fixture, db, "SELECT count(*) FROM \"in\""), ["0"], "{strategy}");
+    });
+}
+
+#[test]
+fn one_bad_row_of_many_is_the_only_one() {
+    let Some(fixture) = fixture() else { return };
+    let mut text = String::from("id,n\n");
+    (0..100_000).for_each(|n| writeln!(text, "{n},{}", n % 97).unwrap());
+    let text = text.replace("\n77777,", "\n77777x,");
+    fixture.write("in.csv", &text);
+    for strategy in &STRATEGIES[..2] {
+        let load = ["in.csv", "t.duckdb", "--strategy", strategy, "--type", "id=integer"];
+        fixture.refuses(&load).says(&["in.csv: line 77779, column id: '77777x' is not an integer"]);
+        let more = ["--max-rejects", "1", "--if-exists", "replace", "--verify", "checksum"];
+        fixture.load(&[&load[..], &more].concat()).exits(3);
+        assert_eq!(
+            fixture.read("in.rejects.csv"),
+            format!("id,n\n77777x,{}\n", 77_777 % 97).into_bytes()
+        );
+        assert_eq!(
+            lines(&fixture, "t.duckdb", "SELECT count(*), sum(id) FROM \"in\""),
+            ["99999|4999872223"]
+        );
+        std::fs::remove_file(fixture.path("in.rejects.csv")).unwrap();
+        std::fs::remove_file(fixture.path("in.rejects.csv.jsonl")).unwrap();
+        std::fs::remove_file(fixture.path("t.duckdb")).unwrap();
+    }
+}
+
+#[test]
+fn a_guess_that_a_late_row_disproves_makes_the_load_start_again() {
+    let Some(fixture) = fixture() else { return };
+    let rows: String = (0..150_000).map(|n| format!("{n},{n}\n")).collect();
+    fixture.write("in.csv", format!("id,n\n{rows}7,12345678901234567890\n"));
+    for strategy in &STRATEGIES[..2] {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        fixture.load(&["in.csv", &db, "--strategy", strategy, "--verify", "checksum"]).exits(0);
+        let max = lines(&fixture, &db, "SELECT max(n), count(*) FROM \"in\"");
+        assert_eq!(max, ["12345678901234567890|150001"]);
+    }
+}
+
+#[test]
+fn what_is_kept_reads_back_as_the_same_value_to_the_engine() {
+    // The engine's own cast of the text is the oracle.
+    let Some(fixture) = fixture() else { return };
+    let mut random = Random(0x5eed);
+    let types = [
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "FLOAT",
+        "DOUBLE",
+        "DECIMAL(4,1)",
+        "DECIMAL(9,3)",
+        "DECIMAL(18,4)",
+        "DECIMAL(38,10)",
+        "BOOLEAN",
+        "DATE",
+        "TIMESTAMP",
+        "TIMESTAMP_S",
+        "TIMESTAMP_MS",
+        "TIMESTAMP_NS",
+        "HUGEINT",
+        "UHUGEINT",
+        "UUID",
+        "TIME",
+        "INTERVAL",
+        "BLOB",
+    ];
+    let mut text = String::from("id,v\n");
+    for id in 0..2_000 {
+        writeln!(text, "{id},{}", some_value(&mut random)).unwrap();
+    }
+    fixture.write("in.csv", &text);
+    for ty in types {
+        for strategy in STRATEGIES {
+            if strategy == "duckdb/appender"
+                && ["HUGEINT", "UHUGEINT", "UUID", "TIME", "INTERVAL"].contains(&ty)
+            {
+                continue;
+            }
+            let db = "oracle.duckdb";
+            let _ = std::fs::remove_file(fixture.path(db));
+            sql(&fixture, db, &format!("CREATE TABLE t (id INTEGER, v {ty})"));
+            let load = [
+                "in.csv",
+                db,
+                "--table",
+                "t",
+                "--strategy",
+                strategy,
+                "--max-rejects",
+                "100%",
+                "--verify",
+                "checksum",
+            ];
+            let run = fixture.load(&load);
+            assert!(
+                [0, 3].contains(&run.status.code().unwrap()),
+                "{ty} {strategy}: {}",
+                run.stderr
+            );
+            let source = fixture.path("in.csv").display().to_string();
+            let wrong = lines(
+                &fixture,
+                db,
+                &format!(
+                    "SELECT id, raw.v, t.v FROM t JOIN read_csv('{source}', all_varchar = true, header = true) raw \
+                     ON t.id = CAST(raw.id AS INTEGER) WHERE t.v IS DISTINCT FROM {} LIMIT 5",
+                    if ty == "BLOB" {
+                        "encode(raw.v)".to_owned()
+                    } else {
+                        format!("TRY_CAST(raw.v AS {ty})")
+                    }
+                ),
+            );
+            assert_eq!(wrong, [] as [String; 0], "{ty} {strategy}");
+            let kept = lines(&fixture, db, "SELECT count(v) FROM t")[0].parse::<u64>().unwrap();
+            assert!(kept > 10, "{ty}: {kept}");
+        }
+    }
+}
+
+/// A value of one kind or another, often at the end of what a type has.
+fn some_value(random: &mut Random) -> String {
+    let number = random.next();
+    let small = number % 300;
+    match random.next() % 14 {
+        0 => small.to_string(),
+        1 => format!("-{small}"),
+        2 => (number >> (number % 64)).to_string(),
+        3 => format!("-{}", number >> (number % 64)),
+        4 => format!("{}.{}", small, number % 1_000),
+        5 => format!("{}e{}", number % 1_000, number % 30),
+        6 => ["true", "false", "t", "no"][(number % 4) as usize].to_owned(),
+        7 => format!("{:04}-{:02}-{:02}", number % 3_000, number % 14, number % 33),
+        8 => format!(
+            "{:04}-{:02}-{:02} {:02}:{:02}:{:02}",
+            1_600 + number % 700,
+            1 + number % 12,
+            1 + number % 28,
+            number % 24,
+            number % 60,
+            number % 61
+        ),
+        9 => format!("2020-01-{:02} 10:00:00.{}", 1 + number % 28, number % 1_000_000_000),
+        10 => format!("{:08x}-0000-4000-8000-{:012x}", number as u32, number >> 16),
+        11 => format!("{:02}:{:02}:{:02}", number % 24, number % 60, number % 60),
+        12 => format!("{} days", number % 400),
+        _ => format!("{}{:018}", number % 100, number >> 8),
+    }
+}
+
+#[test]
+fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
+    let Some(fixture) = fixture() else { return };
+    let path = fixture.path("in.parquet").display().to_string();
+    sql(
+        &fixture,
+        "source.duckdb",
+        &format!(
+            "COPY (SELECT range AS id, CAST(range AS INTEGER) AS small, range / 8 AS size, 'n' || range AS name, \
+             TIMESTAMP '2020-01-01' + INTERVAL (range) SECOND AS t FROM range(10000)) TO '{path}' (FORMAT parquet)"
+        ),
+    );
+    let report = fixture.report(&["in.parquet", "a.duckdb"]);
+    assert_eq!(report["plan"]["strategy"], "duckdb/read-file");
+    assert_eq!(report["rows_loaded"], 10_000);
+    let report = fixture.report(&["in.parquet", "b.duckdb", "--verify", "checksum"]);
+    assert_eq!(report["plan"]["strategy"], "duckdb/arrow");
+    let all = "FROM \"in\" ORDER BY id";
+    assert_eq!(rows(&fixture, "a.duckdb", all), rows(&fixture, "b.duckdb", all));
+    // Where a column may not keep all values, or a key is repeated, inrush reads the file.
+    sql(
+        &fixture,
+        "c.duckdb",
+        "CREATE TABLE \"in\" (id SMALLINT, name VARCHAR, t TIMESTAMP_S, small INTEGER, size DOUBLE)",
+    );
+    let report = fixture.report(&["in.parquet", "c.duckdb"]);
+    assert_eq!(report["plan"]["strategy"], "duckdb/arrow");
+    assert_eq!(lines(&fixture, "c.duckdb", "SELECT count(*) FROM \"in\""), ["10000"]);
+    sql(
+        &fixture,
+        "d.duckdb",
+        "CREATE TABLE \"in\" (id BIGINT PRIMARY KEY, small INTEGER, size DOUBLE, name VARCHAR, t TIMESTAMP); INSERT INTO \"in\" VALUES (77, 0, 0, '', NULL)",
+    );
+    let load = ["in.parquet", "d.duckdb", "--if-exists", "append"];
+    fixture.refuses(&load).says(&["row 78", "'77': this key is there already"]);
+}

@@ -1,0 +1,262 @@
+//! JSON as input: a row a line, one array of rows, rows over many lines.
+
+use serde_json::json;
+
+use crate::fixture::{Fixture, rows};
+
+#[test]
+fn objects_a_line_are_rows_and_members_are_found_by_name() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "t.jsonl",
+        concat!(
+            "{\"id\":1,\"name\":\"a\",\"size\":1.5,\"ok\":true,\"day\":\"2013-01-01\"}\n",
+            "{\"name\":\"b \\u00e9 \\\"\\n\\ud83d\\ude00\",\"id\":2,\"size\":-2}\r\n",
+            "\n",
+            "  {\"id\":3,\"name\":\"\",\"ok\":null,\"extra\":\"x\"}",
+        ),
+    );
+    let report = fixture.report(&["t.jsonl", "t.db"]);
+    let columns = &report["plan"]["columns"];
+    let types: Vec<&str> =
+        columns.as_array().unwrap().iter().map(|column| column["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["integer", "text", "float", "boolean", "date", "text"]);
+    assert_eq!(report["plan"]["dialect"]["format"], "json");
+    assert_eq!(report["rows_read"], 3);
+    assert_eq!(
+        fixture.table("t.db", "t"),
+        rows![
+            [1, "a", 1.5, 1, "2013-01-01", ()],
+            [2, "b \u{e9} \"\n\u{1f600}", -2.0, (), (), ()],
+            [3, "", (), (), (), "x"],
+        ]
+    );
+}
+
+#[test]
+fn an_array_of_objects_is_a_table_however_it_is_broken_into_lines() {
+    let fixture = Fixture::new();
+    let rows: Vec<_> = (0..5_000).map(|id| json!({"id": id, "name": format!("n{id}")})).collect();
+    fixture
+        .write("one.json", serde_json::to_vec(&rows).unwrap())
+        .write("many.json", serde_json::to_vec_pretty(&rows).unwrap())
+        .write("apart.json", rows.iter().map(|row| format!("{row:#}\n")).collect::<String>());
+    for name in ["one", "many", "apart"] {
+        let file = format!("{name}.json");
+        let report = fixture.report(&[&file, "t.db", "--chunk-size", "1k"]);
+        assert_eq!(report["rows_loaded"], 5_000, "{name}");
+        assert_eq!(fixture.table("t.db", name), fixture.table("t.db", "one"), "{name}");
+    }
+    assert_eq!(fixture.number("t.db", "SELECT sum(id) FROM one"), 12_497_500);
+    let report = fixture.load_reading(&fixture.read("one.json"), &["-", "t.db", "--json"]);
+    assert_eq!(report.exits(0).json()["rows_loaded"], 5_000);
+}
+
+#[test]
+fn arrays_a_line_are_rows_by_position() {
+    let fixture = Fixture::new();
+    fixture.write("t.jsonl", "[1,\"x\",null]\n[2,\"y\",2.5]\n[3]\n");
+    fixture.load(&["t.jsonl", "t.db", "--max-rejects", "1"]).exits(3);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "x", ()], [2, "y", 2.5]]);
+    assert_eq!(fixture.read("t.rejects.jsonl"), b"[3]\n");
+}
+
+#[test]
+fn nested_values_are_documents_or_columns() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "t.jsonl",
+        "{\"id\":1,\"at\":{\"lat\":1.5,\"lon\":{\"deg\":7}},\"tags\":[1,\"a\"]}\n{\"id\":2,\"at\":{},\"tags\":[]}\n",
+    );
+    fixture.load(&["t.jsonl", "t.db"]).exits(0);
+    assert_eq!(
+        fixture.table("t.db", "t"),
+        rows![[1, "{\"lat\":1.5,\"lon\":{\"deg\":7}}", "[1,\"a\"]"], [2, "{}", "[]"],]
+    );
+    fixture.load(&["t.jsonl", "t.db", "--table", "flat", "--flatten"]).exits(0);
+    let names: Vec<String> =
+        fixture.columns("t.db", "flat").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["id", "at.lat", "at.lon.deg", "tags", "at"]);
+    assert_eq!(
+        fixture.table("t.db", "flat"),
+        rows![[1, 1.5, 7, "[1,\"a\"]", ()], [2, (), (), "[]", "{}"]]
+    );
+}
+
+#[test]
+fn strings_stay_strings_and_numbers_keep_their_digits() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "t.jsonl",
+        "{\"a\":\"007\",\"b\":\"1\",\"c\":12345678901234567890,\"d\":\"true\",\"e\":1e5}\n{\"a\":\"8\",\"b\":\"2\",\"c\":1,\"d\":\"x\",\"e\":2.5}\n",
+    );
+    fixture.load(&["t.jsonl", "t.db"]).exits(0);
+    assert_eq!(
+        fixture.typed_table("t.db", "t"),
+        rows![
+            [
+                "text",
+                "007",
+                "text",
+                "1",
+                "text",
+                "12345678901234567890",
+                "text",
+                "true",
+                "real",
+                1e5
+            ],
+            ["text", "8", "text", "2", "text", "1", "text", "x", "real", 2.5],
+        ]
+    );
+}
+
+#[test]
+fn a_member_or_a_kind_that_comes_late_starts_the_load_again() {
+    let fixture = Fixture::new();
+    // Beyond the first megabyte and the places that are looked at.
+    let line = |id: i32| match id {
+        70_001 => "{\"id\":70001,\"late\":1}\n".to_owned(),
+        90_001 => "{\"id\":\"90001\"}\n".to_owned(),
+        _ => format!("{{\"id\":{id},\"name\":\"name {id}\"}}\n"),
+    };
+    fixture.write("t.jsonl", (0..100_000).map(line).collect::<String>());
+    let run = fixture.load(&["t.jsonl", "t.db"]).exits(0);
+    run.says(&["t.jsonl: line 70002: there is no column 'late'", "started again"]);
+    let db = "t.db";
+    assert_eq!(fixture.number(db, "SELECT late FROM t WHERE id = '70001'"), 1);
+    assert_eq!(fixture.number(db, "SELECT count(*) FROM t"), 100_000);
+    assert_eq!(fixture.number(db, "SELECT count(*) FROM t WHERE typeof(id) = 'text'"), 100_000);
+    // What can't be read twice says so.
+    let text = fixture.read("t.jsonl");
+    fixture
+        .load_reading(&text, &["-", "u.db"])
+        .exits(1)
+        .says(&["line 70002: there is no column 'late'", "instead of a pipe"]);
+}
+
+#[test]
+fn bad_records_are_told_with_their_place_and_go_aside_as_they_are() {
+    let bad = [
+        ("{\"id\":2,\"name\":\"b\"", "never closed"),
+        ("{\"id\":3,\"id\":4}", "'id' comes twice"),
+        ("[1,2]", "is not an object"),
+        ("17", "is not an object"),
+        ("{\"id\":5,\"name\":\"a\tb\"}", "control character"),
+        ("{\"id\":01}", "number"),
+        ("{\"id\":6,}", "expected"),
+        ("{\"id\":7} {\"id\":8}", "text follows"),
+        ("{\"id\":\"x\"}", "'x' is not an integer"),
+        ("{\"id\":9,\"name\":\"\\ud800\"}", "escape"),
+    ];
+    let fixture = Fixture::new();
+    let file: String = bad
+        .iter()
+        .enumerate()
+        .map(|(n, (line, _))| format!("{{\"id\":{n},\"name\":\"n\"}}\n{line}\n"))
+        .collect();
+    fixture.write("t.jsonl", &file);
+    fixture.refuses(&["t.jsonl", "t.db"]).says(&["t.jsonl: line 2", "never closed"]);
+    let pinned = ["t.jsonl", "t.db", "--type", "id=integer", "--max-rejects"];
+    fixture.load(&[&pinned[..], &["10"]].concat()).exits(3);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t WHERE name = 'n'"), 10);
+    let aside = String::from_utf8(fixture.read("t.rejects.jsonl")).unwrap();
+    assert_eq!(aside.lines().collect::<Vec<_>>(), bad.map(|(line, _)| line));
+    let notes = String::from_utf8(fixture.read("t.rejects.jsonl.jsonl")).unwrap();
+    for (n, (note, (_, why))) in notes.lines().zip(bad).enumerate() {
+        let note: serde_json::Value = serde_json::from_str(note).unwrap();
+        assert_eq!(note["line"], 2 * n + 2, "{note}");
+        assert_eq!(note["record"], 2 * n + 2, "{note}");
+        assert!(note["message"].as_str().unwrap().contains(why), "{note}");
+    }
+    // Mended, they load again.
+    fixture.write("mended.jsonl", "{\"id\":20,\"name\":\"m\"}\n");
+    fixture.load(&["mended.jsonl", "t.db", "--table", "t", "--if-exists", "append"]).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 11);
+}
+
+#[test]
+fn one_broken_element_costs_one_row_of_an_array() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "t.json",
+        "[\n  {\"id\": 1},\n  {\"id\": 2,\n   \"x\": oops},\n  {\"id\": 3\n,\n  {\"id\": 4}\n]\n",
+    );
+    fixture.load(&["t.json", "t.db", "--max-rejects", "2"]).exits(3);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1], [4]]);
+    let aside = String::from_utf8(fixture.read("t.rejects.jsonl")).unwrap();
+    assert_eq!(aside.lines().count(), 2, "{aside}");
+    // The brackets around the records belong to none.
+    fixture.write("last.json", "[\n{\"a\":1},\n{\"a\":tru}\n]\n");
+    fixture.load(&["last.json", "t.db", "--max-rejects", "1"]).exits(3);
+    assert_eq!(fixture.read("last.rejects.jsonl"), b"{\"a\":tru}\n");
+    fixture.write("one.json", "[[1, 2]]").load(&["one.json", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "one"), rows![[1, 2]]);
+}
+
+#[test]
+fn a_table_that_is_there_takes_members_by_name() {
+    let fixture = Fixture::new();
+    fixture
+        .sql("t.db", "CREATE TABLE t (name TEXT DEFAULT 'none', id INTEGER NOT NULL, n REAL)")
+        .write("t.jsonl", "{\"id\":1,\"n\":2}\n{\"id\":2,\"name\":\"b\"}\n");
+    fixture.load(&["t.jsonl", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[(), 1, 2.0], ["b", 2, ()]]);
+    fixture.write("u.jsonl", "{\"id\":1,\"colour\":\"red\"}\n");
+    fixture
+        .refuses(&["u.jsonl", "t.db", "--table", "t", "--if-exists", "append"])
+        .says(&["no column colour"]);
+    fixture.write("v.jsonl", "{\"id\":null}\n");
+    fixture.refuses(&["v.jsonl", "t.db", "--table", "t", "--if-exists", "append"]).says(&[
+        "line 1",
+        "column id",
+        "NULL",
+    ]);
+}
+
+#[test]
+fn words_for_null_and_for_delimited_text() {
+    let fixture = Fixture::new();
+    fixture.write("t.jsonl", "{\"a\":\"NA\",\"b\":1}\n{\"a\":\"x\",\"b\":2}\n");
+    fixture.load(&["t.jsonl", "t.db", "--null", "NA"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[(), 1], ["x", 2]]);
+    fixture
+        .misused(&["load", "t.jsonl", "t.db", "--table", "u", "--delimiter", ";"])
+        .says(&["--delimiter is for delimited text", "t.jsonl is JSON"]);
+    // A CSV file stays one, whatever is in it.
+    fixture.write("t.csv", "a\n{\"b\":1}\n{\"b\":2}\n");
+    fixture.load(&["t.csv", "t.db", "--table", "csv"]).exits(0);
+    assert_eq!(fixture.table("t.db", "csv"), rows![["{\"b\":1}"], ["{\"b\":2}"]]);
+    fixture.write("empty.jsonl", "").write("none.json", "[]\n");
+    fixture.refuses(&["empty.jsonl", "u.db"]).says(&["holds no object"]);
+    fixture.refuses(&["none.json", "u.db"]).says(&["holds no object"]);
+}
+
+#[test]
+fn compressed_and_encoded_json_from_several_files() {
+    let fixture = Fixture::new();
+    let utf16: Vec<u8> =
+        "\u{feff}{\"id\":2,\"s\":\"\u{eb}\"}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fixture
+        .write("a.jsonl", "{\"id\":1}\n")
+        .write("b.jsonl", utf16)
+        .write("c.json", "[{\"t\":true,\"id\":3}]");
+    fixture.tool("gzip", &["a.jsonl"], b"");
+    fixture.load(&["a.jsonl.gz", "b.jsonl", "c.json", "t.db", "--table", "t"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, (), ()], [2, "\u{eb}", ()], [3, (), 1]]);
+    fixture.write("d.csv", "id\n4\n");
+    fixture.refuses(&["c.json", "d.csv", "u.db"]).says(&["one by one"]);
+}
+
+#[test]
+fn what_is_written_as_json_lines_is_read_back() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "t.csv",
+        "id,name,size,ok,day,at\n1,\"a\"\"b\",1.5,true,2013-01-01,2013-01-01T10:00:00\n2,\"\",,false,,\n3,,1e-5,,2012-02-29,2013-01-01T10:00:00.5\n",
+    );
+    fixture.load(&["t.csv", "a.db"]).exits(0);
+    fixture.load(&["t.csv", "jsonl:t.jsonl"]).exits(0);
+    fixture.load(&["t.jsonl", "b.db"]).exits(0);
+    assert_eq!(fixture.typed_table("b.db", "t"), fixture.typed_table("a.db", "t"));
+}

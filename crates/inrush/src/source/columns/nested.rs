@@ -1,0 +1,130 @@
+//! Lists, structs and maps as JSON documents.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{ArrowError, DataType};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
+/// Each value as a document; NULL stays NULL.
+pub(super) fn documents(array: &ArrayRef) -> Result<StringArray, ArrowError> {
+    let mut out = String::new();
+    (0..array.len())
+        .map(|at| {
+            if array.is_null(at) {
+                return Ok(None);
+            }
+            out.clear();
+            write(array, at, &mut out)?;
+            Ok(Some(out.clone()))
+        })
+        .collect()
+}
+
+fn string(text: &str, out: &mut String) {
+    // A text is always written.
+    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+}
+
+fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowError> {
+    if array.is_null(at) {
+        out.push_str("null");
+        return Ok(());
+    }
+    let list = |values: &dyn Array, out: &mut String| {
+        out.push('[');
+        for at in 0..values.len() {
+            if at > 0 {
+                out.push(',');
+            }
+            write(values, at, out)?;
+        }
+        out.push(']');
+        Ok(())
+    };
+    match array.data_type() {
+        DataType::List(_) => list(&array.as_list::<i32>().value(at), out),
+        DataType::LargeList(_) => list(&array.as_list::<i64>().value(at), out),
+        DataType::FixedSizeList(..) => list(&array.as_fixed_size_list().value(at), out),
+        DataType::Struct(fields) => {
+            out.push('{');
+            for (index, field) in fields.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                string(field.name(), out);
+                out.push(':');
+                write(array.as_struct().column(index), at, out)?;
+            }
+            out.push('}');
+            Ok(())
+        }
+        DataType::Map(..) => {
+            let entries = array.as_map().value(at);
+            let (keys, values) = (entries.column(0), entries.column(1));
+            out.push('{');
+            for at in 0..entries.len() {
+                if at > 0 {
+                    out.push(',');
+                }
+                string(&shown(keys, at)?, out);
+                out.push(':');
+                write(values, at, out)?;
+            }
+            out.push('}');
+            Ok(())
+        }
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+            let bytes = arrow_cast::cast(&array.slice(at, 1), &DataType::LargeBinary)?;
+            string(&BASE64_STANDARD.encode(bytes.as_binary::<i64>().value(0)), out);
+            Ok(())
+        }
+        ty => {
+            let text = shown(array, at)?;
+            // JSON has no number that isn't one.
+            let is_number = ty.is_numeric() && !text.ends_with(['N', 'f']);
+            match is_number || *ty == DataType::Boolean {
+                true => out.push_str(&text),
+                false => string(&text, out),
+            }
+            Ok(())
+        }
+    }
+}
+
+fn shown(array: &dyn Array, at: usize) -> Result<String, ArrowError> {
+    let options = FormatOptions::default();
+    let text = ArrayFormatter::try_new(array, &options)?.value(at).try_to_string();
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::builder::{Int32Builder, ListBuilder};
+    use arrow_array::{Float64Array, StructArray};
+    use arrow_schema::Field;
+    use std::sync::Arc;
+
+    #[test]
+    fn values_are_documents() {
+        let mut list = ListBuilder::new(Int32Builder::new());
+        list.append_value([Some(1), None, Some(3)]);
+        list.append_null();
+        list.append_value([]);
+        let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1.5, f64::NAN, -0.0]));
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a\"b\n", "é", ""]));
+        let lists: ArrayRef = Arc::new(list.finish());
+        let pairs = [("list", lists), ("number", numbers), ("text", texts)].map(|(name, array)| {
+            (Arc::new(Field::new(name, array.data_type().clone(), true)), array)
+        });
+        let array: ArrayRef = Arc::new(StructArray::from(pairs.to_vec()));
+        let documents = documents(&array).unwrap();
+        assert_eq!(documents.value(0), r#"{"list":[1,null,3],"number":1.5,"text":"a\"b\n"}"#);
+        assert_eq!(documents.value(1), r#"{"list":null,"number":"NaN","text":"é"}"#);
+        assert_eq!(documents.value(2), r#"{"list":[],"number":-0.0,"text":""}"#);
+        for document in documents.iter().flatten() {
+            serde_json::from_str::<serde_json::Value>(document).unwrap();
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Inputs of JSON: how they are laid out, and what their columns are.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inrush_scan::Tail;
+use inrush_scan::json::{
+    JsonCutter, JsonKind, JsonLayout, JsonMember, JsonPart, JsonScanner, json_lines, json_unescape,
+};
+
+use std::sync::atomic::AtomicBool;
+
+use crate::error::{Error, Result};
+use crate::pipe::encode::{Encode, Encoded, Grammar, Json, inner};
+use crate::pipe::{Chunk, Origin, Part};
+use crate::plan::{DialectRequest, FieldFacts, Format, SourceFacts, Type};
+use crate::source::Source;
+use crate::source::head::{Head, body_start};
+use crate::source::header::unique;
+use crate::source::infer::Observed;
+use crate::source::stdin::Pipe;
+
+/// Records that are looked at to tell one layout from another.
+const LAYOUT_RECORDS: usize = 100;
+
+/// Endings of names that no JSON has.
+const OTHERS: [&str; 6] = ["csv", "tsv", "tab", "txt", "psv", "dat"];
+
+/// How the text is laid out, if it is JSON at all: by the user's word, the name's ending, or its first bytes.
+pub(super) fn layout(
+    text: &[u8],
+    is_whole: bool,
+    request: &DialectRequest,
+    extension: &str,
+) -> Option<JsonLayout> {
+    let named = matches!(extension, "jsonl" | "ndjson" | "json");
+    let is_json = match request.format {
+        Some(Format::Jsonl | Format::Json) => true,
+        Some(_) => false,
+        None => named || !OTHERS.contains(&extension) && request.delimiter.is_none(),
+    };
+    if !is_json {
+        return None;
+    }
+    let is_told = named || request.format.is_some();
+    match text.trim_ascii_start().first() {
+        Some(b'{' | b'[') => {}
+        // Told to be JSON, whatever it begins with is a record, if a broken one.
+        _ => return is_told.then_some(JsonLayout::Lines),
+    }
+    let (good, read) = good(text, is_whole, JsonLayout::Lines);
+    // A line of its own for each record, but for a broken one here and there.
+    if good * 2 > read
+        || extension == "ndjson"
+        || extension == "jsonl" && text.trim_ascii_start().starts_with(b"{")
+    {
+        return (is_told || good > 0).then_some(JsonLayout::Lines);
+    }
+    let layout = match text.trim_ascii_start().first() {
+        Some(b'[') => JsonLayout::Array,
+        _ => JsonLayout::Values,
+    };
+    (is_told || self::good(text, is_whole, layout).0 > 0).then_some(layout)
+}
+
+/// Of the first records in this layout, how many are objects, or arrays in lines, without a fault; and how many there are.
+fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
+    let tail = if is_whole { Tail::End } else { Tail::More };
+    let Some(end) = JsonCutter::new(layout).cut(text, text.len(), tail) else { return (0, 1) };
+    let part = JsonPart { first: true, last: is_whole && end == text.len() };
+    let mut scanner = JsonScanner::new(layout, part, &text[..end]);
+    let mut members = Vec::new();
+    let (mut good, mut read) = (0, 0);
+    while read < LAYOUT_RECORDS
+        && let Some(record) = scanner.next(&mut members)
+    {
+        if record.is_blank() {
+            continue;
+        }
+        read += 1;
+        // One line that is an array of objects is not a record: they are.
+        let is_row = match record.kind {
+            JsonKind::Object => true,
+            JsonKind::Array => members.iter().all(|member| member.value.kind != JsonKind::Object),
+            _ => false,
+        };
+        good += usize::from(record.fault.is_none() && is_row);
+    }
+    (good, read)
+}
+
+/// Whether records are arrays: the first that is either decides.
+fn are_arrays(text: &[u8], is_whole: bool, layout: JsonLayout) -> bool {
+    let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: is_whole }, text);
+    let mut members = Vec::new();
+    while let Some(record) = scanner.next(&mut members) {
+        match (record.fault, record.kind) {
+            _ if record.is_blank() => {}
+            (None, JsonKind::Object) => return false,
+            (None, JsonKind::Array) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+impl Source {
+    /// Opens inputs of JSON. `known` are the columns of the table, if it is there.
+    pub(super) fn open_json(
+        mut heads: Vec<Head>,
+        layouts: Vec<JsonLayout>,
+        request: &DialectRequest,
+        known: Option<&[String]>,
+        pipe: Option<Pipe>,
+        abandoned: Arc<AtomicBool>,
+    ) -> Result<(Self, SourceFacts)> {
+        if let Some(option) = request.delimited_option() {
+            let name = &heads[0].input.name;
+            return Err(Error::usage(format!(
+                "{option} is for delimited text, and {name} is JSON"
+            ))
+            .advise("say --format csv if it isn't"));
+        }
+        for head in &mut heads {
+            let body_at = body_start(&head.text, request.skip_lines);
+            head.input.body_at = body_at as u64;
+            head.input.lines_before = json_lines(&head.text[..body_at]);
+        }
+        let body = |head: &Head| head.input.body_at as usize;
+        let is_positional =
+            are_arrays(&heads[0].text[body(&heads[0])..], heads[0].whole, layouts[0]);
+        let json = Json { layouts, places: HashMap::new(), flatten: request.flatten };
+        let source = Source {
+            inputs: heads.iter().map(|head| head.input.clone()).collect(),
+            grammar: Grammar::Json(json.clone()),
+            nulls: request.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
+            header: !is_positional,
+            orders: Vec::new(),
+            #[cfg(feature = "parquet")]
+            tables: Vec::new(),
+            pipe: Mutex::new(pipe),
+            abandoned,
+        };
+        let total = Arc::new(Mutex::new(Seen::default()));
+        let mut surveyor = MemberSurveyor::new(
+            json.layouts.clone(),
+            json.flatten,
+            source.nulls.clone(),
+            Arc::clone(&total),
+        );
+        for (file, head) in heads.iter().enumerate() {
+            let text = &head.text[body(head)..];
+            let tail = if head.whole { Tail::End } else { Tail::More };
+            let end = JsonCutter::new(json.layouts[file]).cut(text, text.len(), tail).unwrap_or(0);
+            let chunk = Chunk {
+                seq: file as u64,
+                origin: Origin { file: file as u32, ..Origin::default() },
+                part: Part { first: true, last: head.whole },
+                bytes: text[..end].to_vec(),
+                ..Chunk::default()
+            };
+            surveyor.encode(&chunk, &mut Encoded::default());
+        }
+        if json.layouts[0] == JsonLayout::Lines {
+            for (index, (file, bytes)) in source.spread(&heads[0], None)?.into_iter().enumerate() {
+                let origin = Origin { file, ..Origin::default() };
+                let seq = (heads.len() + index) as u64;
+                let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
+                surveyor.encode(&chunk, &mut Encoded::default());
+            }
+        }
+        let mut fields = total.lock().unwrap_or_else(PoisonError::into_inner).fields();
+        if fields.is_empty() {
+            let known = known.unwrap_or_default().iter();
+            fields = known
+                .map(|name| FieldFacts {
+                    name: name.clone(),
+                    ty: Type::Text,
+                    spoiler: None,
+                    is_declared: false,
+                })
+                .collect();
+        }
+        if fields.is_empty() {
+            return Err(Error::source(format!(
+                "{} holds no object, so there are no columns",
+                heads[0].input.name
+            ))
+            .advise("check that it is the file you mean"));
+        }
+        let pipe = source.pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let source = Source { pipe: Mutex::new(pipe), ..source.with_members(&fields) };
+        let mut warnings = Vec::new();
+        let names = fields.iter().map(|field| field.name.clone()).collect();
+        for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
+            field.name = name;
+        }
+        let mut reasons = vec![match json.layouts[0] {
+            JsonLayout::Lines => "each line is a row of JSON".to_owned(),
+            JsonLayout::Array => "the elements of one JSON array are the rows".to_owned(),
+            JsonLayout::Values => "JSON objects that may span lines are the rows".to_owned(),
+        }];
+        if !request.flatten && fields.iter().any(|field| field.ty == Type::Json) {
+            reasons.push("nested values are JSON (--flatten makes columns of them)".to_owned());
+        }
+        let facts = SourceFacts {
+            fields,
+            header: source.header,
+            reasons,
+            warnings,
+            bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
+            seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
+            repeats: Arc::default(),
+            memory_bytes: 0,
+            parquet: None,
+        };
+        Ok((source, facts))
+    }
+
+    /// The same source of JSON, which has these members; not its pipe.
+    pub(super) fn with_members(&self, fields: &[FieldFacts]) -> Source {
+        let names = fields.iter().map(|field| field.name.as_str());
+        let grammar = match &self.grammar {
+            // An array's elements have their places, and no names.
+            Grammar::Json(json) if self.header => Grammar::Json(json.clone().with_fields(names)),
+            grammar => grammar.clone(),
+        };
+        Source {
+            inputs: self.inputs.clone(),
+            grammar,
+            nulls: self.nulls.clone(),
+            header: self.header,
+            orders: vec![(0..fields.len()).collect(); self.inputs.len()],
+            #[cfg(feature = "parquet")]
+            tables: Vec::new(),
+            pipe: Mutex::new(None),
+            abandoned: Arc::clone(&self.abandoned),
+        }
+    }
+}
+
+/// What was seen of an input's members.
+#[derive(Default)]
+pub(super) struct Seen {
+    members: HashMap<Box<[u8]>, Member>,
+}
+
+struct Member {
+    /// Where it was first seen: chunk, and its place among those that were new there.
+    first: (u64, usize),
+    observed: Observed,
+}
+
+impl Seen {
+    fn add(&mut self, name: &[u8], seq: u64) -> &mut Observed {
+        let first = (seq, self.members.len());
+        let member = || Member { first, observed: Observed::default() };
+        &mut self.members.entry(name.into()).or_insert_with(member).observed
+    }
+
+    fn merge(&mut self, other: Seen) {
+        for (name, member) in other.members {
+            match self.members.get_mut(&name) {
+                Some(known) => {
+                    known.first = known.first.min(member.first);
+                    known.observed.merge(&member.observed);
+                }
+                None => drop(self.members.insert(name, member)),
+            }
+        }
+    }
+
+    /// The fields, in the order in which they were first seen.
+    pub(super) fn fields(&self) -> Vec<FieldFacts> {
+        let mut members: Vec<_> = self.members.iter().collect();
+        members.sort_by_key(|(_, member)| member.first);
+        let field = |(name, member): (&Box<[u8]>, &Member)| FieldFacts {
+            name: String::from_utf8_lossy(name).into_owned(),
+            ty: member.observed.ty(),
+            spoiler: member.observed.spoiler(),
+            is_declared: false,
+        };
+        members.into_iter().map(field).collect()
+    }
+}
+
+/// Looks at every member of the records it is given, and makes no wire.
+pub(super) struct MemberSurveyor {
+    layouts: Vec<JsonLayout>,
+    flatten: bool,
+    nulls: Vec<Vec<u8>>,
+    total: Arc<Mutex<Seen>>,
+    name: Vec<u8>,
+    text: Vec<u8>,
+}
+
+impl MemberSurveyor {
+    /// All surveyors of one survey share `total`.
+    pub(super) fn new(
+        layouts: Vec<JsonLayout>,
+        flatten: bool,
+        nulls: Vec<Vec<u8>>,
+        total: Arc<Mutex<Seen>>,
+    ) -> Self {
+        Self { layouts, flatten, nulls, total, name: Vec::new(), text: Vec::new() }
+    }
+
+    fn look(
+        &mut self,
+        members: &[JsonMember],
+        bytes: &[u8],
+        before: usize,
+        seq: u64,
+        seen: &mut Seen,
+    ) {
+        for (index, member) in members.iter().enumerate() {
+            self.name.truncate(before);
+            if before > 0 {
+                self.name.push(b'.');
+            }
+            if member.key.start == 0 && member.key.end == 0 {
+                // An array's element has its place for a name.
+                self.name.extend_from_slice(format!("column_{}", index + 1).as_bytes());
+            } else if member.key.escaped {
+                json_unescape(member.key.raw(bytes), &mut self.name);
+            } else {
+                self.name.extend_from_slice(member.key.raw(bytes));
+            }
+            let inner = if self.flatten { inner(member, bytes) } else { Vec::new() };
+            if !inner.is_empty() {
+                self.look(&inner, member.value.raw(bytes), self.name.len(), seq, seen);
+                continue;
+            }
+            let observed = seen.add(&self.name, seq);
+            let raw = member.value.raw(bytes);
+            let is_null = |text: &[u8]| self.nulls.iter().any(|null| null == text);
+            match member.value.kind {
+                JsonKind::Null => {}
+                JsonKind::String if is_null(raw) => {}
+                JsonKind::String => observed.add_string(raw),
+                JsonKind::EscapedString => {
+                    self.text.clear();
+                    json_unescape(raw, &mut self.text);
+                    if !is_null(&self.text) {
+                        observed.add_string(&self.text);
+                    }
+                }
+                _ => observed.add(raw),
+            }
+        }
+    }
+}
+
+impl Encode for MemberSurveyor {
+    fn encode(&mut self, chunk: &Chunk, out: &mut Encoded) {
+        let layout = self.layouts[chunk.origin.file as usize];
+        let Part { first, last } = chunk.part;
+        let mut scanner = JsonScanner::new(layout, JsonPart { first, last }, &chunk.bytes);
+        let (mut members, mut seen) = (Vec::new(), Seen::default());
+        while let Some(record) = scanner.next(&mut members) {
+            if record.is_blank() {
+                continue;
+            }
+            out.records += 1;
+            if record.fault.is_none() && matches!(record.kind, JsonKind::Object | JsonKind::Array) {
+                self.name.clear();
+                self.look(&members, &chunk.bytes, 0, chunk.seq, &mut seen);
+            }
+        }
+        out.lines = json_lines(&chunk.bytes);
+        self.total.lock().unwrap_or_else(PoisonError::into_inner).merge(seen);
+    }
+}

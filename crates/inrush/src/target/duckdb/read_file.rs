@@ -1,0 +1,129 @@
+//! `read-file`: the engine reads the source's files. Parquet only: of text its casts make other values silently (`1.7` and ` 1` are
+//! integers to it), and its reader says of a row that it refuses neither where it is nor why.
+
+use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
+use crate::target::Fit;
+use crate::target::duckdb::connection::{Connection, Refusal};
+use crate::target::duckdb::ddl::{self, literal, quote};
+use crate::target::duckdb::types;
+use crate::target::duckdb::types::Carried;
+
+/// Why the engine can't do a load.
+pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
+    if facts.source.parquet.is_none() {
+        let reason = "DuckDB reads Parquet files by itself; of text its own casts would change values silently";
+        return Some(Fit::Foreign { reason: reason.to_owned() });
+    }
+    let reason = match () {
+        () if request.on_conflict != OnConflict::Fail => {
+            "--on-conflict asks the engine of each chunk, and here it reads the file by itself"
+        }
+        () if request.verify == Verify::Checksum => {
+            "--verify checksum compares with values that inrush has read, and here DuckDB reads them"
+        }
+        () if !request.dialect.nulls.is_empty() => {
+            "--null is inrush's own, and here DuckDB reads values"
+        }
+        () => return None,
+    };
+    Some(Fit::Unusable { reason: reason.to_owned() })
+}
+
+/// Has the engine read the files; how many rows it took.
+pub(super) fn run(connection: &Connection, plan: &Plan) -> Result<u64, Refusal> {
+    let paths = plan.facts.source.parquet.iter().flatten();
+    let paths: Vec<String> = paths
+        .map(|path| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            literal(&path.to_string_lossy())
+        })
+        .collect();
+    let read = format!("read_parquet([{}])", paths.join(", "));
+    let there =
+        connection.rows(&format!("SELECT column_name, column_type FROM (DESCRIBE FROM {read})"))?;
+    let has_json = ddl::has_json(plan);
+    let mut names = Vec::new();
+    for (column, field) in plan.choice.columns.iter().zip(&plan.choice.fields) {
+        let found = there.get(*field).map(Vec::as_slice);
+        let Some([Some(name), Some(from)]) = found else {
+            return Err(Refusal::new("DuckDB finds fewer columns in the file than inrush does"));
+        };
+        let to = column.declared.clone().unwrap_or_else(|| types::spell(column.ty, has_json));
+        if !is_kept(from, &to) {
+            return Err(Refusal::new(&format!(
+                "DuckDB reads column {name} as {from}, of which {} might not keep every value",
+                to
+            )));
+        }
+        names.push(quote(name));
+    }
+    connection.execute(&format!(
+        "INSERT INTO {} ({}) SELECT {} FROM {read}",
+        quote(ddl::table(plan)),
+        ddl::columns(plan),
+        names.join(", ")
+    ))
+}
+
+/// Whether a column of the one type keeps every value of the other.
+fn is_kept(from: &str, to: &str) -> bool {
+    if from == to {
+        return true;
+    }
+    match (types::declared(from).1, types::declared(to).1) {
+        (
+            Carried::Integer { bits: from, signed: is_signed },
+            Carried::Integer { bits: to, signed },
+        ) => (is_signed == signed && from <= to) || (!is_signed && signed && from < to),
+        (Carried::Integer { bits, .. }, Carried::Decimal { precision, scale }) => {
+            let digits = match bits {
+                8 => 3,
+                16 => 5,
+                32 => 10,
+                _ => 20,
+            };
+            digits <= precision - scale
+        }
+        (
+            Carried::Decimal { precision: p, scale: s },
+            Carried::Decimal { precision: q, scale: t },
+        ) => s <= t && p - s <= q - t,
+        (Carried::Float, Carried::Double) => true,
+        (Carried::Timestamp { digits: 0 | 3 }, Carried::Timestamp { digits: 6 }) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_kept;
+
+    #[test]
+    fn only_what_keeps_every_value_is_left_to_the_engine() {
+        for (from, to) in [
+            ("INTEGER", "BIGINT"),
+            ("UINTEGER", "BIGINT"),
+            ("UBIGINT", "DECIMAL(20,0)"),
+            ("DECIMAL(9,2)", "DECIMAL(12,3)"),
+            ("FLOAT", "DOUBLE"),
+            ("STRUCT(a INTEGER)", "STRUCT(a INTEGER)"),
+            ("TIMESTAMP_MS", "TIMESTAMP"),
+        ] {
+            assert!(is_kept(from, to), "{from} to {to}");
+        }
+        for (from, to) in [
+            ("BIGINT", "INTEGER"),
+            ("UBIGINT", "BIGINT"),
+            ("INTEGER", "UINTEGER"),
+            ("BIGINT", "DOUBLE"),
+            ("DOUBLE", "FLOAT"),
+            ("DECIMAL(9,3)", "DECIMAL(12,2)"),
+            ("TIMESTAMP_NS", "TIMESTAMP"),
+            ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE"),
+            ("TIMESTAMP", "DATE"),
+            ("INTEGER[]", "VARCHAR"),
+        ] {
+            assert!(!is_kept(from, to), "{from} to {to}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Which field of a document each column is.
+
+use crate::plan::{Column, Facts, Plan, Request};
+use crate::target::Knobs;
+use crate::target::mongodb::facts::{FERRET, ID};
+use crate::target::mongodb::types::Wishes;
+
+/// The fields, one a column.
+pub(super) struct Fields {
+    names: Vec<String>,
+}
+
+impl Fields {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let name = |column: &Column| name(&column.name, &plan.request).to_owned();
+        Self { names: plan.choice.columns.iter().map(name).collect() }
+    }
+
+    pub(super) fn name(&self, column: usize) -> &str {
+        &self.names[column]
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The column that gives documents their ids.
+    pub(super) fn id_column(&self) -> Option<usize> {
+        self.names.iter().position(|name| name == ID)
+    }
+}
+
+/// The field that a column becomes: a primary key of one column is the document's own.
+pub(super) fn name<'n>(column: &'n str, request: &Request) -> &'n str {
+    match request.primary_key.as_slice() {
+        [key] if key.eq_ignore_ascii_case(column) => ID,
+        _ => column,
+    }
+}
+
+/// What bears on types.
+pub(super) fn wishes(plan: &Plan) -> Wishes {
+    wishes_of(&plan.facts, &plan.choice.knobs)
+}
+
+pub(super) fn wishes_of(facts: &Facts, knobs: &Knobs) -> Wishes {
+    Wishes {
+        // FerretDB hangs up on who sends one.
+        decimals: !facts.target.settings.contains_key(FERRET),
+        wide: knobs.get("integers") == Some("int64"),
+        text_timestamps: knobs.get("timestamps") == Some("text"),
+    }
+}
