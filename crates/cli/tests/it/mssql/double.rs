@@ -95,6 +95,17 @@ impl Table {
         format!("[{}].[{}]", self.schema.replace(']', "]]"), self.name.replace(']', "]]"))
     }
 
+    /// The table without its rows.
+    fn head(&self) -> Self {
+        Self {
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            columns: self.columns.clone(),
+            key: self.key.clone(),
+            ..Self::default()
+        }
+    }
+
     fn key_of(&self, row: &[Value]) -> Option<String> {
         (!self.key.is_empty())
             .then(|| format!("{:?}", self.key.iter().map(|at| &row[*at]).collect::<Vec<_>>()))
@@ -239,6 +250,8 @@ fn text(text: &str) -> Value {
 
 impl Connection {
     fn new(stream: TcpStream, state: Arc<Mutex<State>>) -> Self {
+        // Short answers are not to wait for the client's kernel to confirm the one before.
+        stream.set_nodelay(true).unwrap();
         Self { stream, state, packet_size: 4096, transaction: None, announced: None }
     }
 
@@ -328,7 +341,7 @@ impl Connection {
             .strip_prefix("SAVE TRANSACTION inrush; ")
             .or(rest.strip_prefix("SAVE TRANSACTION inrush;"))
         {
-            let rows = self.table().map_or(0, |table| table.rows.len());
+            let rows = self.look(|table| table.map_or(0, |table| table.rows.len()));
             self.transaction.as_mut().expect("a transaction").saved = rows;
             answer.done(!behind.is_empty(), false, None);
             rest = behind;
@@ -380,12 +393,17 @@ impl Connection {
         true
     }
 
-    /// The table as this connection sees it.
-    fn table(&self) -> Option<Table> {
+    /// Looks at the table as this connection sees it.
+    fn look<T>(&self, look: impl FnOnce(Option<&Table>) -> T) -> T {
         match &self.transaction {
-            Some(transaction) => transaction.table.clone(),
-            None => lock(&self.state).table.clone(),
+            Some(transaction) => look(transaction.table.as_ref()),
+            None => look(lock(&self.state).table.as_ref()),
         }
+    }
+
+    /// The table's definition, as this connection sees it.
+    fn table(&self) -> Option<Table> {
+        self.look(|table| table.map(Table::head))
     }
 
     /// Changes the table as this connection sees it.
@@ -587,11 +605,13 @@ impl Connection {
             return Outcome::Done;
         }
         if sql == format!("SELECT CASE WHEN EXISTS (SELECT * FROM {name}) THEN 1 ELSE 0 END") {
-            let holds = Value::Integer((!table.rows.is_empty()).into());
+            let holds = self.look(|table| table.is_some_and(|table| !table.rows.is_empty()));
+            let holds = Value::Integer(holds.into());
             return Outcome::Rows(vec![integer_column("")], vec![vec![holds]]);
         }
         if sql.starts_with(&format!("SELECT COUNT_BIG(*) FROM {name}")) {
-            let count = Value::Integer(table.rows.len() as i64);
+            let count = self.look(|table| table.map_or(0, |table| table.rows.len()));
+            let count = Value::Integer(count as i64);
             let column = (String::new(), 1, TypeInfo::of("bigint", true));
             return Outcome::Rows(vec![column], vec![vec![count]]);
         }
@@ -641,7 +661,7 @@ impl Connection {
         if let Some(rest) = sql.strip_prefix("SELECT ")
             && let Some((shown, _)) = rest.split_once(&format!(" FROM {name}"))
         {
-            return read_back(&table, shown);
+            return self.look(|table| read_back(table.expect("the table"), shown));
         }
         unknown()
     }

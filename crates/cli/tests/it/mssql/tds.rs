@@ -34,12 +34,14 @@ pub(super) fn receive(stream: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)
 /// Sends an answer in packets of this size.
 pub(super) fn send(stream: &mut impl Write, bytes: &[u8], packet_size: usize) -> io::Result<()> {
     let pieces: Vec<&[u8]> = bytes.chunks(packet_size - 8).collect();
+    let mut packets = Vec::with_capacity(bytes.len() + 8 * pieces.len());
     for (index, piece) in pieces.iter().enumerate() {
         let [high, low] = ((piece.len() + 8) as u16).to_be_bytes();
         let status = u8::from(index + 1 == pieces.len());
-        stream.write_all(&[ANSWER, status, high, low, 0, 1, index as u8, 0])?;
-        stream.write_all(piece)?;
+        packets.extend_from_slice(&[ANSWER, status, high, low, 0, 1, index as u8, 0]);
+        packets.extend_from_slice(piece);
     }
+    stream.write_all(&packets)?;
     stream.flush()
 }
 

@@ -107,7 +107,7 @@ impl<'a> Channel<'a> {
     ///
     /// # Errors
     /// When the server isn't whom it has to be.
-    #[cfg(any(feature = "mysql", feature = "postgres"))]
+    #[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
     pub(in crate::target) fn encrypt(self, tls: &Tls, host: &str) -> Result<Self, Broken> {
         self.encrypt_by(tls, host, |tls, mut socket| {
             while tls.is_handshaking() {
@@ -134,7 +134,7 @@ impl<'a> Channel<'a> {
     }
 
     /// Whether nobody on the way can read along.
-    #[cfg(any(feature = "mysql", feature = "postgres"))]
+    #[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
     pub(in crate::target) fn is_private(&self) -> bool {
         matches!(self.way, Way::Encrypted(_)) || matches!(self.socket().stream, Stream::Unix(_))
     }
@@ -171,7 +171,7 @@ impl<'a> Channel<'a> {
     }
 
     /// The server has let us in; `end` tells it to end the command that it is at.
-    #[cfg(any(feature = "mysql", feature = "postgres"))]
+    #[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
     pub(in crate::target) fn logged_in(&mut self, end: impl Fn() + Send + 'a) {
         self.watch().end = Some(Box::new(end));
         self.watch().is_in = true;

@@ -526,6 +526,8 @@ fn kind(declared: &Declared<'_>, is_made: bool) -> (Kind, Option<&'static str>) 
     const DECLARES: Option<&str> =
         Some("the driver's INSERT BULK declares such columns otherwise than it sends them");
     const NO_UTF8: Option<&str> = Some("the driver knows no UTF-8 in columns of bytes");
+    const REWRITES: Option<&str> =
+        Some("the server rewrites such values, and sums are taken of what INSERT BULK sends");
     const UNKNOWN: Option<&str> = Some("the driver has no INSERT BULK for this type");
     let numbers = declared.numbers;
     let scale = numbers.0.unwrap_or(7).min(7) as u8;
@@ -584,7 +586,7 @@ fn kind(declared: &Declared<'_>, is_made: bool) -> (Kind, Option<&'static str>) 
             return (Kind::Bytes { min: 0, max: VALUE_LEN_MAX, raw: is_made }, UNKNOWN);
         }
         "uniqueidentifier" => Kind::Uuid,
-        "xml" => Kind::Xml,
+        "xml" => return (Kind::Xml, REWRITES),
         "json" => return (Kind::Json, UNKNOWN),
         _ => return (Kind::Other, UNKNOWN),
     };
