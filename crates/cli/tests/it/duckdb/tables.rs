@@ -118,7 +118,7 @@ fn rows_are_committed_on_the_way_when_asked_for() {
         fixture.inrush(&[&["plan"], &load[..]].concat()).exits(0).prints(&["committed on the way"]);
         let run = fixture.load(&load).exits(1);
         let stayed: u64 = lines(&fixture, &db, "SELECT count(*) FROM t")[0].parse().unwrap();
-        assert!(stayed > 0 && stayed % 300 == 0, "{stayed}");
+        assert!(stayed > 0 && stayed.is_multiple_of(300), "{stayed}");
         assert!(run.stderr.contains(&format!("{stayed} rows")), "{}", run.stderr);
     }
 }

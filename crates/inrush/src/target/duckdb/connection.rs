@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::target::Row;
 use crate::target::duckdb::library::{
     ChunkHandle, ConfigHandle, ConnectionHandle, DatabaseHandle, Library, RawResult, RawString,
     SUCCESS, StatementHandle, VectorHandle, kind,
@@ -400,7 +401,7 @@ impl Answer {
     }
 
     /// Hands out rows as text. Values of other kinds than text, numbers and booleans have no text here, and are given as such.
-    pub(super) fn texts(&mut self, row: &mut dyn FnMut(&[Option<&[u8]>])) {
+    pub(super) fn texts(&mut self, row: &mut dyn FnMut(&Row<'_>)) {
         let kinds: Vec<c_int> = (0..self.columns()).map(|column| self.kind(column)).collect();
         while let Some(chunk) = self.chunk() {
             let vectors: Vec<Vector> =

@@ -51,8 +51,7 @@ pub(super) fn run(connection: &Connection, plan: &Plan) -> Result<u64, Refusal> 
         let to = column.declared.clone().unwrap_or_else(|| types::spell(column.ty, has_json));
         if !is_kept(from, &to) {
             return Err(Refusal::new(&format!(
-                "DuckDB reads column {name} as {from}, of which {} might not keep every value",
-                to
+                "DuckDB reads column {name} as {from}, of which {to} might not keep every value"
             )));
         }
         names.push(quote(name));

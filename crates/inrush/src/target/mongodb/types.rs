@@ -216,13 +216,10 @@ impl Store {
     }
 
     fn millis(self, text: &[u8]) -> Result<i64, Misfit> {
-        let zone = match self.ty {
-            Type::Timestamp { zone } => zone,
-            _ => {
-                let days = scan::date_days(text)
-                    .ok_or((Code::Type, "a date of the calendar (YYYY-MM-DD)"))?;
-                return Ok(i64::from(days) * DAY_MILLIS);
-            }
+        let Type::Timestamp { zone } = self.ty else {
+            let days =
+                scan::date_days(text).ok_or((Code::Type, "a date of the calendar (YYYY-MM-DD)"))?;
+            return Ok(i64::from(days) * DAY_MILLIS);
         };
         match (scan::timestamp(text), zone) {
             (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => {}
