@@ -478,8 +478,7 @@ impl TypeInfo {
     }
 
     fn read_value(&self, bytes: &mut Bytes<'_>) -> Value {
-        let body: Vec<u8>;
-        match self.id {
+        let body = match self.id {
             VARBINARY | VARCHAR | BINARY | CHAR | NVARCHAR | NCHAR | XML if self.length == MAX => {
                 const NULL: u64 = u64::MAX;
                 const UNKNOWN: u64 = u64::MAX - 1;
@@ -496,7 +495,7 @@ impl TypeInfo {
                     pieces.extend_from_slice(bytes.take(length));
                 }
                 assert!(whole == UNKNOWN || whole == pieces.len() as u64);
-                body = pieces;
+                pieces
             }
             VARBINARY | VARCHAR | BINARY | CHAR | NVARCHAR | NCHAR => {
                 let length = bytes.u16();
@@ -504,17 +503,17 @@ impl TypeInfo {
                     return Value::Null;
                 }
                 assert!(usize::from(length) <= self.length, "longer than declared");
-                body = bytes.take(length.into()).to_vec();
+                bytes.take(length.into()).to_vec()
             }
-            _ if self.is_fixed() => body = bytes.take(self.length).to_vec(),
+            _ if self.is_fixed() => bytes.take(self.length).to_vec(),
             _ => {
                 let length = bytes.u8();
                 if length == 0 {
                     return Value::Null;
                 }
-                body = bytes.take(length.into()).to_vec();
+                bytes.take(length.into()).to_vec()
             }
-        }
+        };
         let mut body = Bytes(&body);
         let value = match self.variable() {
             BITN => Value::Integer(body.u8().into()),

@@ -67,7 +67,7 @@ impl Staging {
             })?;
             facts::indexes(session, &plan.table, |index| {
                 if facts::key_of(index) != [ID] {
-                    indexes.push(without_namespace(index));
+                    indexes.push(as_made(index));
                 }
             })?;
         } else if plan.request.primary_key.len() > 1 {
@@ -140,9 +140,10 @@ fn exists(session: &mut Session<'_>, collection: &str) -> Result<bool, Failure> 
     Ok(found)
 }
 
-/// An index as it is made: up to MongoDB 4.2 what is listed also says where it is.
-fn without_namespace(index: Raw<'_>) -> Document {
-    let elements = index.elements().filter(|(name, _)| *name != b"ns");
+/// An index as it is made: what is listed also says of which version it is, which is for the server to choose, and up to MongoDB 4.2
+/// where it is.
+fn as_made(index: Raw<'_>) -> Document {
+    let elements = index.elements().filter(|(name, _)| !matches!(*name, b"ns" | b"v"));
     elements.fold(Document::new(), |copy, (name, value): (&[u8], Value<'_>)| {
         copy.value(&String::from_utf8_lossy(name), value)
     })
