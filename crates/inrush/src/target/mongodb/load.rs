@@ -27,6 +27,7 @@ use crate::target::mongodb::session::Session;
 use crate::target::mongodb::staging::{self, Staging};
 use crate::target::mongodb::types::{Form, Store};
 use crate::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
+use crate::unique;
 
 /// The collection that is there and stays; none where the load makes one.
 fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
@@ -349,12 +350,10 @@ impl<'a> MongoLoad<'a> {
         if !self.settles_at_the_end() {
             return Ok(());
         }
-        let nobody = Document::new()
-            .document("q", Document::new().int32("_id", 1).boolean("inrush_nothing", true));
-        let nothing = nobody.document(
-            "u",
-            Document::new().document("$set", Document::new().int32("inrush_nothing", 1)),
-        );
+        // An id that nobody has, alone: FerretDB would read the whole collection to look for anything else.
+        let nobody = Document::new().string("_id", &format!("inrush_{}", unique::word()));
+        let change = Document::new().document("$set", Document::new().int32("inrush", 1));
+        let nothing = Document::new().document("q", nobody).document("u", change);
         let command = Document::new()
             .string("update", self.collection())
             .array("updates", [nothing])
