@@ -26,7 +26,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgr
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
 
-.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-columns bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -83,6 +83,10 @@ bench-mongodb: build ## load into FerretDB, and into a server that only counts, 
 bench-duckdb: build ## load into DuckDB against its own read_csv, paired (DUCKDB_ROWS, PAIRS)
 	@scripts/servers.sh duckdb-1.5
 	benches/duckdb.py $(DUCKDB_ROWS) $(PAIRS)
+
+bench-parquet: build ## convert CSV to Parquet against DuckDB's COPY, paired (DUCKDB_ROWS, PAIRS)
+	@scripts/servers.sh duckdb-1.5
+	benches/parquet.py $(DUCKDB_ROWS) $(PAIRS)
 
 bench-columns: build ## load Parquet into SQLite and PostgreSQL against ADBC, pgpq and others of PyPI, paired (COLUMNS_ROWS, PAIRS)
 	@scripts/servers.sh postgres-15
