@@ -89,9 +89,8 @@ fn flights_through_parquet_are_the_same_in_sqlite_and_in_files() {
 fn are_the_same_on_a_server<D: Database>() {
     for_each_server::<D>(|server| {
         bring_parquet(server);
-        let url = server.url();
-        server.load(&["flights.csv", &url, "--table", "a", "--null", "NA"]).exits(0);
-        server.load(&["flights.parquet", &url, "--table", "b", "--verify", "checksum"]).exits(0);
+        server.load(&["flights.csv", "--table", "a", "--null", "NA"]).exits(0);
+        server.load(&["flights.parquet", "--table", "b", "--verify", "checksum"]).exits(0);
         let different = "SELECT (SELECT count(*) FROM b), count(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM b) x";
         let number = |number: i64| Some(number.to_string());
         assert_eq!(server.query(different), [[number(ROWS), number(0)]], "{}", server.name());
@@ -131,11 +130,10 @@ fn flights_through_parquet_are_the_same_in_mongodb() {
     use crate::mongodb::server::Mongodb;
     for_each_server::<Mongodb>(|server| {
         bring_parquet(server);
-        let url = server.url();
-        let load = ["flights.parquet", &url, "--table", "b", "--verify", "checksum"];
+        let load = ["flights.parquet", "--table", "b", "--verify", "checksum"];
         let report = server.report(&load);
         assert_eq!(report["rows_loaded"], ROWS);
-        server.load(&["flights.csv", &url, "--table", "a", "--null", "NA"]).exits(0);
+        server.load(&["flights.csv", "--table", "a", "--null", "NA"]).exits(0);
         let all = |name| {
             let find = format!(
                 r#"{{"find": "{name}", "sort": {{"_id": 1}}, "projection": {{"_id": 0}}, "limit": 20000}}"#
