@@ -94,7 +94,7 @@ def read_csv(path: str, delimiter: str, header: bool, names: list[str]) -> str:
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in zip(names, TYPES, strict=True))
     quote = "''" if delimiter == "\t" else "'\"'"
     return (f"read_csv('{path}', auto_detect = false, delim = '{delimiter}', quote = {quote}, escape = {quote}, header = {header}, "
-            f"columns = {{{columns}}})")
+            f"allow_quoted_nulls = false, columns = {{{columns}}})")
 
 
 def cases(rows: int) -> list[Case]:

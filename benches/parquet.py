@@ -19,6 +19,7 @@ target/release/inrush).
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -76,7 +77,8 @@ def run(name: str, rows: int, pairs: int, work: Path) -> None:
             Path(made).unlink(missing_ok=True)
             os.sync()
             pair.append(paired.timed(command, work))
-        verify(rows)
+        # In a process of its own: what this one takes at its peak would be told as its children's.
+        subprocess.run([sys.executable, "-S", __file__, "--verify", str(rows)], check=True)
         # The first pair is for the caches.
         if turn > 0:
             runs.append((pair[0], pair[1]))
@@ -90,9 +92,12 @@ def main() -> None:
     parser.add_argument("rows", nargs="?", type=int, default=5_000_000)
     parser.add_argument("pairs", nargs="?", type=int, default=5)
     parser.add_argument("cases", nargs="*", choices=[*cases(), []], default=[])
-    # What the rival's own process is given.
+    # What processes of their own are given.
     if sys.argv[1:2] == ["--copy"]:
         copy(*sys.argv[2:5])
+        return
+    if sys.argv[1:2] == ["--verify"]:
+        verify(int(sys.argv[2]))
         return
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
