@@ -223,6 +223,7 @@ fn words_for_null_and_for_delimited_text() {
         .says(&["--delimiter is for delimited text", "t.jsonl is JSON"]);
     // A CSV file stays one, whatever is in it.
     fixture.write("t.csv", "a\n{\"b\":1}\n{\"b\":2}\n");
+    fixture.misused(&["load", "t.csv", "u.db", "--flatten"]).says(&["--flatten", "delimited text"]);
     fixture.load(&["t.csv", "t.db", "--table", "csv"]).exits(0);
     assert_eq!(fixture.table("t.db", "csv"), rows![["{\"b\":1}"], ["{\"b\":2}"]]);
     fixture.write("empty.jsonl", "").write("none.json", "[]\n");
