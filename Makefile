@@ -12,6 +12,7 @@ export PATH := $(PATH):$(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin
 ROWS ?= 5000000
 MYSQL_ROWS ?= 1000000
 POSTGRES_ROWS ?= 1000000
+MONGODB_ROWS ?= 100000
 COLUMNS_ROWS ?= 1000000
 DUCKDB_ROWS ?= 5000000
 PAIRS ?= 5
@@ -25,7 +26,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgr
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
 
-.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-duckdb bench-columns bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -75,9 +76,17 @@ bench-postgres: build ## load into PostgreSQL 15 against psql \copy, paired (POS
 	@scripts/servers.sh postgres-15
 	$(WITH_SERVERS) postgres-15 -- benches/postgres.py $(POSTGRES_ROWS) $(PAIRS)
 
+bench-mongodb: build ## load into FerretDB, and into a server that only counts, against pymongo's insert_many, paired (MONGODB_ROWS, PAIRS)
+	@scripts/servers.sh ferretdb-1.24
+	$(WITH_SERVERS) ferretdb-1.24 -- benches/mongodb.py $(MONGODB_ROWS) $(PAIRS)
+
 bench-duckdb: build ## load into DuckDB against its own read_csv, paired (DUCKDB_ROWS, PAIRS)
 	@scripts/servers.sh duckdb-1.5
 	benches/duckdb.py $(DUCKDB_ROWS) $(PAIRS)
+
+bench-parquet: build ## convert CSV to Parquet against DuckDB's COPY, paired (DUCKDB_ROWS, PAIRS)
+	@scripts/servers.sh duckdb-1.5
+	benches/parquet.py $(DUCKDB_ROWS) $(PAIRS)
 
 bench-columns: build ## load Parquet into SQLite and PostgreSQL against ADBC, pgpq and others of PyPI, paired (COLUMNS_ROWS, PAIRS)
 	@scripts/servers.sh postgres-15

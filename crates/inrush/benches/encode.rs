@@ -95,10 +95,12 @@ fn batch(text: &str) -> arrow_array::RecordBatch {
 
 /// Measures the encoder of a load of this file into a new table.
 fn encode(bencher: Bencher, source: &Path, strategy: &str, chunk: &Chunk) {
+    // Columns have names.
+    let header = (!chunk.bytes.is_empty()).then_some(false);
     let request = Request {
         sources: vec![source.display().to_string()],
         target: source.with_extension("db").display().to_string(),
-        dialect: DialectRequest { header: Some(false), ..DialectRequest::default() },
+        dialect: DialectRequest { header, ..DialectRequest::default() },
         strategy: Some(strategy.to_owned()),
         ..Request::default()
     };

@@ -27,7 +27,7 @@ pub mod report;
 pub mod server;
 pub mod source;
 pub mod target;
-#[cfg(any(feature = "bench", feature = "mongodb", feature = "mysql", feature = "postgres"))]
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
 mod unique;
 
 pub use error::{Aftermath, Error, Kind, Result, without_secrets};

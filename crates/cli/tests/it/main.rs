@@ -40,6 +40,11 @@ mod json;
 mod keys;
 /// Loads that go well, and the options that say how.
 mod load;
+/// MongoDB, on what speaks its protocol.
+mod mongodb;
+/// SQL Server, by a double that speaks its protocol.
+#[cfg(feature = "mssql")]
+mod mssql;
 /// MySQL and MariaDB, on real servers.
 mod mysql;
 /// PostgreSQL, on real servers.

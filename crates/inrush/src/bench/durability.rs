@@ -7,7 +7,8 @@ use crate::target::Setting;
 /// nothing of it.
 ///
 /// SQLite: <https://sqlite.org/pragma.html#pragma_synchronous>; InnoDB: the manual's page of `innodb_flush_log_at_trx_commit` and
-/// `sync_binlog`; PostgreSQL: <https://www.postgresql.org/docs/current/wal-configuration.html> and `synchronous_commit`.
+/// `sync_binlog`; PostgreSQL: <https://www.postgresql.org/docs/current/wal-configuration.html> and `synchronous_commit`; SQL Server:
+/// <https://learn.microsoft.com/en-us/sql/relational-databases/logs/control-transaction-durability>.
 pub(super) fn promised(family: &str, settings: &[Setting]) -> Option<Durability> {
     let get = |name: &str| {
         let found = settings.iter().find(|setting| setting.name == name)?;
@@ -32,6 +33,10 @@ pub(super) fn promised(family: &str, settings: &[Setting]) -> Option<Durability>
         "postgres" => Some(match (get("fsync")?.as_str(), get("synchronous_commit")?.as_str()) {
             (_, "off") => Durability::None,
             ("off", _) => Durability::Process,
+            _ => Durability::Durable,
+        }),
+        "mssql" => Some(match get("delayed_durability")?.as_str() {
+            "forced" => Durability::None,
             _ => Durability::Durable,
         }),
         _ => None,
@@ -80,6 +85,8 @@ mod tests {
             ("postgres", &[("fsync", "on"), ("synchronous_commit", "on")], Durable),
             ("postgres", &[("fsync", "off"), ("synchronous_commit", "on")], Process),
             ("postgres", &[("fsync", "on"), ("synchronous_commit", "off")], Nothing),
+            ("mssql", &[("delayed_durability", "ALLOWED")], Durable),
+            ("mssql", &[("delayed_durability", "FORCED")], Nothing),
         ];
         for (family, pairs, promise) in cases {
             assert_eq!(promised(family, &settings(pairs)), Some(*promise), "{family} {pairs:?}");

@@ -135,6 +135,13 @@ impl Source {
         if let Some(layouts) = layouts.into_iter().collect::<Option<Vec<_>>>() {
             return Self::open_json(heads, layouts, request, known, pipe, abandoned);
         }
+        if request.flatten {
+            let name = &heads[0].input.name;
+            return Err(Error::usage(format!(
+                "--flatten is for nested values, and {name} is delimited text"
+            ))
+            .advise("leave it out, or say --format jsonl if it is JSON"));
+        }
         let mut reasons = Vec::new();
         let mut warnings = Vec::new();
         let first = &heads[0];

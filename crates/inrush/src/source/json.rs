@@ -274,13 +274,15 @@ impl Seen {
     pub(super) fn fields(&self) -> Vec<FieldFacts> {
         let mut members: Vec<_> = self.members.iter().collect();
         members.sort_by_key(|(_, member)| member.first);
-        let field = |(name, member): (&Box<[u8]>, &Member)| FieldFacts {
-            name: String::from_utf8_lossy(name).into_owned(),
-            ty: member.observed.ty(),
-            spoiler: member.observed.spoiler(),
-            is_declared: false,
-        };
-        members.into_iter().map(field).collect()
+        members
+            .into_iter()
+            .map(|(name, member)| FieldFacts {
+                name: String::from_utf8_lossy(name).into_owned(),
+                ty: member.observed.ty(),
+                spoiler: member.observed.spoiler(),
+                is_declared: false,
+            })
+            .collect()
     }
 }
 

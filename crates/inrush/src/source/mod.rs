@@ -3,6 +3,7 @@
 //! ```text
 //! place -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
 //! input -> decompress -> decode -> text (chunks)
+//! input -> columns (Parquet, Arrow IPC: batches)
 //! ```
 
 #[cfg(feature = "parquet")]

@@ -49,7 +49,6 @@ impl<'a> Digits<'a> {
     }
 
     /// How many digits the number has before its point, and how many behind it are needed. Both 0 for zero.
-    #[cfg(any(all(feature = "files", feature = "parquet"), feature = "mysql"))]
     pub(in crate::target) fn size(&self) -> (i64, i64) {
         let Some((first, end)) = self.significant() else { return (0, 0) };
         let point = self.point();

@@ -11,42 +11,44 @@ use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
 
-#[cfg(all(feature = "files", feature = "parquet"))]
-mod arrow;
-#[cfg(feature = "channel")]
-mod channel;
 mod console;
-#[cfg(any(
-    feature = "mongodb",
-    feature = "mysql",
-    feature = "postgres",
-    all(feature = "files", feature = "parquet")
-))]
-mod digits;
-#[cfg(any(feature = "files", feature = "mongodb", feature = "sqlite"))]
-mod double;
+mod knob;
+
+// A target is a folder and a feature.
 #[cfg(feature = "duckdb")]
 mod duckdb;
 #[cfg(feature = "files")]
 mod files;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-mod folder;
-#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
-mod hex;
-mod knob;
 #[cfg(feature = "mongodb")]
 mod mongodb;
+#[cfg(feature = "mssql")]
+mod mssql;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
+
+// What several of them share. A build of few targets needs but a part of it.
+#[cfg(feature = "arrow")]
+#[cfg_attr(not(feature = "targets"), allow(dead_code, unused_imports))]
+mod arrow;
+#[cfg(feature = "channel")]
+mod channel;
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
+mod digits;
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
+mod double;
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
+mod folder;
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
+mod hex;
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
 mod staging;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
 mod statement;
-#[cfg(any(feature = "files", feature = "mongodb", feature = "mysql", feature = "postgres"))]
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
 mod way;
 
 pub use console::{Console, Row, Setting};
@@ -64,6 +66,8 @@ pub static ALL: &[&dyn Target] = &[
     &mongodb::Mongodb,
     #[cfg(feature = "duckdb")]
     &duckdb::DuckDb,
+    #[cfg(feature = "mssql")]
+    &mssql::Mssql,
     #[cfg(feature = "files")]
     &files::Files,
 ];

@@ -1,11 +1,13 @@
 //! Names of the hidden tables that loads fill before they take the target's place.
 
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 use crate::unique;
 
 /// What every hidden table's name begins with; digits of base 16 follow.
 pub(in crate::target) const PREFIX: &str = "inrush_staging_";
 
 /// A name that no other load has.
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 pub(in crate::target) fn hidden_name() -> String {
     format!("{PREFIX}{}", unique::word())
 }

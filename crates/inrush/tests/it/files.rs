@@ -181,6 +181,43 @@ fn a_console_sums_a_column_and_adds_to_it() {
     assert_eq!(it.engine().unwrap(), "JSON Lines file");
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn a_console_reads_a_parquet_file_and_changes_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "id,t,at,x\n1,\"a,\nb\",2024-01-01 00:00:00.5+02:00,1.50\n9223372036854775807,,,\n";
+    fs::write(dir.path().join("in.csv"), text).unwrap();
+    load(dir.path(), "in.csv", "parquet:t", |request| request.inference = Inference::Infer);
+    let path = dir.path().join("t");
+    let mut it = console(&path, "parquet");
+    assert_eq!(it.value("SUM id").unwrap().as_deref(), Some("9223372036854775808"));
+    let mut rows = Vec::new();
+    let text =
+        |value: &Option<&[u8]>| value.map(|value| String::from_utf8(value.to_vec()).unwrap());
+    it.query("ROWS", &mut |row| rows.push(row.iter().map(text).collect::<Vec<_>>())).unwrap();
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        rows,
+        [
+            vec![some("1"), some("a,\nb"), some("2023-12-31 22:00:00.5+00:00"), some("1.5")],
+            vec![some("9223372036854775807"), None, None, None],
+        ]
+    );
+    for (wrong, words) in [
+        ("ADD 1 TO id", "changed in their place"),
+        ("SUM t", "no column of integers"),
+        ("SUM none", "there is no column none"),
+    ] {
+        let error = it.execute(wrong).unwrap_err();
+        assert!(error.what().contains(words), "{error}");
+    }
+    let size = fs::metadata(&path).unwrap().len().to_string();
+    assert_eq!(it.value("SIZE").unwrap(), Some(size));
+    assert_eq!(it.engine().unwrap(), "Parquet file");
+    it.execute("DROP").unwrap();
+    assert!(!path.exists());
+}
+
 #[test]
 fn a_console_stops_when_it_shall() {
     static STOP: AtomicBool = AtomicBool::new(true);

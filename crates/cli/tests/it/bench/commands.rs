@@ -29,7 +29,7 @@ fn a_dry_run_says_everything_and_does_nothing() {
     for words in [
         "BEGIN IMMEDIATE",
         "unavailable: no server was asked for: --server postgres",
-        "this version of inrush has no target mongodb",
+        "unavailable: no server was asked for: --server mongodb",
         "once more, for the noise",
         "rows      present: 50,000 rows",
         "samples   ",

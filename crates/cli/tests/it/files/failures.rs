@@ -5,7 +5,6 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::TARGETS;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::fixture::{Fixture, INRUSH, Outcome, Random, finish, is_root, start};
 
@@ -20,7 +19,7 @@ fn places_where_no_file_can_be() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id\n1\n");
     fs::create_dir(fixture.path("folder")).unwrap();
-    for scheme in ["csv", "jsonl"] {
+    for scheme in ["csv", "jsonl", "parquet"] {
         let refuses = |path: &str| {
             let target = format!("{scheme}:{path}");
             fixture.refuses(&["in.csv", &target])
@@ -39,7 +38,8 @@ fn places_where_no_file_can_be() {
     misused(&["csv:out", "--strategy", "jsonl"]).says(&["the target is a CSV file"]);
     misused(&["csv:out", "--set", "rows=array"]).says(&["no knob 'rows'"]);
     misused(&["csv:out", "--lanes", "2"]).says(&["can use 1"]);
-    misused(&["out.csv"]).says(&["'out.csv' names no target", "csv:PATH or jsonl:PATH"]);
+    misused(&["out.csv"])
+        .says(&["'out.csv' names no target", "csv:PATH, jsonl:PATH or FILE.parquet"]);
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn a_file_or_directory_that_is_read_only() {
 }
 
 /// Kills loads at moments that look random, spread over the time that one takes.
-fn kill_loads(seed: u64, target: &str, how: &str, old: &str) {
+pub(super) fn kill_loads(seed: u64, target: &str, how: &str, old: &[u8], settings: &[&str]) {
     let fixture = Fixture::new();
     fixture.write("in.csv", format!("id,name\n{}", rows())).write("out", old);
-    let args = ["load", "in.csv", target, "--if-exists", how, "--set", "rows_per_flush=100"];
+    let args = [&["load", "in.csv", target, "--if-exists", how], settings].concat();
     let began = Instant::now();
     fixture.inrush(&args).exits(0);
     let mut whole = began.elapsed();
@@ -95,7 +95,7 @@ fn kill_loads(seed: u64, target: &str, how: &str, old: &str) {
             whole = whole.mul_f64(0.8);
             continue;
         }
-        assert!(found == old.as_bytes(), "neither nothing nor all");
+        assert!(found == old, "neither nothing nor all");
         cut += 1;
     }
     // What the dead left is swept.
@@ -106,9 +106,10 @@ fn kill_loads(seed: u64, target: &str, how: &str, old: &str) {
 
 #[test]
 fn a_killed_load_leaves_the_old_file() {
-    kill_loads(0x1, "csv:out", "append", "id,name\n7,\"old\"\n");
-    kill_loads(0x2, "csv:out", "replace", "what,ever\n1,2\n");
-    kill_loads(0x3, "jsonl:out", "append", "{\"id\":7,\"name\":\"old\"}\n");
+    let slowly = ["--set", "rows_per_flush=100"];
+    kill_loads(0x1, "csv:out", "append", b"id,name\n7,\"old\"\n", &slowly);
+    kill_loads(0x2, "csv:out", "replace", b"what,ever\n1,2\n", &slowly);
+    kill_loads(0x3, "jsonl:out", "append", b"{\"id\":7,\"name\":\"old\"}\n", &slowly);
 }
 
 /// Feeds a load until it writes to its hidden file, and then no more.
@@ -124,25 +125,26 @@ fn begin(fixture: &Fixture, child: &mut Child) {
     }
 }
 
+/// A load that a row ends, and one that is interrupted while it waits for a source that never ends.
+pub(super) fn stop_loads(target: &str, old: &[u8]) {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", format!("id,name\n{}x\n", rows())).write("out", old);
+    fixture.refuses(&["in.csv", target, "--if-exists", "append"]).says(&["line 60002"]);
+    let args = ["load", "-", target, "--if-exists", "append", "--header", "yes"];
+    let before = fixture.snapshot();
+    let mut child = start(&mut fixture.command(&args));
+    begin(&fixture, &mut child);
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let run = Outcome::of(args.join(" "), (child.wait().unwrap(), Vec::new(), Vec::new()));
+    assert_eq!(run.status.code(), Some(130));
+    fixture.assert_unchanged(&before);
+}
+
 #[test]
 fn a_load_that_is_stopped_or_fails_leaves_the_old_file() {
-    for target in TARGETS {
-        let fixture = Fixture::new();
-        let old =
-            if target == "csv:out" { "id,name\n7,o\n" } else { "{\"id\":7,\"name\":\"o\"}\n" };
-        fixture.write("in.csv", format!("id,name\n{}x\n", rows())).write("out", old);
-        fixture.refuses(&["in.csv", target, "--if-exists", "append"]).says(&["line 60002"]);
-        // Interrupted while it waits for a source that never ends.
-        let args = ["load", "-", target, "--if-exists", "append", "--header", "yes"];
-        let before = fixture.snapshot();
-        let mut child = start(&mut fixture.command(&args));
-        begin(&fixture, &mut child);
-        let pid = child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-        let run = Outcome::of(args.join(" "), (child.wait().unwrap(), Vec::new(), Vec::new()));
-        assert_eq!(run.status.code(), Some(130));
-        fixture.assert_unchanged(&before);
-    }
+    stop_loads("csv:out", b"id,name\n7,o\n");
+    stop_loads("jsonl:out", b"{\"id\":7,\"name\":\"o\"}\n");
 }
 
 #[test]
@@ -171,8 +173,10 @@ fn a_full_disk() {
     fixture.write("in.csv", format!("id,name\n{}", rows()));
     fs::create_dir(fixture.path("disk")).unwrap();
     let disk = Disk::over(fixture.path("disk"), "256k");
-    for target in ["csv:disk/out", "jsonl:disk/out"] {
-        fixture.refuses(&["in.csv", target]).says(&["the disk is full", "df -h disk"]);
+    for target in ["csv:disk/out", "jsonl:disk/out", "parquet:disk/out"] {
+        let knob = if target.starts_with("parquet") { "compression=none" } else { "fsync=end" };
+        let args = ["in.csv", target, "--set", knob];
+        fixture.refuses(&args).says(&["the disk is full", "df -h disk"]);
         assert!(fs::read_dir(fixture.path("disk")).unwrap().next().is_none());
     }
     // Two thirds of it are taken: the copy does not fit, and the old file is as it was.

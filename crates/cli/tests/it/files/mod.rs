@@ -2,6 +2,8 @@
 mod existing;
 /// What no load can go well with, and what is left of one that ended early.
 mod failures;
+/// Parquet files: types, row groups, files of other programs.
+mod parquet;
 /// What a value becomes, and that it comes back.
 mod values;
 

@@ -126,7 +126,7 @@ impl<'a> Column<'a> {
         Self { at: at as u16, nulls: array.nulls(), view, data, is_suspect }
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_null(&self, row: usize) -> bool {
         matches!(self.view, View::Null) || self.nulls.is_some_and(|nulls| nulls.is_null(row))
     }
@@ -138,8 +138,9 @@ impl<'a> Column<'a> {
         (Home::Column(self.at), Span { at: from, len: to - from })
     }
 
-    /// Any value but NULL and text.
-    #[inline]
+    /// Any value but NULL and text. Compiled into the encoders: on the way through memory a value costs more than what most of them
+    /// do with it.
+    #[inline(always)]
     fn typed(&self, row: usize) -> Option<Typed> {
         Some(match self.view {
             View::Null | View::Text(_) => return None,
@@ -216,7 +217,7 @@ impl ColumnsRow<'_> {
 }
 
 impl Row for ColumnsRow<'_> {
-    #[inline]
+    #[inline(always)]
     fn typed(&self, column: usize) -> Option<Typed> {
         let column = &self.columns.columns[column];
         if column.is_null(self.at) {
@@ -336,6 +337,37 @@ pub(super) fn found_by_lane(
         told_by_lane(shape, fault, &row).at(at, at + 1, at, 0)
     };
     faults.iter().map(found).collect()
+}
+
+/// Values of a batch as text.
+#[cfg(all(feature = "files", feature = "parquet"))]
+pub(crate) struct Texts<'a>(Vec<Column<'a>>);
+
+#[cfg(all(feature = "files", feature = "parquet"))]
+impl<'a> Texts<'a> {
+    /// Of columns that have a view.
+    pub(crate) fn of(batch: &'a RecordBatch) -> Self {
+        Self((0..batch.num_columns()).map(|at| Column::of(batch, at, true, false)).collect())
+    }
+
+    /// Appends a value; false where it is NULL.
+    pub(crate) fn push(&self, column: usize, row: usize, out: &mut Vec<u8>) -> bool {
+        let column = &self.0[column];
+        if column.is_null(row) {
+            return false;
+        }
+        match (&column.view, column.typed(row)) {
+            (View::Text(offsets) | View::Bytes(offsets), _) => {
+                let (_, span) = column.place(offsets, row);
+                out.extend_from_slice(
+                    &column.data[span.at as usize..(span.at + span.len) as usize],
+                );
+            }
+            (_, Some(typed)) => typed.write(out),
+            (_, None) => return false,
+        }
+        true
+    }
 }
 
 /// A row as an object of JSON, on a line.

@@ -21,6 +21,9 @@ use crate::pipe::reject::Found;
 use crate::pipe::{Chunk, Code, RowFault, Wire};
 
 #[cfg(feature = "parquet")]
+#[cfg(all(feature = "files", feature = "parquet"))]
+pub(crate) use columns::Texts;
+#[cfg(feature = "arrow")]
 pub(crate) use columns::{column_data, is_viewed};
 pub(crate) use json::{Json, inner};
 pub(crate) use row::{Day, Moment, Row, Typed, has_whole_digits};
@@ -155,15 +158,9 @@ pub(crate) struct BadValue<'a> {
     pub wanted: &'a str,
 }
 
-#[cfg(any(
-    feature = "arrow",
-    feature = "mongodb",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "sqlite"
-))]
 impl BadValue<'_> {
     /// NULL where the column takes none.
+    #[cfg_attr(not(feature = "targets"), allow(dead_code))]
     pub(crate) fn null(column: usize) -> Self {
         Self { column, code: Code::NotNull, wanted: "a value" }
     }

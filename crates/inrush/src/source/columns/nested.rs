@@ -94,8 +94,7 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
 
 fn shown(array: &dyn Array, at: usize) -> Result<String, ArrowError> {
     let options = FormatOptions::default();
-    let text = ArrayFormatter::try_new(array, &options)?.value(at).try_to_string();
-    text
+    ArrayFormatter::try_new(array, &options)?.value(at).try_to_string()
 }
 
 #[cfg(test)]

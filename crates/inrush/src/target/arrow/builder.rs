@@ -184,10 +184,12 @@ impl Builder {
             (Values::UInt32(values), Typed::Integer(number)) => whole(values, number),
             (Values::UInt16(values), Typed::Integer(number)) => whole(values, number),
             (Values::UInt8(values), Typed::Integer(number)) => whole(values, number),
-            (Values::Double(values), Typed::Float(number)) => put(values, Some(number)),
+            (Values::Double(values), Typed::Float(number)) => {
+                put(values, (number.is_finite() || !self.strict).then_some(number))
+            }
             (Values::Single(values), Typed::Float(number)) => {
                 let single = number as f32;
-                let is_same = f64::from(single) == number || number.is_nan();
+                let is_same = f64::from(single) == number && (single.is_finite() || !self.strict);
                 put(values, is_same.then_some(single))
             }
             (Values::Decimal(values, decimals), Typed::Decimal { digits, scale }) => {

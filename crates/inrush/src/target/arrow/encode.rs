@@ -110,6 +110,11 @@ impl ArrowEncoder {
             {
                 continue;
             }
+            if let Some((text, span)) = row.text_among(column)
+                && builder.push_plain(text, span.at as usize, (span.at + span.len) as usize)
+            {
+                continue;
+            }
             push_any(builder, column, *required, rows, row, values)?;
         }
         Ok(())

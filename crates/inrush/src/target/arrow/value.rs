@@ -6,7 +6,7 @@ use crate::pipe::Code;
 use crate::pipe::encode::Moment;
 use crate::plan::Type;
 use crate::source::infer::is_json;
-use crate::target::digits::Digits;
+use crate::target::digits::{Digits, signed};
 use crate::target::double;
 
 /// Why a value doesn't fit: what sort of fault, and what the column takes.
@@ -61,14 +61,30 @@ pub(super) fn whole<T: Whole>(value: &[u8], strict: bool) -> Result<T, Misfit> {
         .ok_or((Code::Range, T::WANTED))
 }
 
+/// `NaN`, `Infinity`, `-inf` and so on, in any case: columns of floats hold them.
+fn special(value: &[u8]) -> Option<f64> {
+    if value.eq_ignore_ascii_case(b"nan") {
+        return Some(f64::NAN);
+    }
+    let (negative, word) = signed(value);
+    let is_infinite = word.eq_ignore_ascii_case(b"infinity") || word.eq_ignore_ascii_case(b"inf");
+    is_infinite.then_some(if negative { f64::NEG_INFINITY } else { f64::INFINITY })
+}
+
 pub(super) fn double(value: &[u8], strict: bool) -> Result<f64, Misfit> {
-    double::kept(value, strict)
+    match special(value) {
+        Some(special) if !strict => Ok(special),
+        _ => double::kept(value, strict),
+    }
 }
 
 pub(super) fn single(value: &[u8], strict: bool) -> Result<f32, Misfit> {
     const WANTED: &str = "a float of 32 bits";
     /// Up to here every whole number is a single: 2^24.
     const EXACT_MAX: f32 = 16_777_216.0;
+    if let (Some(special), false) = (special(value), strict) {
+        return Ok(special as f32);
+    }
     let number = double::kept(value, strict)?;
     // By way of a double it would be rounded twice.
     let text = std::str::from_utf8(value).map_err(|_| (Code::Type, "a number"))?;
@@ -365,5 +381,8 @@ mod tests {
         assert_eq!(single(b"1e-60", false).unwrap_err().0, Code::Range);
         assert_eq!(double(b"9007199254740993", false).unwrap_err().0, Code::Range);
         assert_eq!(double(b"x", false).unwrap_err().0, Code::Type);
+        assert_eq!(double(b"-Infinity", false), Ok(f64::NEG_INFINITY));
+        assert!(single(b"nan", false).unwrap().is_nan());
+        assert_eq!(double(b"NaN", true).unwrap_err().0, Code::Type);
     }
 }

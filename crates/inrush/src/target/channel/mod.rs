@@ -69,6 +69,11 @@ pub(in crate::target) struct Patience {
     pub(in crate::target) answer: Option<Duration>,
 }
 
+/// What bytes go both ways over.
+pub(in crate::target) trait Duplex: Read + Write {}
+
+impl<T: Read + Write> Duplex for T {}
+
 /// Bytes to and from a server.
 pub(in crate::target) struct Channel<'a> {
     way: Way<'a>,
@@ -102,16 +107,34 @@ impl<'a> Channel<'a> {
     ///
     /// # Errors
     /// When the server isn't whom it has to be.
+    #[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
     pub(in crate::target) fn encrypt(self, tls: &Tls, host: &str) -> Result<Self, Broken> {
+        self.encrypt_by(tls, host, |tls, mut socket| {
+            while tls.is_handshaking() {
+                tls.complete_io(&mut socket)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The same where `shake` leads the handshake: for protocols that put it into messages of their own.
+    ///
+    /// # Errors
+    /// As for [`Channel::encrypt`], and when `shake` fails.
+    pub(in crate::target) fn encrypt_by(
+        self,
+        tls: &Tls,
+        host: &str,
+        shake: impl FnOnce(&mut ClientConnection, &mut dyn Duplex) -> io::Result<()>,
+    ) -> Result<Self, Broken> {
         let Way::Plain(mut socket) = self.way else { return Ok(self) };
         let mut tls = tls.client(host)?;
-        while tls.is_handshaking() {
-            tls.complete_io(&mut socket)?;
-        }
+        shake(&mut tls, &mut socket)?;
         Ok(Self { way: Way::Encrypted(Box::new(StreamOwned::new(tls, socket))) })
     }
 
     /// Whether nobody on the way can read along.
+    #[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
     pub(in crate::target) fn is_private(&self) -> bool {
         matches!(self.way, Way::Encrypted(_)) || matches!(self.socket().stream, Stream::Unix(_))
     }
@@ -148,8 +171,16 @@ impl<'a> Channel<'a> {
     }
 
     /// The server has let us in; `end` tells it to end the command that it is at.
+    #[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
     pub(in crate::target) fn logged_in(&mut self, end: impl Fn() + Send + 'a) {
         self.watch().end = Some(Box::new(end));
+        self.watch().is_in = true;
+    }
+
+    /// The server has let us in, and can't be told to end a command but by hanging up.
+    #[cfg(feature = "mssql")]
+    pub(in crate::target) fn logged_in_for_good(&mut self) {
+        self.watch().is_in = true;
     }
 
     /// A command begins: its time starts anew.
@@ -223,7 +254,7 @@ fn reach(host: &str, port: u16, watch: &Watch<'_>) -> Result<TcpStream, Broken> 
     loop {
         match receiver.recv_timeout(TICK) {
             Ok(connected) => return Ok(connected?),
-            Err(RecvTimeoutError::Timeout) => watch.look_while_connecting()?,
+            Err(RecvTimeoutError::Timeout) => watch.look_without_end()?,
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(Broken::Lost("the name can't be looked up".to_owned()));
             }
@@ -357,7 +388,9 @@ struct Watch<'a> {
     patience: Patience,
     /// `None` while nothing may be ended halfway.
     stop: Option<&'a AtomicBool>,
-    /// Tells the server to end the command; `None` as long as it has not let us in.
+    /// Whether the server has let us in.
+    is_in: bool,
+    /// Tells the server to end the command; `None` where nothing does but hanging up, and as long as it has not let us in.
     end: Option<Box<dyn Fn() + Send + 'a>>,
     /// When the command was sent.
     began: Instant,
@@ -371,7 +404,16 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(patience: Patience, stop: Option<&'a AtomicBool>) -> Self {
         let now = Instant::now();
-        Self { patience, stop, end: None, began: now, looked: now, ended: None, is_leaving: false }
+        Self {
+            patience,
+            stop,
+            is_in: false,
+            end: None,
+            began: now,
+            looked: now,
+            ended: None,
+            is_leaving: false,
+        }
     }
 
     /// A command begins.
@@ -382,10 +424,10 @@ impl<'a> Watch<'a> {
 
     /// How long the command may take.
     fn limit(&self) -> Option<Duration> {
-        match self.end {
+        match self.is_in {
             _ if self.is_leaving => Some(GOODBYE),
-            Some(_) => self.patience.answer,
-            None => Some(self.patience.connect),
+            true => self.patience.answer,
+            false => Some(self.patience.connect),
         }
     }
 
@@ -400,7 +442,7 @@ impl<'a> Watch<'a> {
         self.stop.is_some_and(|stop| stop.load(Relaxed))
     }
 
-    fn look_while_connecting(&self) -> Result<(), Impatience> {
+    fn look_without_end(&self) -> Result<(), Impatience> {
         if self.is_asked_to_stop() {
             return Err(Impatience::Stopped);
         }
@@ -413,7 +455,7 @@ impl<'a> Watch<'a> {
             return Ok(());
         }
         self.looked = now;
-        let Some(end) = &self.end else { return Ok(self.look_while_connecting()?) };
+        let Some(end) = &self.end else { return Ok(self.look_without_end()?) };
         self.in_time()?;
         match self.ended {
             Some((first, _)) if now - first > END_TIMEOUT => return Err(Impatience::NoEnd.into()),

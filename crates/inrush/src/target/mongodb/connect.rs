@@ -286,7 +286,7 @@ fn options(text: &str, decode: &dyn Fn(&str) -> Result<String>, place: &mut Plac
     if !encrypts && authority.is_some() {
         return Err(wrong("tls=false asks no authority, and tlsCAFile names one"));
     }
-    place.tls = encrypts.then(|| Tls {
+    place.tls = encrypts.then_some(Tls {
         believe: match (any_certificate, any_name) {
             (true, _) => Believe::Anybody,
             (false, true) => Believe::AnyName,

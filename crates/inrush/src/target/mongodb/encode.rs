@@ -278,7 +278,56 @@ fn put_update(statement: Statement, elements: &[u8], keys: &[(usize, usize)], ou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipe::encode::proof;
+    use crate::plan::{Column, Type};
     use crate::target::mongodb::bson::Raw;
+    use crate::target::mongodb::types::Wishes;
+
+    fn encoder_of(column: &Column, wishes: Wishes) -> Documents {
+        let store = Store::of(column, wishes);
+        let field =
+            Field { column: 0, name: b"a\0".to_vec(), store, required: false, is_key: false };
+        Documents {
+            common: Arc::new(Common {
+                fields: Fields::default(),
+                stores: vec![store],
+                too_fine: AtomicBool::new(false),
+                ids: IdSource::new(0),
+            }),
+            fields: vec![field],
+            ids: None,
+            statement: Statement::Insert,
+            omits_nulls: false,
+            sums: false,
+            document: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn values_become_what_their_texts_become() {
+        let types = [
+            Type::Integer,
+            Type::Float,
+            Type::Decimal { precision: 0, scale: 0 },
+            Type::Decimal { precision: 12, scale: 3 },
+            Type::Boolean,
+            Type::Date,
+            Type::Timestamp { zone: false },
+            Type::Timestamp { zone: true },
+            Type::Text,
+        ];
+        let mut encoders = Vec::new();
+        for (decimals, text_timestamps) in [(true, false), (false, true)] {
+            let wishes = Wishes { decimals, wide: !decimals, text_timestamps };
+            for (ty, pinned) in types.iter().flat_map(|ty| [(*ty, true), (*ty, false)]) {
+                let column =
+                    Column { name: "a".to_owned(), ty, declared: None, pinned, required: false };
+                encoders.push((format!("{column:?}"), encoder_of(&column, wishes)));
+            }
+        }
+        proof::check(encoders);
+    }
 
     #[test]
     fn ids_ascend_and_no_two_are_the_same() {

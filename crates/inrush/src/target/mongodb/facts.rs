@@ -26,7 +26,6 @@ pub(super) const ID: &str = "_id";
 
 /// The facts of a load into `collection`.
 pub(super) fn gather(session: &mut Session<'_>, collection: &str) -> Result<TargetFacts> {
-    check_name(session.database(), collection)?;
     let mut settings = BTreeMap::new();
     let greeted = &session.greeted;
     settings.insert(WIRE_VERSION.to_owned(), greeted.wire_version.to_string());
@@ -41,6 +40,7 @@ pub(super) fn gather(session: &mut Session<'_>, collection: &str) -> Result<Targ
         let info = info.map_err(|failure| session.explain(failure))?;
         let ferret = ferret(info.document());
         settings.extend(ferret.map(|version| (FERRET.to_owned(), version.to_owned())));
+        check_name(session.database(), collection, ferret.is_some())?;
         engine(info.document())
     };
     let table = read_table(session, collection).map_err(|failure| session.explain(failure))?;
@@ -72,7 +72,7 @@ pub(super) fn engine(info: Raw<'_>) -> String {
 }
 
 /// <https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions>
-fn check_name(database: &str, collection: &str) -> Result<()> {
+fn check_name(database: &str, collection: &str, is_ferret: bool) -> Result<()> {
     /// Of database and collection together, with the point between them.
     const NAME_MAX: usize = 255;
     let what = if collection.contains('$') {
@@ -81,6 +81,8 @@ fn check_name(database: &str, collection: &str) -> Result<()> {
         "names that begin with 'system.' are the server's own"
     } else if collection.starts_with('.') || collection.ends_with('.') {
         "no collection's name begins or ends with a point"
+    } else if is_ferret && collection.contains('.') {
+        "FerretDB renames no collection to a name with a point"
     } else if database.len() + 1 + collection.len() > NAME_MAX {
         "the name is too long"
     } else {

@@ -6,6 +6,7 @@ use crate::target::mongodb::facts::{FERRET, ID};
 use crate::target::mongodb::types::Wishes;
 
 /// The fields, one a column.
+#[derive(Default)]
 pub(super) struct Fields {
     names: Vec<String>,
 }

@@ -112,6 +112,7 @@ enum Outcome {
 /// A lane.
 pub(super) struct InsertLane<'l> {
     session: Session<'l>,
+    stop: &'l AtomicBool,
     errand: Errand,
     shared: &'l Shared,
     bytes_max: usize,
@@ -127,14 +128,19 @@ const HEAD_BYTES_MAX: usize = 16 << 10;
 const UPDATE_BYTES: usize = 64;
 
 impl<'l> InsertLane<'l> {
-    pub(super) fn new(session: Session<'l>, errand: Errand, shared: &'l Shared) -> Self {
+    pub(super) fn new(
+        session: Session<'l>,
+        stop: &'l AtomicBool,
+        errand: Errand,
+        shared: &'l Shared,
+    ) -> Self {
         let Greeted { document_max, message_max, batch_max, .. } = session.greeted;
         let bytes_max = message_max.saturating_sub(HEAD_BYTES_MAX).max(document_max);
         let batch_max = match errand.documents_max {
             0 => batch_max,
             most => most.min(batch_max),
         };
-        Self { session, errand, shared, bytes_max, document_max, batch_max, told: false }
+        Self { session, stop, errand, shared, bytes_max, document_max, batch_max, told: false }
     }
 
     fn is_update(&self) -> bool {
@@ -164,6 +170,10 @@ impl<'l> InsertLane<'l> {
         while let Some((from, all)) = ahead.pop() {
             if from == all {
                 continue;
+            }
+            // No command of a single document takes so long that it would be ended.
+            if self.stop.load(Relaxed) {
+                return Err(Error::interrupted());
             }
             let to = self.end(wire, from, all);
             if self.is_too_long(wire, from) {

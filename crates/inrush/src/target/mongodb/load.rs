@@ -27,6 +27,7 @@ use crate::target::mongodb::session::Session;
 use crate::target::mongodb::staging::{self, Staging};
 use crate::target::mongodb::types::{Form, Store};
 use crate::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
+use crate::unique;
 
 /// The collection that is there and stays; none where the load makes one.
 fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
@@ -78,14 +79,6 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let has_id = names.contains(&ID);
     if kept.is_some() && request.primary_key.len() > 1 {
         return unusable("a collection that is there has its primary key, _id: --primary-key names the one column for it".to_owned());
-    }
-    if let [key] = request.key.as_slice()
-        && !request.primary_key.is_empty()
-        && fields::name(key, request) != ID
-        && request.on_conflict != OnConflict::Fail
-        && kept.is_none()
-    {
-        return unusable(format!("nothing makes {key} unique in a new collection"));
     }
     if request.on_conflict != OnConflict::Fail
         && request.key.is_empty()
@@ -357,12 +350,10 @@ impl<'a> MongoLoad<'a> {
         if !self.settles_at_the_end() {
             return Ok(());
         }
-        let nobody = Document::new()
-            .document("q", Document::new().int32("_id", 1).boolean("inrush_nothing", true));
-        let nothing = nobody.document(
-            "u",
-            Document::new().document("$set", Document::new().int32("inrush_nothing", 1)),
-        );
+        // An id that nobody has, alone: FerretDB would read the whole collection to look for anything else.
+        let nobody = Document::new().string("_id", &format!("inrush_{}", unique::word()));
+        let change = Document::new().document("$set", Document::new().int32("inrush", 1));
+        let nothing = Document::new().document("q", nobody).document("u", change);
         let command = Document::new()
             .string("update", self.collection())
             .array("updates", [nothing])
@@ -460,7 +451,7 @@ impl Load for MongoLoad<'_> {
         let mut lanes: Vec<Box<dyn Lane + '_>> = Vec::new();
         for _ in 0..self.plan.choice.lanes {
             let own = self.session.another(self.stop)?;
-            lanes.push(Box::new(InsertLane::new(own, errand.clone(), &self.shared)));
+            lanes.push(Box::new(InsertLane::new(own, self.stop, errand.clone(), &self.shared)));
         }
         Ok(lanes)
     }

@@ -67,7 +67,7 @@ impl Staging {
             })?;
             facts::indexes(session, &plan.table, |index| {
                 if facts::key_of(index) != [ID] {
-                    indexes.push(without_namespace(index));
+                    indexes.push(as_made(index));
                 }
             })?;
         } else if plan.request.primary_key.len() > 1 {
@@ -102,7 +102,7 @@ impl Staging {
             session.command(Document::new().string("drop", &plan.table))?;
             renamed = session.admin(plainly).map(drop);
         }
-        match renamed {
+        let renamed = match renamed {
             // Only the server knows then what has become of it.
             Err(Failure::Lost(why)) => {
                 match session.reconnect().is_ok() && !exists(session, &self.name)? {
@@ -111,22 +111,25 @@ impl Staging {
                 }
             }
             renamed => renamed,
-        }
+        };
+        renamed.map(|()| self.disown())
     }
 
-    /// Drops the collection, if it can be done.
+    /// Drops the collection, if it can be done. Otherwise the file stays, without a lock, and with it the next load's right to do so.
     pub(super) fn discard(&self, session: &mut Session<'_>) -> bool {
         let dropped = session.command(Document::new().string("drop", &self.name));
         match dropped {
             Err(failure) if failure.code() != code::NAMESPACE_NOT_FOUND => false,
-            _ => true,
+            _ => {
+                self.disown();
+                true
+            }
         }
     }
-}
 
-impl Drop for Staging {
-    fn drop(&mut self) {
-        // Nobody is left to tell.
+    /// There is no hidden collection any more.
+    fn disown(&self) {
+        // A file too many among the temporary ones harms nobody.
         let _ = fs::remove_file(&self.lock);
     }
 }
@@ -137,9 +140,10 @@ fn exists(session: &mut Session<'_>, collection: &str) -> Result<bool, Failure> 
     Ok(found)
 }
 
-/// An index as it is made: up to MongoDB 4.2 what is listed also says where it is.
-fn without_namespace(index: Raw<'_>) -> Document {
-    let elements = index.elements().filter(|(name, _)| *name != b"ns");
+/// An index as it is made: what is listed also says of which version it is, which is for the server to choose, and up to MongoDB 4.2
+/// where it is.
+fn as_made(index: Raw<'_>) -> Document {
+    let elements = index.elements().filter(|(name, _)| !matches!(*name, b"ns" | b"v"));
     elements.fold(Document::new(), |copy, (name, value): (&[u8], Value<'_>)| {
         copy.value(&String::from_utf8_lossy(name), value)
     })

@@ -177,25 +177,25 @@ impl Store {
                 out.push(truth.into());
                 (kind::BOOLEAN, Kept::Integer(truth.into()))
             }
-            (Form::Date, Typed::Date(days)) if self.ty == Type::Date => {
+            (Form::Date, Typed::Date(days))
+                if self.ty == Type::Date && DAYS.contains(&i64::from(days)) =>
+            {
                 let millis = i64::from(days) * DAY_MILLIS;
                 out.extend_from_slice(&millis.to_le_bytes());
                 (kind::DATE, Kept::Integer(millis))
             }
             (Form::Date, Typed::Moment(moment))
                 if self.ty == (Type::Timestamp { zone: moment.zone })
-                    && moment.nanos % 1_000_000 == 0 =>
+                    && moment.nanos.is_multiple_of(1_000_000)
+                    && DAYS.contains(&moment.seconds.div_euclid(DAY_MILLIS / 1000)) =>
             {
-                let millis = moment
-                    .seconds
-                    .checked_mul(1000)?
-                    .checked_add(i64::from(moment.nanos / 1_000_000))?;
+                let millis = moment.seconds * 1000 + i64::from(moment.nanos / 1_000_000);
                 out.extend_from_slice(&millis.to_le_bytes());
                 (kind::DATE, Kept::Integer(millis))
             }
             (Form::Decimal, Typed::Decimal { digits, scale }) => {
                 // What a column promises to hold is compared digit by digit.
-                if !self.strict && matches!(self.ty, Type::Decimal { precision: 1.., .. }) {
+                if matches!(self.ty, Type::Decimal { precision: 1.., .. }) {
                     return None;
                 }
                 out.extend_from_slice(&decimal::encode(digits, -i64::from(scale))?);
@@ -216,13 +216,10 @@ impl Store {
     }
 
     fn millis(self, text: &[u8]) -> Result<i64, Misfit> {
-        let zone = match self.ty {
-            Type::Timestamp { zone } => zone,
-            _ => {
-                let days = scan::date_days(text)
-                    .ok_or((Code::Type, "a date of the calendar (YYYY-MM-DD)"))?;
-                return Ok(i64::from(days) * DAY_MILLIS);
-            }
+        let Type::Timestamp { zone } = self.ty else {
+            let days =
+                scan::date_days(text).ok_or((Code::Type, "a date of the calendar (YYYY-MM-DD)"))?;
+            return Ok(i64::from(days) * DAY_MILLIS);
         };
         match (scan::timestamp(text), zone) {
             (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => {}
@@ -262,6 +259,9 @@ impl Store {
 }
 
 const DAY_MILLIS: i64 = 86_400_000;
+
+/// The days of the years 0001 to 9999, since 1970-01-01: those that can be written.
+const DAYS: std::ops::RangeInclusive<i64> = -719_162..=2_932_896;
 
 #[cfg(test)]
 mod tests {

@@ -171,7 +171,7 @@ impl Store {
 
     /// How a value is stored that has a type of its own, where its text would be stored as that very value; a text or bytes are
     /// still to be written out. `None` says nothing; ask [`Store::keep`] for the text.
-    #[inline]
+    #[inline(always)]
     pub(super) fn keep_typed(self, typed: Typed) -> Option<Kept> {
         let kept = match (self.kind, typed) {
             (Kind::Integer | Kind::Number, Typed::Integer(number)) => Kept::Integer(number),

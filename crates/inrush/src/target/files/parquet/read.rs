@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
-use arrow_array::{Array, RecordBatch};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType};
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
@@ -19,7 +19,9 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::error::{Error, Result};
 use crate::pipe::Checksum;
+use crate::pipe::encode::{Texts, is_viewed};
 use crate::plan::{Column, TableFacts, Type};
+use crate::target::Row;
 use crate::target::arrow::{ArrowColumn, add_batch};
 use crate::target::files::layout::Layout;
 use crate::target::files::parquet::layout::declared;
@@ -173,31 +175,38 @@ pub(in crate::target::files) fn contents(
 pub(in crate::target::files) fn rows(
     place: &Place,
     stop: &AtomicBool,
-    row: &mut dyn FnMut(&[Option<&[u8]>]),
+    row: &mut dyn FnMut(&Row<'_>),
 ) -> Result<()> {
-    let options = FormatOptions::new()
-        .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
-        .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"));
     Batches::of(place, &place.path, None, stop)?.each(|batch| {
-        let unshown = |error| Error::target(format!("the rows can't be shown: {error}"));
-        let columns =
-            batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
-        let columns = columns.collect::<std::result::Result<Vec<_>, _>>().map_err(unshown)?;
+        let failed = |error| Error::target(format!("the rows can't be shown: {error}"));
+        let names = batch.schema_ref().fields().iter().map(|field| field.name());
+        let columns: Vec<ArrayRef> = batch
+            .columns()
+            .iter()
+            .map(wide)
+            .collect::<std::result::Result<_, _>>()
+            .map_err(failed)?;
+        let batch = RecordBatch::try_from_iter(names.zip(columns)).map_err(failed)?;
+        let columns = Texts::of(&batch);
+        let mut texts = vec![Vec::new(); batch.num_columns()];
         for at in 0..batch.num_rows() {
-            let texts: Vec<Option<Vec<u8>>> = columns
-                .iter()
-                .zip(batch.columns())
-                .map(|(column, array)| match array.data_type() {
-                    _ if array.is_null(at) => None,
-                    // Shown in hex otherwise.
-                    DataType::Binary => Some(array.as_binary::<i32>().value(at).to_vec()),
-                    _ => Some(column.value(at).to_string().into_bytes()),
-                })
-                .collect();
-            row(&texts.iter().map(Option::as_deref).collect::<Vec<_>>());
+            let values = texts.iter_mut().enumerate().map(|(column, text)| {
+                text.clear();
+                columns.push(column, at, text).then_some(&text[..])
+            });
+            row(&values.collect::<Vec<_>>());
         }
         Ok(())
     })
+}
+
+/// A column in a type that encoders have a view of.
+fn wide(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+    match array.data_type() {
+        ty if is_viewed(ty) => Ok(Arc::clone(array)),
+        DataType::Float32 => arrow_cast::cast(array, &DataType::Float64),
+        _ => arrow_cast::cast(array, &DataType::Int64),
+    }
 }
 
 /// The sum of a column of integers; `None` where it has no value.

@@ -290,7 +290,7 @@ fn push_short_typed(
 }
 
 /// The text that [`push_common`] stopped at because it is long.
-fn long_text<'a>(column: usize, common: Common, row: &'a impl Row) -> Option<&'a [u8]> {
+fn long_text(column: usize, common: Common, row: &impl Row) -> Option<&[u8]> {
     if common != Common::Text {
         return None;
     }

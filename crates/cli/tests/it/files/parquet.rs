@@ -1,0 +1,351 @@
+use std::fs::File;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType};
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type};
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::record::Field;
+use parquet::schema::parser::parse_message_type;
+
+use super::failures;
+use crate::fixture::{Fixture, quoted, repository};
+
+fn open(fixture: &Fixture, name: &str) -> SerializedFileReader<File> {
+    SerializedFileReader::new(File::open(fixture.path(name)).unwrap()).unwrap()
+}
+
+/// The rows as the crate's own row reader has them, which shares nothing with the way by which inrush reads files back.
+fn rows(fixture: &Fixture, name: &str) -> Vec<Vec<Field>> {
+    let values = |row: parquet::record::Row| {
+        row.into_columns().into_iter().map(|(_, value)| value).collect()
+    };
+    open(fixture, name).get_row_iter(None).unwrap().map(|row| values(row.unwrap())).collect()
+}
+
+fn shown(fixture: &Fixture, name: &str) -> Vec<String> {
+    let line = |row: &Vec<Field>| row.iter().map(ToString::to_string).collect::<Vec<_>>().join("|");
+    rows(fixture, name).iter().map(line).collect()
+}
+
+fn load(fixture: &Fixture, args: &[&str]) {
+    fixture.load(&[args, &["--verify", "checksum"]].concat()).exits(0);
+}
+
+#[test]
+fn columns_have_the_types_that_their_values_have() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "in.csv",
+        "i,f,d9,d18,d38,b,day,t,z,doc,s\n\
+         -9223372036854775808,1e-05,1234567.89,123456789012345.678,12345678901234567890123456789.012345678,true,0001-01-01,1969-12-31 23:59:59.999999,2024-02-29T01:02:03+02:00,\"{\"\"a\"\": [1]}\",x\n\
+         9223372036854775807,-2.5,-0.01,-0.001,-0.000000001,false,9999-12-31,9999-12-31 23:59:59,0001-01-01 00:00Z,[],\"\"\n\
+         ,,,,,,,,,,\n",
+    );
+    let types =
+        ["--type", "d9=decimal(9,2)", "--type", "d18=decimal(18,3)", "--type", "d38=decimal(38,9)"];
+    load(&fixture, &[&["in.csv", "out.parquet"], &types[..]].concat());
+    let file = open(&fixture, "out.parquet");
+    let schema = file.metadata().file_metadata().schema_descr();
+    let logical: Vec<_> =
+        schema.columns().iter().map(|column| column.logical_type_ref().cloned()).collect();
+    assert_eq!(logical[2], Some(LogicalType::decimal(2, 9)));
+    assert_eq!(logical[9], Some(LogicalType::Json));
+    assert_eq!(logical[10], Some(LogicalType::String));
+    assert!(schema.columns().iter().all(|column| column.max_def_level() == 1));
+    let physical: Vec<String> =
+        schema.columns().iter().map(|column| column.physical_type().to_string()).collect();
+    assert_eq!(physical[..5], ["INT64", "DOUBLE", "INT32", "INT64", "FIXED_LEN_BYTE_ARRAY"]);
+    let rows = shown(&fixture, "out.parquet");
+    assert_eq!(
+        rows[0],
+        "-9223372036854775808|0.00001|1234567.89|123456789012345.678|12345678901234567890123456789.012345678|true|0001-01-01|1969-12-31 23:59:59.999999 +00:00|2024-02-28 23:02:03.000000 +00:00|\"{\"a\": [1]}\"|\"x\""
+    );
+    assert_eq!(
+        rows[1],
+        "9223372036854775807|-2.5E0|-0.01|-0.001|-0.000000001|false|9999-12-31|9999-12-31 23:59:59.000000 +00:00|0001-01-01 00:00:00.000000 +00:00|\"[]\"|\"\""
+    );
+    assert_eq!(rows[2], ["null"; 11].join("|"));
+}
+
+#[test]
+fn texts_and_bytes_stay_what_they_are() {
+    let fixture = Fixture::new();
+    let wide = "long ".repeat(30_000);
+    fixture.write(
+        "in.csv",
+        [
+            &b"text,bytes\n\"quote \"\" comma , newline\n\",\"\"\n\"\",\n,\xff\xfe\0\n\xf0\x9f\x98\x80 \0,NULL\n"[..],
+            wide.as_bytes(),
+            b",x\n",
+        ]
+        .concat(),
+    );
+    load(&fixture, &["in.csv", "parquet:out", "--type", "bytes=bytes"]);
+    let text = |text: &str| Field::Str(text.to_owned());
+    let bytes = |bytes: &[u8]| Field::Bytes(ByteArray::from(bytes.to_vec()));
+    assert_eq!(
+        rows(&fixture, "out"),
+        [
+            [text("quote \" comma , newline\n"), bytes(b"")],
+            [text(""), Field::Null],
+            [Field::Null, bytes(b"\xff\xfe\0")],
+            [text("\u{1f600} \0"), bytes(b"NULL")],
+            [text(&wide), bytes(b"x")],
+        ]
+    );
+}
+
+#[test]
+fn what_a_column_would_change_is_a_bad_row_or_another_type() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,n\n1,1\n2,007\n3,x\n");
+    // A guess is disproved before a row is lost.
+    fixture.write("late.csv", format!("id,n\n{}100001,007\n", many(100_000)));
+    load(&fixture, &["late.csv", "late.parquet"]);
+    assert_eq!(rows(&fixture, "late.parquet")[100_000][1], Field::Str("007".to_owned()));
+    for (ty, wrong) in [
+        ("integer", "'x' is not an integer"),
+        ("float", "'x' is not a number"),
+        ("decimal(4,2)", "'x' is not a decimal"),
+        ("boolean", "'007' is not a boolean"),
+        ("date", "'1' is not a date"),
+        ("timestamp", "'1' is not a timestamp"),
+        ("timestamptz", "'1' is not a timestamp with an offset"),
+        ("json", "'007' is not a JSON"),
+    ] {
+        let ty = format!("n={ty}");
+        fixture.refuses(&["in.csv", "out.parquet", "--type", &ty]).says(&["column n", wrong]);
+    }
+    fixture.write("fine.csv", "t\n2024-01-01 00:00:00.0000001\n");
+    let pinned = ["fine.csv", "out.parquet", "--type", "t=timestamp"];
+    fixture.refuses(&pinned).says(&["out of range", "to the microsecond"]);
+    fixture.write("wide.csv", "d\n12345678901234567890123456789012345678.9\n");
+    load(&fixture, &["wide.csv", "wide.parquet"]);
+    let digits = "\"12345678901234567890123456789012345678.9\"";
+    assert_eq!(shown(&fixture, "wide.parquet"), [digits]);
+}
+
+fn many(rows: u32) -> String {
+    (1..=rows).map(|n| format!("{n},{}\n", n % 1000)).collect()
+}
+
+#[test]
+fn one_bad_row_in_many_is_the_only_one_that_stays_out() {
+    let fixture = Fixture::new();
+    let rows = many(100_000).replace("\n77777,777\n", "\n77777,bad\n");
+    fixture.write("in.csv", format!("id,n\n{rows}"));
+    let args = ["in.csv", "out.parquet", "--type", "n=integer"];
+    fixture.refuses(&args).says(&["line 77778, column n: 'bad' is not an integer"]);
+    let some = [&args[..], &["--max-rejects", "1", "--verify", "checksum", "--json"]].concat();
+    let report = fixture.load(&some).exits(3).json();
+    assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&99_999.into(), &1.into()));
+    let found = self::rows(&fixture, "out.parquet");
+    assert_eq!(found.len(), 99_999);
+    assert_eq!(found[77_776], [Field::Long(77_778), Field::Long(778)]);
+}
+
+#[test]
+fn the_same_rows_are_the_same_file_however_many_threads_make_it() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", format!("id,n\n{}", many(50_000)));
+    let args = |name, encoders| ["in.csv", name, "--encoders", encoders, "--chunk-size", "64k"];
+    load(&fixture, &args("one.parquet", "1"));
+    load(&fixture, &args("four.parquet", "4"));
+    assert!(fixture.read("one.parquet") == fixture.read("four.parquet"));
+    let file = open(&fixture, "one.parquet");
+    assert!(file.num_row_groups() > 5);
+    let ids: Vec<Field> =
+        rows(&fixture, "one.parquet").into_iter().map(|row| row[0].clone()).collect();
+    assert!(ids.iter().zip(1..).all(|(id, n)| *id == Field::Long(n)));
+    // Statistics tell which row groups a query can leave out; a dictionary is for values that come again.
+    let first = file.metadata().row_group(0);
+    let statistics = first.column(0).statistics().unwrap();
+    assert_eq!(statistics.min_bytes_opt(), Some(&1_i64.to_le_bytes()[..]));
+    assert_eq!(statistics.null_count_opt(), Some(0));
+    assert!(first.column(0).dictionary_page_offset().is_none());
+    assert!(first.column(1).dictionary_page_offset().is_some());
+}
+
+#[test]
+fn row_groups_and_compression_as_they_were_asked_for() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", format!("id,n\n{}", many(20_000)));
+    for (word, compression) in [
+        ("none", Compression::UNCOMPRESSED),
+        ("snappy", Compression::SNAPPY),
+        ("zstd", Compression::ZSTD(Default::default())),
+        ("lz4", Compression::LZ4_RAW),
+        ("gzip", Compression::GZIP(Default::default())),
+        ("brotli", Compression::BROTLI(Default::default())),
+    ] {
+        let knob = format!("compression={word}");
+        let args = ["in.csv", "out.parquet", "--if-exists", "replace", "--set", &knob];
+        load(&fixture, &[&args[..], &["--set", "row_group_rows=7000"]].concat());
+        let file = open(&fixture, "out.parquet");
+        let groups = file.metadata().row_groups();
+        let counts: Vec<i64> = groups.iter().map(RowGroupMetaData::num_rows).collect();
+        assert_eq!(counts, [7000, 7000, 6000]);
+        let codec = groups[0].column(0).compression();
+        assert_eq!(std::mem::discriminant(&codec), std::mem::discriminant(&compression), "{word}");
+        assert_eq!(rows(&fixture, "out.parquet").len(), 20_000);
+    }
+    fixture
+        .misused(&["load", "in.csv", "x.parquet", "--set", "compression=zip"])
+        .says(&["compression"]);
+    fixture.misused(&["load", "in.csv", "x.parquet.gz"]).says(&["names no target"]);
+    fixture.misused(&["load", "in.csv", "parquet:x.gz"]).says(&["compressed inside"]);
+    fixture.misused(&["load", "in.csv", "x.parquet", "--index", "id"]).says(&["no indexes"]);
+}
+
+#[test]
+fn rows_are_added_behind_row_groups_that_stay_as_they_are() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n2,\n").write("more.csv", "name,id\nc,3\n");
+    load(&fixture, &["in.csv", "out.parquet", "--set", "compression=snappy"]);
+    let refused = fixture.refuses(&["more.csv", "out.parquet"]);
+    refused.says(&["out.parquet holds rows already", "--if-exists append"]);
+    load(&fixture, &["more.csv", "out.parquet", "--if-exists", "append"]);
+    assert_eq!(shown(&fixture, "out.parquet"), ["1|\"a\"", "2|null", "3|\"c\""]);
+    let file = open(&fixture, "out.parquet");
+    let codecs: Vec<_> =
+        file.metadata().row_groups().iter().map(|group| group.column(0).compression()).collect();
+    assert_eq!(codecs[0], Compression::SNAPPY);
+    assert_ne!(codecs[1], Compression::SNAPPY);
+    // The type that is there rules.
+    fixture.write("more.csv", "id,name\nx,y\n");
+    let append = ["more.csv", "out.parquet", "--if-exists", "append"];
+    fixture.refuses(&append).says(&["line 2, column id: 'x' is not an integer"]);
+    fixture.write("more.csv", "id,other\n1,y\n");
+    fixture.refuses(&append).says(&["other"]);
+    // A column that the source lacks is NULL.
+    fixture.write("more.csv", "name\nz\n");
+    load(&fixture, &append);
+    assert_eq!(shown(&fixture, "out.parquet")[3], "null|\"z\"");
+    load(&fixture, &["more.csv", "out.parquet", "--if-exists", "truncate"]);
+    assert_eq!(shown(&fixture, "out.parquet"), ["null|\"z\""]);
+    load(&fixture, &["more.csv", "out.parquet", "--if-exists", "replace"]);
+    assert_eq!(shown(&fixture, "out.parquet"), ["\"z\""]);
+    fixture
+        .refuses(&["more.csv", "out.parquet", "--if-exists", "fail"])
+        .says(&["is there already"]);
+}
+
+/// A file of another program's: narrow integers, a column that takes no NULL, and what it says of itself.
+fn theirs(fixture: &Fixture, schema: &str) {
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![
+        parquet::file::metadata::KeyValue::new("whose".to_owned(), "theirs".to_owned()),
+    ]));
+    let file = File::create(fixture.path("theirs.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build())).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&[7], None, None).unwrap();
+    column.close().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        let values = [ByteArray::from("seven")];
+        column.typed::<ByteArrayType>().write_batch(&values, Some(&[1]), None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn rows_are_added_to_files_of_other_programs() {
+    let fixture = Fixture::new();
+    theirs(
+        &fixture,
+        "message m { required int32 id (INTEGER(8,true)); optional binary s (STRING); }",
+    );
+    fixture.write("in.csv", "s,id\neight,8\n,-128\n");
+    let append = ["in.csv", "theirs.parquet", "--if-exists", "append"];
+    load(&fixture, &append);
+    assert_eq!(shown(&fixture, "theirs.parquet"), ["7|\"seven\"", "8|\"eight\"", "-128|null"]);
+    let file = open(&fixture, "theirs.parquet");
+    let about = file.metadata().file_metadata().key_value_metadata().unwrap();
+    assert_eq!(about[0].value.as_deref(), Some("theirs"));
+    for (value, wrong) in
+        [("128", "out of range for an integer of 8 bits"), ("", "NULL where none")]
+    {
+        fixture.write("in.csv", format!("s,id\nx,{value}\n"));
+        fixture.refuses(&append).says(&["column id", wrong]);
+    }
+    fixture.write("in.csv", "s\nx\n");
+    fixture.refuses(&append).says(&["id"]);
+    theirs(&fixture, "message m { required int32 id; optional binary s (ENUM); }");
+    fixture.write("in.csv", "s,id\nx,1\n");
+    load(&fixture, &append);
+    // Types that aren't written are refused, and no obstacle to a new file.
+    theirs(&fixture, "message m { required int32 id (TIME(MILLIS,true)); }");
+    fixture
+        .refuses(&append)
+        .says(&["column id of theirs.parquet is of type", "--if-exists replace"]);
+    load(&fixture, &["in.csv", "theirs.parquet", "--if-exists", "replace"]);
+}
+
+#[test]
+fn what_is_no_parquet_file_is_only_replaced() {
+    for content in [&b"id,name\n1,a\n"[..], b"PAR1 but no more PAR1", b"PAR1"] {
+        let fixture = Fixture::new();
+        fixture.write("in.csv", "id\n1\n").write("out.parquet", content);
+        for how in ["append", "truncate", "empty"] {
+            let run = fixture.refuses(&["in.csv", "out.parquet", "--if-exists", how]);
+            run.says(&["can't be read as a Parquet file", "--if-exists replace"]);
+        }
+        load(&fixture, &["in.csv", "out.parquet", "--if-exists", "replace"]);
+        assert_eq!(shown(&fixture, "out.parquet"), ["1"]);
+    }
+}
+
+#[test]
+fn a_header_alone_is_a_file_without_rows() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n").write("out.parquet", "");
+    load(&fixture, &["in.csv", "out.parquet", "--header", "yes"]);
+    let file = open(&fixture, "out.parquet");
+    assert_eq!((file.num_row_groups(), file.metadata().file_metadata().num_rows()), (0, 0));
+    fixture.write("in.csv", "id,name\n1,a\n");
+    // It has its columns, and rows may come.
+    load(&fixture, &["in.csv", "out.parquet"]);
+    assert_eq!(shown(&fixture, "out.parquet"), ["\"1\"|\"a\""]);
+}
+
+#[test]
+fn by_way_of_a_parquet_file_into_a_database_is_the_same_as_straight() {
+    let fixture = Fixture::new();
+    let weather = repository("examples/weather.csv.gz");
+    let weather = weather.to_str().unwrap();
+    let text = ["--null", "NA", "--table", "t"];
+    fixture.load(&[&[weather, "straight.db"], &text[..]].concat()).exits(0);
+    load(&fixture, &[&[weather, "between.parquet"], &text[..]].concat());
+    fixture.load(&["between.parquet", "around.db", "--table", "t"]).exits(0);
+    load(&fixture, &["between.parquet", "again.parquet"]);
+    // A moment comes back in another notation.
+    let table = |db: &str| {
+        let column = |(name, ty): (String, String)| match ty.as_str() {
+            "TIMESTAMP" => format!("datetime({})", quoted(&name)),
+            _ => format!("typeof({0}), {0}", quoted(&name)),
+        };
+        let columns: Vec<String> = fixture.columns(db, "t").into_iter().map(column).collect();
+        fixture.query(db, &format!("SELECT {} FROM t ORDER BY rowid", columns.join(", ")))
+    };
+    let straight = table("straight.db");
+    assert!(straight == table("around.db"));
+    assert_eq!(rows(&fixture, "between.parquet"), rows(&fixture, "again.parquet"));
+    assert_eq!(straight.len(), rows(&fixture, "between.parquet").len());
+}
+
+#[test]
+fn a_load_that_fails_or_is_killed_leaves_the_old_file() {
+    let fixture = Fixture::new();
+    fixture.write("old.csv", "id,name\n7,old\n");
+    fixture.load(&["old.csv", "old.parquet"]).exits(0);
+    let old = fixture.read("old.parquet");
+    failures::kill_loads(0x4, "parquet:out", "append", &old, &["--chunk-size", "16k"]);
+    failures::kill_loads(0x5, "parquet:out", "replace", b"no table", &["--chunk-size", "16k"]);
+    failures::stop_loads("parquet:out", &old);
+}

@@ -1,0 +1,113 @@
+use super::server::{STRATEGIES, for_each_server, rows};
+use crate::servers::Database as _;
+
+#[test]
+fn what_becomes_of_a_collection_that_is_there() {
+    for_each_server(|server| {
+        for strategy in STRATEGIES {
+            let by = ["--strategy", strategy, "--verify", "checksum"];
+            let load = |file: &'static str, more: &[&'static str]| {
+                server.load(&[&[file, "--table", "t"], more, &by].concat())
+            };
+            server.write("a.csv", "id,name\n1,a\n").write("b.csv", "id,size\n2,0.5\n");
+            load("a.csv", &["--if-exists", "replace"]).exits(0);
+            load("a.csv", &[]).exits(1).says(&["holds rows already"]).ends_with_nothing_changed();
+            load("a.csv", &["--if-exists", "fail"]).exits(1).ends_with_nothing_changed();
+            // Other columns are no trouble.
+            load("b.csv", &["--if-exists", "append"]).exits(0);
+            let mut fields = server.fields("t");
+            // Both loads may have been in the same second, and so be ordered by chance.
+            fields.sort();
+            assert_eq!(fields, rows![[1, "a"], [2, 0.5]]);
+            server.query("{\"createIndexes\": \"t\", \"indexes\": [{\"key\": {\"id\": 1}, \"name\": \"own\", \"unique\": true}]}");
+            load("b.csv", &["--if-exists", "truncate"]).exits(0);
+            assert_eq!(server.fields("t"), rows![[2, 0.5]]);
+            assert_eq!(server.query("{\"listIndexes\": \"t\"}").len(), 2);
+            // The index is kept, and refuses what it did before.
+            load("b.csv", &["--if-exists", "append"]).exits(1).says(&["line 2", "E11000"]);
+            load("a.csv", &["--if-exists", "replace"]).exits(0);
+            assert_eq!(server.query("{\"listIndexes\": \"t\"}").len(), 1);
+            assert_eq!(server.fields("t"), rows![[1, "a"]]);
+            assert_eq!(server.tables(), ["t"]);
+        }
+    });
+}
+
+#[test]
+fn an_empty_collection_takes_rows_and_keeps_its_indexes() {
+    for_each_server(|server| {
+        server.query("{\"create\": \"t\"}");
+        server.query(
+            "{\"createIndexes\": \"t\", \"indexes\": [{\"key\": {\"id\": 1}, \"name\": \"own\"}]}",
+        );
+        server.write("t.csv", "id\n1\n2\n");
+        server.load(&["t.csv"]).exits(0);
+        assert_eq!(server.fields("t"), rows![[1], [2]]);
+        assert_eq!(server.query("{\"listIndexes\": \"t\"}").len(), 2);
+    });
+}
+
+#[test]
+fn a_failed_load_into_a_collection_that_is_there_says_how_many_rows_stay() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n0,0\n");
+        server.load(&["t.csv"]).exits(0);
+        let rows: String = (1..3000).map(|n| format!("{n},{n}\n")).collect();
+        server.write("t.csv", format!("id,n\n{rows}3000,x\n"));
+        let load = ["t.csv", "--if-exists", "append", "--type", "n=integer", "--chunk-size", "1k"];
+        server
+            .plan(&load)
+            .exits(0)
+            .prints(&["committed on the way", "straight into the collection"]);
+        let run = server.load(&load).exits(1).says(&["t.csv: line 3001, column n"]);
+        let last = run.stderr.lines().last().unwrap().replace(',', "");
+        let stayed = server.count("t") - 1;
+        assert!(
+            stayed > 0 && last.contains(&format!("{stayed} rows")) && last.contains("stay"),
+            "{last}"
+        );
+        // A new one is all or nothing.
+        server.refuses(&["t.csv", "--table", "new", "--type", "n=integer", "--chunk-size", "1k"]);
+    });
+}
+
+#[test]
+fn names_that_no_collection_may_have() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        for name in ["a$b", "system.users", ".a", &"x".repeat(300)] {
+            server.misused(&["t.csv", "--table", name]).says(&["--table"]);
+        }
+        server.load(&["t.csv", "--table", "a b \u{e9}"]).exits(0);
+        assert_eq!(server.tables(), ["a b \u{e9}"]);
+        if server.name().starts_with("ferretdb") {
+            server.misused(&["t.csv", "--table", "a.b"]).says(&["FerretDB"]);
+        }
+    });
+}
+
+#[test]
+fn knobs_change_no_row() {
+    for_each_server(|server| {
+        let rows: String = (0..500).map(|n| format!("{n},name {n}\n")).collect();
+        server.write("t.csv", format!("id,name\n{rows}"));
+        for settings in [
+            &["--set", "documents_per_batch=1"][..],
+            &["--set", "documents_per_batch=7", "--set", "ordered=yes"],
+            &["--set", "write_concern=majority", "--set", "journal=yes"],
+            &["--lanes", "4", "--chunk-size", "1k"],
+            &["--encoders", "3", "--lanes", "2", "--chunk-size", "1k"],
+            &["--durability", "none"],
+            &["--durability", "process"],
+        ] {
+            let load =
+                ["t.csv", "--primary-key", "id", "--if-exists", "replace", "--verify", "checksum"];
+            let report = server.report(&[&load[..], settings].concat());
+            let wanted = if settings[1] == "none" { "false" } else { "true" };
+            assert_eq!(report["durability_read_back"]["j"], wanted, "{settings:?}");
+            let documents = server.documents("t");
+            assert_eq!(documents.len(), 500);
+            assert_eq!(documents[499], rows![[499, "name 499"]][0]);
+        }
+    });
+}

@@ -1,0 +1,131 @@
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
+
+use inrush::target::Console;
+
+use crate::fixture::Fixture;
+use crate::servers::{self, Database, Family, new_database};
+pub(crate) use crate::servers::{Rows, rows};
+
+pub(crate) type Server = servers::Server<Mongodb>;
+
+/// A database of the test's own, and files to load.
+pub(crate) struct Mongodb {
+    fixture: Fixture,
+    name: String,
+    /// Without a database.
+    base: String,
+    database: String,
+}
+
+impl Deref for Mongodb {
+    type Target = Fixture;
+
+    fn deref(&self) -> &Fixture {
+        &self.fixture
+    }
+}
+
+/// A connection to the database that the URL names.
+fn console(url: &str) -> Box<dyn Console> {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let (target, location) = inrush::target::find(url).unwrap();
+    target.console(&location, &NEVER).unwrap()
+}
+
+/// What a command answers.
+pub(crate) fn answer(url: &str, command: &str) -> Rows {
+    let mut rows = Rows::new();
+    let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
+    console(url)
+        .run(command, &mut |row| rows.push(row.iter().map(|value| value.map(text)).collect()))
+        .unwrap_or_else(|error| panic!("{command}: {error}"));
+    rows
+}
+
+impl Database for Mongodb {
+    const FAMILY: Family = Family {
+        name: "MongoDB",
+        schemes: &["mongodb://"],
+        example: "ferretdb-1.24=mongodb://127.0.0.1:27017/",
+    };
+
+    fn make(name: &str, url: &str) -> Self {
+        let base = url.trim_end_matches('/').to_owned();
+        let (name, database) = (name.to_owned(), new_database());
+        Self { fixture: Fixture::new(), name, base, database }
+    }
+
+    fn discard(&mut self, quietly: bool) {
+        if !quietly {
+            self.query("{\"dropDatabase\": 1}");
+        }
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn url(&self) -> String {
+        format!("{}/{}", self.base, self.database)
+    }
+
+    fn query(&self, command: &str) -> Rows {
+        answer(&self.url(), command)
+    }
+
+    fn tables(&self) -> Vec<String> {
+        let listed = self.query("{\"listCollections\": 1, \"nameOnly\": true}");
+        let mut names: Vec<String> =
+            listed.into_iter().filter_map(|row| row.into_iter().next()?).collect();
+        names.sort();
+        names
+    }
+
+    fn state(&self) -> servers::State {
+        let of = |name: String| {
+            let indexes = self.query(&format!("{{\"listIndexes\": \"{name}\"}}"));
+            let rows = self.query(&format!("{{\"find\": \"{name}\", \"sort\": {{\"_id\": 1}}}}"));
+            (name, (indexes, rows))
+        };
+        self.tables().into_iter().map(of).collect::<BTreeMap<_, _>>()
+    }
+
+    fn connections(&self) -> Vec<String> {
+        // FerretDB does not say.
+        Vec::new()
+    }
+
+    fn bring_rows(&self) -> Vec<String> {
+        let has_rows = |name: &String| self.count(name) > 0;
+        self.tables().into_iter().filter(has_rows).collect()
+    }
+}
+
+impl Mongodb {
+    /// Documents of a collection.
+    pub(crate) fn count(&self, collection: &str) -> i64 {
+        let rows = self.query(&format!("{{\"count\": \"{collection}\"}}"));
+        rows[0][0].as_ref().unwrap().parse().unwrap()
+    }
+
+    /// All documents, by their id; without it where it is one that was made.
+    pub(crate) fn documents(&self, collection: &str) -> Rows {
+        self.query(&format!("{{\"find\": \"{collection}\", \"sort\": {{\"_id\": 1}}}}"))
+    }
+
+    /// Fields of all documents but their ids.
+    pub(crate) fn fields(&self, collection: &str) -> Rows {
+        let mut rows = self.documents(collection);
+        rows.iter_mut().for_each(|row| drop(row.remove(0)));
+        rows
+    }
+}
+
+pub(crate) fn for_each_server(test: impl Fn(&Server)) {
+    servers::for_each_server(test);
+}
+
+/// Both ways to write.
+pub(crate) const STRATEGIES: [&str; 2] = ["mongodb/insert-many", "mongodb/insert-one"];

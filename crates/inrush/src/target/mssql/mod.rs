@@ -1,0 +1,125 @@
+//! SQL Server.
+//!
+//! ```text
+//! connect  URL, environment, instances   facts    what server, schema and table are
+//! link     the socket under the driver   types    column types: what each keeps
+//! session  one connection                encode   rows as values, and as literals
+//! value    what the driver reads         fit      what a load can do and promise
+//! blame    which row it was              load     the steps of a load; bulk, insert: ways through it
+//! ddl      SQL that names things
+//! console  a connection for statements that are no load's
+//! ```
+
+mod blame;
+mod bulk;
+mod connect;
+mod console;
+mod ddl;
+mod encode;
+mod facts;
+mod fit;
+mod insert;
+mod knobs;
+mod link;
+mod load;
+mod session;
+mod types;
+mod value;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::error::Result;
+use crate::plan::{Column, Plan, Request, TargetFacts};
+use crate::target::mssql::bulk::Bulk;
+use crate::target::mssql::insert::Insert;
+use crate::target::mssql::load::MssqlLoad;
+use crate::target::way::Way;
+use crate::target::{Console, Location, OwnDatabase, Strategy, Target};
+
+/// Best first; the plainest comes last, for what even that one can't do is what the user reads.
+static STRATEGIES: [&dyn Strategy; 3] = [
+    &Way {
+        id: "mssql/bulk",
+        about: "INSERT BULK: rows as the protocol has them (verified against the protocol, not against a server)",
+        knobs: &knobs::BULK,
+        fit: bulk::fit,
+        memory: fit::memory,
+        start: |plan, stop| MssqlLoad::start(&Bulk, plan, stop),
+    },
+    &Way {
+        id: "mssql/values",
+        about: "SQL text: INSERT INTO ... VALUES (...), (...) with up to 1000 rows a statement (verified against the protocol, not against a server)",
+        knobs: &knobs::STATEMENT,
+        fit: fit::fit,
+        memory: fit::memory,
+        start: |plan, stop| MssqlLoad::start(&Insert::Many, plan, stop),
+    },
+    &Way {
+        id: "mssql/row-sql",
+        about: "SQL text: one INSERT a row (verified against the protocol, not against a server)",
+        knobs: &knobs::ROW,
+        fit: fit::fit,
+        memory: fit::memory,
+        start: |plan, stop| MssqlLoad::start(&Insert::One, plan, stop),
+    },
+];
+
+/// Servers that speak TDS as SQL Server 2012 and later do.
+pub(super) struct Mssql;
+
+impl Target for Mssql {
+    fn name(&self) -> &'static str {
+        "mssql"
+    }
+
+    fn spelling(&self) -> &'static str {
+        "mssql://USER@HOST:PORT/DATABASE (or sqlserver://)"
+    }
+
+    fn claim(&self, text: &str) -> Option<Location> {
+        connect::claim(text)
+    }
+
+    fn strategies(&self) -> &'static [&'static dyn Strategy] {
+        &STRATEGIES
+    }
+
+    fn facts(
+        &self,
+        location: &Location,
+        table: &str,
+        request: &Request,
+        stop: &AtomicBool,
+    ) -> Result<TargetFacts> {
+        let place = Arc::new(connect::place(&location.secret)?);
+        let mut session = session::Session::open(&place, stop)?;
+        facts::gather(&mut session, table, request)
+    }
+
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>> {
+        let place = Arc::new(connect::place(&location.secret)?);
+        Ok(Box::new(console::MssqlConsole::open(&place, stop)?))
+    }
+
+    fn own_database(&self, name: &str) -> Option<OwnDatabase> {
+        Some(OwnDatabase {
+            // Everybody may enter this one.
+            enter: Some("master".to_owned()),
+            make: format!("CREATE DATABASE {name}"),
+            drop: format!("DROP DATABASE IF EXISTS {name}"),
+        })
+    }
+
+    fn nul_fault(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn spell(&self, column: &Column, plan: &Plan) -> String {
+        ddl::declared(column, plan)
+    }
+}
