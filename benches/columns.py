@@ -65,9 +65,9 @@ with dbapi.connect("{tcp}") as connection:
 import psycopg
 from pgpq import ArrowToPostgresBinaryEncoder
 encoder = ArrowToPostgresBinaryEncoder(file.schema_arrow)
-columns = ", ".join(f'"{{name}}" {{column.data_type.ddl()}}' for name, column in encoder.schema().columns)
 with psycopg.connect("{tcp}") as connection, connection.cursor() as cursor:
-    cursor.execute(f"CREATE TABLE b ({{columns}})")
+    cursor.execute("CREATE TABLE b (column_1 bigint, column_2 float8, column_3 float8, column_4 bigint, column_5 timestamp, "
+                   "column_6 bigint, column_7 bigint, column_8 text)")
     with cursor.copy("COPY b FROM STDIN WITH (FORMAT BINARY)") as copy:
         copy.write(encoder.write_header())
         for batch in file.iter_batches():
