@@ -9,6 +9,7 @@ mod delimited;
 mod json;
 #[cfg(test)]
 pub(crate) mod proof;
+#[cfg_attr(not(all(feature = "parquet", feature = "targets")), allow(dead_code))]
 mod row;
 mod text;
 
@@ -26,6 +27,7 @@ pub(crate) use columns::Texts;
 #[cfg(feature = "arrow")]
 pub(crate) use columns::{column_data, is_viewed};
 pub(crate) use json::{Json, inner};
+#[cfg_attr(not(feature = "targets"), allow(unused_imports))]
 pub(crate) use row::{Day, Moment, Row, Typed, has_whole_digits};
 
 /// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.

@@ -36,10 +36,6 @@ pub(crate) trait Row {
 }
 
 /// A value that isn't text.
-#[cfg_attr(
-    not(feature = "parquet"),
-    allow(dead_code, reason = "no input of this build has such values")
-)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Typed {
     /// True or false.
@@ -64,10 +60,6 @@ pub(crate) enum Typed {
 }
 
 /// A point in time.
-#[cfg_attr(
-    not(feature = "parquet"),
-    allow(dead_code, reason = "no input of this build has such values")
-)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     /// Since 1970-01-01 00:00:00.
