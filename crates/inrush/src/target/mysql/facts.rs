@@ -130,7 +130,7 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
     let mut facts = TableFacts { name, storage, ..TableFacts::default() };
 
     let rows = session.table(&format!(
-        "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT IS NOT NULL, EXTRA, COLLATION_NAME \
+        "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT IS NOT NULL, EXTRA, COLLATION_NAME, COLUMN_COMMENT \
          FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
         of("TABLE_NAME", "TABLE_SCHEMA")
     ))?;
@@ -140,7 +140,7 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
         let (name, spelled, charset) = (next(), next(), next());
         let (nullable, has_default, extra) =
             (next() == "YES", next() == "1", next().to_lowercase());
-        let collation = next();
+        let (collation, comment) = (next(), next());
         // Their values are the server's to compute.
         if ["generated", "virtual", "persistent", "stored"]
             .iter()
@@ -155,6 +155,9 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
         // Of the others only the server compares values.
         if ["enum", "set"].iter().any(|name| declared.starts_with(name)) {
             declared.push_str(&format!(" collate {collation}"));
+        }
+        if declared.starts_with("datetime") && comment == "UTC" {
+            declared.push_str(types::UTC);
         }
         let fills_itself = extra.contains("auto_increment") || declared.starts_with("timestamp");
         if !nullable && !has_default && !fills_itself {

@@ -15,6 +15,8 @@ pub(super) struct Declared<'a> {
     pub(super) charset: Option<String>,
     /// In lower case, where it is named.
     pub(super) collation: Option<String>,
+    /// The column's comment says that its moments are those of UTC.
+    pub(super) utc: bool,
 }
 
 impl<'a> Declared<'a> {
@@ -39,6 +41,7 @@ impl<'a> Declared<'a> {
             zerofill: words.contains(&"zerofill"),
             charset: after(&["character", "set"]).or_else(|| after(&["charset"])),
             collation: after(&["collate"]),
+            utc: after(&["comment"]).is_some_and(|comment| comment == "'utc'"),
         }
     }
 
@@ -111,7 +114,8 @@ pub(in crate::target::mysql) fn declared(text: &str) -> Type {
             Type::Decimal { precision, scale: numbers.1.unwrap_or(0) as u16 }
         }
         "date" => Type::Date,
-        "datetime" | "timestamp" => Type::Timestamp { zone: false },
+        "datetime" => Type::Timestamp { zone: declared.utc },
+        "timestamp" => Type::Timestamp { zone: false },
         "json" => Type::Json,
         "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => text_or_bytes,
         "time" | "enum" | "set" | "uuid" | "inet4" | "inet6" => Type::Text,
@@ -119,6 +123,9 @@ pub(in crate::target::mysql) fn declared(text: &str) -> Type {
         _ => Type::Bytes,
     }
 }
+
+/// Behind the type of a column whose moments are those of UTC.
+pub(in crate::target::mysql) const UTC: &str = " comment 'UTC'";
 
 /// The type of a column in a table that the load makes. `fractions`: the server keeps fractions of seconds. `key`: the column is
 /// part of a key, which takes 767 bytes at the worst, 191 characters of four.
@@ -132,8 +139,11 @@ pub(in crate::target::mysql) fn spell(ty: Type, fractions: bool, key: bool) -> S
         }
         Type::Boolean => "tinyint(1)".to_owned(),
         Type::Date => "date".to_owned(),
-        Type::Timestamp { .. } if fractions => "datetime(6)".to_owned(),
-        Type::Timestamp { .. } => "datetime".to_owned(),
+        Type::Timestamp { zone } => {
+            // The type keeps no zone; the comment tells the next load, and people, which one it is.
+            let (digits, zone) = (if fractions { "(6)" } else { "" }, if zone { UTC } else { "" });
+            format!("datetime{digits}{zone}")
+        }
         Type::Bytes if key => "varbinary(255)".to_owned(),
         Type::Bytes => "longblob".to_owned(),
         Type::Text | Type::Json | Type::Decimal { .. } if key => "varchar(191)".to_owned(),
@@ -161,6 +171,7 @@ mod tests {
             ("double unsigned", Type::Float),
             ("date", Type::Date),
             ("datetime(6)", Type::Timestamp { zone: false }),
+            ("datetime(6) comment 'UTC'", Type::Timestamp { zone: true }),
             ("timestamp /* mariadb-5.3 */", Type::Timestamp { zone: false }),
             ("varchar(20) character set latin1", Type::Text),
             ("varchar(20) character set binary", Type::Bytes),
@@ -204,6 +215,6 @@ mod tests {
         }
         assert_eq!(spell(Type::Decimal { precision: 66, scale: 2 }, true, false), "longtext");
         assert_eq!(spell(Type::Decimal { precision: 40, scale: 31 }, true, true), "varchar(191)");
-        assert_eq!(spell(Type::Timestamp { zone: true }, false, false), "datetime");
+        assert_eq!(spell(Type::Timestamp { zone: true }, false, false), "datetime comment 'UTC'");
     }
 }

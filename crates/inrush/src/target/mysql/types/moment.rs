@@ -50,8 +50,10 @@ fn takes_day(day: &[u8; 10], at_midnight: bool, modes: Modes) -> bool {
 pub(super) struct Moments {
     /// Digits of the seconds' fraction.
     pub(super) digits: u8,
-    /// Values carry an offset, and are stored in UTC.
+    /// Values carry an offset, and are stored in UTC...
     pub(super) utc: bool,
+    /// ... and each has to. Else one without is in UTC already: what others wrote into a table that is there.
+    pub(super) zoned: bool,
     /// TIMESTAMP, which counts seconds since 1970.
     pub(super) counts: bool,
 }
@@ -82,7 +84,7 @@ impl Moments {
     pub(super) fn keep_moment(&self, moment: Moment) -> Option<Exact> {
         let digits = self.digits.min(6);
         let (day, _) = moment.day()?;
-        let fits = moment.zone == self.utc
+        let fits = (moment.zone == self.utc || !moment.zone && !self.zoned)
             && moment.nanos.is_multiple_of(10_u32.pow(9 - u32::from(digits)))
             && (!self.counts || (1969..=2106).contains(&day.year));
         fits.then_some(Exact::Moment { moment, digits })
@@ -113,7 +115,8 @@ impl Moments {
         {
             return Ok(Kept::AsIs);
         }
-        let text = if self.utc {
+        let is_zoned = || self.zoned || scan::timestamp(value) == Some(Zone::Offset);
+        let text = if self.utc && is_zoned() {
             in_utc(value, wanted)?
         } else {
             self.local(value, strict, modes, wanted)?

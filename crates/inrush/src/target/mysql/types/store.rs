@@ -130,9 +130,10 @@ impl Store {
         modes: Modes,
     ) -> Result<Self, String> {
         let parsed = Declared::parse(declared);
-        let is_made = column.declared.is_none();
-        let utc = is_made && column.ty == Type::Timestamp { zone: true };
-        let kind = kind(&parsed, column.ty, utc)?;
+        let mut kind = kind(&parsed, column.ty)?;
+        if let Kind::Moment(moments) = &mut kind {
+            moments.zoned = column.declared.is_none();
+        }
         let store = Self {
             wanted: wanted(&kind, &parsed, declared).into(),
             kind,
@@ -157,7 +158,7 @@ impl Store {
             Type::Text | Type::Bytes => return None,
             Type::Json => Kind::Json,
             Type::Decimal { precision, scale } => Kind::Digits { precision, scale },
-            ty => kind(&Declared::parse(&declared::spell(ty, true, false)), ty, false).ok()?,
+            ty => kind(&Declared::parse(&declared::spell(ty, true, false)), ty).ok()?,
         };
         let wanted = format!("{ty}").into();
         Some(Self { kind, wanted, ..self.clone() })
@@ -302,7 +303,7 @@ fn keep_digits<'a>(
     }
 }
 
-fn kind(declared: &Declared<'_>, ty: Type, utc: bool) -> Result<Kind, String> {
+fn kind(declared: &Declared<'_>, ty: Type) -> Result<Kind, String> {
     let numbers = declared.numbers();
     let digits = numbers.0.unwrap_or(0) as u8;
     let integer = |bytes| {
@@ -335,7 +336,8 @@ fn kind(declared: &Declared<'_>, ty: Type, utc: bool) -> Result<Kind, String> {
         "bit" => Kind::Bit(Bits { bits: numbers.0.unwrap_or(1).clamp(1, 64) as u8 }),
         "date" => Kind::Date,
         name @ ("datetime" | "timestamp") => {
-            Kind::Moment(Moments { digits, utc, counts: name == "timestamp" })
+            let utc = declared.utc && ty == Type::Timestamp { zone: true };
+            Kind::Moment(Moments { digits, utc, zoned: true, counts: name == "timestamp" })
         }
         "time" => Kind::Time(Times { digits }),
         "year" if numbers.0 == Some(2) => {
