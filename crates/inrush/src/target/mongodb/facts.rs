@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::plan::{TableFacts, TargetFacts};
 use crate::target::mongodb::bson::{Document, Raw, Value};
-use crate::target::mongodb::client::{Failure, code};
+use crate::target::mongodb::client::{Failure, Reply, code};
 use crate::target::mongodb::session::Session;
 
 /// Among the settings: whether the server is FerretDB, and which.
 pub(super) const FERRET: &str = "ferretdb";
+/// What FerretDB keeps its documents in.
+pub(super) const BACKEND: &str = "ferretdb_backend";
+/// One of them.
+pub(super) const SQLITE: &str = "SQLite";
 /// Whether the server hands on what others keep, in shards.
 pub(super) const ROUTER: &str = "router";
 /// The server's protocol, by number.
@@ -43,6 +47,9 @@ pub(super) fn gather(session: &mut Session<'_>, collection: &str) -> Result<Targ
         check_name(session.database(), collection, ferret.is_some())?;
         engine(info.document())
     };
+    if settings.contains_key(FERRET) && is_on_sqlite(session) {
+        settings.insert(BACKEND.to_owned(), SQLITE.to_owned());
+    }
     let table = read_table(session, collection).map_err(|failure| session.explain(failure))?;
     Ok(TargetFacts {
         engine,
@@ -58,6 +65,16 @@ pub(super) fn gather(session: &mut Session<'_>, collection: &str) -> Result<Targ
 
 fn ferret(info: Raw<'_>) -> Option<&str> {
     info.text("ferretdbVersion").or_else(|| info.document("ferretdb")?.text("version"))
+}
+
+/// Whether FerretDB says that SQLite is behind it. Who may not ask is told no, and loses nothing but time.
+fn is_on_sqlite(session: &mut Session<'_>) -> bool {
+    let log = session.admin(Document::new().string("getLog", "startupWarnings"));
+    let says = |reply: &Reply| {
+        let lines = reply.document().get("log");
+        lines.is_some_and(|lines| memchr::memmem::find(lines.bytes, b" and SQLite ").is_some())
+    };
+    log.as_ref().is_ok_and(says)
 }
 
 /// The engine and its version, for people.

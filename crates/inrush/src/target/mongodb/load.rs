@@ -18,7 +18,7 @@ use crate::target::mongodb::client::Failure;
 use crate::target::mongodb::connect::{self, Place};
 use crate::target::mongodb::encode::{self, Common};
 use crate::target::mongodb::facts::{
-    self, CAPPED, FERRET, ID, PLAIN, ROUTER, TIME_SERIES, VIEW, WIRE_VERSION,
+    self, BACKEND, CAPPED, FERRET, ID, PLAIN, ROUTER, SQLITE, TIME_SERIES, VIEW, WIRE_VERSION,
 };
 use crate::target::mongodb::fields;
 use crate::target::mongodb::insert::{self, Concern, InsertLane, Shared};
@@ -347,10 +347,11 @@ impl<'a> MongoLoad<'a> {
     /// Waits until everything that was written is as safe as was promised: an update that finds nothing to do waits for all that
     /// came before it (<https://www.mongodb.com/docs/manual/reference/write-concern/>).
     fn settle(&mut self) -> Result<()> {
-        if !self.settles_at_the_end() {
+        // FerretDB waits for its database's log at each insert, whatever the concern, and would read the whole collection for the id.
+        let waits_always = self.plan.facts.target.settings.contains_key(FERRET);
+        if waits_always || !self.settles_at_the_end() {
             return Ok(());
         }
-        // An id that nobody has, alone: FerretDB would read the whole collection to look for anything else.
         let nobody = Document::new().string("_id", &format!("inrush_{}", unique::word()));
         let change = Document::new().document("$set", Document::new().int32("inrush", 1));
         let nothing = Document::new().document("q", nobody).document("u", change);
@@ -363,6 +364,10 @@ impl<'a> MongoLoad<'a> {
 
     /// Counts documents one by one: what the server keeps as their number may be wrong after a crash, and in shards.
     fn rows(&mut self) -> Result<u64> {
+        let settings = &self.plan.facts.target.settings;
+        if settings.get(BACKEND).is_some_and(|backend| backend == SQLITE) {
+            return self.cells();
+        }
         let count = Document::new().string("$count", "n");
         let command = Document::new()
             .string("aggregate", self.collection())
@@ -374,6 +379,15 @@ impl<'a> MongoLoad<'a> {
         });
         counted.map_err(|failure| self.session.explain(failure))?;
         Ok(rows)
+    }
+
+    /// The same on FerretDB over SQLite, which takes longer to unpack all documents, only to count them, than to store them. Its
+    /// statistics are no estimate: for each it counts the cells in the leaves of the table's tree (<https://sqlite.org/dbstat.html>).
+    fn cells(&mut self) -> Result<u64> {
+        let command = Document::new().string("collStats", self.collection());
+        let reply = self.session.command(command);
+        let reply = reply.map_err(|failure| self.session.explain(failure))?;
+        Ok(reply.document().number("count").and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0))
     }
 
     /// Sums over every loaded column of the collection as it is now.
