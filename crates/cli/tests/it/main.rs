@@ -15,6 +15,9 @@ mod proxy;
 /// Servers to load into, whichever they are.
 mod servers;
 
+/// What every target keeps.
+mod contract;
+
 /// Input that no load can go well with.
 mod bad_input;
 /// Targets that no load can go well with: locked, full, read-only.
@@ -56,6 +59,9 @@ mod rejects;
 /// What a bench has to show, as a page in a browser and otherwise.
 #[cfg(feature = "bench")]
 mod report;
+/// SQLite, as one target among others.
+#[cfg(feature = "sqlite")]
+mod sqlite;
 /// Every way to write and every setting: the same table, the promises that were asked for.
 mod strategies;
 /// What becomes of values, and never another value than was written.

@@ -7,6 +7,11 @@ use std::sync::atomic::AtomicBool;
 use inrush::target::find;
 
 use crate::fixture::{Fixture, repository};
+use crate::servers::Rows;
+pub(crate) use place::File;
+
+/// What the contract asks of it.
+mod place;
 
 /// Values: what the database has afterwards is what the file says.
 mod values;
@@ -24,9 +29,6 @@ mod failures;
 const STRATEGIES: [&str; 3] = ["duckdb/arrow", "duckdb/appender", "duckdb/prepared"];
 
 const VARIABLE: &str = "INRUSH_DUCKDB_LIB";
-
-/// Rows as text; `None` is NULL.
-type Rows = Vec<Vec<Option<String>>>;
 
 /// Where the library is, for this process and for those that it starts. Without one the tests are skipped, visibly.
 fn library() -> Option<PathBuf> {
@@ -48,7 +50,7 @@ fn library() -> Option<PathBuf> {
 }
 
 /// An empty directory, if there is a library to test with.
-pub(crate) fn fixture() -> Option<Fixture> {
+fn fixture() -> Option<Fixture> {
     library().map(|_| Fixture::new())
 }
 
@@ -68,7 +70,7 @@ fn rows(fixture: &Fixture, db: &str, sql: &str) -> Rows {
 
 /// Rows with `|` between their values, and `~` for NULL.
 #[track_caller]
-pub(crate) fn lines(fixture: &Fixture, db: &str, sql: &str) -> Vec<String> {
+fn lines(fixture: &Fixture, db: &str, sql: &str) -> Vec<String> {
     let value = |value: Option<String>| value.unwrap_or_else(|| "~".to_owned());
     let line = |row: Vec<Option<String>>| row.into_iter().map(value).collect::<Vec<_>>().join("|");
     rows(fixture, db, sql).into_iter().map(line).collect()

@@ -4,10 +4,15 @@ mod existing;
 mod failures;
 /// Parquet files: types, row groups, files of other programs.
 mod parquet;
+/// What the contract asks of them.
+mod place;
 /// What a value becomes, and that it comes back.
 mod values;
 
 use crate::fixture::Fixture;
+#[cfg(feature = "parquet")]
+pub(crate) use place::Parquet;
+pub(crate) use place::{Csv, JsonLines};
 
 /// The target in a test's directory, by its name's ending.
 const TARGETS: [&str; 2] = ["csv:out", "jsonl:out"];

@@ -18,7 +18,7 @@ fn open(fixture: &Fixture, name: &str) -> SerializedFileReader<File> {
 }
 
 /// The rows as the crate's own row reader has them, which shares nothing with the way by which inrush reads files back.
-fn rows(fixture: &Fixture, name: &str) -> Vec<Vec<Field>> {
+pub(super) fn rows(fixture: &Fixture, name: &str) -> Vec<Vec<Field>> {
     let values = |row: parquet::record::Row| {
         row.into_columns().into_iter().map(|(_, value)| value).collect()
     };

@@ -15,11 +15,15 @@ mod tables;
 /// Bad rows, and servers that refuse, cut, hang or lie.
 mod failures;
 
-/// The same contract against a server.
+/// What the contract asks of it.
+mod place;
+
+/// The same against a server.
 mod server;
 
 use crate::fixture::Fixture;
 use double::Double;
+pub(crate) use place::Server;
 use tds::Value;
 
 /// Every strategy of the target.

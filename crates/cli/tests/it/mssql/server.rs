@@ -6,7 +6,7 @@ use crate::fixture::Fixture;
 const VARIABLE: &str = "INRUSH_TEST_MSSQL";
 
 /// The server; none, and a word about it, where nobody has named any.
-fn named() -> Option<String> {
+pub(super) fn named() -> Option<String> {
     let url = std::env::var(VARIABLE).ok().filter(|url| !url.is_empty());
     if url.is_none() {
         eprintln!(

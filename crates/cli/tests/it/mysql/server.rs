@@ -29,7 +29,7 @@ pub(super) fn for_each_private_server(
 }
 
 /// A server, a database in it, and files to load.
-pub(super) type Server = servers::Server<MySql>;
+pub(crate) type Server = servers::Server<MySql>;
 
 /// A database on a server.
 pub(crate) struct MySql {

@@ -29,7 +29,7 @@ pub(super) fn for_each_private_server(
 }
 
 /// A server, a database in it, and files to load.
-pub(super) type Server = servers::Server<Postgres>;
+pub(crate) type Server = servers::Server<Postgres>;
 
 /// A database on a server.
 pub(crate) struct Postgres {

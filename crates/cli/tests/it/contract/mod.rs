@@ -1,0 +1,179 @@
+//! What every target keeps, whichever it is: the same tests over all of [`inrush::target::ALL`].
+//!
+//! A target brings a [`Place`], which says how a load reaches it and how a program that has no part in loading reads its rows, and a line
+//! in `over_every_target!`. What only it has, its own folder tests.
+
+use crate::fixture::{Fixture, Outcome};
+use crate::servers::{Rows, strategies};
+
+/// A file as RFC 4180 has it, and values that several programs spell in several ways.
+mod written;
+
+pub(crate) use written::records;
+
+/// Values: what is there afterwards is what the file says.
+mod values;
+
+/// Tables that are there, and files without rows.
+mod tables;
+
+/// Rows that are put aside, and loads that one of them ends.
+mod bad_rows;
+
+/// Loads that are killed or stopped.
+mod endings;
+
+/// A table of the real world, by way of a Parquet file.
+#[cfg(feature = "parquet")]
+mod flights;
+
+/// Where a load of a test goes, and the files that it reads.
+pub(crate) trait Place {
+    /// The target's name.
+    const TARGET: &'static str;
+
+    /// Strategies that are for other tables or files than most, with tests of their own.
+    const SPECIAL: &'static [&'static str] = &[];
+
+    /// Strategies that add no rows to those that are there, and say so.
+    const FRESH: &'static [&'static str] = &[];
+
+    /// Whether rows that a load added to those that were there go when it ends early. Else it has to say that they stay.
+    const UNDOES_APPENDS: bool = true;
+
+    /// Whether a table can have a key.
+    const HAS_KEYS: bool = true;
+
+    /// What a load has to say, besides, that adds rows to a table whose key is the column `id`.
+    const WITH_KEY: &'static [&'static str] = &[];
+
+    /// Runs the test in a new place on every server of the kind. Where none is to be had, says so.
+    fn for_each(test: impl Fn(&Self));
+
+    /// The directory that the command runs in.
+    fn files(&self) -> &Fixture;
+
+    /// The target as a user writes it.
+    fn url(&self) -> String;
+
+    /// The table's name.
+    fn table(&self) -> &str {
+        "t"
+    }
+
+    /// Its rows, in whatever order; the columns are all it has. `None` where there is no such table.
+    fn rows(&self, columns: &[&str]) -> Option<Rows>;
+}
+
+/// `inrush load` into the place's table.
+fn load<P: Place>(place: &P, args: &[&str]) -> Outcome {
+    place.files().load(&[args, &["--table", place.table(), &place.url()]].concat())
+}
+
+/// The same, which fails and leaves everything as it was.
+#[track_caller]
+fn refuses<P: Place>(place: &P, columns: &[&str], args: &[&str]) -> Outcome {
+    let before = place.rows(columns);
+    let run = place.files().leaves_all(|| load(place, args));
+    assert!(place.rows(columns) == before, "rows have changed: {run:?}");
+    assert_eq!(run.stdout, "", "a failed load has nothing to report");
+    run.exits(1).ends_with_nothing_changed()
+}
+
+/// The options by which each strategy is chosen; without one first, as most users do.
+fn ways<P: Place>() -> Vec<Vec<String>> {
+    let ids = strategies(P::TARGET).into_iter().filter(|id| !P::SPECIAL.contains(&id.as_str()));
+    let chosen =
+        |id: String| ["--strategy", &id, "--durability", "none"].map(str::to_owned).to_vec();
+    std::iter::once(Vec::new()).chain(ids.map(chosen)).collect()
+}
+
+/// Runs the test by every strategy, in a new place each time.
+fn by_every_strategy<P: Place>(test: impl Fn(&P, &[&str])) {
+    for way in ways::<P>() {
+        println!("{way:?}");
+        let way: Vec<&str> = way.iter().map(String::as_str).collect();
+        P::for_each(|place| test(place, &way));
+    }
+}
+
+/// `--if-exists append`, with the strategy if it can.
+fn adding<'w, P: Place>(way: &[&'w str]) -> Vec<&'w str> {
+    let can = !way.iter().any(|word| P::FRESH.contains(word));
+    [if can { way } else { &[] }, &["--if-exists", "append"]].concat()
+}
+
+#[track_caller]
+fn sorted(mut rows: Rows) -> Rows {
+    rows.sort();
+    rows
+}
+
+/// The rows, in order; there has to be a table.
+#[track_caller]
+fn all_of<P: Place>(place: &P, columns: &[&str]) -> Rows {
+    sorted(place.rows(columns).expect("a table"))
+}
+
+macro_rules! over_every_target {
+    ($cases:tt $($(#[$meta:meta])* $name:ident: $place:ty,)*) => {
+        $($(#[$meta])* mod $name { over_one_target! { $place, $cases } })*
+
+        /// Their names.
+        const TARGETS: &[&str] = &[$($(#[$meta])* <$place as Place>::TARGET),*];
+    };
+}
+
+macro_rules! over_one_target {
+    ($place:ty, { $($(#[$meta:meta])* $part:ident::$case:ident,)* }) => {
+        $($(#[$meta])* #[test] fn $case() { $crate::contract::$part::$case::<$place>(); })*
+    };
+}
+
+over_every_target! {
+    {
+        values::come_back_in_their_types,
+        values::null_is_not_the_empty_string,
+        values::texts_come_back,
+        values::lines_may_end_in_two_bytes,
+        values::wide_rows_and_long_values_come_back,
+        values::numbers_that_look_like_text_stay_as_written,
+        tables::are_added_to_emptied_or_replaced_as_was_asked,
+        tables::a_plan_touches_nothing,
+        tables::a_header_alone_is_a_table_without_rows,
+        tables::an_empty_file_is_an_error,
+        tables::a_report_adds_up,
+        bad_rows::one_in_a_hundred_thousand,
+        bad_rows::go_aside_as_they_are_written,
+        bad_rows::a_key_that_is_there_is_one,
+        endings::a_killed_load_leaves_the_table_as_it_was,
+        endings::a_load_that_is_stopped_leaves_the_table_as_it_was,
+        #[cfg(feature = "parquet")]
+        flights::come_back_by_way_of_parquet,
+    }
+    #[cfg(feature = "sqlite")]
+    sqlite: crate::sqlite::File,
+    #[cfg(feature = "mysql")]
+    mysql: crate::mysql::server::Server,
+    #[cfg(feature = "postgres")]
+    postgres: crate::postgres::server::Server,
+    #[cfg(feature = "mongodb")]
+    mongodb: crate::mongodb::server::Server,
+    #[cfg(feature = "duckdb")]
+    duckdb: crate::duckdb::File,
+    #[cfg(feature = "mssql")]
+    mssql: crate::mssql::Server,
+    #[cfg(feature = "files")]
+    csv: crate::files::Csv,
+    #[cfg(feature = "files")]
+    jsonl: crate::files::JsonLines,
+    #[cfg(all(feature = "files", feature = "parquet"))]
+    parquet: crate::files::Parquet,
+}
+
+#[test]
+fn no_target_is_left_out() {
+    for target in inrush::target::ALL {
+        assert!(TARGETS.contains(&target.name()), "{}", target.name());
+    }
+}

@@ -1,0 +1,130 @@
+use super::written::records;
+use super::{Place, adding, all_of, by_every_strategy, load, refuses};
+
+const COLUMNS: [&str; 2] = ["id", "name"];
+
+pub(super) fn are_added_to_emptied_or_replaced_as_was_asked<P: Place>() {
+    by_every_strategy::<P>(|place, way| {
+        let files = place.files();
+        files.write("old.csv", "id,name\n1,old\n").write("new.csv", "name,id\nnew,2\n,3\n");
+        let run = |how: &str| load(place, &[&["new.csv", "--if-exists", how], way].concat());
+        let is = |rows: &str| assert_eq!(all_of(place, &COLUMNS), records(rows), "{way:?}");
+        load(place, &["old.csv"]).exits(0);
+        for how in ["empty", "fail"] {
+            let args = [&["new.csv", "--if-exists", how], way].concat();
+            refuses(place, &COLUMNS, &args).says(&[place.table()]);
+        }
+        is("1,old\n");
+        // Columns are found by their names.
+        load(place, &[&["new.csv"], &adding::<P>(way)[..]].concat()).exits(0);
+        is("1,old\n2,new\n3,\n");
+        run("truncate").exits(0);
+        is("2,new\n3,\n");
+        files.write("new.csv", "id,name\n4,four\n");
+        run("replace").exits(0);
+        is("4,four\n");
+    });
+}
+
+pub(super) fn a_plan_touches_nothing<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("in.csv", "id,name\n1,a\n");
+        let plan = |more: &[&str]| {
+            let args = ["plan", "in.csv", "--table", place.table(), &place.url()];
+            files.leaves_all(|| files.inrush(&[&args, more].concat())).exits(0);
+        };
+        plan(&[]);
+        assert_eq!(place.rows(&COLUMNS), None);
+        load(place, &["in.csv"]).exits(0);
+        let before = all_of(place, &COLUMNS);
+        plan(&["--if-exists", "replace"]);
+        plan(&["--if-exists", "append", "--json"]);
+        assert_eq!(all_of(place, &COLUMNS), before);
+    });
+}
+
+pub(super) fn a_header_alone_is_a_table_without_rows<P: Place>() {
+    by_every_strategy::<P>(|place, way| {
+        place.files().write("in.csv", "id,name\n").write("one.csv", "id,name\n1,a\n");
+        let report = load(place, &[&["in.csv", "--json"], way].concat()).exits(0).json();
+        assert_eq!((&report["rows_read"], &report["rows_loaded"]), (&0.into(), &0.into()));
+        assert_eq!(report["verify"]["ok"], true);
+        assert_eq!(all_of(place, &COLUMNS), records(""));
+        load(place, &[&["one.csv"], way].concat()).exits(0);
+        assert_eq!(all_of(place, &COLUMNS), records("1,a\n"));
+    });
+}
+
+pub(super) fn an_empty_file_is_an_error<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", "");
+        refuses(place, &COLUMNS, &["in.csv"]).says(&["in.csv is empty"]);
+        refuses(place, &COLUMNS, &["none.csv"]).says(&["none.csv"]);
+        assert_eq!(place.rows(&COLUMNS), None);
+    });
+}
+
+pub(super) fn a_report_adds_up<P: Place>() {
+    const KEYS: [&str; 14] = [
+        "version",
+        "plan",
+        "rows_read",
+        "rows_loaded",
+        "rows_rejected",
+        "rows_skipped",
+        "bytes_read",
+        "seconds",
+        "rows_per_second",
+        "mb_per_second",
+        "stages",
+        "verify",
+        "durability_read_back",
+        "warnings",
+    ];
+    const PLANNED: [&str; 13] = [
+        "source",
+        "target",
+        "table",
+        "strategy",
+        "knobs",
+        "columns",
+        "dialect",
+        "durability",
+        "lanes",
+        "encoders",
+        "chunk_bytes",
+        "memory_ceiling_bytes",
+        "reasons",
+    ];
+    by_every_strategy::<P>(|place, way| {
+        let text = "id,name\n1,a\nx,b\n3,c\n";
+        place.files().write("in.csv", text);
+        for how in ["count", "checksum"] {
+            let more = ["--type", "id=integer", "--max-rejects", "1", "--if-exists", "replace"];
+            let args = [&["in.csv", "--json", "--verify", how], &more[..], way].concat();
+            let report = load(place, &args).exits(3).json();
+            let count = |name: &str| report[name].as_u64().unwrap();
+            assert_eq!(count("rows_read"), 3);
+            assert_eq!((count("rows_loaded"), count("rows_rejected")), (2, 1));
+            // Without the header.
+            assert_eq!(count("bytes_read"), text.len() as u64 - 8);
+            assert_eq!(
+                (&report["verify"]["method"], &report["verify"]["ok"]),
+                (&how.into(), &true.into())
+            );
+            KEYS.iter().for_each(|key| assert!(report.get(key).is_some(), "no {key}"));
+            PLANNED.iter().for_each(|key| assert!(report["plan"].get(key).is_some(), "no {key}"));
+            for key in ["total", "load", "index", "durable", "verify"] {
+                assert!(report["seconds"][key].as_f64().is_some_and(|s| s >= 0.0), "{key}");
+            }
+            assert_eq!(report["plan"]["table"], place.table());
+            let chosen = report["plan"]["strategy"].as_str().unwrap();
+            assert_eq!(chosen.split_once('/').unwrap().0, P::TARGET);
+            if let ["--strategy", asked, ..] = way {
+                assert_eq!(chosen, *asked);
+            }
+        }
+        assert_eq!(all_of(place, &COLUMNS), records("1,a\n3,c\n"));
+    });
+}

@@ -1,0 +1,147 @@
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use inrush::target::find;
+
+use super::double::{Column, Double};
+use super::server::named;
+use super::tds::Value;
+use crate::contract::Place;
+use crate::fixture::Fixture;
+use crate::servers::Rows;
+
+/// A double, or the server that `INRUSH_TEST_MSSQL` names, and a table of the test's own.
+pub(crate) struct Server {
+    files: Fixture,
+    end: End,
+}
+
+enum End {
+    Double(Double),
+    Real { url: String, table: String },
+}
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+impl Place for Server {
+    const TARGET: &'static str = "mssql";
+
+    fn for_each(test: impl Fn(&Self)) {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        test(&Self { files: Fixture::new(), end: End::Double(Double::start()) });
+        if let Some(url) = named() {
+            let table =
+                format!("inrush_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+            test(&Self { files: Fixture::new(), end: End::Real { url, table } });
+        }
+    }
+
+    fn files(&self) -> &Fixture {
+        &self.files
+    }
+
+    fn url(&self) -> String {
+        match &self.end {
+            End::Double(double) => double.url(),
+            End::Real { url, .. } => url.clone(),
+        }
+    }
+
+    fn table(&self) -> &str {
+        match &self.end {
+            End::Double(_) => "t",
+            End::Real { table, .. } => table,
+        }
+    }
+
+    fn rows(&self, columns: &[&str]) -> Option<Rows> {
+        match &self.end {
+            End::Double(double) => {
+                let state = double.state();
+                let table = state.table.as_ref()?;
+                let names: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
+                assert_eq!(names, columns);
+                let shown = |row: &Vec<Value>| {
+                    row.iter()
+                        .zip(&table.columns)
+                        .map(|(value, column)| text(value, column))
+                        .collect()
+                };
+                Some(table.rows.iter().map(shown).collect())
+            }
+            End::Real { url, table } => {
+                let (target, location) = find(url).unwrap();
+                let mut console = target.console(&location, &GO_ON).unwrap();
+                console.value(&format!("SELECT OBJECT_ID(N'{table}')")).unwrap()?;
+                let columns: Vec<String> = columns.iter().map(|name| format!("[{name}]")).collect();
+                let sql = format!("SELECT {} FROM [{table}]", columns.join(", "));
+                let mut rows = Rows::new();
+                let text =
+                    |value: &Option<&[u8]>| value.map(|it| String::from_utf8(it.to_vec()).unwrap());
+                console.query(&sql, &mut |row| rows.push(row.iter().map(text).collect())).unwrap();
+                Some(rows)
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let End::Real { url, table } = &self.end {
+            let (target, location) = find(url).unwrap();
+            let drop = format!("DROP TABLE IF EXISTS [{table}]");
+            let done = target.console(&location, &GO_ON).and_then(|mut it| it.execute(&drop));
+            assert!(done.is_ok() || std::thread::panicking(), "{drop} failed");
+        }
+    }
+}
+
+/// A value of the types that a load makes columns of, as ISO 8601 and JSON write it.
+fn text(value: &Value, column: &Column) -> Option<String> {
+    let scale = || {
+        let inner = column.ty.trim_end_matches(')').rsplit(['(', ',']).next();
+        inner.unwrap().trim().parse::<usize>().expect("a scale")
+    };
+    Some(match value {
+        Value::Null => return None,
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Decimal(units) => {
+            let (sign, units) = (if *units < 0 { "-" } else { "" }, units.unsigned_abs());
+            let digits = format!("{units:0>width$}", width = scale() + 1);
+            let (whole, fraction) = digits.split_at(digits.len() - scale());
+            format!("{sign}{whole}.{fraction}")
+        }
+        Value::Text(text) => text.clone(),
+        Value::Date(days) => date(*days),
+        Value::Moment(days, units) => format!("{} {}", date(*days), clock(*units, scale())),
+        Value::Offset(days, units, _) => format!("{} {}Z", date(*days), clock(*units, scale())),
+        other => panic!("no load makes a column for {other:?}"),
+    })
+}
+
+/// A day, from those since 0001-01-01. Years are counted from March, so that the day which some have is their last.
+fn date(days: i64) -> String {
+    let from_march = days + 306;
+    let (era, day) = (from_march / 146_097, from_march % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (more, month) = if month < 10 { (0, month + 3) } else { (1, month - 9) };
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year + more)
+}
+
+#[test]
+fn a_day_is_shown_as_it_is_counted() {
+    for day in ["0001-01-01", "1900-02-28", "1900-03-01", "2000-02-29", "2024-12-31", "9999-12-31"]
+    {
+        assert_eq!(date(super::double::days(day)), day);
+    }
+}
+
+fn clock(units: u64, scale: usize) -> String {
+    let second = 10_u64.pow(scale as u32);
+    let (all, fraction) = (units / second, units % second);
+    let (minutes, seconds) = (all / 60, all % 60);
+    format!("{:02}:{:02}:{seconds:02}.{fraction:0>scale$}", minutes / 60, minutes % 60)
+}

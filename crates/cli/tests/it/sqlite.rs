@@ -1,0 +1,47 @@
+use rusqlite::types::Value;
+
+use crate::contract::Place;
+use crate::fixture::{Fixture, quoted};
+use crate::servers::Rows;
+
+/// A database in a directory of the test's own.
+pub(crate) struct File(Fixture);
+
+const NAME: &str = "t.db";
+
+impl Place for File {
+    const TARGET: &'static str = "sqlite";
+    const FRESH: &'static [&'static str] = &["sqlite/pages"];
+
+    fn for_each(test: impl Fn(&Self)) {
+        test(&Self(Fixture::new()));
+    }
+
+    fn files(&self) -> &Fixture {
+        &self.0
+    }
+
+    fn url(&self) -> String {
+        NAME.to_owned()
+    }
+
+    fn rows(&self, columns: &[&str]) -> Option<Rows> {
+        let is_there = self.0.path(NAME).exists() && !self.0.columns(NAME, self.table()).is_empty();
+        is_there.then(|| {
+            let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+            let sql = format!("SELECT {} FROM {}", columns.join(", "), quoted(self.table()));
+            let rows = self.0.query(NAME, &sql).into_iter();
+            rows.map(|row| row.into_iter().map(text).collect()).collect()
+        })
+    }
+}
+
+fn text(value: Value) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text,
+        Value::Blob(bytes) => format!("{bytes:?}"),
+    })
+}
