@@ -31,9 +31,12 @@ WITH_SERVERS := cargo run --quiet --locked -p inrush --example servers --
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
 
-# nextest comes last, so that the output ends with its summary.
+# Tests and their servers keep their files in memory, where there is room for some gigabytes: nobody is to wait for a disk.
+test: export TMPDIR := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk -v dir="$${TMPDIR:-/tmp}" '$$1 > 6e6 { dir = "/dev/shm" } END { print dir }')
+
+# nextest comes last, so that the output ends with its summary. Many tests wait for a server, so there is one more than processors.
 test: deps fmt lint doc doctest bench-smoke ## the one check: everything below up to doctest, bench-smoke, then all tests
-	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked
+	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked --test-threads $$(($$(nproc) + 1))
 
 test-all-servers: deps ## the tests against servers, with all versions of MySQL, MariaDB, PostgreSQL and FerretDB
 	@scripts/servers.sh $(ALL_SERVERS)
