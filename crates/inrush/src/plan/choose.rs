@@ -136,7 +136,8 @@ pub fn choose(
         parcels,
         memory_ceiling_bytes: parcels as u64 * parcel_bytes
             + memory.fixed_bytes
-            + facts.source.memory_bytes,
+            + facts.source.memory_bytes
+            + facts.source.chunks_ahead as u64 * chunk_bytes as u64 * 2,
         reasons,
         hints,
     })
@@ -509,6 +510,7 @@ mod tests {
                 seekable: true,
                 repeats: Default::default(),
                 memory_bytes: 0,
+                chunks_ahead: 0,
                 parquet: None,
             },
             target: TargetFacts {

@@ -36,6 +36,8 @@ pub struct SourceFacts {
     pub repeats: Arc<Repeats>,
     /// What reading it takes in memory besides chunks.
     pub memory_bytes: u64,
+    /// Chunks that reading it keeps before they are on their way.
+    pub chunks_ahead: usize,
     /// The inputs, where all are Parquet files of the same columns in the same order, none of them taken apart: what an engine may
     /// read by itself.
     pub parquet: Option<Vec<PathBuf>>,

@@ -212,6 +212,7 @@ impl Source {
             seekable,
             repeats: Arc::default(),
             memory_bytes: 0,
+            chunks_ahead: 0,
             parquet: None,
         };
         Ok((source, facts))

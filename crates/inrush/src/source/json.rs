@@ -212,6 +212,7 @@ impl Source {
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
             repeats: Arc::default(),
             memory_bytes: 0,
+            chunks_ahead: 0,
             parquet: None,
         };
         Ok((source, facts))

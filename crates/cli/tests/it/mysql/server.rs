@@ -275,6 +275,9 @@ fn rows_of(xml: &str) -> Rows {
     let value = |field: &str| {
         let (_name, value) = field.split_once('"').unwrap();
         let text = value.strip_prefix('>')?.split("</field>").next().unwrap();
+        if !text.contains('&') {
+            return Some(text.to_owned());
+        }
         let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
         Some(plain.replace("&amp;", "&"))
     };

@@ -104,11 +104,12 @@ impl Source {
         });
         let fields: Vec<FieldFacts> = fields.collect();
         let memory = |table: &Table| match &table.store {
-            Store::Parquet(footer) => footer.memory(),
+            Store::Parquet(footer) => footer.memory_bytes,
             Store::IpcFile | Store::IpcStream => 0,
         };
         let mut reasons = vec!["columns and types are those of the source's own schema".to_owned()];
-        if tables.iter().any(|table| !matches!(table.store, Store::Parquet(_))) {
+        let is_parquet = |table: &Table| matches!(table.store, Store::Parquet(_));
+        if !tables.iter().all(is_parquet) {
             reasons.push("each of the source's record batches is in memory as a whole".to_owned());
         }
         let facts = SourceFacts {
@@ -120,6 +121,7 @@ impl Source {
             seekable: inputs.iter().all(|input| input.bytes_stored.is_some()),
             repeats: Arc::default(),
             memory_bytes: tables.iter().map(memory).max().unwrap_or(0),
+            chunks_ahead: if tables.iter().any(is_parquet) { parquet::CHUNKS_AHEAD } else { 0 },
             parquet: parquet_files(&inputs, &tables, &orders).filter(|_| !request.flatten),
         };
         let source = Source {

@@ -16,8 +16,10 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::LogicalType;
+use parquet::column::page::PageReader as _;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::plan::Type;
 use crate::source::columns::reading::{Reading, Way, readings};
@@ -26,26 +28,39 @@ use crate::source::columns::{Batch, Failure, Take};
 /// Batches that a thread may be ahead.
 const AHEAD: usize = 2;
 
+/// Batches in memory before they are on their way: those ahead, one that the threads make, and one that is put together.
+pub(super) const CHUNKS_AHEAD: usize = AHEAD + 2;
+
 /// Threads that read columns; what comes after them is more work.
 const THREADS_MAX: usize = 4;
 
-/// What a page takes that has been read, beside its dictionary, at most as writers make them.
-const PAGE_BYTES: u64 = 2 << 20;
+/// What a dictionary takes at most, as writers make them.
+const DICTIONARY_BYTES: u64 = 1 << 20;
 
 /// What a file says of itself.
 #[derive(Clone, Debug)]
-pub(super) struct Footer(ArrowReaderMetadata);
+pub(super) struct Footer {
+    metadata: ArrowReaderMetadata,
+    /// What reading takes in memory besides batches.
+    pub(super) memory_bytes: u64,
+}
 
 impl Footer {
     pub(super) fn read(file: &File) -> Result<Self, ParquetError> {
         // The file's own types say enough, and have fewer forms than those of the program that wrote it.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        ArrowReaderMetadata::load(file, options).map(Self)
+        let metadata = ArrowReaderMetadata::load(file, options)?;
+        let groups = metadata.metadata().row_groups().iter();
+        let memory_bytes = match groups.max_by_key(|group| group.total_byte_size()) {
+            Some(group) => pages_bytes(Arc::new(file.try_clone()?), group),
+            None => 0,
+        };
+        Ok(Self { metadata, memory_bytes })
     }
 
     pub(super) fn readings(&self, flatten: bool) -> Vec<Reading> {
-        let mut readings = readings(self.0.schema(), flatten);
-        let roots = self.0.parquet_schema().root_schema().get_fields();
+        let mut readings = readings(self.metadata.schema(), flatten);
+        let roots = self.metadata.parquet_schema().root_schema().get_fields();
         for reading in &mut readings {
             if let [root] = *reading.path {
                 match roots[root].get_basic_info().logical_type_ref() {
@@ -59,20 +74,7 @@ impl Footer {
     }
 
     fn groups(&self) -> usize {
-        self.0.metadata().num_row_groups()
-    }
-
-    /// What reading takes in memory: a page and a dictionary of each column.
-    pub(super) fn memory(&self) -> u64 {
-        let groups = self.0.metadata().row_groups().iter();
-        let columns = |group: &RowGroupMetaData| {
-            group
-                .columns()
-                .iter()
-                .map(|column| column.uncompressed_size().unsigned_abs().min(PAGE_BYTES))
-                .sum()
-        };
-        groups.map(columns).max().unwrap_or(0)
+        self.metadata.metadata().num_row_groups()
     }
 
     /// Reads all rows, a batch of about `batch_bytes` at a time.
@@ -105,10 +107,14 @@ impl Footer {
     }
 
     fn group(&self, at: usize, readings: &[Reading], batch_bytes: usize) -> Group {
-        let group = self.0.metadata().row_group(at);
+        let group = self.metadata.metadata().row_group(at);
         let rows = group.num_rows().unsigned_abs();
         let stored = group.total_byte_size().unsigned_abs() / rows.max(1);
-        let held: u64 = readings.iter().map(Reading::width).sum();
+        // A dictionary makes texts small in the file, and writers of late say how long they are.
+        let texts =
+            group.columns().iter().filter_map(ColumnChunkMetaData::unencoded_byte_array_data_bytes);
+        let texts = texts.sum::<i64>().unsigned_abs() / rows.max(1);
+        let held = texts + readings.iter().map(Reading::width).sum::<u64>();
         let batch_rows = (batch_bytes as u64 / stored.max(held).max(1)).clamp(1, 1 << 16);
         Group { rows, batch_rows, bytes: group.compressed_size().unsigned_abs() }
     }
@@ -116,8 +122,8 @@ impl Footer {
     /// The columns, shared so that all threads have about as much to do.
     fn shares(&self, readings: &[Reading]) -> Vec<Vec<usize>> {
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        let metadata = self.0.metadata();
-        let schema = self.0.parquet_schema();
+        let metadata = self.metadata.metadata();
+        let schema = self.metadata.parquet_schema();
         let mut work = vec![0; schema.root_schema().get_fields().len()];
         for (leaf, _) in schema.columns().iter().enumerate() {
             let bytes = |group: &RowGroupMetaData| {
@@ -155,12 +161,12 @@ impl Footer {
         groups: &[Group],
         to: &Sender<Part>,
     ) -> Result<(), Failure> {
-        let mask = ProjectionMask::roots(self.0.parquet_schema(), share.iter().copied());
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), share.iter().copied());
         for (at, group) in groups.iter().enumerate() {
             // Its own descriptor: those that are copies of one share a position.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
                 File::open(path)?,
-                self.0.clone(),
+                self.metadata.clone(),
             )
             .with_row_groups(vec![at])
             .with_projection(mask.clone())
@@ -217,6 +223,33 @@ impl Footer {
     }
 }
 
+/// What a page of each of the group's columns takes, packed and unpacked, and a dictionary: some writers make one page of all
+/// values. Columns whose pages are not what they should be are told when they are read.
+fn pages_bytes(file: Arc<File>, group: &RowGroupMetaData) -> u64 {
+    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+    let of = |column: &ColumnChunkMetaData| {
+        let (packed, unpacked) = (column.compressed_size(), column.uncompressed_size());
+        let all = column.num_values().unsigned_abs().max(1);
+        let values = first_page(&file, column, rows).map_or(all, |values| values.min(all));
+        let share = |bytes: i64| {
+            (u128::from(bytes.unsigned_abs()) * u128::from(values) / u128::from(all)) as u64
+        };
+        share(packed) + share(unpacked) + unpacked.unsigned_abs().min(DICTIONARY_BYTES)
+    };
+    group.columns().iter().map(of).sum()
+}
+
+/// How many values are in the first page of a column, as its header says.
+fn first_page(file: &Arc<File>, column: &ColumnChunkMetaData, rows: usize) -> Option<u64> {
+    let mut pages = SerializedPageReader::new(Arc::clone(file), column, rows, None).ok()?;
+    let first = pages.peek_next_page().ok()??;
+    if !first.is_dict {
+        return first.num_levels.map(|values| values as u64);
+    }
+    pages.skip_next_page().ok()?;
+    pages.peek_next_page().ok()??.num_levels.map(|values| values as u64)
+}
+
 /// Some columns of a batch, each with its place among all.
 type Part = Result<Vec<(usize, ArrayRef)>, Failure>;
 
@@ -225,4 +258,37 @@ struct Group {
     batch_rows: u64,
     /// As stored.
     bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::Int64Array;
+    use parquet::arrow::ArrowWriter;
+    use parquet::file::properties::WriterProperties;
+
+    use super::*;
+
+    #[test]
+    fn a_page_may_be_as_large_as_its_column() {
+        let column: ArrayRef = Arc::new((0..500_000).collect::<Int64Array>());
+        let batch = RecordBatch::try_from_iter([("n", column)]).unwrap();
+        let memory = |page_bytes: usize| {
+            let properties = WriterProperties::builder()
+                .set_dictionary_enabled(false)
+                .set_data_page_size_limit(page_bytes)
+                .set_data_page_row_count_limit(usize::MAX)
+                .build();
+            let file = tempfile::tempfile().unwrap();
+            let mut writer =
+                ArrowWriter::try_new(file.try_clone().unwrap(), batch.schema(), Some(properties))
+                    .unwrap();
+            writer.write(&batch).unwrap();
+            writer.close().unwrap();
+            Footer::read(&file).unwrap().memory_bytes
+        };
+        // Packed as it is unpacked, so a page is there twice.
+        let pages = |memory: u64| (memory - DICTIONARY_BYTES) / 2;
+        assert_eq!(pages(memory(usize::MAX)) >> 20, (500_000 * 8) >> 20);
+        assert!(pages(memory(64 << 10)) < 128 << 10);
+    }
 }
