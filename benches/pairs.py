@@ -1,5 +1,7 @@
 """What the benches share: one timed run, and the figures of several pairs of them."""
 
+import functools
+import json
 import os
 import statistics
 import subprocess
@@ -49,21 +51,41 @@ def timed(command: list[str], cwd: Path | None = None, script: str = "", env: di
           server_cpu=None, codes: tuple[int, ...] = (0,)) -> dict:
     """Runs one command to its end. Seconds are wall time; CPU and memory are the child's own, from wait4; the server's CPU is
     what `server_cpu` grew by meanwhile."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile("w+") as given:
+    with tempfile.NamedTemporaryFile() as output, tempfile.NamedTemporaryFile("w+") as given:
         given.write(script)
-        given.seek(0)
-        before, start = server_cpu() if server_cpu else 0, time.perf_counter()
-        child = subprocess.Popen(command, cwd=cwd, stdin=given, stdout=output, stderr=subprocess.STDOUT,
-                                 env={**os.environ, **(env or {})})
-        _, status, used = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode not in codes:
-            output.seek(0)
+        given.flush()
+        before = server_cpu() if server_cpu else 0
+        one = {"command": [str(word) for word in command], "cwd": str(cwd or Path.cwd()), "given": given.name,
+               "output": output.name, "env": {**os.environ, **(env or {})}}
+        starter = small_process()
+        starter.stdin.write(json.dumps(one) + "\n")
+        starter.stdin.flush()
+        done = json.loads(starter.stdout.readline())
+        if done.pop("code") not in codes:
             sys.stdout.write(output.read().decode(errors="replace"))
-            sys.exit(f"exit code {child.returncode} from: {' '.join(command)}")
-    return {"s": seconds, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024,
-            "server": server_cpu() - before if server_cpu else 0}
+            sys.exit(f"it failed: {' '.join(one['command'])}")
+    return {**done, "server": server_cpu() - before if server_cpu else 0}
+
+
+@functools.cache
+def small_process() -> subprocess.Popen:
+    """Who starts what is timed. The kernel counts the memory of a process from that of its parent at the start, and a bench that has
+    compared two tables is large."""
+    return subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def start_them() -> None:
+    """The small process: runs one command after the other."""
+    for line in sys.stdin:
+        one = json.loads(line)
+        with open(one["given"]) as given, open(one["output"], "wb") as output:
+            start = time.perf_counter()
+            child = subprocess.Popen(one["command"], cwd=one["cwd"], stdin=given, stdout=output, stderr=subprocess.STDOUT, env=one["env"])
+            _, status, used = os.wait4(child.pid, 0)
+            seconds = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        done = {"code": child.returncode, "s": seconds, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024}
+        print(json.dumps(done), flush=True)
 
 
 def figures(runs: list[tuple[dict, dict]], wanted: float, more_is_worse: bool = False) -> str:
@@ -82,3 +104,7 @@ def peak(runs: list[tuple[dict, dict]]) -> str:
 def share(runs: list[tuple[dict, dict]]) -> str:
     """What the client takes of the machine, for each second of the server's."""
     return f"client / server CPU {statistics.median(a['cpu'] / a['server'] for a, _ in runs):.1%}"
+
+
+if __name__ == "__main__":
+    start_them()
