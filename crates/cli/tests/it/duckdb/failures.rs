@@ -31,7 +31,7 @@ fn a_library_that_is_not_there_is_told_with_where_to_get_one() {
     ]);
     run(fixture.command(&load).env(VARIABLE, "nowhere.so"))
         .exits(2)
-        .says(&["INRUSH_DUCKDB_LIB nowhere.so"]);
+        .says(&["INRUSH_DUCKDB_LIB nowhere.so", "nowhere.so: cannot open"]);
     let named = [&load[..], &["--duckdb-lib", "lib.so"]].concat();
     run(&mut fixture.command(&named)).exits(2).says(&["--duckdb-lib lib.so", "can't be loaded"]);
     let libc = [&load[..], &["--duckdb-lib", "libc.so.6"]].concat();

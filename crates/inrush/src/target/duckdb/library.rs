@@ -3,6 +3,7 @@
 //! Types and functions are those of `duckdb.h` (<https://duckdb.org/docs/stable/clients/c/api>), which is stable since 1.0; those that came
 //! later are asked for by name, and a library without them is told to be too old.
 
+use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -354,7 +355,10 @@ fn get_one(error: Error) -> Error {
 
 fn open(path: &Path) -> Result<Library, Why> {
     // SAFETY: loading a library runs its initialisers. It is the one that the user or the system names as DuckDB's.
-    let shared = unsafe { Shared::new(path) }.map_err(|error| Why::Absent(error.to_string()))?;
+    let shared = unsafe { Shared::new(path) }.map_err(|error| {
+        // The error itself only says what call failed.
+        Why::Absent(error.source().map_or_else(|| error.to_string(), ToString::to_string))
+    })?;
     // SAFETY: in every version of duckdb.h the function takes nothing and gives a string that is never freed.
     let version = unsafe {
         shared
