@@ -14,11 +14,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-NODES = [sys.executable, str(ROOT / "benches" / "nodes.py")]
+import pairs as paired
+
+NODES = [sys.executable, str(paired.ROOT / "benches" / "nodes.py")]
 # name: (words for nodes.py, packer, file name, words for inrush)
 CASES = {
     "tsv": ([], None, "nodes.tsv", ["--header", "no"]),
@@ -27,14 +27,6 @@ CASES = {
     "zstd": ([], ["zstd", "-1", "-q", "-c"], "nodes.tsv.zst", ["--header", "no"]),
 }
 MB = 1_000_000
-
-
-def binary() -> str:
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    path = os.environ.get("INRUSH", str(ROOT / target / "release" / "inrush"))
-    if not os.access(path, os.X_OK):
-        sys.exit(f"{path} is not there; build it with `cargo build --release`, or name it in INRUSH")
-    return os.path.abspath(path)
 
 
 def rows_for(size: int, words: list[str], work: Path) -> int:
@@ -56,22 +48,6 @@ def generate(path: Path, rows: int, words: list[str], packer: list[str] | None) 
             sys.exit("the rows could not be generated")
 
 
-def load(command: list[str], work: Path) -> tuple[int, float]:
-    """Peak in bytes, and seconds. The output goes to a file: a child's peak starts at ours, so ours stays small."""
-    with open(work / "output", "w+b") as output:
-        start = time.perf_counter()
-        child = subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
-        _, status, used = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            output.seek(0)
-            sys.stdout.write(output.read().decode(errors="replace"))
-            sys.exit(f"exit code {child.returncode} from: {' '.join(command)}")
-    unit = 1 if sys.platform == "darwin" else 1024
-    return used.ru_maxrss * unit, seconds
-
-
 def rows_in(database: Path) -> int:
     query = ["sqlite3", "-batch", "-init", os.devnull, str(database), "SELECT count(*) FROM nodes"]
     return int(subprocess.run(query, stdout=subprocess.PIPE, check=True, text=True).stdout)
@@ -87,7 +63,7 @@ def main() -> None:
     if args.size_mb < 1:
         parser.error("SIZE_MB is at least 1")
 
-    inrush = binary()
+    inrush = paired.binary()
     cases = args.case or list(CASES)
     for tool in {"sqlite3", *(CASES[case][1][0] for case in cases if CASES[case][1])}:
         if shutil.which(tool) is None:
@@ -103,7 +79,8 @@ def main() -> None:
             words, packer, name, options = CASES[case]
             rows = rows_for(args.size_mb * MB, words, work)
             generate(work / name, rows, words, packer)
-            peak, seconds = load([inrush, "load", name, "nodes.db", "--table", "nodes", *options], work)
+            done = paired.timed([inrush, "load", name, "nodes.db", "--table", "nodes", *options], work)
+            peak, seconds = done["mb"] * (1 << 20), done["s"]
             loaded = rows_in(work / "nodes.db")
             if loaded != rows:
                 sys.exit(f"{case}: {rows:,} rows were given, {loaded:,} are in the table")

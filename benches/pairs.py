@@ -61,9 +61,10 @@ def timed(command: list[str], cwd: Path | None = None, script: str = "", env: di
         starter.stdin.write(json.dumps(one) + "\n")
         starter.stdin.flush()
         done = json.loads(starter.stdout.readline())
-        if done.pop("code") not in codes:
+        code = done.pop("code")
+        if code not in codes:
             sys.stdout.write(output.read().decode(errors="replace"))
-            sys.exit(f"it failed: {' '.join(one['command'])}")
+            sys.exit(f"exit code {code} from: {' '.join(one['command'])}")
     return {**done, "server": server_cpu() - before if server_cpu else 0}
 
 
@@ -76,6 +77,7 @@ def small_process() -> subprocess.Popen:
 
 def start_them() -> None:
     """The small process: runs one command after the other."""
+    unit = 1 if sys.platform == "darwin" else 1024
     for line in sys.stdin:
         one = json.loads(line)
         with open(one["given"]) as given, open(one["output"], "wb") as output:
@@ -83,8 +85,8 @@ def start_them() -> None:
             child = subprocess.Popen(one["command"], cwd=one["cwd"], stdin=given, stdout=output, stderr=subprocess.STDOUT, env=one["env"])
             _, status, used = os.wait4(child.pid, 0)
             seconds = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        done = {"code": child.returncode, "s": seconds, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024}
+        child.returncode = os.waitstatus_to_exitcode(status)  # else it would be waited for once more
+        done = {"code": child.returncode, "s": seconds, "cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss * unit / (1 << 20)}
         print(json.dumps(done), flush=True)
 
 

@@ -19,7 +19,6 @@ target/release/inrush).
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -77,8 +76,7 @@ def run(name: str, rows: int, pairs: int, work: Path) -> None:
             Path(made).unlink(missing_ok=True)
             os.sync()
             pair.append(paired.timed(command, work))
-        # In a process of its own: what this one takes at its peak would be told as its children's.
-        subprocess.run([sys.executable, "-S", __file__, "--verify", str(rows)], check=True)
+        verify(rows)
         # The first pair is for the caches.
         if turn > 0:
             runs.append((pair[0], pair[1]))
@@ -95,9 +93,6 @@ def main() -> None:
     # What processes of their own are given.
     if sys.argv[1:2] == ["--copy"]:
         copy(*sys.argv[2:5])
-        return
-    if sys.argv[1:2] == ["--verify"]:
-        verify(int(sys.argv[2]))
         return
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
