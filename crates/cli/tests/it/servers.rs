@@ -6,10 +6,13 @@ use std::io::{Read as _, Write as _};
 use std::ops::Deref;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use inrush::target::{Console, find};
+
+use crate::contract::{Place, Traits};
 use crate::fixture::{Fixture, Outcome, start};
 
 const VARIABLE: &str = "INRUSH_TEST_SERVERS";
@@ -32,6 +35,9 @@ pub(crate) struct Family {
 pub(crate) trait Database: Deref<Target = Fixture> {
     const FAMILY: Family;
 
+    /// What the contract has to know.
+    const TRAITS: Traits;
+
     /// Makes the database on the server of this name and URL.
     fn make(name: &str, url: &str) -> Self;
 
@@ -49,6 +55,9 @@ pub(crate) trait Database: Deref<Target = Fixture> {
 
     /// Tables of the database, views too, in order.
     fn tables(&self) -> Vec<String>;
+
+    /// All rows of a table, in whatever order.
+    fn rows(&self, table: &str, columns: &[&str]) -> Rows;
 
     /// All of them.
     fn state(&self) -> State;
@@ -69,6 +78,27 @@ impl<D: Database> Deref for Server<D> {
 
     fn deref(&self) -> &D {
         &self.0
+    }
+}
+
+impl<D: Database> Place for Server<D> {
+    const TRAITS: Traits = D::TRAITS;
+
+    fn for_each(test: impl Fn(&Self)) {
+        for_each_server(test);
+    }
+
+    fn files(&self) -> &Fixture {
+        self
+    }
+
+    fn url(&self) -> String {
+        self.0.url()
+    }
+
+    fn rows(&self, columns: &[&str]) -> Option<Rows> {
+        let is_there = self.tables().iter().any(|name| name == self.table());
+        is_there.then(|| self.0.rows(self.table(), columns))
     }
 }
 
@@ -360,6 +390,24 @@ impl Drop for Client {
         drop(self.input.take());
         let _ = self.child.wait();
     }
+}
+
+/// One of our own consoles.
+pub(crate) fn console(url: &str) -> inrush::Result<Box<dyn Console>> {
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    let (target, location) = find(url)?;
+    target.console(&location, &GO_ON)
+}
+
+/// What a statement answers, by one.
+#[track_caller]
+pub(crate) fn ask(url: &str, statement: &str) -> Rows {
+    let mut rows = Rows::new();
+    let text = |value: &Option<&[u8]>| value.map(|it| String::from_utf8(it.to_vec()).unwrap());
+    console(url)
+        .and_then(|mut it| it.run(statement, &mut |row| rows.push(row.iter().map(text).collect())))
+        .unwrap_or_else(|error| panic!("{error}: {statement}"));
+    rows
 }
 
 /// A value as tests write it.

@@ -1,6 +1,6 @@
 use rusqlite::types::Value;
 
-use crate::contract::Place;
+use crate::contract::{Place, Traits, select};
 use crate::fixture::{Fixture, quoted};
 use crate::servers::Rows;
 
@@ -10,8 +10,7 @@ pub(crate) struct File(Fixture);
 const NAME: &str = "t.db";
 
 impl Place for File {
-    const TARGET: &'static str = "sqlite";
-    const FRESH: &'static [&'static str] = &["sqlite/pages"];
+    const TRAITS: Traits = Traits { fresh: &["sqlite/pages"], ..Traits::of("sqlite") };
 
     fn for_each(test: impl Fn(&Self)) {
         test(&Self(Fixture::new()));
@@ -28,10 +27,8 @@ impl Place for File {
     fn rows(&self, columns: &[&str]) -> Option<Rows> {
         let is_there = self.0.path(NAME).exists() && !self.0.columns(NAME, self.table()).is_empty();
         is_there.then(|| {
-            let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-            let sql = format!("SELECT {} FROM {}", columns.join(", "), quoted(self.table()));
-            let rows = self.0.query(NAME, &sql).into_iter();
-            rows.map(|row| row.into_iter().map(text).collect()).collect()
+            let rows = self.0.query(NAME, &select(self.table(), columns, quoted));
+            rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
         })
     }
 }

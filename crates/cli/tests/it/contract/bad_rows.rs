@@ -1,8 +1,7 @@
 use super::written::records;
-use super::{Place, adding, all_of, by_every_strategy, load, refuses, sorted};
+use super::{COLUMNS, Place, adding, all_of, by_every_strategy, load, refuses, sorted};
 use crate::fixture::json_lines;
 
-const COLUMNS: [&str; 2] = ["id", "name"];
 /// Promised: a guess that a row disproves is no bad row.
 const WHOLE: [&str; 2] = ["--type", "id=integer"];
 
@@ -69,7 +68,7 @@ pub(super) fn a_key_that_is_there_is_one<P: Place>() {
         let good = "1,a\n2,b\n3,c\n";
         place.files().write("in.csv", "id,name\n1,a\n2,b\n1,again\n3,c\n2,\"to\no\"\n");
         let args = [&["in.csv", "--primary-key", "id"], way].concat();
-        if !P::HAS_KEYS {
+        if !P::TRAITS.has_keys {
             let run = place.files().leaves_all(|| load(place, &args));
             run.exits(2).says(&["no keys"]);
             return;
@@ -81,8 +80,8 @@ pub(super) fn a_key_that_is_there_is_one<P: Place>() {
         assert_eq!(place.files().read("in.rejects.csv"), aside.as_bytes(), "{way:?}");
         // And the keys of a table that is there.
         place.files().write("in.csv", "id,name\n4,d\n3,again\n");
-        let args = [&["in.csv"], P::WITH_KEY, &adding::<P>(way)[..]].concat();
-        if P::UNDOES_APPENDS {
+        let args = [&["in.csv"], P::TRAITS.with_key, &adding::<P>(way)[..]].concat();
+        if P::TRAITS.undoes_appends {
             refuses(place, &COLUMNS, &args).says(&["in.csv: line 3"]);
         }
         let report = load(place, &[&args[..], &["--max-rejects", "1", "--json"]].concat());

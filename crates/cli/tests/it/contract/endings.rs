@@ -4,17 +4,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::written::records;
-use super::{Place, all_of, load};
+use super::{COLUMNS, Place, all_of, load};
 use crate::crash::signal;
 use crate::fixture::{Outcome, start};
-
-const COLUMNS: [&str; 2] = ["id", "name"];
-
-/// Rows of half a kilobyte, from this one on.
-fn rows(first: usize, count: usize) -> String {
-    let name = "x".repeat(500);
-    (first..first + count).map(|n| format!("{n},{name}\n")).collect()
-}
 
 /// A load that has read some thousand rows, and waits for more.
 fn begin<P: Place>(place: &P, how: &str) -> Child {
@@ -22,9 +14,11 @@ fn begin<P: Place>(place: &P, how: &str) -> Child {
     let args =
         ["load", "-", "--table", place.table(), &url, "--if-exists", how, "--chunk-size", "16k"];
     let mut child = start(&mut place.files().command(&args));
+    let name = "x".repeat(500);
+    let rows: String = (1..=8_000).map(|n| format!("{n},{name}\n")).collect();
     let input = child.stdin.as_mut().unwrap();
     input.write_all(b"id,name\n").unwrap();
-    input.write_all(rows(1, 8_000).as_bytes()).unwrap();
+    input.write_all(rows.as_bytes()).unwrap();
     // What it has in its hands is then on its way.
     sleep(Duration::from_millis(300));
     child
@@ -44,7 +38,7 @@ fn leave_the_table_as_it_was<P: Place>(end: impl Fn(Child, &str)) {
                 load(place, &["old.csv", "--if-exists", "replace"]).exits(0);
             }
             let before = place.rows(&COLUMNS);
-            if how == "append" && !P::UNDOES_APPENDS {
+            if how == "append" && !P::TRAITS.undoes_appends {
                 end(begin(place, how), "stay in the table");
                 let found = all_of(place, &COLUMNS);
                 assert!(

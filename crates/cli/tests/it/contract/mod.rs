@@ -10,6 +10,8 @@ use crate::servers::{Rows, strategies};
 mod written;
 
 pub(crate) use written::records;
+#[cfg(feature = "mssql")]
+pub(crate) use written::{date, days};
 
 /// Values: what is there afterwards is what the file says.
 mod values;
@@ -27,25 +29,40 @@ mod endings;
 #[cfg(feature = "parquet")]
 mod flights;
 
+/// How a target differs from others, in what the contract asks.
+#[derive(Clone, Copy)]
+pub(crate) struct Traits {
+    /// Its name.
+    pub(crate) target: &'static str,
+    /// Strategies that are for other tables or files than most, with tests of their own.
+    pub(crate) special: &'static [&'static str],
+    /// Strategies that add no rows to those that are there, and say so.
+    pub(crate) fresh: &'static [&'static str],
+    /// Whether rows that a load added to those that were there go when it ends early. Else it has to say that they stay.
+    pub(crate) undoes_appends: bool,
+    /// Whether a table can have a key.
+    pub(crate) has_keys: bool,
+    /// What a load has to say, besides, that adds rows to a table whose key is the column `id`.
+    pub(crate) with_key: &'static [&'static str],
+}
+
+impl Traits {
+    /// As most are.
+    pub(crate) const fn of(target: &'static str) -> Self {
+        Self {
+            target,
+            special: &[],
+            fresh: &[],
+            undoes_appends: true,
+            has_keys: true,
+            with_key: &[],
+        }
+    }
+}
+
 /// Where a load of a test goes, and the files that it reads.
 pub(crate) trait Place {
-    /// The target's name.
-    const TARGET: &'static str;
-
-    /// Strategies that are for other tables or files than most, with tests of their own.
-    const SPECIAL: &'static [&'static str] = &[];
-
-    /// Strategies that add no rows to those that are there, and say so.
-    const FRESH: &'static [&'static str] = &[];
-
-    /// Whether rows that a load added to those that were there go when it ends early. Else it has to say that they stay.
-    const UNDOES_APPENDS: bool = true;
-
-    /// Whether a table can have a key.
-    const HAS_KEYS: bool = true;
-
-    /// What a load has to say, besides, that adds rows to a table whose key is the column `id`.
-    const WITH_KEY: &'static [&'static str] = &[];
+    const TRAITS: Traits;
 
     /// Runs the test in a new place on every server of the kind. Where none is to be had, says so.
     fn for_each(test: impl Fn(&Self));
@@ -65,6 +82,15 @@ pub(crate) trait Place {
     fn rows(&self, columns: &[&str]) -> Option<Rows>;
 }
 
+/// The columns of most tests.
+const COLUMNS: [&str; 2] = ["id", "name"];
+
+/// A query for all rows, its names quoted as the target wants it.
+pub(crate) fn select(table: &str, columns: &[&str], quoted: impl Fn(&str) -> String) -> String {
+    let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+    format!("SELECT {} FROM {}", columns.join(", "), quoted(table))
+}
+
 /// `inrush load` into the place's table.
 fn load<P: Place>(place: &P, args: &[&str]) -> Outcome {
     place.files().load(&[args, &["--table", place.table(), &place.url()]].concat())
@@ -80,26 +106,20 @@ fn refuses<P: Place>(place: &P, columns: &[&str], args: &[&str]) -> Outcome {
     run.exits(1).ends_with_nothing_changed()
 }
 
-/// The options by which each strategy is chosen; without one first, as most users do.
-fn ways<P: Place>() -> Vec<Vec<String>> {
-    let ids = strategies(P::TARGET).into_iter().filter(|id| !P::SPECIAL.contains(&id.as_str()));
-    let chosen =
-        |id: String| ["--strategy", &id, "--durability", "none"].map(str::to_owned).to_vec();
-    std::iter::once(Vec::new()).chain(ids.map(chosen)).collect()
-}
-
-/// Runs the test by every strategy, in a new place each time.
+/// Runs the test by every strategy, and first without one, as most users load; in a new place each time.
 fn by_every_strategy<P: Place>(test: impl Fn(&P, &[&str])) {
-    for way in ways::<P>() {
-        println!("{way:?}");
-        let way: Vec<&str> = way.iter().map(String::as_str).collect();
-        P::for_each(|place| test(place, &way));
+    P::for_each(|place| test(place, &[]));
+    for id in strategies(P::TRAITS.target) {
+        if !P::TRAITS.special.contains(&id.as_str()) {
+            println!("by {id}");
+            P::for_each(|place| test(place, &["--strategy", &id, "--durability", "none"]));
+        }
     }
 }
 
 /// `--if-exists append`, with the strategy if it can.
 fn adding<'w, P: Place>(way: &[&'w str]) -> Vec<&'w str> {
-    let can = !way.iter().any(|word| P::FRESH.contains(word));
+    let can = !way.iter().any(|word| P::TRAITS.fresh.contains(word));
     [if can { way } else { &[] }, &["--if-exists", "append"]].concat()
 }
 
@@ -120,7 +140,7 @@ macro_rules! over_every_target {
         $($(#[$meta])* mod $name { over_one_target! { $place, $cases } })*
 
         /// Their names.
-        const TARGETS: &[&str] = &[$($(#[$meta])* <$place as Place>::TARGET),*];
+        const TARGETS: &[&str] = &[$($(#[$meta])* <$place as Place>::TRAITS.target),*];
     };
 }
 
@@ -154,21 +174,21 @@ over_every_target! {
     #[cfg(feature = "sqlite")]
     sqlite: crate::sqlite::File,
     #[cfg(feature = "mysql")]
-    mysql: crate::mysql::server::Server,
+    mysql: crate::servers::Server<crate::mysql::server::MySql>,
     #[cfg(feature = "postgres")]
-    postgres: crate::postgres::server::Server,
+    postgres: crate::servers::Server<crate::postgres::server::Postgres>,
     #[cfg(feature = "mongodb")]
-    mongodb: crate::mongodb::server::Server,
+    mongodb: crate::servers::Server<crate::mongodb::server::Mongodb>,
     #[cfg(feature = "duckdb")]
     duckdb: crate::duckdb::File,
     #[cfg(feature = "mssql")]
     mssql: crate::mssql::Server,
     #[cfg(feature = "files")]
-    csv: crate::files::Csv,
+    csv: crate::files::File<crate::files::Csv>,
     #[cfg(feature = "files")]
-    jsonl: crate::files::JsonLines,
+    jsonl: crate::files::File<crate::files::JsonLines>,
     #[cfg(all(feature = "files", feature = "parquet"))]
-    parquet: crate::files::Parquet,
+    parquet: crate::files::File<crate::files::Parquet>,
 }
 
 #[test]

@@ -1,7 +1,5 @@
 use super::written::records;
-use super::{Place, adding, all_of, by_every_strategy, load, refuses};
-
-const COLUMNS: [&str; 2] = ["id", "name"];
+use super::{COLUMNS, Place, adding, all_of, by_every_strategy, load, refuses};
 
 pub(super) fn are_added_to_emptied_or_replaced_as_was_asked<P: Place>() {
     by_every_strategy::<P>(|place, way| {
@@ -120,7 +118,7 @@ pub(super) fn a_report_adds_up<P: Place>() {
             }
             assert_eq!(report["plan"]["table"], place.table());
             let chosen = report["plan"]["strategy"].as_str().unwrap();
-            assert_eq!(chosen.split_once('/').unwrap().0, P::TARGET);
+            assert_eq!(chosen.split_once('/').unwrap().0, P::TRAITS.target);
             if let ["--strategy", asked, ..] = way {
                 assert_eq!(chosen, *asked);
             }

@@ -81,7 +81,7 @@ impl Kind {
 
 /// A moment of ISO 8601, in UTC if it has a zone.
 fn moment(text: &str) -> String {
-    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
+    let (day, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
     let time = time.trim_end_matches(" UTC").replace(' ', "");
     let (clock, zone) = match time.find(['Z', '+', '-']) {
         Some(at) => time.split_at(at),
@@ -97,55 +97,34 @@ fn moment(text: &str) -> String {
     let minutes = offset.next().map_or(0, number) * 60 + offset.next().map_or(0, number);
     let minutes = if zone.starts_with('-') { -minutes } else { minutes };
     let all = (hour * 60 + minute) - minutes;
-    let mut day: Vec<i64> = date.split('-').map(number).collect();
-    // An offset is of less than a day.
-    match all.div_euclid(24 * 60) {
-        -1 => yesterday(&mut day),
-        0 => {}
-        1 => tomorrow(&mut day),
-        _ => panic!("{text}"),
-    }
+    let day = date(days(day) + all.div_euclid(24 * 60));
     let all = all.rem_euclid(24 * 60);
     let fraction = fraction.trim_end_matches('0');
     let point = if fraction.is_empty() { "" } else { "." };
-    format!(
-        "{:04}-{:02}-{:02} {:02}:{:02}:{second}{point}{fraction}",
-        day[0],
-        day[1],
-        day[2],
-        all / 60,
-        all % 60
-    )
+    format!("{day} {:02}:{:02}:{second}{point}{fraction}", all / 60, all % 60)
 }
 
-fn days_of(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+/// Days since 0001-01-01, counted year by year.
+pub(crate) fn days(text: &str) -> i64 {
+    const MONTHS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let number = |part: &str| part.parse::<i64>().unwrap();
+    let (year, month, day) = (number(&text[..4]), number(&text[5..7]), number(&text[8..10]));
+    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let years: i64 = (1..year).map(|year| if is_leap(year) { 366 } else { 365 }).sum();
+    let months: i64 = MONTHS[..month as usize - 1].iter().sum();
+    years + months + i64::from(month > 2 && is_leap(year)) + day - 1
 }
 
-fn tomorrow(day: &mut [i64]) {
-    day[2] += 1;
-    if day[2] > days_of(day[0], day[1]) {
-        (day[1], day[2]) = (day[1] + 1, 1);
-    }
-    if day[1] > 12 {
-        (day[0], day[1]) = (day[0] + 1, 1);
-    }
-}
-
-fn yesterday(day: &mut [i64]) {
-    day[2] -= 1;
-    if day[2] == 0 {
-        day[1] -= 1;
-        if day[1] == 0 {
-            (day[0], day[1]) = (day[0] - 1, 12);
-        }
-        day[2] = days_of(day[0], day[1]);
-    }
+/// A day, from those since 0001-01-01. Years are counted from March, so that the day which some have is their last.
+pub(crate) fn date(days: i64) -> String {
+    let from_march = days + 306;
+    let (era, day) = (from_march / 146_097, from_march % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (more, month) = if month < 10 { (0, month + 3) } else { (1, month - 9) };
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year + more)
 }
 
 /// What a file says, spelt as [`Kind::plain`] has it; without its header.
@@ -189,4 +168,12 @@ fn a_moment_has_one_spelling() {
     assert_eq!(moment("2024-03-01 00:00+14:00"), "2024-02-29 10:00:00");
     assert_eq!(Kind::Date.plain("2024-02-29T00:00:00.000Z"), "2024-02-29");
     assert_eq!(Kind::Decimal.plain("-12.340"), "-12.34");
+}
+
+#[test]
+fn a_day_is_shown_as_it_is_counted() {
+    for day in ["0001-01-01", "1900-02-28", "1900-03-01", "2000-02-29", "2024-12-31", "9999-12-31"]
+    {
+        assert_eq!(date(days(day)), day);
+    }
 }

@@ -2,12 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Once;
-use std::sync::atomic::AtomicBool;
-
-use inrush::target::find;
 
 use crate::fixture::{Fixture, repository};
-use crate::servers::Rows;
+use crate::servers::{Rows, ask};
 pub(crate) use place::File;
 
 /// What the contract asks of it.
@@ -54,18 +51,10 @@ fn fixture() -> Option<Fixture> {
     library().map(|_| Fixture::new())
 }
 
-/// What a query answers, by our own console.
+/// What a query answers.
 #[track_caller]
 fn rows(fixture: &Fixture, db: &str, sql: &str) -> Rows {
-    static GO_ON: AtomicBool = AtomicBool::new(false);
-    let (target, location) = find(&format!("duckdb:{}", fixture.path(db).display())).unwrap();
-    let mut console = target.console(&location, &GO_ON).unwrap();
-    let mut rows = Vec::new();
-    let text = |value: &Option<&[u8]>| value.map(|it| String::from_utf8(it.to_vec()).unwrap());
-    console
-        .query(sql, &mut |row| rows.push(row.iter().map(text).collect()))
-        .unwrap_or_else(|error| panic!("{error}: {sql}"));
-    rows
+    ask(&format!("duckdb:{}", fixture.path(db).display()), sql)
 }
 
 /// Rows with `|` between their values, and `~` for NULL.

@@ -1,5 +1,5 @@
 use super::{fixture, rows};
-use crate::contract::Place;
+use crate::contract::{Place, Traits, select};
 use crate::fixture::{Fixture, quoted};
 use crate::servers::Rows;
 
@@ -9,9 +9,11 @@ pub(crate) struct File(Fixture);
 const NAME: &str = "t.duckdb";
 
 impl Place for File {
-    const TARGET: &'static str = "duckdb";
-    /// For files that the library reads by itself.
-    const SPECIAL: &'static [&'static str] = &["duckdb/read-file"];
+    const TRAITS: Traits = Traits {
+        // For files that the library reads by itself.
+        special: &["duckdb/read-file"],
+        ..Traits::of("duckdb")
+    };
 
     fn for_each(test: impl Fn(&Self)) {
         if let Some(files) = fixture() {
@@ -33,9 +35,7 @@ impl Place for File {
                 format!("SELECT 1 FROM duckdb_tables() WHERE table_name = '{}'", self.table());
             !rows(&self.0, NAME, &sql).is_empty()
         };
-        (self.0.path(NAME).exists() && is_there()).then(|| {
-            let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-            rows(&self.0, NAME, &format!("SELECT {} FROM {}", columns.join(", "), self.table()))
-        })
+        (self.0.path(NAME).exists() && is_there())
+            .then(|| rows(&self.0, NAME, &select(self.table(), columns, quoted)))
     }
 }

@@ -12,7 +12,7 @@ mod values;
 use crate::fixture::Fixture;
 #[cfg(feature = "parquet")]
 pub(crate) use place::Parquet;
-pub(crate) use place::{Csv, JsonLines};
+pub(crate) use place::{Csv, File, JsonLines};
 
 /// The target in a test's directory, by its name's ending.
 const TARGETS: [&str; 2] = ["csv:out", "jsonl:out"];

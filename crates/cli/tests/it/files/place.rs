@@ -1,22 +1,33 @@
+use std::marker::PhantomData;
+
 use serde_json::Value as Json;
 
-use crate::contract::{Place, records};
+use crate::contract::{Place, Traits, records};
 use crate::fixture::{Fixture, json_lines};
 use crate::servers::Rows;
 
-/// A file of each format, in a directory of the test's own.
-pub(crate) struct Csv(Fixture);
-pub(crate) struct JsonLines(Fixture);
-#[cfg(feature = "parquet")]
-pub(crate) struct Parquet(Fixture);
+/// A format that a file may have.
+pub(crate) trait Format {
+    /// The target as a user writes it; the file is [`NAME`].
+    const URL: &'static str;
 
-impl Place for Csv {
-    const TARGET: &'static str = "files";
-    const SPECIAL: &'static [&'static str] = &["files/jsonl", "files/parquet"];
-    const HAS_KEYS: bool = false;
+    /// The strategies of the other formats.
+    const OTHERS: &'static [&'static str];
+
+    /// What is in the file; the columns have to be these.
+    fn rows(files: &Fixture, columns: &[&str]) -> Rows;
+}
+
+/// A file in a directory of the test's own.
+pub(crate) struct File<F>(Fixture, PhantomData<F>);
+
+const NAME: &str = "out";
+
+impl<F: Format> Place for File<F> {
+    const TRAITS: Traits = Traits { special: F::OTHERS, has_keys: false, ..Traits::of("files") };
 
     fn for_each(test: impl Fn(&Self)) {
-        test(&Self(Fixture::new()));
+        test(&Self(Fixture::new(), PhantomData));
     }
 
     fn files(&self) -> &Fixture {
@@ -24,36 +35,39 @@ impl Place for Csv {
     }
 
     fn url(&self) -> String {
-        "csv:out".to_owned()
+        F::URL.to_owned()
     }
 
     fn rows(&self, columns: &[&str]) -> Option<Rows> {
-        let text = text(&self.0)?;
-        let mut rows = records(&text);
-        let header: Vec<String> = rows.remove(0).into_iter().flatten().collect();
-        assert_eq!(header, columns);
-        Some(rows)
+        self.0.path(NAME).exists().then(|| F::rows(&self.0, columns))
     }
 }
 
-impl Place for JsonLines {
-    const TARGET: &'static str = "files";
-    const SPECIAL: &'static [&'static str] = &["files/csv", "files/parquet"];
-    const HAS_KEYS: bool = false;
+fn text(files: &Fixture) -> String {
+    String::from_utf8(files.read(NAME)).unwrap()
+}
 
-    fn for_each(test: impl Fn(&Self)) {
-        test(&Self(Fixture::new()));
+pub(crate) struct Csv;
+
+impl Format for Csv {
+    const URL: &'static str = "csv:out";
+    const OTHERS: &'static [&'static str] = &["files/jsonl", "files/parquet"];
+
+    fn rows(files: &Fixture, columns: &[&str]) -> Rows {
+        let mut rows = records(&text(files));
+        let header: Vec<String> = rows.remove(0).into_iter().flatten().collect();
+        assert_eq!(header, columns);
+        rows
     }
+}
 
-    fn files(&self) -> &Fixture {
-        &self.0
-    }
+pub(crate) struct JsonLines;
 
-    fn url(&self) -> String {
-        "jsonl:out".to_owned()
-    }
+impl Format for JsonLines {
+    const URL: &'static str = "jsonl:out";
+    const OTHERS: &'static [&'static str] = &["files/csv", "files/parquet"];
 
-    fn rows(&self, columns: &[&str]) -> Option<Rows> {
+    fn rows(files: &Fixture, columns: &[&str]) -> Rows {
         let value = |value: &Json| match value {
             Json::Null => None,
             Json::String(text) => Some(text.clone()),
@@ -63,33 +77,19 @@ impl Place for JsonLines {
             assert_eq!(row.as_object().unwrap().len(), columns.len());
             columns.iter().map(|name| value(row.get(name).expect("a field"))).collect()
         };
-        Some(json_lines(text(&self.0)?.as_bytes()).into_iter().map(row).collect())
+        json_lines(text(files).as_bytes()).into_iter().map(row).collect()
     }
-}
-
-fn text(files: &Fixture) -> Option<String> {
-    files.path("out").exists().then(|| String::from_utf8(files.read("out")).unwrap())
 }
 
 #[cfg(feature = "parquet")]
-impl Place for Parquet {
-    const TARGET: &'static str = "files";
-    const SPECIAL: &'static [&'static str] = &["files/csv", "files/jsonl"];
-    const HAS_KEYS: bool = false;
+pub(crate) struct Parquet;
 
-    fn for_each(test: impl Fn(&Self)) {
-        test(&Self(Fixture::new()));
-    }
+#[cfg(feature = "parquet")]
+impl Format for Parquet {
+    const URL: &'static str = "parquet:out";
+    const OTHERS: &'static [&'static str] = &["files/csv", "files/jsonl"];
 
-    fn files(&self) -> &Fixture {
-        &self.0
-    }
-
-    fn url(&self) -> String {
-        "parquet:out".to_owned()
-    }
-
-    fn rows(&self, columns: &[&str]) -> Option<Rows> {
+    fn rows(files: &Fixture, columns: &[&str]) -> Rows {
         use parquet::record::Field;
         let value = |field: Field| match field {
             Field::Null => None,
@@ -98,12 +98,10 @@ impl Place for Parquet {
             Field::Double(number) => Some(number.to_string()),
             other => Some(other.to_string()),
         };
-        self.0.path("out").exists().then(|| {
-            let row = |row: Vec<Field>| {
-                assert_eq!(row.len(), columns.len());
-                row.into_iter().map(value).collect()
-            };
-            super::parquet::rows(&self.0, "out").into_iter().map(row).collect()
-        })
+        let row = |row: Vec<Field>| {
+            assert_eq!(row.len(), columns.len());
+            row.into_iter().map(value).collect()
+        };
+        super::parquet::rows(files, NAME).into_iter().map(row).collect()
     }
 }

@@ -1,6 +1,6 @@
-use super::server::{Mongodb, answer};
+use super::server::Mongodb;
 use crate::fixture::Fixture;
-use crate::servers::{Database as _, named};
+use crate::servers::{Database as _, ask, named};
 
 /// A private server that lets in only who has a password, and the first of its users.
 fn guarded(test: impl Fn(&inrush::server::Server)) {
@@ -47,7 +47,7 @@ fn users_get_in_with_their_passwords_and_nobody_reads_them() {
             let run = run.exits(0);
             assert!(!run.stdout.contains("ncil") && !run.stderr.contains("ncil"));
         }
-        assert_eq!(answer(&url(&owner, ""), "{\"count\": \"t\"}")[0][0].as_deref(), Some("1"));
+        assert_eq!(ask(&url(&owner, ""), "{\"count\": \"t\"}")[0][0].as_deref(), Some("1"));
         let mut command =
             fixture.command(&["load", "t.csv", &url("ada@", ""), "--if-exists", "replace"]);
         let status = command.env("INRUSH_PASSWORD", "p\u{e9}ncil, = 1").status().unwrap();
@@ -74,6 +74,6 @@ fn a_unix_socket_is_a_host_as_well() {
         let socket = server.socket().display().to_string().replace('/', "%2F");
         let url = format!("mongodb://{socket}/d");
         fixture.load(&["t.csv", &url]).exits(0);
-        assert_eq!(answer(&url, "{\"count\": \"t\"}")[0][0].as_deref(), Some("1"));
+        assert_eq!(ask(&url, "{\"count\": \"t\"}")[0][0].as_deref(), Some("1"));
     }
 }

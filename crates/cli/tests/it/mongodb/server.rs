@@ -1,11 +1,9 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::sync::atomic::AtomicBool;
 
-use inrush::target::Console;
-
+use crate::contract::Traits;
 use crate::fixture::Fixture;
-use crate::servers::{self, Database, Family, new_database};
+use crate::servers::{self, Database, Family, ask, new_database};
 pub(crate) use crate::servers::{Rows, rows};
 
 pub(crate) type Server = servers::Server<Mongodb>;
@@ -27,28 +25,19 @@ impl Deref for Mongodb {
     }
 }
 
-/// A connection to the database that the URL names.
-fn console(url: &str) -> Box<dyn Console> {
-    static NEVER: AtomicBool = AtomicBool::new(false);
-    let (target, location) = inrush::target::find(url).unwrap();
-    target.console(&location, &NEVER).unwrap()
-}
-
-/// What a command answers.
-pub(crate) fn answer(url: &str, command: &str) -> Rows {
-    let mut rows = Rows::new();
-    let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
-    console(url)
-        .run(command, &mut |row| rows.push(row.iter().map(|value| value.map(text)).collect()))
-        .unwrap_or_else(|error| panic!("{command}: {error}"));
-    rows
-}
-
 impl Database for Mongodb {
     const FAMILY: Family = Family {
         name: "MongoDB",
         schemes: &["mongodb://"],
         example: "ferretdb-1.24=mongodb://127.0.0.1:27017/",
+    };
+
+    const TRAITS: Traits = Traits {
+        // There is no transaction for so many.
+        undoes_appends: false,
+        // It is `_id` there.
+        with_key: &["--primary-key", "id"],
+        ..Traits::of("mongodb")
     };
 
     fn make(name: &str, url: &str) -> Self {
@@ -72,7 +61,7 @@ impl Database for Mongodb {
     }
 
     fn query(&self, command: &str) -> Rows {
-        answer(&self.url(), command)
+        ask(&self.url(), command)
     }
 
     fn tables(&self) -> Vec<String> {
@@ -81,6 +70,19 @@ impl Database for Mongodb {
             listed.into_iter().filter_map(|row| row.into_iter().next()?).collect();
         names.sort();
         names
+    }
+
+    fn rows(&self, table: &str, columns: &[&str]) -> Rows {
+        let mut rows = self.query(&format!(r#"{{"find": "{table}"}}"#));
+        if rows.len() < MANY && columns.len() < MANY {
+            let columns: Vec<_> = columns.iter().map(|name| self.column(table, name)).collect();
+            return (0..rows.len())
+                .map(|row| columns.iter().map(|values| values[row].clone()).collect())
+                .collect();
+        }
+        // Before the columns there is an id, where none of them is it.
+        rows.iter_mut().for_each(|row| drop(row.drain(..row.len() - columns.len())));
+        rows
     }
 
     fn state(&self) -> servers::State {
@@ -103,7 +105,19 @@ impl Database for Mongodb {
     }
 }
 
+/// From here on it takes too long to ask for each column, and all documents have to have their fields in the columns' order.
+const MANY: usize = 100;
+
 impl Mongodb {
+    /// A field of all documents, by their ids; of a field that none has, the ids.
+    fn column(&self, table: &str, name: &str) -> Vec<Option<String>> {
+        let find = format!(
+            r#"{{"find": "{table}", "sort": {{"_id": 1}}, "projection": {{"_id": 1, "{name}": 1}}}}"#
+        );
+        let last = |row: Vec<Option<String>>| row.into_iter().next_back().expect("an id");
+        self.query(&find).into_iter().map(last).collect()
+    }
+
     /// Documents of a collection.
     pub(crate) fn count(&self, collection: &str) -> i64 {
         let rows = self.query(&format!("{{\"count\": \"{collection}\"}}"));

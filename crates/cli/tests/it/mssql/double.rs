@@ -11,6 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::tds::{self, Answer, BATCH, BULK, Bytes, LOGIN7, PRELOGIN, TypeInfo, Value};
+use crate::contract::days;
 
 /// A server that is one as long as the test runs.
 pub(super) struct Double {
@@ -1063,17 +1064,6 @@ pub(super) fn units(number: &str, scale: u32) -> i128 {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     assert!(fraction.len() <= scale as usize, "{number} would be rounded to {scale} digits");
     format!("{whole}{fraction:0<width$}", width = scale as usize).parse().unwrap()
-}
-
-/// Days since 0001-01-01, counted year by year.
-pub(super) fn days(text: &str) -> i64 {
-    const MONTHS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let number = |part: &str| part.parse::<i64>().unwrap();
-    let (year, month, day) = (number(&text[..4]), number(&text[5..7]), number(&text[8..10]));
-    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let years: i64 = (1..year).map(|year| if is_leap(year) { 366 } else { 365 }).sum();
-    let months: i64 = MONTHS[..month as usize - 1].iter().sum();
-    years + months + i64::from(month > 2 && is_leap(year)) + day - 1
 }
 
 /// `HH:MM:SS.fff` in units of 10^-scale seconds; all digits have to be kept.

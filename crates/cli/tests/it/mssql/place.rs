@@ -1,13 +1,11 @@
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-
-use inrush::target::find;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::double::{Column, Double};
 use super::server::named;
 use super::tds::Value;
-use crate::contract::Place;
+use crate::contract::{Place, Traits, date, select};
 use crate::fixture::Fixture;
-use crate::servers::Rows;
+use crate::servers::{Rows, ask, console};
 
 /// A double, or the server that `INRUSH_TEST_MSSQL` names, and a table of the test's own.
 pub(crate) struct Server {
@@ -20,10 +18,8 @@ enum End {
     Real { url: String, table: String },
 }
 
-static GO_ON: AtomicBool = AtomicBool::new(false);
-
 impl Place for Server {
-    const TARGET: &'static str = "mssql";
+    const TRAITS: Traits = Traits::of("mssql");
 
     fn for_each(test: impl Fn(&Self)) {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -69,16 +65,8 @@ impl Place for Server {
                 Some(table.rows.iter().map(shown).collect())
             }
             End::Real { url, table } => {
-                let (target, location) = find(url).unwrap();
-                let mut console = target.console(&location, &GO_ON).unwrap();
-                console.value(&format!("SELECT OBJECT_ID(N'{table}')")).unwrap()?;
-                let columns: Vec<String> = columns.iter().map(|name| format!("[{name}]")).collect();
-                let sql = format!("SELECT {} FROM [{table}]", columns.join(", "));
-                let mut rows = Rows::new();
-                let text =
-                    |value: &Option<&[u8]>| value.map(|it| String::from_utf8(it.to_vec()).unwrap());
-                console.query(&sql, &mut |row| rows.push(row.iter().map(text).collect())).unwrap();
-                Some(rows)
+                console(url).unwrap().value(&format!("SELECT OBJECT_ID(N'{table}')")).unwrap()?;
+                Some(ask(url, &select(table, columns, |name| format!("[{name}]"))))
             }
         }
     }
@@ -87,9 +75,8 @@ impl Place for Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let End::Real { url, table } = &self.end {
-            let (target, location) = find(url).unwrap();
             let drop = format!("DROP TABLE IF EXISTS [{table}]");
-            let done = target.console(&location, &GO_ON).and_then(|mut it| it.execute(&drop));
+            let done = console(url).and_then(|mut console| console.execute(&drop));
             assert!(done.is_ok() || std::thread::panicking(), "{drop} failed");
         }
     }
@@ -117,26 +104,6 @@ fn text(value: &Value, column: &Column) -> Option<String> {
         Value::Offset(days, units, _) => format!("{} {}Z", date(*days), clock(*units, scale())),
         other => panic!("no load makes a column for {other:?}"),
     })
-}
-
-/// A day, from those since 0001-01-01. Years are counted from March, so that the day which some have is their last.
-fn date(days: i64) -> String {
-    let from_march = days + 306;
-    let (era, day) = (from_march / 146_097, from_march % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (more, month) = if month < 10 { (0, month + 3) } else { (1, month - 9) };
-    format!("{:04}-{month:02}-{day:02}", era * 400 + year + more)
-}
-
-#[test]
-fn a_day_is_shown_as_it_is_counted() {
-    for day in ["0001-01-01", "1900-02-28", "1900-03-01", "2000-02-29", "2024-12-31", "9999-12-31"]
-    {
-        assert_eq!(date(super::double::days(day)), day);
-    }
 }
 
 fn clock(units: u64, scale: usize) -> String {

@@ -1,6 +1,7 @@
-use super::double::{DAYS_TO_1900, Double, Table, clock, days};
+use super::double::{DAYS_TO_1900, Double, Table, clock};
 use super::tds::Value;
 use super::{STRATEGIES, int, load, text};
+use crate::contract::days;
 use crate::fixture::Fixture;
 
 /// Of a type: how the column is declared, a value in the file, and what arrives. Not all types go with INSERT BULK.

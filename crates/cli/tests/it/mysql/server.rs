@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::process::Command;
 
+use crate::contract::{Traits, select};
 use crate::fixture::Fixture;
 use crate::servers::{self, Database, Family, OnDrop, State};
 
@@ -29,7 +30,7 @@ pub(super) fn for_each_private_server(
 }
 
 /// A server, a database in it, and files to load.
-pub(crate) type Server = servers::Server<MySql>;
+pub(super) type Server = servers::Server<MySql>;
 
 /// A database on a server.
 pub(crate) struct MySql {
@@ -62,6 +63,12 @@ impl Database for MySql {
         name: "MySQL or MariaDB",
         schemes: &["mysql://", "mariadb://"],
         example: "mariadb=mysql://root@127.0.0.1:3306/",
+    };
+
+    const TRAITS: Traits = Traits {
+        // One that only MariaDB has, and those for tables without transactions.
+        special: &["mysql/bulk", "mysql/csv-file", "mysql/convert", "mysql/insert-delayed"],
+        ..Traits::of("mysql")
     };
 
     fn make(name: &str, url: &str) -> Self {
@@ -118,6 +125,10 @@ impl Database for MySql {
             "SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1",
         );
         rows.into_iter().flatten().flatten().collect()
+    }
+
+    fn rows(&self, table: &str, columns: &[&str]) -> Rows {
+        self.query(&select(table, columns, |name| format!("`{name}`")))
     }
 
     fn state(&self) -> State {

@@ -3,9 +3,6 @@
 /// A server, a database of the test's own in it, and a directory: the words that all tests here are written in.
 pub(crate) mod server;
 
-/// What the contract asks of it.
-mod place;
-
 /// A proxy that knows PostgreSQL's messages.
 mod proxy;
 

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::process::Command;
 
+use crate::contract::{Traits, select};
 use crate::fixture::{Fixture, quoted};
 use crate::servers::{self, Database, Family, State};
 
@@ -29,7 +30,7 @@ pub(super) fn for_each_private_server(
 }
 
 /// A server, a database in it, and files to load.
-pub(crate) type Server = servers::Server<Postgres>;
+pub(super) type Server = servers::Server<Postgres>;
 
 /// A database on a server.
 pub(crate) struct Postgres {
@@ -88,6 +89,8 @@ impl Database for Postgres {
         example: "postgres=postgres://postgres@127.0.0.1:5432/postgres",
     };
 
+    const TRAITS: Traits = Traits::of("postgres");
+
     fn make(name: &str, url: &str) -> Self {
         let rest = url.split_once("://").expect("a URL").1;
         let (place, rest) = rest.split_once('/').unwrap_or((rest, "postgres"));
@@ -138,6 +141,10 @@ impl Database for Postgres {
             "SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname FROM {RELATIONS} ORDER BY 1"
         ));
         rows.into_iter().flatten().flatten().collect()
+    }
+
+    fn rows(&self, table: &str, columns: &[&str]) -> Rows {
+        self.query(&select(table, columns, quoted))
     }
 
     fn state(&self) -> State {
