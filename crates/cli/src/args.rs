@@ -164,6 +164,9 @@ pub(crate) struct LoadArgs {
         help_heading = "Table"
     )]
     pub(crate) on_conflict: inrush::plan::OnConflict,
+    /// How the source's columns find those of an existing table [default: by name, or by position where the source names none]
+    #[arg(long = "match", value_name = "name|position", help_heading = "Table")]
+    pub(crate) match_by: Option<inrush::plan::MatchBy>,
     /// The columns that --on-conflict compares [default: the table's primary key]
     #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Table")]
     pub(crate) key: Vec<String>,
@@ -204,8 +207,9 @@ pub(crate) struct LoadArgs {
     /// Whether the first line names the columns
     #[arg(long, value_name = "yes|no|auto", default_value = "auto", hide_default_value = true, value_parser = ["yes", "no", "auto"], help_heading = "Input")]
     pub(crate) header: String,
-    /// A spelling of NULL besides the empty unquoted field, such as NA; may be repeated. '' makes quoted empty fields NULL too
-    #[arg(long, value_name = "S", help_heading = "Input")]
+    /// A spelling of NULL besides the empty unquoted field, such as NA, for all columns or for one; may be repeated. '' makes
+    /// quoted empty fields NULL too
+    #[arg(long, value_name = "[COLUMN=]S", help_heading = "Input")]
     pub(crate) null: Vec<String>,
     /// The input's encoding: utf-8, utf-16le, utf-16be, latin1, ... [default: UTF-8, or as a byte order mark says]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
@@ -252,10 +256,11 @@ pub(crate) struct LoadArgs {
         help_heading = "Promises"
     )]
     pub(crate) durability: inrush::plan::Durability,
-    /// Bad rows to put aside before giving up, as a number or a share [default: 0]
+    /// Bad rows to put aside before giving up: a number, a share, or all [default: 0]. In a new table a column keeps the type of
+    /// nearly all its values, and so many others are bad rows; else it becomes text
     #[arg(
         long,
-        value_name = "N|P%",
+        value_name = "N|P%|all",
         default_value = "0",
         hide_default_value = true,
         help_heading = "Promises"

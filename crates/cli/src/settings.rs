@@ -48,6 +48,7 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
         target: target.clone(),
         table: args.table.clone(),
         if_exists: args.if_exists,
+        match_by: args.match_by,
         on_conflict: args.on_conflict,
         key: args.key.clone(),
         primary_key: args.primary_key.clone(),

@@ -157,7 +157,8 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
         .strategy
         .begin(plan, stop)
         .map_err(|error| unless_stopped(error).leaving(Aftermath::NothingChanged))?;
-    let mut rejects = RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline());
+    let mut rejects =
+        RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline(), &plan.table);
     let mut surprised = false;
     let steps = steps(plan, observer, began, &mut *load, &mut rejects, &mut surprised);
     let error = match steps {

@@ -135,6 +135,7 @@ fn places(sidecar: &[u8]) -> Vec<Json> {
             let line = line.as_object_mut().unwrap();
             line.remove("file");
             line.remove("message");
+            assert!(line.remove("table").is_some());
             Json::Object(line.clone())
         })
         .collect()

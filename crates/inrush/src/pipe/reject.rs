@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result, shorten};
 use crate::pending::Pending;
@@ -142,6 +142,7 @@ struct SidecarLine<'a> {
     column: Option<&'a str>,
     code: Code,
     message: &'a str,
+    table: &'a str,
 }
 
 /// What the reject files need to know of one input.
@@ -162,6 +163,8 @@ pub(crate) struct RejectFiles {
     open: Vec<OpenPair>,
     published: bool,
     newline: u8,
+    /// The table that refused the rows.
+    table: String,
 }
 
 struct OpenPair {
@@ -181,10 +184,36 @@ pub fn sidecar_path(rejects: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The most that is read of a sidecar's first line: a name has at most some hundred bytes, and a reason some thousand.
+const SIDECAR_LINE_MAX: u64 = 1 << 20;
+
+/// The table that the rows of a rejects file are for, as its sidecar says; `None` where the file has none.
+pub(crate) fn table_of_rejects(rejects: &Path) -> Option<String> {
+    /// What tells a sidecar from any other file of its name.
+    #[derive(Deserialize)]
+    struct Line {
+        table: String,
+        #[serde(rename = "record")]
+        _record: u64,
+        #[serde(rename = "code")]
+        _code: String,
+        #[serde(rename = "message")]
+        _message: String,
+    }
+    let path = sidecar_path(rejects);
+    // A pipe of this name would be waited for.
+    fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+    let mut line = Vec::new();
+    let sidecar = File::open(path).ok()?.take(SIDECAR_LINE_MAX);
+    BufReader::new(sidecar).read_until(b'\n', &mut line).ok()?;
+    let line: Line = serde_json::from_slice(&line).ok()?;
+    Some(line.table)
+}
+
 impl RejectFiles {
     /// Nothing is created before the first bad row. One place an input.
-    pub(crate) fn new(places: Vec<RejectPlace>, newline: u8) -> Self {
-        Self { places, open: Vec::new(), published: false, newline }
+    pub(crate) fn new(places: Vec<RejectPlace>, newline: u8, table: &str) -> Self {
+        Self { places, open: Vec::new(), published: false, newline, table: table.to_owned() }
     }
 
     /// Whether there was no bad row.
@@ -226,6 +255,7 @@ impl RejectFiles {
             column: reject.column.as_deref(),
             code: reject.code,
             message: &reject.message,
+            table: &self.table,
         };
         let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
         line.push(b'\n');

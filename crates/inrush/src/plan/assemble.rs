@@ -9,9 +9,10 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::load::Observer;
 use crate::pipe::encode::{Grammar, Shape, ShapeColumn};
-use crate::pipe::reject::{RejectPlace, sidecar_path};
+use crate::pipe::reject::{RejectPlace, sidecar_path, table_of_rejects};
 use crate::plan::choose::{Choice, choose};
 use crate::plan::facts::{Facts, FieldFacts, Repeats};
+use crate::plan::nulls::Nulls;
 use crate::plan::request::{Durability, IfExists, RejectLimit, Request};
 use crate::plan::schema::{Column, Type};
 use crate::source::{Compression, Place, Source, decode};
@@ -65,13 +66,15 @@ fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
             return Err(Error::usage("--table needs a name that isn't empty and holds no NUL"));
         }
         Some(table) => table.clone(),
-        None => places[0].stem(),
+        None => own_table(&places)?,
     };
     let target_facts = target.facts(&location, &table, request, stop)?;
     let known: Option<Vec<String>> = target_facts
         .table
         .as_ref()
-        .filter(|table| request.if_exists != IfExists::Replace && !table.takes_any)
+        .filter(|table| {
+            request.if_exists != IfExists::Replace && !table.takes_any && !table.is_nameless
+        })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
     let (source, source_facts) = Source::open(&places, &request.dialect, known.as_deref(), stop)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -188,16 +191,20 @@ impl Plan {
                 ),
             })
             .collect();
+        // A spelling may be for one column, by its name in the source or in the table.
+        let known = &self.facts.source.fields;
+        let sources = self.choice.fields.iter().map(|field| known[*field].name.as_str()).collect();
+        let targets = self.choice.columns.iter().map(|column| column.name.as_str()).collect();
         Shape {
             grammar: self.source.grammar.clone(),
-            nulls: self.source.nulls.clone(),
+            nulls: Nulls::of(&self.request.dialect.nulls, &[sources, targets]),
             width: self.facts.source.fields.len(),
             fields,
             columns,
             nul_fault: self.target.nul_fault(),
             found_max: match self.request.max_rejects {
                 RejectLimit::Rows(rows) => rows,
-                RejectLimit::Percent(_) => u64::MAX,
+                RejectLimit::Percent(_) | RejectLimit::All => u64::MAX,
             },
         }
     }
@@ -206,6 +213,26 @@ impl Plan {
     pub fn source_names(&self) -> Vec<&str> {
         self.source.inputs.iter().map(|input| input.name.as_str()).collect()
     }
+}
+
+/// The table that the sources are for where the user names none. Bad rows are for the one that refused them, which stands beside
+/// them; anything else for the one of its own name.
+fn own_table(places: &[Place]) -> Result<String> {
+    let of_rejects = |place: &Place| match place {
+        Place::File(path) => table_of_rejects(path),
+        Place::Stdin => None,
+    };
+    let first = of_rejects(&places[0]);
+    if let Some(other) = places.iter().find(|place| of_rejects(place) != first)
+        && let Some(table) = first.clone().or_else(|| of_rejects(other))
+    {
+        return Err(Error::usage(format!(
+            "some of the sources are rows that table {table} refused, and {} is not",
+            if first.is_some() { other.name() } else { places[0].name() }
+        ))
+        .advise("load them one by one, or say --table NAME"));
+    }
+    Ok(first.unwrap_or_else(|| places[0].table()))
 }
 
 /// `--rejects FILE` for all inputs, or a file beside each.

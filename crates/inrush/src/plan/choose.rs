@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Kind, Result};
+use crate::plan::matching::existing_columns;
 use crate::plan::schema::{Column, Type};
 use crate::plan::{
-    Durability, Facts, FieldFacts, IfExists, Inference, OnConflict, RejectLimit, Request, Spoiler,
-    TableFacts, Verify,
+    Durability, Facts, FieldFacts, IfExists, Inference, MatchBy, OnConflict, RejectLimit, Request,
+    Spoiler, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 
@@ -118,7 +119,7 @@ pub fn choose(
     // A row is either good, and in the wire, or bad, and noted; the shortest record has two bytes.
     let bad_rows = match request.max_rejects {
         RejectLimit::Rows(rows) => rows.saturating_add(1).min(chunk_bytes as u64 / 2),
-        RejectLimit::Percent(_) => chunk_bytes as u64 / 2,
+        RejectLimit::Percent(_) | RejectLimit::All => chunk_bytes as u64 / 2,
     };
     let wire_bytes = chunk_bytes as u64 * memory.wire_bytes_per_byte as u64;
     let parcel_bytes = chunk_bytes as u64 * 2 + wire_bytes.max(bad_rows * BAD_ROW_BYTES);
@@ -144,7 +145,12 @@ pub fn choose(
 }
 
 fn action(request: &Request, facts: &Facts, place: &str, table: &str) -> Result<Action> {
-    let Some(found) = &facts.target.table else { return Ok(Action::Create) };
+    let Some(found) = &facts.target.table else {
+        return match request.if_exists {
+            IfExists::Append | IfExists::Truncate => Err(missing(request.if_exists, place, table)),
+            IfExists::Empty | IfExists::Replace | IfExists::Fail => Ok(Action::Create),
+        };
+    };
     if matches!(request.if_exists, IfExists::Replace | IfExists::Truncate)
         && !found.dependents.is_empty()
     {
@@ -177,6 +183,16 @@ fn action(request: &Request, facts: &Facts, place: &str, table: &str) -> Result<
     }
 }
 
+/// Who says `append` or `truncate` means a table that is there: a new one beside it would be a slip of the pen.
+fn missing(if_exists: IfExists, place: &str, table: &str) -> Error {
+    Error::new(
+        Kind::Target,
+        format!("{place} has no table {table}, and --if-exists {if_exists} is for an existing one"),
+    )
+    .advise("check the name of the database, and --table NAME")
+    .advise("leave --if-exists out: then the load makes the table")
+}
+
 fn columns(
     request: &Request,
     facts: &Facts,
@@ -185,9 +201,16 @@ fn columns(
     reasons: &mut Vec<String>,
     hints: &mut Vec<String>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
+    let takes_any = facts.target.table.as_ref().is_some_and(|found| found.takes_any);
+    if takes_any && !action.makes_table() && request.match_by == Some(MatchBy::Position) {
+        return Err(Error::usage(format!(
+            "--match position: {table} has documents, whose fields have no order"
+        ))
+        .advise("leave it out: fields go by their names"));
+    }
     let (mut columns, fields) = match &facts.target.table {
         Some(found) if !action.makes_table() && !found.takes_any => {
-            existing_columns(found, facts, table, reasons)?
+            existing_columns(found, request, facts, table, reasons, hints)?
         }
         _ => made_columns(request, facts, hints)?,
     };
@@ -265,71 +288,6 @@ fn spoilt<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
         ));
     }
     hints
-}
-
-fn existing_columns(
-    TableFacts { columns: table_columns, needs, by_name, .. }: &TableFacts,
-    facts: &Facts,
-    table: &str,
-    reasons: &mut Vec<String>,
-) -> Result<(Vec<Column>, Vec<usize>)> {
-    let fields = &facts.source.fields;
-    let find = |column: &Column| facts.source.field_for(column, table_columns);
-    let unknown: Vec<&str> = fields
-        .iter()
-        .filter(|field| {
-            !table_columns.iter().any(|column| column.name.eq_ignore_ascii_case(&field.name))
-        })
-        .map(|field| field.name.as_str())
-        .collect();
-    if facts.source.header && (*by_name || unknown.len() < fields.len()) {
-        if !unknown.is_empty() {
-            let names: Vec<&str> =
-                table_columns.iter().map(|column| column.name.as_str()).collect();
-            return Err(Error::new(
-                Kind::Target,
-                format!("table {table} has no column {} that the source names", unknown.join(", ")),
-            )
-            .advise(format!("use the table's columns: {}", names.join(", ")))
-            .advise("add the column, rename it in the header, or load into another --table"));
-        }
-        let matched: Vec<(Column, usize)> = table_columns
-            .iter()
-            .filter_map(|column| Some((column.clone(), find(column)?)))
-            .collect();
-        let given = |name: &String| matched.iter().any(|(column, _)| column.name == *name);
-        if let Some(name) = needs.iter().find(|name| !given(name)) {
-            return Err(Error::new(
-                Kind::Target,
-                format!("column {name} of table {table} has no default, and the source has no such column"),
-            )
-            .advise("add the column to the source, or give the table's column a default"));
-        }
-        reasons.push(format!("the source's columns go to the columns of table {table} by name"));
-        if matched.len() < table_columns.len() {
-            let left: Vec<&str> = table_columns
-                .iter()
-                .filter(|column| find(column).is_none())
-                .map(|column| column.name.as_str())
-                .collect();
-            reasons
-                .push(format!("not in the source, so they get their default: {}", left.join(", ")));
-        }
-        return Ok(matched.into_iter().unzip());
-    }
-    if fields.len() != table_columns.len() {
-        return Err(Error::new(
-            Kind::Target,
-            format!(
-                "the source has {} columns, table {table} has {}",
-                fields.len(),
-                table_columns.len()
-            ),
-        )
-        .advise("give the source a header with the table's column names"));
-    }
-    reasons.push(format!("the source's columns go to the columns of table {table} by position"));
-    Ok((table_columns.clone(), (0..fields.len()).collect()))
 }
 
 fn key(
@@ -492,7 +450,7 @@ fn promises(offered: Durability, asked: Durability) -> bool {
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
     use super::*;
-    use crate::plan::{SourceFacts, TargetFacts};
+    use crate::plan::{SourceFacts, TableFacts, TargetFacts};
     use crate::target::find;
 
     fn field(name: &str, ty: Type) -> FieldFacts {
@@ -504,6 +462,7 @@ mod tests {
             source: SourceFacts {
                 fields: vec![field("id", Type::Integer), field("name", Type::Text)],
                 header: true,
+                header_is_detected: true,
                 reasons: vec![],
                 warnings: vec![],
                 bytes: Some(1_000),
@@ -590,22 +549,48 @@ mod tests {
         let mut by_position = facts();
         by_position.source.header = false;
         by_position.target.table = Some(table(&["a", "b"], false));
-        insta::assert_snapshot!(told(&decide(&Request::default(), &by_position).unwrap()), @r"
+        let choice = decide(&Request::default(), &by_position).unwrap();
+        insta::assert_snapshot!(told(&choice), @r"
         Append sqlite/pages [a:text<-0! b:text<-1!] atomic=true 3x1
-        the source's columns go to the columns of table t by position
         sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into a database that is there
         ");
+
+        assert!(choice.hints[0].contains("go to those of table t by position, that is to a, b"));
+
+        let mut said = facts();
+        said.target.table = Some(table(&["a", "b"], false));
+        let by = |match_by| decide(&Request { match_by, ..Request::default() }, &said);
+        assert_eq!(by(Some(MatchBy::Position)).unwrap().hints, [""; 0]);
+        let error = by(None).err().unwrap();
+        assert_eq!(
+            error.what(),
+            "table t has no columns id, name that the source names: the source has id, name; the table has a, b"
+        );
+        assert_eq!(error.advice().len(), 3);
 
         let mut unknown = facts();
         unknown.target.table = Some(table(&["id"], false));
         let error = decide(&Request::default(), &unknown).err().unwrap();
-        assert_eq!(error.what(), "table t has no column name that the source names");
+        assert_eq!(
+            error.what(),
+            "table t has no column name that the source names: the source has id, name; the table has id"
+        );
+        assert_eq!(error.advice().len(), 2, "as many columns are not to be had by position");
 
         let mut too_narrow = facts();
         too_narrow.source.header = false;
         too_narrow.target.table = Some(table(&["a"], false));
         let error = decide(&Request::default(), &too_narrow).err().unwrap();
-        assert_eq!(error.what(), "the source has 2 columns, table t has 1");
+        assert_eq!(error.what(), "the source has 2 columns, table t has 1: a");
+    }
+
+    #[test]
+    fn what_is_to_be_added_to_has_to_be_there() {
+        for if_exists in [IfExists::Append, IfExists::Truncate] {
+            let request = Request { if_exists, ..Request::default() };
+            let error = decide(&request, &facts()).err().unwrap();
+            assert!(error.what().starts_with("x.db has no table t, and --if-exists"), "{error}");
+        }
     }
 
     #[test]

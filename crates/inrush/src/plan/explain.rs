@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, Plan, RejectLimit};
 
 impl Plan {
     /// Why the plan is as it is, one sentence each.
@@ -48,10 +48,14 @@ impl Plan {
         let _ = writeln!(out, "          {}", knobs.join(" "));
         let _ = writeln!(
             out,
-            "promise   {}; {}; at most {} bad rows; verified by {}",
+            "promise   {}; {}; {}; verified by {}",
             self.request.durability,
             if choice.atomic { "all rows or none" } else { "committed on the way" },
-            self.request.max_rejects,
+            match self.request.max_rejects {
+                RejectLimit::All => "any number of bad rows".to_owned(),
+                RejectLimit::Rows(1) => "at most 1 bad row".to_owned(),
+                limit => format!("at most {limit} bad rows"),
+            },
             self.request.verify
         );
         let s = |n: usize| if n == 1 { "" } else { "s" };

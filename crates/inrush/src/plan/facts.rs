@@ -24,6 +24,8 @@ pub struct SourceFacts {
     pub fields: Vec<FieldFacts>,
     /// Whether the names come from a header.
     pub header: bool,
+    /// Whether it is the first line's look that says so, and neither the format nor the user.
+    pub header_is_detected: bool,
     /// How the dialect and the header were decided, in plain words.
     pub reasons: Vec<String>,
     /// Things a user should know, such as a renamed column.
@@ -174,8 +176,8 @@ pub struct TableFacts {
     pub columns: Vec<Column>,
     /// Whether rows may have any columns: those are the source's then, and none of them is pinned by the table.
     pub takes_any: bool,
-    /// Whether names in a source's header have to be the columns' names: else a header without any of them is taken by position.
-    pub by_name: bool,
+    /// Whether its columns have no names, but places in arrays.
+    pub is_nameless: bool,
     /// Columns that a row has to say something of: they take no NULL and have no default. Empty where the target tells so row by
     /// row.
     pub needs: Vec<String>,

@@ -6,6 +6,8 @@ mod assemble;
 mod choose;
 mod explain;
 mod facts;
+mod matching;
+mod nulls;
 mod request;
 mod schema;
 
@@ -14,8 +16,9 @@ pub use choose::{Action, Choice, choose};
 pub use facts::{
     Facts, FieldFacts, KeyValues, Lesson, Repeats, SourceFacts, Spoiler, TableFacts, TargetFacts,
 };
+pub use nulls::Nulls;
 pub use request::{
-    DialectRequest, Durability, Format, IfExists, Inference, OnConflict, RejectLimit, Request,
-    Verify,
+    DialectRequest, Durability, Format, IfExists, Inference, MatchBy, OnConflict, RejectLimit,
+    Request, Verify,
 };
 pub use schema::{Column, Type};

@@ -20,6 +20,8 @@ pub struct Request {
     pub table: Option<String>,
     /// What to do with a table that is there.
     pub if_exists: IfExists,
+    /// How the source's columns find those of a table that is there; `None` compares names where both sides have them.
+    pub match_by: Option<MatchBy>,
     /// What to do with a row whose key is there.
     pub on_conflict: OnConflict,
     /// The columns that `on_conflict` compares; empty takes the table's primary key.
@@ -82,7 +84,7 @@ pub struct DialectRequest {
     pub escape: Option<Option<u8>>,
     /// Whether the first record names the columns.
     pub header: Option<bool>,
-    /// Spellings of NULL besides the empty unquoted field.
+    /// Spellings of NULL besides the empty unquoted field; `COLUMN=S` is the spelling S of one column.
     pub nulls: Vec<String>,
     /// A label of the WHATWG encoding standard.
     pub encoding: Option<String>,
@@ -155,6 +157,17 @@ words! {
         Truncate = "truncate",
         /// Load only when it isn't there.
         Fail = "fail",
+    }
+}
+
+words! {
+    /// How the source's columns find those of a table that is there.
+    MatchBy {
+        /// Each goes to the column of its name.
+        #[default]
+        Name = "name",
+        /// The first goes to the first, whatever they are called.
+        Position = "position",
     }
 }
 
@@ -236,6 +249,8 @@ pub enum RejectLimit {
     Rows(u64),
     /// So much of the rows read, in percent; judged at the end, and on the way once 1,000 rows were read.
     Percent(f64),
+    /// All that there are.
+    All,
 }
 
 impl Default for RejectLimit {
@@ -252,6 +267,7 @@ impl RejectLimit {
     /// Whether `rejected` of `read` rows are too many; `done` when nothing more will be read.
     pub fn exceeded(self, rejected: u64, read: u64, done: bool) -> bool {
         match self {
+            RejectLimit::All => false,
             RejectLimit::Rows(limit) => rejected > limit,
             RejectLimit::Percent(percent) => {
                 // 14 of 1,000 are exactly 1.4 %, which has no exact double.
@@ -265,6 +281,7 @@ impl RejectLimit {
 impl fmt::Display for RejectLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            RejectLimit::All => f.write_str("all"),
             RejectLimit::Rows(rows) => write!(f, "{rows}"),
             RejectLimit::Percent(percent) => write!(f, "{percent}%"),
         }
@@ -275,7 +292,12 @@ impl FromStr for RejectLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("'{text}' is neither a number of rows nor a percentage such as 0.5%");
+        let bad = || {
+            format!("'{text}' is neither a number of rows, nor a percentage such as 0.5%, nor all")
+        };
+        if text == "all" {
+            return Ok(RejectLimit::All);
+        }
         match text.strip_suffix('%') {
             Some(number) => match number.trim().parse::<f64>() {
                 Ok(percent) if (0.0..=100.0).contains(&percent) => {
@@ -302,6 +324,7 @@ mod tests {
         assert!(!RejectLimit::Percent(1.4).exceeded(14, 1_000, true));
         assert!(RejectLimit::Percent(1.4).exceeded(15, 1_000, true));
         assert!(RejectLimit::default().exceeded(1, 1, false));
+        assert!(!"all".parse::<RejectLimit>().unwrap().exceeded(u64::MAX, 1, true));
         assert!("101%".parse::<RejectLimit>().is_err());
         assert!("-1".parse::<RejectLimit>().is_err());
     }

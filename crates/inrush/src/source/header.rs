@@ -2,11 +2,11 @@
 
 use inrush_scan::Dialect;
 
-use crate::error::{Error, Result};
-use crate::plan::DialectRequest;
+use crate::error::{Error, Result, shorten};
+use crate::plan::{DialectRequest, Nulls};
 use crate::source::Source;
 use crate::source::head::{Head, body_start};
-use crate::source::infer::Observed;
+use crate::source::infer::{Observed, is_null_like};
 use crate::source::sniff;
 
 impl Source {
@@ -31,8 +31,11 @@ impl Source {
                     (Some(header), _) => header,
                     (None, Some((values, record))) => {
                         let rest = &text[record.next as usize..];
-                        let verdict = self.looks_like_header(values, rest, known);
-                        let (what, otherwise) = match verdict.header {
+                        let verdict = self.looks_like_header(values, rest, request, known);
+                        let Some(header) = verdict.header else {
+                            return Err(unclear(&head.input.name, values, known, verdict.why));
+                        };
+                        let (what, otherwise) = match header {
                             true => (
                                 "the first line is taken as the header",
                                 "--header no if it is data",
@@ -47,7 +50,7 @@ impl Source {
                         } else {
                             warnings.push(format!("{reason} ({otherwise})"));
                         }
-                        verdict.header
+                        header
                     }
                 };
             }
@@ -71,7 +74,7 @@ impl Source {
                     } else {
                         values.len()
                     });
-                    (1..=width).map(|n| format!("column_{n}")).collect()
+                    (1..=width).map(column_name).collect()
                 }
                 _ => names.clone(),
             };
@@ -96,18 +99,29 @@ impl Source {
     }
 
     fn looks_like_header(
-        &self,
+        &mut self,
         values: &[Vec<u8>],
         rest: &[u8],
+        request: &DialectRequest,
         known: Option<&[String]>,
     ) -> sniff::HeaderVerdict {
         let names: Vec<String> =
             values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
+        // Whether these are the columns' names is the question, so each column has both of its names.
+        let numbers: Vec<String> = (1..=names.len()).map(column_name).collect();
+        let known_as = [&names, &numbers].map(|names| names.iter().map(String::as_str).collect());
+        self.nulls = Nulls::of(&request.nulls, &known_as);
+        let is_null = |column: usize, value: &[u8]| {
+            value.is_empty()
+                || is_null_like(value)
+                || self.nulls.of_column(column).any(|null| null == value)
+        };
         let first: Vec<Observed> = values
             .iter()
-            .map(|value| {
+            .enumerate()
+            .map(|(column, value)| {
                 let mut observed = Observed::default();
-                if !value.is_empty() && !self.nulls.contains(value) {
+                if !is_null(column, value) {
                     observed.add(value);
                 }
                 observed
@@ -117,6 +131,29 @@ impl Source {
         sniff::header(&names, &first, &seen, known)
     }
 }
+
+/// What a column without a name is called.
+fn column_name(number: usize) -> String {
+    format!("column_{number}")
+}
+
+/// The first line may be a row of the table or the header of another one: to take it for either would be to lose a row, or to make one.
+fn unclear(input: &str, values: &[Vec<u8>], known: Option<&[String]>, why: &str) -> Error {
+    let shown: Vec<String> =
+        values.iter().take(SHOWN_MAX).map(|value| shorten(value.trim_ascii())).collect();
+    let known = known.unwrap_or_default();
+    let known: Vec<&str> = known.iter().take(SHOWN_MAX).map(String::as_str).collect();
+    Error::source(format!(
+        "{input}: is the first line a header? {why}: {}; the table's columns are {}",
+        shown.join(", "),
+        known.join(", ")
+    ))
+    .advise("--header yes if it is one: then its names have to be the table's, or --match position goes by their order")
+    .advise("--header no if it is data")
+}
+
+/// Fields of a line that a message shows.
+const SHOWN_MAX: usize = 10;
 
 fn header_names(input: &str, values: Vec<Vec<u8>>) -> Result<Vec<String>> {
     let bad = |what: &str, n: usize| {

@@ -36,6 +36,11 @@ enum Candidate {
 /// What programs write for NULL, in any case. Only ever suggested: `NA` is also Namibia.
 const NULL_LIKE: [&[u8]; 8] = [b"NA", b"N/A", b"NULL", b"null", b"NaN", b"None", b"\\N", b"-"];
 
+/// Whether the value is what many a program writes for NULL.
+pub(crate) fn is_null_like(value: &[u8]) -> bool {
+    value.len() <= 4 && NULL_LIKE.iter().any(|null| null.eq_ignore_ascii_case(value))
+}
+
 /// A column is said to be spoilt, in the plan, when so many values fitted a narrower type than it got...
 const SPOILT_SHARE_MIN: f64 = 0.9;
 /// ... out of at least so many.
@@ -72,7 +77,7 @@ impl Observed {
         self.values += 1;
         self.exponents += u64::from(class.exponent);
         self.points += u64::from(class.point);
-        if NULL_LIKE.iter().any(|null| null.eq_ignore_ascii_case(value)) {
+        if is_null_like(value) {
             self.null_like += 1;
             self.null_spelling.get_or_insert_with(|| String::from_utf8_lossy(value).into_owned());
         }

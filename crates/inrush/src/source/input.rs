@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::pipe::Meter;
 use crate::pipe::encode::{self, Encode, Grammar, Shape, ShapeColumn};
 use crate::pipe::run::Feeder;
-use crate::plan::{DialectRequest, FieldFacts, SourceFacts};
+use crate::plan::{DialectRequest, FieldFacts, Nulls, SourceFacts};
 #[cfg(feature = "parquet")]
 use crate::source::columns;
 use crate::source::format::{self, Layout};
@@ -49,8 +49,8 @@ pub struct Source {
     pub inputs: Vec<Input>,
     /// How all of them are written.
     pub grammar: Grammar,
-    /// Spellings of NULL besides the empty unquoted field.
-    pub nulls: Vec<Vec<u8>>,
+    /// Spellings of NULL besides the empty unquoted field, by the first input's fields.
+    pub nulls: Nulls,
     /// Whether the first record names the columns.
     pub header: bool,
     /// For each input, the position of each of the first input's fields.
@@ -167,7 +167,7 @@ impl Source {
         let mut source = Source {
             inputs: Vec::new(),
             grammar: Grammar::Delimited(dialect.clone()),
-            nulls: request.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
+            nulls: Nulls::default(),
             header: false,
             orders: Vec::new(),
             #[cfg(feature = "parquet")]
@@ -183,6 +183,8 @@ impl Source {
             &mut reasons,
             &mut warnings,
         )?;
+        let known_as = names.iter().map(String::as_str).collect();
+        source.nulls = Nulls::of(&request.nulls, &[known_as]);
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
         let seen = source.sample(&heads, &dialect, names.len())?;
         let fields = names
@@ -206,6 +208,7 @@ impl Source {
         let facts = SourceFacts {
             fields,
             header: source.header,
+            header_is_detected: true,
             reasons,
             warnings,
             bytes,

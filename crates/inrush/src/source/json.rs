@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use crate::error::{Error, Result};
 use crate::pipe::encode::{Encode, Encoded, Grammar, Json, inner};
 use crate::pipe::{Chunk, Origin, Part};
-use crate::plan::{DialectRequest, FieldFacts, Format, SourceFacts, Type};
+use crate::plan::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
 use crate::source::Source;
 use crate::source::head::{Head, body_start};
 use crate::source::header::unique;
@@ -130,10 +130,10 @@ impl Source {
         let is_positional =
             are_arrays(&heads[0].text[body(&heads[0])..], heads[0].whole, layouts[0]);
         let json = Json { layouts, places: HashMap::new(), flatten: request.flatten };
-        let source = Source {
+        let mut source = Source {
             inputs: heads.iter().map(|head| head.input.clone()).collect(),
             grammar: Grammar::Json(json.clone()),
-            nulls: request.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
+            nulls: Nulls::of(&request.nulls, &[]),
             header: !is_positional,
             orders: Vec::new(),
             #[cfg(feature = "parquet")]
@@ -141,35 +141,13 @@ impl Source {
             pipe: Mutex::new(pipe),
             abandoned,
         };
-        let total = Arc::new(Mutex::new(Seen::default()));
-        let mut surveyor = MemberSurveyor::new(
-            json.layouts.clone(),
-            json.flatten,
-            source.nulls.clone(),
-            Arc::clone(&total),
-        );
-        for (file, head) in heads.iter().enumerate() {
-            let text = &head.text[body(head)..];
-            let tail = if head.whole { Tail::End } else { Tail::More };
-            let end = JsonCutter::new(json.layouts[file]).cut(text, text.len(), tail).unwrap_or(0);
-            let chunk = Chunk {
-                seq: file as u64,
-                origin: Origin { file: file as u32, ..Origin::default() },
-                part: Part { first: true, last: head.whole },
-                bytes: text[..end].to_vec(),
-                ..Chunk::default()
-            };
-            surveyor.encode(&chunk, &mut Encoded::default());
+        let mut fields = source.look_at_members(&heads, &json, &[])?;
+        // Which spellings are one column's is known when the names are.
+        let known_as = fields.iter().map(|field| field.name.as_str()).collect();
+        source.nulls = Nulls::of(&request.nulls, &[known_as]);
+        if source.nulls.are_for_columns() {
+            fields = source.look_at_members(&heads, &json, &fields)?;
         }
-        if json.layouts[0] == JsonLayout::Lines {
-            for (index, (file, bytes)) in source.spread(&heads[0], None)?.into_iter().enumerate() {
-                let origin = Origin { file, ..Origin::default() };
-                let seq = (heads.len() + index) as u64;
-                let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
-                surveyor.encode(&chunk, &mut Encoded::default());
-            }
-        }
-        let mut fields = total.lock().unwrap_or_else(PoisonError::into_inner).fields();
         if fields.is_empty() {
             let known = known.unwrap_or_default().iter();
             fields = known
@@ -206,6 +184,7 @@ impl Source {
         let facts = SourceFacts {
             fields,
             header: source.header,
+            header_is_detected: false,
             reasons,
             warnings,
             bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
@@ -216,6 +195,40 @@ impl Source {
             parquet: None,
         };
         Ok((source, facts))
+    }
+
+    /// What the heads, and places spread over the first input, show of the members, of which some may be known.
+    fn look_at_members(
+        &self,
+        heads: &[Head],
+        json: &Json,
+        known: &[FieldFacts],
+    ) -> Result<Vec<FieldFacts>> {
+        let total = Arc::new(Mutex::new(Seen::default()));
+        let mut surveyor = MemberSurveyor::new(json, &self.nulls, known, Arc::clone(&total));
+        for (file, head) in heads.iter().enumerate() {
+            let text = &head.text[head.input.body_at as usize..];
+            let tail = if head.whole { Tail::End } else { Tail::More };
+            let end = JsonCutter::new(json.layouts[file]).cut(text, text.len(), tail).unwrap_or(0);
+            let chunk = Chunk {
+                seq: file as u64,
+                origin: Origin { file: file as u32, ..Origin::default() },
+                part: Part { first: true, last: head.whole },
+                bytes: text[..end].to_vec(),
+                ..Chunk::default()
+            };
+            surveyor.encode(&chunk, &mut Encoded::default());
+        }
+        if json.layouts[0] == JsonLayout::Lines {
+            for (index, (file, bytes)) in self.spread(&heads[0], None)?.into_iter().enumerate() {
+                let origin = Origin { file, ..Origin::default() };
+                let seq = (heads.len() + index) as u64;
+                let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
+                surveyor.encode(&chunk, &mut Encoded::default());
+            }
+        }
+        let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(total.fields())
     }
 
     /// The same source of JSON, which has these members; not its pipe.
@@ -291,21 +304,40 @@ impl Seen {
 pub(super) struct MemberSurveyor {
     layouts: Vec<JsonLayout>,
     flatten: bool,
-    nulls: Vec<Vec<u8>>,
+    nulls: Nulls,
+    /// The members that are known, by which a spelling of NULL may be for one.
+    places: HashMap<Box<[u8]>, usize>,
     total: Arc<Mutex<Seen>>,
     name: Vec<u8>,
     text: Vec<u8>,
 }
 
 impl MemberSurveyor {
-    /// All surveyors of one survey share `total`.
+    /// All surveyors of one survey share `total`. `nulls` are by the places of the members that are `known`.
     pub(super) fn new(
-        layouts: Vec<JsonLayout>,
-        flatten: bool,
-        nulls: Vec<Vec<u8>>,
+        json: &Json,
+        nulls: &Nulls,
+        known: &[FieldFacts],
         total: Arc<Mutex<Seen>>,
     ) -> Self {
-        Self { layouts, flatten, nulls, total, name: Vec::new(), text: Vec::new() }
+        let places = known.iter().enumerate();
+        Self {
+            layouts: json.layouts.clone(),
+            flatten: json.flatten,
+            nulls: nulls.clone(),
+            places: places.map(|(at, field)| (field.name.as_bytes().into(), at)).collect(),
+            total,
+            name: Vec::new(),
+            text: Vec::new(),
+        }
+    }
+
+    /// Whether a string is a spelling of NULL in the member of the name that is being looked at.
+    fn is_null(&self, text: &[u8]) -> bool {
+        !self.nulls.is_empty() && {
+            let place = self.places.get(self.name.as_slice()).copied().unwrap_or(usize::MAX);
+            self.nulls.of_column(place).any(|null| null == text)
+        }
     }
 
     fn look(
@@ -336,15 +368,14 @@ impl MemberSurveyor {
             }
             let observed = seen.add(&self.name, seq);
             let raw = member.value.raw(bytes);
-            let is_null = |text: &[u8]| self.nulls.iter().any(|null| null == text);
             match member.value.kind {
                 JsonKind::Null => {}
-                JsonKind::String if is_null(raw) => {}
+                JsonKind::String if self.is_null(raw) => {}
                 JsonKind::String => observed.add_string(raw),
                 JsonKind::EscapedString => {
                     self.text.clear();
                     json_unescape(raw, &mut self.text);
-                    if !is_null(&self.text) {
+                    if !self.is_null(&self.text) {
                         observed.add_string(&self.text);
                     }
                 }

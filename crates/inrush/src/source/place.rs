@@ -48,6 +48,18 @@ impl Place {
         stem.to_owned()
     }
 
+    /// The table that the file is for, by its name: [`Place::stem`], and bad rows put aside are for the table of the whole.
+    pub(crate) fn table(&self) -> String {
+        let stem = self.stem();
+        let mut table = stem.as_str();
+        while let Some(whole) = table.strip_suffix(".rejects")
+            && !whole.is_empty()
+        {
+            table = whole;
+        }
+        table.to_owned()
+    }
+
     /// The ending that tells the format, lower case, compression endings left out; empty without one.
     pub(crate) fn extension(&self) -> String {
         let Place::File(path) = self else { return String::new() };
@@ -168,5 +180,8 @@ mod tests {
         assert_eq!(file("a.TXT.ZST").stem(), "a");
         assert_eq!(Place::Stdin.stem(), "stdin");
         assert_eq!(file("a.tsv.gz").extension(), "tsv");
+        assert_eq!(file("orders.rejects.csv").table(), "orders");
+        assert_eq!(file("orders.rejects.rejects.csv").table(), "orders");
+        assert_eq!(file(".rejects.csv").table(), ".rejects");
     }
 }

@@ -246,7 +246,8 @@ pub(crate) fn width(head: &[u8], whole: bool, dialect: &Dialect) -> usize {
 
 /// Whether the first record names the columns.
 pub(crate) struct HeaderVerdict {
-    pub(crate) header: bool,
+    /// `None` when it may as well be a row of an existing table, which nobody but the user can tell.
+    pub(crate) header: Option<bool>,
     pub(crate) why: &'static str,
     /// Whether something in the input or the table proves it; else it is an assumption, and the user must hear of it, for a row
     /// is at stake.
@@ -254,18 +255,21 @@ pub(crate) struct HeaderVerdict {
 }
 
 /// Whether the first record names the columns. `known` are the columns of the table, if it is there.
+///
+/// Where a table is there, a line that could be names is never a row by assumption: words are what the table may hold, and what a
+/// header of another table has.
 pub(crate) fn header(
     names: &[String],
     first: &[Observed],
     rest: &[Observed],
     known: Option<&[String]>,
 ) -> HeaderVerdict {
-    let verdict = |header, proven, why| HeaderVerdict { header, why, proven };
-    let hits = known.map(|known| {
+    let verdict = |header, proven, why| HeaderVerdict { header: Some(header), why, proven };
+    let hits = known.map_or(0, |known| {
         let is_known = |name: &&String| known.iter().any(|k| k.eq_ignore_ascii_case(name.trim()));
         names.iter().filter(is_known).count()
     });
-    if hits.is_some_and(|hits| hits > 0 && hits * 2 >= names.len()) {
+    if hits > 0 && hits * 2 >= names.len() {
         return verdict(true, true, "the first line has the names of the table's columns");
     }
     let typed = |observed: &Observed| observed.ty() != Type::Text;
@@ -287,10 +291,16 @@ pub(crate) fn header(
     if names.iter().all(|name| name.trim().is_empty()) {
         return verdict(false, true, "the first line is empty");
     }
-    if hits == Some(0) {
-        return verdict(false, false, "the first line has none of the table's column names");
+    match known {
+        Some(_) => HeaderVerdict {
+            header: None,
+            why: "it may name columns, and it may be a row",
+            proven: false,
+        },
+        None => {
+            verdict(true, false, "the first line could be names, and nothing speaks against it")
+        }
     }
-    verdict(true, false, "the first line could be names, and nothing speaks against it")
 }
 
 /// The fields of the record at the start of `bytes`, as text, and the offset after it. `None` when there is no record.

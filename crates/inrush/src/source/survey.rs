@@ -12,12 +12,13 @@ use crate::source::json::{MemberSurveyor, Seen};
 /// A survey under way.
 pub(crate) struct Survey<'a> {
     source: &'a Source,
-    total: Total<'a>,
+    fields: &'a [FieldFacts],
+    total: Total,
 }
 
-enum Total<'a> {
+enum Total {
     /// The fields are known.
-    Fields(&'a [FieldFacts], Arc<Mutex<Vec<Observed>>>),
+    Fields(Arc<Mutex<Vec<Observed>>>),
     /// There may be others.
     Members(Arc<Mutex<Seen>>),
 }
@@ -27,21 +28,19 @@ impl<'a> Survey<'a> {
     pub(crate) fn of(source: &'a Source, fields: &'a [FieldFacts]) -> Self {
         let total = match source.grammar {
             Grammar::Json(_) => Total::Members(Arc::default()),
-            _ => {
-                Total::Fields(fields, Arc::new(Mutex::new(vec![Observed::default(); fields.len()])))
-            }
+            _ => Total::Fields(Arc::new(Mutex::new(vec![Observed::default(); fields.len()]))),
         };
-        Self { source, total }
+        Self { source, fields, total }
     }
 
     /// An encoder for one thread, which sends nothing on.
     pub(crate) fn encoder(&self) -> Box<dyn Encode> {
         match (&self.total, &self.source.grammar) {
-            (Total::Fields(_, total), _) => self.source.surveyor(total),
+            (Total::Fields(total), _) => self.source.surveyor(total),
             (Total::Members(total), Grammar::Json(json)) => Box::new(MemberSurveyor::new(
-                json.layouts.clone(),
-                json.flatten,
-                self.source.nulls.clone(),
+                json,
+                &self.source.nulls,
+                self.fields,
                 Arc::clone(total),
             )),
             (Total::Members(_), _) => unreachable!("only JSON has members"),
@@ -51,7 +50,7 @@ impl<'a> Survey<'a> {
     /// What the fields are; and the source that knows all of them, where some are new.
     pub(crate) fn end(self) -> (Vec<FieldFacts>, Option<Source>) {
         match self.total {
-            Total::Fields(fields, total) => {
+            Total::Fields(total) => {
                 let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
                 let field = |(field, seen): (&FieldFacts, &Observed)| FieldFacts {
                     name: field.name.clone(),
@@ -59,7 +58,7 @@ impl<'a> Survey<'a> {
                     spoiler: seen.spoiler(),
                     is_declared: false,
                 };
-                (fields.iter().zip(seen.iter()).map(field).collect(), None)
+                (self.fields.iter().zip(seen.iter()).map(field).collect(), None)
             }
             Total::Members(total) => {
                 let mut fields = total.lock().unwrap_or_else(PoisonError::into_inner).fields();

@@ -19,6 +19,9 @@ mod values;
 /// Tables that are there, and files without rows.
 mod tables;
 
+/// Columns of a source and those of an existing table.
+mod matching;
+
 /// Rows that are put aside, and loads that one of them ends.
 mod bad_rows;
 
@@ -42,6 +45,8 @@ pub(crate) struct Traits {
     pub(crate) undoes_appends: bool,
     /// Whether a table can have a key.
     pub(crate) has_keys: bool,
+    /// Whether rows may have other columns than those that are there.
+    pub(crate) takes_any: bool,
     /// What a load has to say, besides, that adds rows to a table whose key is the column `id`.
     pub(crate) with_key: &'static [&'static str],
 }
@@ -55,6 +60,7 @@ impl Traits {
             fresh: &[],
             undoes_appends: true,
             has_keys: true,
+            takes_any: false,
             with_key: &[],
         }
     }
@@ -166,6 +172,12 @@ over_every_target! {
         bad_rows::one_in_a_hundred_thousand,
         bad_rows::go_aside_as_they_are_written,
         bad_rows::a_key_that_is_there_is_one,
+        matching::names_that_the_table_lacks_are_refused,
+        matching::a_source_without_names_goes_by_position_and_says_so,
+        matching::a_line_that_may_be_a_header_is_never_data,
+        matching::adding_to_what_is_missing_is_refused,
+        matching::bad_rows_go_back_to_their_table,
+        matching::null_may_be_spelt_for_one_column,
         endings::a_killed_load_leaves_the_table_as_it_was,
         endings::a_load_that_is_stopped_leaves_the_table_as_it_was,
         #[cfg(feature = "parquet")]

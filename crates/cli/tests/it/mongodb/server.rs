@@ -35,6 +35,7 @@ impl Database for Mongodb {
     const TRAITS: Traits = Traits {
         // There is no transaction for so many.
         undoes_appends: false,
+        takes_any: true,
         // It is `_id` there.
         with_key: &["--primary-key", "id"],
         ..Traits::of("mongodb")

@@ -19,6 +19,7 @@ use crate::pipe::encode::{
 };
 use crate::pipe::reject::Found;
 use crate::pipe::{Chunk, Home, RowFault, RowMark, Span};
+use crate::plan::Nulls;
 
 /// Whether [`View`] has a form for the type. What else there is in files is brought into one of these as it is read.
 pub(crate) fn is_viewed(ty: &DataType) -> bool {
@@ -172,14 +173,14 @@ struct Columns<'a> {
     columns: Vec<Column<'a>>,
     /// What texts and bytes are in, for each column by its place in the batch.
     data: Vec<&'a [u8]>,
-    nulls: &'a [Vec<u8>],
+    nulls: &'a Nulls,
 }
 
 impl<'a> Columns<'a> {
     fn of(shape: &'a Shape, chunk: &'a Chunk) -> (Self, usize) {
         // Whoever makes chunks of columns gives each of them a batch.
         let Some(batch) = &chunk.batch else {
-            return (Self { columns: vec![], data: vec![], nulls: &[] }, 0);
+            return (Self { columns: vec![], data: vec![], nulls: &shape.nulls }, 0);
         };
         let fields = &shape.fields[chunk.origin.file as usize];
         let columns = fields.iter().zip(&shape.columns).map(|(field, column)| {
@@ -198,8 +199,8 @@ struct ColumnsRow<'a> {
 }
 
 impl ColumnsRow<'_> {
-    fn is_null_spelling(&self, text: &[u8]) -> bool {
-        self.columns.nulls.iter().any(|null| null == text)
+    fn is_null_spelling(&self, column: usize, text: &[u8]) -> bool {
+        self.columns.nulls.of_column(column).any(|null| null == text)
     }
 
     /// Texts, and bytes that go where only text may, are looked at where there is reason to.
@@ -218,15 +219,15 @@ impl ColumnsRow<'_> {
 
 impl Row for ColumnsRow<'_> {
     #[inline(always)]
-    fn typed(&self, column: usize) -> Option<Typed> {
-        let column = &self.columns.columns[column];
+    fn typed(&self, index: usize) -> Option<Typed> {
+        let column = &self.columns.columns[index];
         if column.is_null(self.at) {
             return None;
         }
         let typed = column.typed(self.at)?;
         // What isn't a number, many a program writes for NULL.
         let is_nan = matches!(typed, Typed::Float(number) if number.is_nan());
-        (!is_nan || !self.is_null_spelling(b"NaN")).then_some(typed)
+        (!is_nan || !self.is_null_spelling(index, b"NaN")).then_some(typed)
     }
 
     #[inline]
@@ -238,7 +239,7 @@ impl Row for ColumnsRow<'_> {
             }
             let (home, span) = column.place(offsets, self.at);
             let is_null = !self.columns.nulls.is_empty()
-                && self.is_null_spelling(self.bytes(home, span, values));
+                && self.is_null_spelling(index, self.bytes(home, span, values));
             return (!is_null).then_some((home, span));
         }
         match self.typed(index)? {

@@ -20,6 +20,7 @@ use inrush_scan::{Dialect, Field, Form, Newline};
 use crate::error::shorten;
 use crate::pipe::reject::Found;
 use crate::pipe::{Chunk, Code, RowFault, Wire};
+use crate::plan::Nulls;
 
 #[cfg(feature = "parquet")]
 #[cfg(all(feature = "files", feature = "parquet"))]
@@ -121,8 +122,8 @@ impl Grammar {
 pub struct Shape {
     /// How the input is written.
     pub grammar: Grammar,
-    /// Spellings of NULL besides the empty unquoted field. An empty one makes the quoted empty field NULL too.
-    pub nulls: Vec<Vec<u8>>,
+    /// Spellings of NULL besides the empty unquoted field, by column. An empty one makes the quoted empty field NULL too.
+    pub nulls: Nulls,
     /// Fields a record must have.
     pub width: usize,
     /// For each input, the index of the field that each column takes its value from.

@@ -112,11 +112,7 @@ impl<S: Syntax> TextRow<'_, S> {
             if !quoted && raw.is_empty() {
                 return None;
             }
-            // A quoted NA is the text NA; only an empty spelling can mean the quoted empty field.
-            if self.shape.nulls.iter().any(|null| {
-                null.as_slice() == raw
-                    && (quoted == null.is_empty() || quoted && self.syntax.has_quoted_nulls())
-            }) {
+            if self.is_spelling_of_null(column) {
                 return None;
             }
         }
@@ -128,6 +124,18 @@ impl<S: Syntax> TextRow<'_, S> {
                 Some((Home::Wire, Span { at: at as u32, len: (values.len() - at) as u32 }))
             }
         }
+    }
+}
+
+impl<S: Syntax> TextRow<'_, S> {
+    /// Whether the field is NULL because the user says that it is written so.
+    fn is_spelling_of_null(&self, column: usize) -> bool {
+        let field = &self.fields[column];
+        let (raw, quoted) = (field.raw(self.chunk), field.form.is_quoted());
+        // A quoted NA is the text NA; only an empty spelling can mean the quoted empty field.
+        self.shape.nulls.of_column(column).any(|null| {
+            null == raw && (quoted == null.is_empty() || quoted && self.syntax.has_quoted_nulls())
+        })
     }
 }
 
@@ -247,10 +255,11 @@ fn check_text<S>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
 }
 
 /// A string among numbers, truths or documents is another thing than they are, even where it is written alike.
-fn check_strings<S>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
+fn check_strings<S: Syntax>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
     for (index, column) in row.shape.columns.iter().enumerate() {
         let field = &row.fields[index];
-        if field.form.is_quoted() && !column.pinned && !column.is_textual {
+        let is_string = field.form.is_quoted() && !column.pinned && !column.is_textual;
+        if is_string && !row.is_spelling_of_null(index) {
             let message = format!("{} is a string", shorten(field.raw(row.chunk)));
             let column = Some(index);
             return Err(BadRecord { column, code: Code::Type, message, is_surprise: true });

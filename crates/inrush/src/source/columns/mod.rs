@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::pipe::encode::Grammar;
 use crate::pipe::run::Feeder;
 use crate::pipe::{Meter, Origin};
-use crate::plan::{DialectRequest, FieldFacts, SourceFacts, Type};
+use crate::plan::{DialectRequest, FieldFacts, Nulls, SourceFacts, Type};
 use crate::source::format::Layout;
 use crate::source::head::HEAD_BYTES;
 use crate::source::header::{order, unique};
@@ -115,6 +115,7 @@ impl Source {
         let facts = SourceFacts {
             fields,
             header: true,
+            header_is_detected: false,
             reasons,
             warnings,
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
@@ -127,7 +128,7 @@ impl Source {
         let source = Source {
             inputs,
             grammar: Grammar::Columns,
-            nulls: request.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
+            nulls: Nulls::default(),
             header: true,
             orders,
             tables,

@@ -50,9 +50,10 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
     }
     let mut facts = if looks_inside(place, request) { read(place)? } else { outside(place)? };
     let Some(table) = &facts.table else {
-        return match facts.exists && request.if_exists == IfExists::Fail {
-            true => Err(is_there(place)),
-            false => Ok(facts),
+        return match request.if_exists {
+            IfExists::Fail if facts.exists => Err(is_there(place)),
+            IfExists::Append | IfExists::Truncate => Err(missing(place, facts.exists, request)),
+            _ => Ok(facts),
         };
     };
     match request.if_exists {
@@ -70,6 +71,16 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
         IfExists::Empty | IfExists::Append | IfExists::Truncate => check(place, table)?,
     }
     Ok(facts)
+}
+
+fn missing(place: &Place, exists: bool, request: &Request) -> Error {
+    let what = if exists { "is empty" } else { "does not exist" };
+    Error::target(format!(
+        "{} {what}, and --if-exists {} is for a file that holds rows",
+        place.path.display(),
+        request.if_exists
+    ))
+    .advise("check the name, or leave --if-exists out: then the load makes the file")
 }
 
 fn is_there(place: &Place) -> Error {
@@ -94,7 +105,7 @@ fn outside(place: &Place) -> Result<TargetFacts> {
         // More than any line has.
         columns_max: u32::MAX as usize,
         settings: BTreeMap::from([(FORMAT.to_owned(), place.format.scheme().to_owned())]),
-        table: holds_any.then(|| TableFacts { by_name: true, ..TableFacts::default() }),
+        table: holds_any.then(TableFacts::default),
         ..TargetFacts::default()
     })
 }
@@ -143,7 +154,7 @@ fn read_csv(bytes: &[u8], table: &mut Option<TableFacts>) -> bool {
             });
             // A line whose quoting is broken names nothing.
             let columns = if record.fault.is_some() { Vec::new() } else { columns.collect() };
-            *table = Some(TableFacts { columns, by_name: true, ..TableFacts::default() });
+            *table = Some(TableFacts { columns, ..TableFacts::default() });
             continue;
         };
         if !record.is_blank() || table.columns.len() == 1 {
@@ -240,7 +251,7 @@ impl JsonColumns {
     }
 
     fn table(self) -> TableFacts {
-        let by_name = self.arrays == 0;
+        let is_nameless = self.arrays > 0;
         let columns = match self.kind() {
             None => Vec::new(),
             Some(_) => self
@@ -249,6 +260,6 @@ impl JsonColumns {
                 .map(|(name, ty)| column(name, ty.unwrap_or(Type::Text)))
                 .collect(),
         };
-        TableFacts { columns, by_name, holds_rows: true, ..TableFacts::default() }
+        TableFacts { columns, is_nameless, holds_rows: true, ..TableFacts::default() }
     }
 }

@@ -140,7 +140,6 @@ pub(super) fn read_table(
         name: collection.to_owned(),
         storage: Some(storage),
         takes_any: true,
-        by_name: true,
         holds_rows,
         primary_key: vec![ID.to_owned()],
         unique_keys,

@@ -499,7 +499,7 @@ mod tests {
             };
             let shape = Shape {
                 grammar: Grammar::Columns,
-                nulls: vec![],
+                nulls: Default::default(),
                 width: 1,
                 fields: vec![vec![0]],
                 columns: vec![ShapeColumn { name, pinned: true, bytes: true, is_textual: true }],

@@ -17,7 +17,7 @@ fn column(from: usize, ty: DataType, strict: bool) -> ArrowColumn {
 fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
     let shape = Shape {
         grammar: Grammar::Delimited(Dialect::csv()),
-        nulls: Vec::new(),
+        nulls: Default::default(),
         width: columns.len(),
         fields: vec![(0..columns.len()).collect()],
         columns: columns
@@ -156,7 +156,7 @@ fn absent_columns_are_null_and_required_ones_are_not() {
     let shape_columns = &columns[..1];
     let shape = Shape {
         grammar: Grammar::Delimited(Dialect::csv()),
-        nulls: vec![b"NA".to_vec()],
+        nulls: crate::plan::Nulls::of(&["NA".to_owned()], &[]),
         width: 1,
         fields: vec![vec![0]],
         columns: shape_columns

@@ -77,7 +77,6 @@ pub(in crate::target::files) fn facts(place: &Place, file: &File) -> Result<Tabl
     Ok(TableFacts {
         needs: needs.collect(),
         columns: columns.iter().map(plan_column).collect(),
-        by_name: true,
         holds_rows: file.num_rows() > 0,
         ..TableFacts::default()
     })

@@ -1,0 +1,145 @@
+use super::written::records;
+use super::{COLUMNS, Place, all_of, load, refuses};
+
+/// Names that the table doesn't have.
+const OTHERS: &str = "to_node,from_node\n3,c\n";
+
+/// A table of `id` and `name`, both text, with one row.
+fn with_table<P: Place>(test: impl Fn(&P)) {
+    P::for_each(|place| {
+        place.files().write("old.csv", "id,name\nx,a\n");
+        load(place, &["old.csv"]).exits(0);
+        test(place);
+    });
+}
+
+pub(super) fn names_that_the_table_lacks_are_refused<P: Place>() {
+    with_table::<P>(|place| {
+        let files = place.files();
+        files.write("new.csv", OTHERS).write("half.csv", "id,nom\n3,c\n");
+        files.write("new.jsonl", "{\"to_node\":\"3\",\"from_node\":\"c\"}\n");
+        let mut sources = vec!["new.csv", "new.jsonl", "half.csv"];
+        if cfg!(all(feature = "files", feature = "parquet")) {
+            files.load(&["new.csv", "parquet:new.parquet", "--types", "text"]).exits(0);
+            sources.push("new.parquet");
+        }
+        for source in sources {
+            let adding = [source, "--if-exists", "append"];
+            if P::TRAITS.takes_any {
+                // Documents have whatever fields they have.
+                load(place, &adding).exits(0);
+                continue;
+            }
+            let wanted = if source == "half.csv" { "nom" } else { "to_node, from_node" };
+            let says = [wanted, "the table has id, name", "--match position"];
+            refuses(place, &COLUMNS, &adding).says(&says);
+            // A source whose names are said to be some is no other case.
+            if source.ends_with("csv") {
+                refuses(place, &COLUMNS, &[&adding[..], &["--header", "yes"]].concat()).says(&says);
+            }
+            load(place, &[&adding[..], &["--match", "position"]].concat()).exits(0);
+        }
+        if !P::TRAITS.takes_any {
+            let added = if cfg!(feature = "parquet") { 4 } else { 3 };
+            assert_eq!(all_of(place, &COLUMNS), records(&("3,c\n".repeat(added) + "x,a\n")));
+        }
+    });
+}
+
+pub(super) fn a_source_without_names_goes_by_position_and_says_so<P: Place>() {
+    if P::TRAITS.takes_any {
+        return;
+    }
+    with_table::<P>(|place| {
+        place.files().write("new.csv", "3,4\n5,6\n").write("arrays.jsonl", "[\"7\",\"8\"]\n");
+        let adding = |source, more: &[&str]| {
+            load(place, &[&[source, "--if-exists", "append", "--json"], more].concat()).exits(0)
+        };
+        let notes = |run: crate::fixture::Outcome| run.json()["warnings"].to_string();
+        for (source, more) in
+            [("new.csv", &[][..]), ("new.csv", &["--header", "no"]), ("arrays.jsonl", &[])]
+        {
+            let notes = notes(adding(source, more));
+            assert!(notes.contains("by position, that is to id, name"), "{notes}");
+        }
+        let silent = notes(adding("new.csv", &["--match", "position", "--header", "no"]));
+        assert!(!silent.contains("position"), "{silent}");
+        let by_name = ["new.csv", "--if-exists", "append", "--match", "name", "--header", "no"];
+        load(place, &by_name).exits(2).says(&["--match name", "no column names"]);
+        place.files().write("new.csv", "3,4,5\n");
+        let adding = ["new.csv", "--if-exists", "append"];
+        refuses(place, &COLUMNS, &adding).says(&["has 3 columns", "has 2: id, name"]);
+        assert_eq!(all_of(place, &COLUMNS).len(), 8);
+    });
+}
+
+pub(super) fn a_line_that_may_be_a_header_is_never_data<P: Place>() {
+    if P::TRAITS.takes_any {
+        return;
+    }
+    with_table::<P>(|place| {
+        place.files().write("new.csv", "Town,Full Name\nRome,Ana\n");
+        let adding = ["new.csv", "--if-exists", "append"];
+        let says = ["'Town', 'Full Name'", "id, name", "--header yes", "--header no"];
+        refuses(place, &COLUMNS, &adding).says(&says);
+        let header = |word| [&adding[..], &["--header", word]].concat();
+        refuses(place, &COLUMNS, &header("yes")).says(&["no columns Town, Full Name"]);
+        load(place, &header("no")).exits(0);
+        let rows = "Rome,Ana\nTown,Full Name\nx,a\n";
+        assert_eq!(all_of(place, &COLUMNS), records(rows));
+        // Numbers name nothing.
+        place.files().write("new.csv", "1,2\n3,4\n");
+        load(place, &adding).exits(0).prints(&["by position"]);
+        assert_eq!(all_of(place, &COLUMNS), records(&format!("1,2\n3,4\n{rows}")));
+    });
+}
+
+pub(super) fn adding_to_what_is_missing_is_refused<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", "id,name\n1,a\n");
+        for how in ["append", "truncate"] {
+            refuses(place, &COLUMNS, &["in.csv", "--if-exists", how]).says(&["--if-exists"]);
+            assert_eq!(place.rows(&COLUMNS), None);
+        }
+        load(place, &["in.csv", "--if-exists", "replace"]).exits(0);
+        assert_eq!(all_of(place, &COLUMNS), records("1,a\n"));
+    });
+}
+
+/// The rejects file is loaded as the documentation shows it: its name and the target, and nothing about a table.
+pub(super) fn bad_rows_go_back_to_their_table<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("orders.csv", "id,name\n1,a\nx,b\n");
+        let whole = ["--type", "id=integer", "--max-rejects", "all"];
+        load(place, &[&["orders.csv"], &whole[..]].concat()).exits(3);
+        for name in ["orders.rejects.csv", "mended.csv"] {
+            files.write(name, "id,name\n2,b\n");
+        }
+        let notes = files.read("orders.rejects.csv.jsonl");
+        files.write("mended.csv.jsonl", &notes);
+        let url = place.url();
+        for name in ["orders.rejects.csv", "mended.csv"] {
+            files.load(&[name, &url, "--if-exists", "append"]).exits(0);
+        }
+        assert_eq!(all_of(place, &COLUMNS), records("1,a\n2,b\n2,b\n"));
+    });
+}
+
+pub(super) fn null_may_be_spelt_for_one_column<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("in.csv", "id,name\nNA,NA\n2,-\n3,a=b\n");
+        files.write("in.jsonl", "{\"id\":\"NA\",\"name\":\"NA\"}\n{\"id\":2,\"name\":\"-\"}\n");
+        load(place, &["in.csv", "--null", "ID=NA", "--null", "a=b"]).exits(0);
+        assert_eq!(all_of(place, &COLUMNS), records(",NA\n2,-\n3,\n"));
+        let report = load(
+            place,
+            &["in.jsonl", "--null", "id=NA", "--null", "-", "--if-exists", "replace", "--json"],
+        )
+        .exits(0)
+        .json();
+        assert_eq!(report["plan"]["columns"][0]["type"], "integer");
+        assert_eq!(all_of(place, &COLUMNS), records(",NA\n2,\n"));
+    });
+}

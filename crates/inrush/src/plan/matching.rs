@@ -1,0 +1,153 @@
+//! Which of the source's columns goes to which of an existing table's.
+//!
+//! Names are compared where both sides have them: each of the source's has to be one of the table's, which may have more. What is
+//! matched by position might as well be another table's rows, so that takes a user's word, or a source that has no names; and then
+//! the user hears of it.
+
+use crate::error::{Error, Kind, Result};
+use crate::plan::{Column, Facts, MatchBy, Request, TableFacts};
+
+/// Names of a side that a message lists.
+const NAMES_SHOWN: usize = 20;
+
+/// The columns of an existing table that get values, in the table's order, and the field that each takes them from.
+pub(super) fn existing_columns(
+    found: &TableFacts,
+    request: &Request,
+    facts: &Facts,
+    table: &str,
+    reasons: &mut Vec<String>,
+    hints: &mut Vec<String>,
+) -> Result<(Vec<Column>, Vec<usize>)> {
+    let sides = Sides { found, facts, table };
+    let nameless = match (facts.source.header, found.is_nameless) {
+        (false, _) => Some("the source has no column names"),
+        (true, true) => Some("the rows of the table have no column names"),
+        (true, false) => None,
+    };
+    match (request.match_by, nameless) {
+        (Some(MatchBy::Name), Some(why)) => Err(Error::usage(format!("--match name: {why}"))
+            .advise("--match position takes the source's columns in the table's order")),
+        (Some(MatchBy::Position), _) => {
+            reasons.push(format!(
+                "the source's columns go to the columns of table {table} by position, as --match says"
+            ));
+            sides.by_position(request)
+        }
+        (None, Some(why)) => {
+            let columns = sides.by_position(request)?;
+            hints.push(format!(
+                "{why}: its columns go to those of table {table} by position, that is to {} (--match position confirms it)",
+                list(found.columns.iter().map(|column| column.name.as_str()))
+            ));
+            Ok(columns)
+        }
+        (_, None) => sides.by_name(request, reasons),
+    }
+}
+
+/// What is to be brought together.
+struct Sides<'a> {
+    found: &'a TableFacts,
+    facts: &'a Facts,
+    table: &'a str,
+}
+
+impl Sides<'_> {
+    fn by_name(
+        &self,
+        request: &Request,
+        reasons: &mut Vec<String>,
+    ) -> Result<(Vec<Column>, Vec<usize>)> {
+        let Self { found, facts, table } = self;
+        let table_columns = &found.columns;
+        let is_known =
+            |name: &str| table_columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+        let names = || facts.source.fields.iter().map(|field| field.name.as_str());
+        let unknown: Vec<&str> = names().filter(|name| !is_known(name)).collect();
+        if !unknown.is_empty() {
+            return Err(self.without_column(&unknown, request));
+        }
+        let find = |column: &Column| facts.source.field_for(column, table_columns);
+        let matched: Vec<(Column, usize)> = table_columns
+            .iter()
+            .filter_map(|column| Some((column.clone(), find(column)?)))
+            .collect();
+        let given = |name: &String| matched.iter().any(|(column, _)| column.name == *name);
+        if let Some(name) = found.needs.iter().find(|name| !given(name)) {
+            return Err(Error::new(
+                Kind::Target,
+                format!("column {name} of table {table} has no default, and the source has no such column"),
+            )
+            .advise("add the column to the source, or give the table's column a default"));
+        }
+        reasons.push(format!("the source's columns go to the columns of table {table} by name"));
+        if matched.len() < table_columns.len() {
+            let left = table_columns.iter().filter(|column| find(column).is_none());
+            reasons.push(format!(
+                "not in the source, so they get their default: {}",
+                list(left.map(|column| column.name.as_str()))
+            ));
+        }
+        Ok(matched.into_iter().unzip())
+    }
+
+    /// The source names columns that the table doesn't have.
+    fn without_column(&self, unknown: &[&str], request: &Request) -> Error {
+        let Self { found, facts, table } = self;
+        let fields = &facts.source.fields;
+        let s = if unknown.len() == 1 { "" } else { "s" };
+        let mut error = Error::new(
+            Kind::Target,
+            format!(
+                "table {table} has no column{s} {} that the source names: the source has {}; the table has {}",
+                list(unknown.iter().copied()),
+                list(fields.iter().map(|field| field.name.as_str())),
+                list(found.columns.iter().map(|column| column.name.as_str())),
+            ),
+        );
+        if facts.source.header_is_detected && request.dialect.header.is_none() {
+            error = error.advise("--header no if the first line is data");
+        }
+        if fields.len() == found.columns.len() {
+            error = error.advise(
+                "--match position if these are the same columns, in this order, under other names",
+            );
+        }
+        error.advise(
+            "rename the source's columns, add them to the table, or load into another --table",
+        )
+    }
+
+    fn by_position(&self, request: &Request) -> Result<(Vec<Column>, Vec<usize>)> {
+        let Self { found, facts, table } = self;
+        let fields = facts.source.fields.len();
+        let columns = &found.columns;
+        if fields == columns.len() {
+            return Ok((columns.clone(), (0..fields).collect()));
+        }
+        let s = |count: usize| if count == 1 { "" } else { "s" };
+        let error = Error::new(
+            Kind::Target,
+            format!(
+                "the source has {fields} column{}, table {table} has {}: {}",
+                s(fields),
+                columns.len(),
+                list(columns.iter().map(|column| column.name.as_str()))
+            ),
+        );
+        Err(match request.match_by {
+            Some(_) => error.advise("--match position takes as many columns as the table has"),
+            None => error.advise("give the source a header with the table's column names"),
+        })
+    }
+}
+
+/// Names, as messages list them.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.len().checked_sub(NAMES_SHOWN) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..NAMES_SHOWN].join(", ")),
+    }
+}
