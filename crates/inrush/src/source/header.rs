@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::plan::DialectRequest;
 use crate::source::Source;
 use crate::source::head::{Head, body_start};
-use crate::source::infer::Observed;
+use crate::source::infer::{Observed, Spot};
+use crate::source::sample::Sample;
 use crate::source::sniff;
 
 impl Source {
@@ -108,12 +109,12 @@ impl Source {
             .map(|value| {
                 let mut observed = Observed::default();
                 if !value.is_empty() && !self.nulls.contains(value) {
-                    observed.add(value);
+                    observed.add(value, Spot::default());
                 }
                 observed
             })
             .collect();
-        let seen = self.survey(&[(0, rest)], values.len());
+        let seen = self.survey(vec![Sample::of(0, rest)], values.len());
         sniff::header(&names, &first, &seen, known)
     }
 }

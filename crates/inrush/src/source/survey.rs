@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::pipe::Chunk;
 use crate::pipe::encode::{Encode, Grammar};
 use crate::plan::FieldFacts;
 use crate::source::Source;
@@ -13,6 +14,9 @@ use crate::source::json::{MemberSurveyor, Seen};
 pub(crate) struct Survey<'a> {
     source: &'a Source,
     total: Total<'a>,
+    /// The input that is being read, and its lines so far.
+    file: u32,
+    lines: u64,
 }
 
 enum Total<'a> {
@@ -31,7 +35,8 @@ impl<'a> Survey<'a> {
                 Total::Fields(fields, Arc::new(Mutex::new(vec![Observed::default(); fields.len()])))
             }
         };
-        Self { source, total }
+        let lines = source.inputs.first().map_or(0, |input| input.lines_before);
+        Self { source, total, file: 0, lines }
     }
 
     /// An encoder for one thread, which sends nothing on.
@@ -48,6 +53,27 @@ impl<'a> Survey<'a> {
         }
     }
 
+    /// Takes note of a chunk that an encoder has looked at; they come in the source's order. Only here is it known how many lines came
+    /// before it.
+    pub(crate) fn collect(&mut self, chunk: &Chunk, lines: u64) {
+        if chunk.origin.file != self.file {
+            self.file = chunk.origin.file;
+            self.lines = self.source.inputs[self.file as usize].lines_before;
+        }
+        let grammar = &self.source.grammar;
+        let line = |at: usize| self.lines + grammar.lines(&chunk.bytes[..at]) + 1;
+        match &self.total {
+            Total::Fields(_, total) => {
+                let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+                total.iter_mut().for_each(|seen| seen.locate(chunk, line));
+            }
+            Total::Members(total) => {
+                total.lock().unwrap_or_else(PoisonError::into_inner).locate(chunk, line);
+            }
+        }
+        self.lines += lines;
+    }
+
     /// What the fields are; and the source that knows all of them, where some are new.
     pub(crate) fn end(self) -> (Vec<FieldFacts>, Option<Source>) {
         match self.total {
@@ -56,13 +82,15 @@ impl<'a> Survey<'a> {
                 let field = |(field, seen): (&FieldFacts, &Observed)| FieldFacts {
                     name: field.name.clone(),
                     ty: seen.ty(),
-                    spoiler: seen.spoiler(),
+                    spoiler: seen.spoiler(&self.source.inputs),
                     is_declared: false,
                 };
                 (fields.iter().zip(seen.iter()).map(field).collect(), None)
             }
             Total::Members(total) => {
-                let mut fields = total.lock().unwrap_or_else(PoisonError::into_inner).fields();
+                let inputs = &self.source.inputs;
+                let mut fields =
+                    total.lock().unwrap_or_else(PoisonError::into_inner).fields(inputs);
                 let source = self.source.with_members(&fields);
                 // What has a name of its own in the source may not have one in SQL. Whoever looks at the plan sees it.
                 let names = fields.iter().map(|field| field.name.clone()).collect();
