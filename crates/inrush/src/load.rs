@@ -499,6 +499,7 @@ fn pass_nowhere(
     observer: &dyn Observer,
     began: Instant,
     encoders: Vec<Box<dyn Encode>>,
+    mut collect: impl FnMut(&Parcel),
 ) -> Result<u64> {
     let meter = Meter::default();
     let parts = Pass {
@@ -515,6 +516,7 @@ fn pass_nowhere(
         |feeder| plan.source.feed(plan.choice.chunk_bytes, &meter, feeder),
         |parcel| {
             records += u64::from(parcel.encoded.records);
+            collect(parcel);
             Ok(())
         },
         || observer.progress(&progress(plan, &meter, began, 0, 0)),
@@ -532,7 +534,7 @@ pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)>
     let mut load = plan.choice.strategy.begin(plan, observer.stop())?;
     let encoders = (0..plan.choice.encoders).map(|_| load.encoder()).collect();
     let began = Instant::now();
-    let records = pass_nowhere(plan, observer, began, encoders);
+    let records = pass_nowhere(plan, observer, began, encoders, |_| ());
     let took = began.elapsed();
     load.abort();
     Ok((records?, took))
@@ -545,8 +547,10 @@ fn survey(
     observer: &dyn Observer,
     began: Instant,
 ) -> Result<(Vec<FieldFacts>, Option<Source>)> {
-    let survey = Survey::of(&plan.source, &plan.facts.source.fields);
+    let mut survey = Survey::of(&plan.source, &plan.facts.source.fields);
     let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
-    pass_nowhere(plan, observer, began, surveyors)?;
+    pass_nowhere(plan, observer, began, surveyors, |parcel| {
+        survey.collect(&parcel.chunk, parcel.encoded.lines);
+    })?;
     Ok(survey.end())
 }

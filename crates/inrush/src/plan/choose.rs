@@ -273,8 +273,8 @@ fn spoilt<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
         match &field.spoiler {
             None => {}
             Some(Spoiler::Null { spelling, .. }) => by_null.entry(spelling).or_default().push(&field.name),
-            Some(Spoiler::Values { narrower, fitting, seen, example }) => hints.push(format!(
-                "column {0} is text: {fitting} of {seen} values seen are of type {narrower}, but {example} is not \
+            Some(Spoiler::Values { narrower, fitting, seen, misfit }) => hints.push(format!(
+                "column {0} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not \
                  (--type {0}={narrower} makes such rows bad rows)",
                 field.name
             )),
@@ -696,7 +696,7 @@ mod tests {
     #[test]
     fn what_spoils_columns_is_said_once_for_each_spelling_of_null() {
         let mut facts = facts();
-        let null = || Some(Spoiler::Null { spelling: "NA".to_owned(), narrower: "integer" });
+        let null = || Some(Spoiler::Null { spelling: "NA".to_owned(), narrower: Type::Integer });
         facts.source.fields[0] = FieldFacts { spoiler: null(), ..field("id", Type::Text) };
         facts.source.fields[1] = FieldFacts { spoiler: null(), ..field("name", Type::Text) };
         let hints = decide(&Request::default(), &facts).unwrap().hints;

@@ -1,6 +1,7 @@
 //! What was found before a choice is made: of the source, of the target, of the machine.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -130,20 +131,46 @@ pub enum Spoiler {
     Null {
         /// As it is written.
         spelling: String,
-        /// The word for the narrower type.
-        narrower: &'static str,
+        /// The narrower type.
+        narrower: Type,
     },
-    /// A few values of another kind.
+    /// Values of another kind.
     Values {
-        /// The word for the narrower type.
-        narrower: &'static str,
+        /// The narrower type.
+        narrower: Type,
         /// Values that are of the narrower type.
         fitting: u64,
         /// Values seen.
         seen: u64,
-        /// The first that isn't, as messages show it.
-        example: String,
+        /// The first that isn't.
+        misfit: Misfit,
     },
+}
+
+/// The value that decided against a type, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The value, as messages show it.
+    pub value: String,
+    /// The input, where there are several.
+    pub file: Option<String>,
+    /// The physical line on which its record begins, from 1, where that is known: of places in the middle of a file it isn't.
+    pub line: Option<u64>,
+    /// The record's offset in the decoded input, from 0.
+    pub byte: u64,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (", self.value)?;
+        if let Some(file) = &self.file {
+            write!(f, "{file}, ")?;
+        }
+        match self.line {
+            Some(line) => write!(f, "line {line})"),
+            None => write!(f, "near byte {})", self.byte),
+        }
+    }
 }
 
 /// What the target says of itself.

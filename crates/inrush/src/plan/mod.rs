@@ -14,7 +14,8 @@ mod schema;
 pub use assemble::{DialectShown, Plan, plan};
 pub use choose::{Action, Choice, choose};
 pub use facts::{
-    Facts, FieldFacts, KeyValues, Lesson, Repeats, SourceFacts, Spoiler, TableFacts, TargetFacts,
+    Facts, FieldFacts, KeyValues, Lesson, Misfit, Repeats, SourceFacts, Spoiler, TableFacts,
+    TargetFacts,
 };
 pub use nulls::Nulls;
 pub use request::{

@@ -6,7 +6,8 @@ use crate::error::{Error, Result, shorten};
 use crate::plan::{DialectRequest, Nulls};
 use crate::source::Source;
 use crate::source::head::{Head, body_start};
-use crate::source::infer::{Observed, is_null_like};
+use crate::source::infer::{Observed, Spot, is_null_like};
+use crate::source::sample::Sample;
 use crate::source::sniff;
 
 impl Source {
@@ -122,12 +123,12 @@ impl Source {
             .map(|(column, value)| {
                 let mut observed = Observed::default();
                 if !is_null(column, value) {
-                    observed.add(value);
+                    observed.add(value, Spot::default());
                 }
                 observed
             })
             .collect();
-        let seen = self.survey(&[(0, rest)], values.len());
+        let seen = self.survey(vec![Sample::of(0, rest)], values.len());
         sniff::header(&names, &first, &seen, known)
     }
 }

@@ -6,8 +6,9 @@ use inrush_scan as scan;
 
 use crate::error::shorten;
 use crate::pipe::encode::{BadValue, EncodeRow, Row};
-use crate::pipe::{Chunk, Encoded, Wire};
-use crate::plan::{Spoiler, Type};
+use crate::pipe::{Chunk, Encoded, Origin, Wire};
+use crate::plan::{Misfit, Spoiler, Type};
+use crate::source::Input;
 
 /// The candidates, narrowest first. A column gets the first one that all its values fit.
 const CANDIDATES: [Candidate; 8] = [
@@ -50,9 +51,7 @@ const SPOILT_VALUES_MIN: u64 = 20;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Observed {
     values: u64,
-    fits: [u64; CANDIDATES.len()],
-    /// The first value, shortened, that isn't of the type.
-    misfit: [Option<String>; CANDIDATES.len()],
+    tried: [Tried; CANDIDATES.len()],
     /// Values such as `1e5`, counted as floats too.
     exponents: u64,
     /// Values written with a point, or otherwise as nothing but a float.
@@ -68,12 +67,74 @@ pub(crate) struct Observed {
     digits_after: u16,
 }
 
-impl Observed {
-    pub(crate) fn add(&mut self, value: &[u8]) {
-        self.count(value, &fitting(value));
+/// What was seen of one column as values of one type.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Tried {
+    /// Values that are of the type.
+    fits: u64,
+    /// The first that isn't.
+    misfit: Option<Sight>,
+}
+
+/// A value that decides something, shortened, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+struct Sight {
+    value: String,
+    spot: Spot,
+}
+
+/// A record's place in the source: its input, its offset there, and its line, from 1, when that is known. Offsets order them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    file: u32,
+    byte: u64,
+    line: Option<u64>,
+}
+
+impl Spot {
+    /// The place of a chunk's record.
+    pub(crate) fn of(chunk: &Chunk, start: u32) -> Self {
+        let Origin { file, byte, .. } = chunk.origin;
+        Self { file, byte: byte + u64::from(start), line: None }
+    }
+}
+
+impl Sight {
+    /// Keeps what comes first in the source.
+    fn earlier(known: &mut Option<Sight>, new: &Option<Sight>) {
+        if let Some(sight) = new
+            && known.as_ref().is_none_or(|known| sight.spot < known.spot)
+        {
+            *known = new.clone();
+        }
     }
 
-    fn count(&mut self, value: &[u8], class: &Class) {
+    fn misfit(&self, inputs: &[Input]) -> Misfit {
+        let Spot { file, byte, line } = self.spot;
+        let name = inputs.get(file as usize).filter(|_| inputs.len() > 1);
+        Misfit { value: self.value.clone(), file: name.map(|input| input.name.clone()), line, byte }
+    }
+}
+
+/// What a column is as one of the types that were tried.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(test), allow(dead_code))]
+pub(crate) struct Attempt {
+    /// The type.
+    pub(crate) ty: Type,
+    /// Values that are of it.
+    pub(crate) fits: u64,
+    /// The first that isn't.
+    pub(crate) misfit: Option<Misfit>,
+}
+
+impl Observed {
+    /// Looks at a value, and notes its place if that matters.
+    pub(crate) fn add(&mut self, value: &[u8], spot: Spot) {
+        self.count(value, spot, &fitting(value));
+    }
+
+    fn count(&mut self, value: &[u8], spot: Spot, class: &Class) {
         self.values += 1;
         self.exponents += u64::from(class.exponent);
         self.points += u64::from(class.point);
@@ -88,23 +149,24 @@ impl Observed {
                 Some(self.scale_min.map_or(decimal.scale, |min| min.min(decimal.scale)));
             self.padded |= decimal.scale > 1 && value.last() == Some(&b'0');
         }
-        for (index, candidate) in CANDIDATES.iter().enumerate() {
+        for (candidate, tried) in CANDIDATES.iter().zip(&mut self.tried) {
             if class.fits & (1 << *candidate as u16) != 0 {
-                self.fits[index] += 1;
-            } else if self.misfit[index].is_none() {
-                self.misfit[index] = Some(shorten(value));
+                tried.fits += 1;
+            } else if tried.misfit.is_none() {
+                tried.misfit = Some(Sight { value: shorten(value), spot });
             }
         }
     }
 
     /// A value that is a string: it may be a day or a moment, which have no other form, and nothing else but text.
-    pub(crate) fn add_string(&mut self, value: &[u8]) {
+    pub(crate) fn add_string(&mut self, value: &[u8], spot: Spot) {
         const MOMENTS: u16 = 1 << Candidate::Date as u16
             | 1 << Candidate::Timestamp as u16
             | 1 << Candidate::TimestampZone as u16;
         let class = fitting(value);
         self.count(
             value,
+            spot,
             &Class { fits: class.fits & MOMENTS, decimal: None, exponent: false, point: false },
         );
     }
@@ -117,13 +179,9 @@ impl Observed {
         if self.null_spelling.is_none() {
             self.null_spelling.clone_from(&other.null_spelling);
         }
-        for (sum, more) in self.fits.iter_mut().zip(other.fits) {
-            *sum += more;
-        }
-        for (known, new) in self.misfit.iter_mut().zip(&other.misfit) {
-            if known.is_none() {
-                known.clone_from(new);
-            }
+        for (known, new) in self.tried.iter_mut().zip(&other.tried) {
+            known.fits += new.fits;
+            Sight::earlier(&mut known.misfit, &new.misfit);
         }
         self.digits_before = self.digits_before.max(other.digits_before);
         self.digits_after = self.digits_after.max(other.digits_after);
@@ -134,24 +192,68 @@ impl Observed {
         self.padded |= other.padded;
     }
 
+    /// The values that decide something.
+    fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
+        self.tried.iter_mut().filter_map(|tried| tried.misfit.as_mut())
+    }
+
+    /// Values were told apart by their row in the chunk alone, from 0: now their records' `starts` are known.
+    fn place(&mut self, chunk: &Chunk, starts: impl Fn(u64) -> u32) {
+        for sight in self.sights() {
+            sight.spot = Spot::of(chunk, starts(sight.spot.byte));
+        }
+    }
+
+    /// Finds the lines of what was seen in this chunk, of which `line` tells the one at an offset.
+    pub(crate) fn locate(&mut self, chunk: &Chunk, line: impl Fn(usize) -> u64) {
+        let Origin { file, byte, .. } = chunk.origin;
+        let here = byte..byte + chunk.bytes.len() as u64;
+        for Sight { spot, .. } in self.sights() {
+            if spot.line.is_none() && spot.file == file && here.contains(&spot.byte) {
+                spot.line = Some(line((spot.byte - byte) as usize));
+            }
+        }
+    }
+
+    /// How many values were seen.
+    #[cfg_attr(not(test), allow(dead_code))]
+    pub(crate) fn values(&self) -> u64 {
+        self.values
+    }
+
+    /// What the column is as each of the types, narrowest first: how many values fit, and which is the first that doesn't.
+    #[cfg_attr(not(test), allow(dead_code))]
+    pub(crate) fn attempts(&self, inputs: &[Input]) -> Vec<Attempt> {
+        let attempt = |(candidate, tried): (&Candidate, &Tried)| Attempt {
+            ty: self.type_of(*candidate),
+            fits: tried.fits,
+            misfit: tried.misfit.as_ref().map(|sight| sight.misfit(inputs)),
+        };
+        CANDIDATES.iter().zip(&self.tried).map(attempt).collect()
+    }
+
     /// The column's type; text where nothing was seen.
     pub(crate) fn ty(&self) -> Type {
         let fits_all =
-            |index: usize| self.fits[index] == self.values && self.is_float_column(index);
+            |index: usize| self.tried[index].fits == self.values && self.is_float_column(index);
         let fitting = (0..CANDIDATES.len()).find(|index| self.values > 0 && fits_all(*index));
-        match fitting.map(|index| CANDIDATES[index]) {
-            None => Type::Text,
-            Some(Candidate::Integer) => Type::Integer,
-            Some(Candidate::Float) => Type::Float,
-            Some(Candidate::Decimal) => Type::Decimal {
+        fitting.map_or(Type::Text, |index| self.type_of(CANDIDATES[index]))
+    }
+
+    /// The type that a candidate is: a decimal has the size that the numbers seen need.
+    fn type_of(&self, candidate: Candidate) -> Type {
+        match candidate {
+            Candidate::Integer => Type::Integer,
+            Candidate::Float => Type::Float,
+            Candidate::Decimal => Type::Decimal {
                 precision: self.digits_before + self.digits_after,
                 scale: self.digits_after,
             },
-            Some(Candidate::Boolean) => Type::Boolean,
-            Some(Candidate::Date) => Type::Date,
-            Some(Candidate::Timestamp) => Type::Timestamp { zone: false },
-            Some(Candidate::TimestampZone) => Type::Timestamp { zone: true },
-            Some(Candidate::Json) => Type::Json,
+            Candidate::Boolean => Type::Boolean,
+            Candidate::Date => Type::Date,
+            Candidate::Timestamp => Type::Timestamp { zone: false },
+            Candidate::TimestampZone => Type::Timestamp { zone: true },
+            Candidate::Json => Type::Json,
         }
     }
 
@@ -165,40 +267,27 @@ impl Observed {
     }
 
     /// Why the column is text although nearly all its values fit a narrower type.
-    pub(crate) fn spoiler(&self) -> Option<Spoiler> {
+    pub(crate) fn spoiler(&self, inputs: &[Input]) -> Option<Spoiler> {
         if self.ty() != Type::Text {
             return None;
         }
-        let (index, fits) = self.fits.iter().enumerate().rev().max_by_key(|(_, fits)| **fits)?;
-        let narrower = CANDIDATES[index].word();
+        // Of those that as many values fit the narrowest, which comes first.
+        let (index, tried) =
+            self.tried.iter().enumerate().rev().max_by_key(|(_, tried)| tried.fits)?;
+        let (fitting, narrower) = (tried.fits, self.type_of(CANDIDATES[index]));
         if let Some(spelling) = &self.null_spelling
-            && *fits > 0
-            && fits + self.null_like == self.values
+            && fitting > 0
+            && fitting + self.null_like == self.values
         {
             return Some(Spoiler::Null { spelling: spelling.clone(), narrower });
         }
-        if self.values < SPOILT_VALUES_MIN || (*fits as f64) < SPOILT_SHARE_MIN * self.values as f64
+        if self.values < SPOILT_VALUES_MIN
+            || (fitting as f64) < SPOILT_SHARE_MIN * self.values as f64
         {
             return None;
         }
-        let example = self.misfit[index].clone().unwrap_or_default();
-        Some(Spoiler::Values { narrower, fitting: *fits, seen: self.values, example })
-    }
-}
-
-impl Candidate {
-    /// The type's word, as `--type` takes it.
-    fn word(self) -> &'static str {
-        match self {
-            Candidate::Integer => "integer",
-            Candidate::Float => "float",
-            Candidate::Decimal => "decimal",
-            Candidate::Boolean => "boolean",
-            Candidate::Date => "date",
-            Candidate::Timestamp => "timestamp",
-            Candidate::TimestampZone => "timestamptz",
-            Candidate::Json => "json",
-        }
+        let misfit = tried.misfit.as_ref()?.misfit(inputs);
+        Some(Spoiler::Values { narrower, fitting, seen: self.values, misfit })
     }
 }
 
@@ -267,6 +356,8 @@ pub(crate) fn is_json(value: &[u8]) -> bool {
 /// Looks at every value of the good records it is given, and makes no wire.
 pub(crate) struct Surveyor {
     seen: Vec<Observed>,
+    /// Good rows of the chunk so far.
+    rows: u64,
     total: Arc<Mutex<Vec<Observed>>>,
 }
 
@@ -274,28 +365,33 @@ impl Surveyor {
     /// All surveyors of one survey share `total`, one entry a column.
     pub(crate) fn new(total: Arc<Mutex<Vec<Observed>>>) -> Self {
         let columns = total.lock().unwrap_or_else(PoisonError::into_inner).len();
-        Self { seen: vec![Observed::default(); columns], total }
+        Self { seen: vec![Observed::default(); columns], rows: 0, total }
     }
 }
 
 impl EncodeRow for Surveyor {
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+        // Where the record begins the row doesn't know, so its number stands for that until the chunk ends.
+        let spot = Spot { byte: self.rows, ..Spot::default() };
         for (column, seen) in self.seen.iter_mut().enumerate() {
             wire.values.clear();
             if let Some((home, span)) = row.value(column, &mut wire.values) {
-                seen.add(row.bytes(home, span, &wire.values));
+                seen.add(row.bytes(home, span, &wire.values), spot);
             }
         }
+        self.rows += 1;
         Ok(())
     }
 
-    fn end(&mut self, _chunk: &Chunk, out: &mut Encoded) {
-        out.wire.clear();
+    fn end(&mut self, chunk: &Chunk, out: &mut Encoded) {
+        self.rows = 0;
         let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         for (sum, seen) in total.iter_mut().zip(&mut self.seen) {
+            seen.place(chunk, |row| out.wire.rows[row as usize].start);
             sum.merge(seen);
             *seen = Observed::default();
         }
+        out.wire.clear();
     }
 }
 
@@ -304,9 +400,7 @@ mod tests {
     use super::*;
 
     fn ty(values: &[&str]) -> Type {
-        let mut observed = Observed::default();
-        values.iter().for_each(|value| observed.add(value.as_bytes()));
-        observed.ty()
+        observed(values).ty()
     }
 
     #[test]
@@ -348,26 +442,56 @@ mod tests {
         }
     }
 
+    /// One value a line, of which each takes ten bytes.
+    fn observed(values: &[&str]) -> Observed {
+        let mut observed = Observed::default();
+        for (index, value) in values.iter().enumerate() {
+            observed.add(value.as_bytes(), Spot { byte: index as u64 * 10, ..Spot::default() });
+        }
+        let bytes = vec![b' '; values.len() * 10];
+        observed.locate(&Chunk { bytes, ..Chunk::default() }, |at| at as u64 / 10 + 1);
+        observed
+    }
+
+    fn misfit(value: &str, line: u64) -> Misfit {
+        let (value, byte) = (format!("'{value}'"), (line - 1) * 10);
+        Misfit { value, file: None, line: Some(line), byte }
+    }
+
     #[test]
     fn a_column_nearly_of_a_type_says_what_spoils_it() {
-        let mut observed = Observed::default();
-        (0..99).for_each(|n: u32| observed.add(n.to_string().as_bytes()));
-        observed.add(b"abc");
+        let numbers: Vec<String> = (0..99).map(|n| n.to_string()).collect();
+        let mut values: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        values.insert(7, "abc");
         let spoiler = Spoiler::Values {
-            narrower: "integer",
+            narrower: Type::Integer,
             fitting: 99,
             seen: 100,
-            example: "'abc'".to_owned(),
+            misfit: misfit("abc", 8),
         };
-        assert_eq!(observed.spoiler(), Some(spoiler));
-        let mut null = Observed::default();
-        [&b"NA"[..], b"NA", b"1"].iter().for_each(|value| null.add(value));
-        assert_eq!(
-            null.spoiler(),
-            Some(Spoiler::Null { spelling: "NA".to_owned(), narrower: "integer" })
-        );
-        let mut text = Observed::default();
-        (0..99).for_each(|_| text.add(b"abc"));
-        assert_eq!(text.spoiler(), None);
+        assert_eq!(observed(&values).spoiler(&[]), Some(spoiler));
+        let null = Spoiler::Null { spelling: "NA".to_owned(), narrower: Type::Integer };
+        assert_eq!(observed(&["NA", "NA", "1"]).spoiler(&[]), Some(null));
+        assert_eq!(observed(&["abc"; 99]).spoiler(&[]), None);
+    }
+
+    #[test]
+    fn the_first_misfit_of_each_type_is_that_of_the_source_whoever_saw_it_first() {
+        let spot = |file, byte| Spot { file, byte, line: None };
+        let (mut early, mut late) = (Observed::default(), Observed::default());
+        early.add(b"1", spot(0, 0));
+        early.add(b"1.5", spot(0, 4));
+        late.add(b"2.5", spot(0, 8));
+        late.add(b"x", spot(1, 0));
+        late.merge(&early);
+        assert_eq!(late.values(), 4);
+        let inputs =
+            ["a.csv", "b.csv"].map(|name| Input::plain(&crate::source::Place::File(name.into())));
+        let attempts = late.attempts(&inputs);
+        let of = |ty| attempts.iter().find(|attempt| attempt.ty == ty).unwrap();
+        let shown = |ty| (of(ty).fits, of(ty).misfit.as_ref().unwrap().to_string());
+        assert_eq!(shown(Type::Integer), (1, "'1.5' (a.csv, near byte 4)".to_owned()));
+        assert_eq!(shown(Type::Float), (3, "'x' (b.csv, near byte 0)".to_owned()));
+        assert_eq!(shown(Type::Date), (0, "'1' (a.csv, near byte 0)".to_owned()));
     }
 }

@@ -193,7 +193,7 @@ impl Source {
             .map(|(name, seen)| FieldFacts {
                 name,
                 ty: seen.ty(),
-                spoiler: seen.spoiler(),
+                spoiler: seen.spoiler(&source.inputs),
                 is_declared: false,
             })
             .collect();

@@ -14,11 +14,12 @@ use crate::error::{Error, Result};
 use crate::pipe::encode::{Encode, Encoded, Grammar, Json, inner};
 use crate::pipe::{Chunk, Origin, Part};
 use crate::plan::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
-use crate::source::Source;
 use crate::source::head::{Head, body_start};
 use crate::source::header::unique;
-use crate::source::infer::Observed;
+use crate::source::infer::{Observed, Spot};
+use crate::source::sample::Sample;
 use crate::source::stdin::Pipe;
+use crate::source::{Input, Source};
 
 /// Records that are looked at to tell one layout from another.
 const LAYOUT_RECORDS: usize = 100;
@@ -212,23 +213,26 @@ impl Source {
             let end = JsonCutter::new(json.layouts[file]).cut(text, text.len(), tail).unwrap_or(0);
             let chunk = Chunk {
                 seq: file as u64,
-                origin: Origin { file: file as u32, ..Origin::default() },
+                origin: Origin { file: file as u32, byte: head.input.body_at, ..Origin::default() },
                 part: Part { first: true, last: head.whole },
                 bytes: text[..end].to_vec(),
                 ..Chunk::default()
             };
             surveyor.encode(&chunk, &mut Encoded::default());
+            let before = head.input.lines_before;
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            total.locate(&chunk, |at| before + json_lines(&chunk.bytes[..at]) + 1);
         }
         if json.layouts[0] == JsonLayout::Lines {
-            for (index, (file, bytes)) in self.spread(&heads[0], None)?.into_iter().enumerate() {
-                let origin = Origin { file, ..Origin::default() };
+            for (index, sample) in self.spread(&heads[0], None)?.into_iter().enumerate() {
+                let Sample { origin, bytes, .. } = sample;
                 let seq = (heads.len() + index) as u64;
                 let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
                 surveyor.encode(&chunk, &mut Encoded::default());
             }
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(total.fields())
+        Ok(total.fields(&self.inputs))
     }
 
     /// The same source of JSON, which has these members; not its pipe.
@@ -284,8 +288,15 @@ impl Seen {
         }
     }
 
+    /// Finds the lines of what was seen in this chunk, see [`Observed::locate`].
+    pub(super) fn locate(&mut self, chunk: &Chunk, line: impl Fn(usize) -> u64) {
+        for member in self.members.values_mut() {
+            member.observed.locate(chunk, &line);
+        }
+    }
+
     /// The fields, in the order in which they were first seen.
-    pub(super) fn fields(&self) -> Vec<FieldFacts> {
+    pub(super) fn fields(&self, inputs: &[Input]) -> Vec<FieldFacts> {
         let mut members: Vec<_> = self.members.iter().collect();
         members.sort_by_key(|(_, member)| member.first);
         members
@@ -293,7 +304,7 @@ impl Seen {
             .map(|(name, member)| FieldFacts {
                 name: String::from_utf8_lossy(name).into_owned(),
                 ty: member.observed.ty(),
-                spoiler: member.observed.spoiler(),
+                spoiler: member.observed.spoiler(inputs),
                 is_declared: false,
             })
             .collect()
@@ -345,7 +356,7 @@ impl MemberSurveyor {
         members: &[JsonMember],
         bytes: &[u8],
         before: usize,
-        seq: u64,
+        (seq, spot): (u64, Spot),
         seen: &mut Seen,
     ) {
         for (index, member) in members.iter().enumerate() {
@@ -363,7 +374,7 @@ impl MemberSurveyor {
             }
             let inner = if self.flatten { inner(member, bytes) } else { Vec::new() };
             if !inner.is_empty() {
-                self.look(&inner, member.value.raw(bytes), self.name.len(), seq, seen);
+                self.look(&inner, member.value.raw(bytes), self.name.len(), (seq, spot), seen);
                 continue;
             }
             let observed = seen.add(&self.name, seq);
@@ -371,15 +382,15 @@ impl MemberSurveyor {
             match member.value.kind {
                 JsonKind::Null => {}
                 JsonKind::String if self.is_null(raw) => {}
-                JsonKind::String => observed.add_string(raw),
+                JsonKind::String => observed.add_string(raw, spot),
                 JsonKind::EscapedString => {
                     self.text.clear();
                     json_unescape(raw, &mut self.text);
                     if !self.is_null(&self.text) {
-                        observed.add_string(&self.text);
+                        observed.add_string(&self.text, spot);
                     }
                 }
-                _ => observed.add(raw),
+                _ => observed.add(raw, spot),
             }
         }
     }
@@ -398,7 +409,8 @@ impl Encode for MemberSurveyor {
             out.records += 1;
             if record.fault.is_none() && matches!(record.kind, JsonKind::Object | JsonKind::Array) {
                 self.name.clear();
-                self.look(&members, &chunk.bytes, 0, chunk.seq, &mut seen);
+                let spot = Spot::of(chunk, record.start);
+                self.look(&members, &chunk.bytes, 0, (chunk.seq, spot), &mut seen);
             }
         }
         out.lines = json_lines(&chunk.bytes);

@@ -12,13 +12,36 @@ use crate::source::head::{HEAD_BYTES, Head};
 use crate::source::infer::Observed;
 use crate::source::place::cannot_open;
 use crate::source::text::RECORD_BYTES_MAX;
-use crate::source::{Place, Source, decode};
+use crate::source::{Input, Place, Source, decode};
 
 /// Places in a plain file, besides its start, that are looked at too...
 const SPREAD_PLACES: u64 = 8;
 
 /// ... and how much at each.
 const SPREAD_BYTES: usize = 64 << 10;
+
+/// Whole records of an input, to be looked at.
+pub(super) struct Sample {
+    pub(super) origin: Origin,
+    /// Physical lines before them, where somebody has counted.
+    pub(super) lines_before: Option<u64>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Sample {
+    /// Records of which it doesn't matter where they stand.
+    pub(super) fn of(file: u32, bytes: &[u8]) -> Self {
+        let origin = Origin { file, ..Origin::default() };
+        Self { origin, lines_before: None, bytes: bytes.to_vec() }
+    }
+
+    /// An input's first records.
+    fn first(file: usize, input: &Input, bytes: &[u8]) -> Self {
+        let sample = Self::of(file as u32, bytes);
+        let origin = Origin { byte: input.body_at, ..sample.origin };
+        Self { origin, lines_before: Some(input.lines_before), ..sample }
+    }
+}
 
 impl Source {
     /// The inference over every input's head, and over places spread through a plain first file.
@@ -28,22 +51,21 @@ impl Source {
         dialect: &Dialect,
         width: usize,
     ) -> Result<Vec<Observed>> {
-        let mut texts: Vec<(u32, Vec<u8>)> = Vec::new();
+        let mut texts = Vec::new();
         for (index, head) in heads.iter().enumerate() {
             let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
             let cutter = Cutter::new(dialect);
             if head.whole {
-                texts.push((index as u32, body.to_vec()));
+                texts.push(Sample::first(index, &head.input, body));
             } else if let Some(end) = cutter.cut(body, body.len(), Tail::More) {
-                texts.push((index as u32, body[..end].to_vec()));
+                texts.push(Sample::first(index, &head.input, &body[..end]));
             } else if head.input.bytes_stored.is_some() {
-                texts.push((index as u32, self.first_record(index, &cutter)?));
+                let record = self.first_record(index, &cutter)?;
+                texts.push(Sample::first(index, &head.input, &record));
             }
         }
         texts.extend(self.spread(&heads[0], Some(dialect))?);
-        let texts: Vec<(u32, &[u8])> =
-            texts.iter().map(|(file, text)| (*file, text.as_slice())).collect();
-        Ok(self.survey(&texts, width))
+        Ok(self.survey(texts, width))
     }
 
     /// The first record of an input, where it is longer than what was looked at.
@@ -68,11 +90,7 @@ impl Source {
 
     /// Whole lines from places spread over the first input, when lines can be told there: in a plain file whose head has no
     /// newline inside quotes. What is missed costs a restart of the load, never a value.
-    pub(super) fn spread(
-        &self,
-        head: &Head,
-        dialect: Option<&Dialect>,
-    ) -> Result<Vec<(u32, Vec<u8>)>> {
+    pub(super) fn spread(&self, head: &Head, dialect: Option<&Dialect>) -> Result<Vec<Sample>> {
         let (Place::File(path), Some(bytes)) = (&head.input.place, head.input.bytes_stored) else {
             return Ok(vec![]);
         };
@@ -102,25 +120,28 @@ impl Source {
             let end = memchr::memrchr(b'\n', &text).map_or(start, |at| at + 1).max(start);
             // A quote here may close a field that began before, and nobody can tell.
             if quote.is_none_or(|quote| memchr::memchr(quote, &text).is_none()) {
-                texts.push((0, text[start..end].to_vec()));
+                let sample = Sample::of(0, &text[start..end]);
+                let origin = Origin { byte: at + start as u64, ..sample.origin };
+                texts.push(Sample { origin, ..sample });
             }
         }
         Ok(texts)
     }
 
-    pub(super) fn survey(&self, texts: &[(u32, &[u8])], width: usize) -> Vec<Observed> {
+    pub(super) fn survey(&self, texts: Vec<Sample>, width: usize) -> Vec<Observed> {
         let total = Arc::new(Mutex::new(vec![Observed::default(); width]));
         let mut encoder = self.surveyor(&total);
         let mut encoded = Encoded::default();
-        for (file, text) in texts {
-            let chunk = Chunk {
-                seq: 0,
-                origin: Origin { file: *file, ..Origin::default() },
-                bytes: text.to_vec(),
-                ..Chunk::default()
-            };
+        for Sample { origin, lines_before, bytes } in texts {
+            let chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
             encoded.clear();
             encoder.encode(&chunk, &mut encoded);
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            for seen in total.iter_mut().filter(|_| lines_before.is_some()) {
+                seen.locate(&chunk, |at| {
+                    lines_before.unwrap_or(0) + self.grammar.lines(&chunk.bytes[..at]) + 1
+                });
+            }
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);
         total.clone()

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::pipe::Chunk;
 use crate::pipe::encode::{Encode, Grammar};
 use crate::plan::FieldFacts;
 use crate::source::Source;
@@ -14,6 +15,9 @@ pub(crate) struct Survey<'a> {
     source: &'a Source,
     fields: &'a [FieldFacts],
     total: Total,
+    /// The input that is being read, and its lines so far.
+    file: u32,
+    lines: u64,
 }
 
 enum Total {
@@ -30,7 +34,8 @@ impl<'a> Survey<'a> {
             Grammar::Json(_) => Total::Members(Arc::default()),
             _ => Total::Fields(Arc::new(Mutex::new(vec![Observed::default(); fields.len()]))),
         };
-        Self { source, fields, total }
+        let lines = source.inputs.first().map_or(0, |input| input.lines_before);
+        Self { source, fields, total, file: 0, lines }
     }
 
     /// An encoder for one thread, which sends nothing on.
@@ -47,6 +52,27 @@ impl<'a> Survey<'a> {
         }
     }
 
+    /// Takes note of a chunk that an encoder has looked at; they come in the source's order. Only here is it known how many lines came
+    /// before it.
+    pub(crate) fn collect(&mut self, chunk: &Chunk, lines: u64) {
+        if chunk.origin.file != self.file {
+            self.file = chunk.origin.file;
+            self.lines = self.source.inputs[self.file as usize].lines_before;
+        }
+        let grammar = &self.source.grammar;
+        let line = |at: usize| self.lines + grammar.lines(&chunk.bytes[..at]) + 1;
+        match &self.total {
+            Total::Fields(total) => {
+                let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+                total.iter_mut().for_each(|seen| seen.locate(chunk, line));
+            }
+            Total::Members(total) => {
+                total.lock().unwrap_or_else(PoisonError::into_inner).locate(chunk, line);
+            }
+        }
+        self.lines += lines;
+    }
+
     /// What the fields are; and the source that knows all of them, where some are new.
     pub(crate) fn end(self) -> (Vec<FieldFacts>, Option<Source>) {
         match self.total {
@@ -55,13 +81,15 @@ impl<'a> Survey<'a> {
                 let field = |(field, seen): (&FieldFacts, &Observed)| FieldFacts {
                     name: field.name.clone(),
                     ty: seen.ty(),
-                    spoiler: seen.spoiler(),
+                    spoiler: seen.spoiler(&self.source.inputs),
                     is_declared: false,
                 };
                 (self.fields.iter().zip(seen.iter()).map(field).collect(), None)
             }
             Total::Members(total) => {
-                let mut fields = total.lock().unwrap_or_else(PoisonError::into_inner).fields();
+                let inputs = &self.source.inputs;
+                let mut fields =
+                    total.lock().unwrap_or_else(PoisonError::into_inner).fields(inputs);
                 let source = self.source.with_members(&fields);
                 // What has a name of its own in the source may not have one in SQL. Whoever looks at the plan sees it.
                 let names = fields.iter().map(|field| field.name.clone()).collect();

@@ -15,7 +15,8 @@ mod text;
 
 use std::sync::Arc;
 
-use inrush_scan::{Dialect, Field, Form, Newline};
+use inrush_scan::json::json_lines;
+use inrush_scan::{Dialect, Field, Form, Newline, count_lines};
 
 use crate::error::shorten;
 use crate::pipe::reject::Found;
@@ -105,6 +106,16 @@ impl Grammar {
             Grammar::Json(_) => None,
             #[cfg(feature = "parquet")]
             Grammar::Columns => None,
+        }
+    }
+
+    /// Physical lines in text that is written so.
+    pub(crate) fn lines(&self, bytes: &[u8]) -> u64 {
+        match self {
+            Grammar::Delimited(dialect) => count_lines(dialect, bytes),
+            Grammar::Json(_) => json_lines(bytes),
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => 0,
         }
     }
 
