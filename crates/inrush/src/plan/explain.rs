@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, Plan, RejectLimit};
+use crate::wording::counted;
 
 impl Plan {
     /// Why the plan is as it is, one sentence each.
@@ -48,20 +49,18 @@ impl Plan {
         let _ = writeln!(out, "          {}", knobs.join(" "));
         let _ = writeln!(
             out,
-            "promise   {}; {}; at most {} bad rows; verified by {}",
+            "promise   {}; {}; at most {} bad {}; verified by {}",
             self.request.durability,
             if choice.atomic { "all rows or none" } else { "committed on the way" },
             self.request.max_rejects,
+            if self.request.max_rejects == RejectLimit::Rows(1) { "row" } else { "rows" },
             self.request.verify
         );
-        let s = |n: usize| if n == 1 { "" } else { "s" };
         let _ = writeln!(
             out,
-            "work      {} encoder{}, {} lane{}, chunks of {} KiB, at most {} MB of memory",
-            choice.encoders,
-            s(choice.encoders),
-            choice.lanes,
-            s(choice.lanes),
+            "work      {}, {}, chunks of {} KiB, at most {} MB of memory",
+            counted(choice.encoders as u64, "encoder"),
+            counted(choice.lanes as u64, "lane"),
             choice.chunk_bytes >> 10,
             choice.memory_ceiling_bytes.div_ceil(1_000_000)
         );
