@@ -23,6 +23,20 @@ pub enum Kind {
     Interrupted,
 }
 
+impl Kind {
+    /// One word, as reports of failures have it. Never renamed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Usage => "usage",
+            Kind::Source => "source",
+            Kind::Rejects => "rejects",
+            Kind::Target => "target",
+            Kind::Verify => "verify",
+            Kind::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// What a failed load left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -38,6 +52,17 @@ pub enum Aftermath {
     Unknown,
 }
 
+impl Aftermath {
+    /// One word, as reports of failures have it. Never renamed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Aftermath::NothingChanged => "nothing-changed",
+            Aftermath::Committed { .. } => "committed",
+            Aftermath::Unknown => "unknown",
+        }
+    }
+}
+
 /// A failure. One pointer wide, because it travels through every hot function's return value.
 pub struct Error(Box<Inner>);
 
@@ -46,12 +71,33 @@ struct Inner {
     what: String,
     advice: Vec<String>,
     aftermath: Option<Aftermath>,
+    place: Option<ErrorPlace>,
+}
+
+/// Where in the input a failure is. The same is in the words of [`Error::what`]; programs need not read those.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorPlace {
+    /// The input, as the request names it.
+    pub file: String,
+    /// The physical line on which the record begins, from 1; `None` where the whole input is meant, or has no lines.
+    pub line: Option<u64>,
+    /// The data record's number in the input, from 1; the header isn't counted.
+    pub record: Option<u64>,
+    /// The column, where one is to blame.
+    pub column: Option<String>,
 }
 
 impl Error {
     /// A failure of `kind`; `what` says what happened and where, without a final period.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, what: what.into(), advice: Vec::new(), aftermath: None }))
+        Self(Box::new(Inner {
+            kind,
+            what: what.into(),
+            advice: Vec::new(),
+            aftermath: None,
+            place: None,
+        }))
     }
 
     pub(crate) fn usage(what: impl Into<String>) -> Self {
@@ -83,6 +129,26 @@ impl Error {
         self
     }
 
+    /// Adds where in the input it is.
+    #[must_use]
+    pub(crate) fn at(mut self, place: ErrorPlace) -> Self {
+        self.0.place = Some(place);
+        self
+    }
+
+    /// Adds which input it is about.
+    #[must_use]
+    pub(crate) fn about(self, file: &str) -> Self {
+        self.at(ErrorPlace { file: file.to_owned(), ..ErrorPlace::default() })
+    }
+
+    /// Adds the input that was being read, where the failure is one of reading and names none yet.
+    #[must_use]
+    pub(crate) fn in_input(self, file: &str) -> Self {
+        let is_known = self.0.kind != Kind::Source || self.0.place.is_some();
+        if is_known { self } else { self.about(file) }
+    }
+
     /// What sort of failure it was.
     pub fn kind(&self) -> Kind {
         self.0.kind
@@ -101,6 +167,11 @@ impl Error {
     /// What the load left behind; `None` when no load had begun, so nothing can have changed.
     pub fn aftermath(&self) -> Option<Aftermath> {
         self.0.aftermath
+    }
+
+    /// Where in the input it is; `None` where no input is to blame.
+    pub fn place(&self) -> Option<&ErrorPlace> {
+        self.0.place.as_ref()
     }
 }
 

@@ -29,8 +29,9 @@ pub mod source;
 pub mod target;
 #[cfg_attr(not(feature = "targets"), allow(dead_code))]
 mod unique;
+pub mod wording;
 
-pub use error::{Aftermath, Error, Kind, Result, without_secrets};
+pub use error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
 pub use load::{Observer, Unobserved, rehearse, run};
 pub use plan::{Plan, Request, plan};
 pub use report::Report;

@@ -1,5 +1,6 @@
 //! A load from end to end: one pass, and another when the first one has learnt something.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,11 +12,12 @@ use crate::pipe::encode::{Shape, found_by_lane, verbatim};
 use crate::pipe::reject::{Found, Position, Reject, RejectFiles, limit_error};
 use crate::pipe::run::{Parcel, Pass, pass};
 use crate::pipe::{Ack, Checksum, Chunk, Code, Encode, Meter, Phase, Progress, Wire};
-use crate::plan::{FieldFacts, Lesson, Plan, Verify};
-use crate::report::{Report, Seconds, Verification};
+use crate::plan::{FieldFacts, Lesson, OnConflict, Plan, Verify};
+use crate::report::{InputReport, Report, Seconds, Verification};
 use crate::source::Source;
 use crate::source::survey::Survey;
 use crate::target::{Ended, Lane, Load, Sent};
+use crate::wording::{counted, were};
 
 /// Follows a load, and can stop it.
 pub trait Observer: Sync {
@@ -184,6 +186,9 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
         return Ok(Outcome::Retry(Box::new(Retry { error, lesson, aftermath })));
     }
     let mut error = unless_stopped(error);
+    if let [input] = plan.source.inputs.as_slice() {
+        error = error.in_input(&input.name);
+    }
     // Rows that were committed stay, so the bad rows among them have to stay as well.
     if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {
         let files = rejects.paths();
@@ -214,6 +219,7 @@ fn steps(
     let mut tally = Tally::new(plan);
     if let Some(rows) = load.hand_over()? {
         (tally.read, tally.loaded) = (rows, rows);
+        tally.inputs = handed_over(plan, rows);
         meter.bytes_read.store(plan.facts.source.bytes.unwrap_or(0), Relaxed);
     } else {
         let streamed = stream(plan, observer, began, load, &meter, &mut tally, rejects);
@@ -239,12 +245,15 @@ fn steps(
         false => seconds.load += completing,
     }
     let mut verified = false;
+    let mut grown = None;
     if request.verify != Verify::None {
         observer.phase(&Phase::Verify);
-        let sent = Sent { rows: tally.loaded, checksum: tally.checksum.take() };
+        let checksum = tally.checksum.take();
+        let sent = Sent { rows: tally.loaded, checksum, grown: Cell::new(None) };
         seconds.verify = timed(|| {
             let verdict = load.verify(&sent)?;
             verified = verdict.ok;
+            grown = sent.grown.get();
             match verdict.difference {
                 Some(difference) => {
                     Err(Error::new(Kind::Verify, format!("{}: {difference}", plan.table)).advise(
@@ -270,9 +279,14 @@ fn steps(
     let bytes_read = meter.bytes_read.load(Relaxed);
     let mut warnings = plan.warnings();
     if tally.blanks > 0 {
-        warnings.push(format!("{} blank lines were left out", tally.blanks));
+        let (blanks, were) = (counted(tally.blanks, "blank line"), were(tally.blanks));
+        warnings.push(format!("{blanks} {were} left out"));
     }
     warnings.extend(rejects.notes());
+    let inserted = match request.on_conflict {
+        OnConflict::Fail | OnConflict::Skip => Some(tally.loaded),
+        OnConflict::Update | OnConflict::Replace => grown,
+    };
     Ok(Report {
         version: env!("CARGO_PKG_VERSION"),
         plan: plan.clone(),
@@ -280,6 +294,9 @@ fn steps(
         rows_loaded: tally.loaded,
         rows_rejected: tally.rejected,
         rows_skipped: tally.skipped,
+        rows_inserted: inserted,
+        rows_updated: inserted.map(|inserted| tally.loaded - inserted),
+        inputs: tally.inputs,
         bytes_read,
         seconds,
         rows_per_second: tally.loaded as f64 / seconds.total,
@@ -290,6 +307,19 @@ fn steps(
         rejects: rejects.paths(),
         warnings,
     })
+}
+
+/// The inputs of a load in which the engine read them by itself. Of several it says no more than how many rows all of them held;
+/// each of the files knows its own.
+fn handed_over(plan: &Plan, rows: u64) -> Vec<InputReport> {
+    let is_only = plan.source.inputs.len() == 1;
+    let inputs = (0..).zip(&plan.source.inputs);
+    let inputs = inputs.map(|(index, input)| {
+        let own = if is_only { Some(rows) } else { plan.source.rows_of(index) };
+        let own = own.unwrap_or_default();
+        InputReport { rows_read: own, rows_loaded: own, ..InputReport::of(input) }
+    });
+    inputs.collect()
 }
 
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
@@ -369,6 +399,8 @@ struct Tally {
     /// Whether a value didn't fit the type that its column was taken for.
     surprised: bool,
     last_reject: Option<Reject>,
+    /// The same for each input.
+    inputs: Vec<InputReport>,
 }
 
 impl Tally {
@@ -387,6 +419,7 @@ impl Tally {
             checksum,
             surprised: false,
             last_reject: None,
+            inputs: plan.source.inputs.iter().map(InputReport::of).collect(),
         }
     }
 
@@ -410,6 +443,10 @@ impl Tally {
         self.read += u64::from(encoded.records);
         self.loaded += ack.loaded;
         self.skipped += ack.skipped;
+        let here = &mut self.inputs[self.file as usize];
+        here.rows_read += u64::from(encoded.records);
+        here.rows_loaded += ack.loaded;
+        here.rows_skipped += ack.skipped;
         self.blanks += encoded.blanks;
         if let (Some(sums), Some(more)) = (&mut self.checksum, &ack.checksum) {
             sums.merge(more);
@@ -420,6 +457,7 @@ impl Tally {
             }
             let reject = self.place(shape, chunk, &found);
             self.rejected += 1;
+            self.inputs[self.file as usize].rows_rejected += 1;
             let over = plan.request.max_rejects.exceeded(self.rejected, self.read, false);
             rejects.push(&reject)?;
             self.last_reject = Some(reject);
@@ -431,12 +469,14 @@ impl Tally {
             let reject = self.place(shape, chunk, &found);
             self.surprised = true;
             let input = &plan.source.inputs[self.file as usize].name;
+            let place = reject.place(input);
             let (at, message) = (reject.at, reject.message);
-            return Err(match reject.column {
+            let error = match reject.column {
                 Some(column) => Error::source(format!("{input}: {at}, column {column}: {message}"))
                     .advise(format!("say --type {column}=text (or --types text for all columns)")),
                 None => Error::source(format!("{input}: {at}: {message}")),
-            });
+            };
+            return Err(error.at(place));
         }
         self.records += u64::from(encoded.records);
         self.lines += encoded.lines;

@@ -64,12 +64,17 @@ pub(crate) fn follow_link(path: &Path) -> PathBuf {
     path
 }
 
-/// The directory that a new file would be in isn't there.
+/// The system has nowhere to make a new file: its directory isn't there, or is one in which nobody makes files, such as `/proc`.
 #[cfg(any(feature = "duckdb", feature = "files", feature = "sqlite"))]
 pub(crate) fn no_directory(path: &Path) -> Error {
-    let directory = directory(path).display();
-    Error::target(format!("the directory {directory} does not exist"))
-        .advise(format!("mkdir -p {directory}"))
+    let directory = directory(path);
+    let shown = directory.display();
+    match directory.is_dir() {
+        true => Error::target(format!("the directory {shown} takes no new files"))
+            .advise("name a file in another directory"),
+        false => Error::target(format!("the directory {shown} does not exist"))
+            .advise(format!("mkdir -p {shown}")),
+    }
 }
 
 fn prefix(path: &Path) -> String {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bench::generate::GeneratedColumn;
+use crate::wording::{counted, were};
 
 /// Between the fields of a row that is hashed whole.
 const BETWEEN: u8 = 0x1f;
@@ -163,7 +164,9 @@ impl RowSums {
         let found = &self.sums;
         let mut sentences = Vec::new();
         if expected.rows != found.rows {
-            sentences.push(format!("{} rows were sent, {} are there", expected.rows, found.rows));
+            let (rows, were) = (counted(expected.rows, "row"), were(expected.rows));
+            let are = if found.rows == 1 { "is" } else { "are" };
+            sentences.push(format!("{rows} {were} sent, {} {are} there", found.rows));
         }
         for ((column, sent), there) in
             self.columns.iter().zip(&expected.columns).zip(&found.columns)

@@ -22,6 +22,7 @@ use crate::error::{Error, Kind, Result};
 use crate::load::Observer;
 use crate::plan::{DialectRequest, Format, IfExists};
 use crate::target::{Console, Location, Target};
+use crate::wording::counted;
 use crate::{Plan, Request, rehearse, run};
 
 /// Nobody waits longer to know how far a server is.
@@ -252,7 +253,10 @@ impl Worker {
         outcome.read_back = report.durability_read_back.clone();
         match report.rows_rejected {
             0 => Ok(()),
-            rows => Err(Error::new(Kind::Rejects, format!("{rows} generated rows were bad rows"))),
+            rows => {
+                let rows = counted(rows, "generated row");
+                Err(Error::new(Kind::Rejects, format!("{rows} can't be loaded")))
+            }
         }
     }
 

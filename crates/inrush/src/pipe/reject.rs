@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result, shorten};
+use crate::error::{Error, ErrorPlace, Kind, Result, shorten};
 use crate::pending::Pending;
 
 /// What is wrong with a bad row. The words are stable: they stand in the sidecar.
@@ -94,6 +94,22 @@ pub struct Reject {
     pub message: String,
     /// The record verbatim, with its terminator if it has one.
     pub raw: Vec<u8>,
+}
+
+impl Reject {
+    /// The same place for an error about it; `name` is the input's.
+    pub(crate) fn place(&self, name: &str) -> ErrorPlace {
+        let line = match self.at {
+            Position::Text { line, .. } => Some(line),
+            Position::Columns { .. } => None,
+        };
+        ErrorPlace {
+            file: name.to_owned(),
+            line,
+            record: Some(self.record),
+            column: self.column.clone(),
+        }
+    }
 }
 
 /// Where a bad row is in its input.
@@ -377,7 +393,7 @@ pub(crate) fn limit_error(
     if limit != RejectLimit::Rows(0) {
         what.push_str(&format!(" (bad row {rejected}; --max-rejects {limit} allows no more)"));
     }
-    let mut error = Error::new(Kind::Rejects, what);
+    let mut error = Error::new(Kind::Rejects, what).at(reject.place(name));
     if reject.code == Code::Quote {
         error = error.advise("if quotes are plain characters in this file, say --quote none");
     }

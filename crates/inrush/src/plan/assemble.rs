@@ -52,7 +52,7 @@ pub fn plan(request: &Request, observer: &dyn Observer) -> Result<Plan> {
 
 fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
     let (target, location) = target::find(&request.target)?;
-    let places = crate::source::expand(&request.sources)?;
+    let (places, twice) = crate::source::expand(&request.sources)?;
     for place in &places {
         if let Place::File(input) = place
             && location.files.iter().any(|file| same_file(file, input))
@@ -76,7 +76,12 @@ fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
             request.if_exists != IfExists::Replace && !table.takes_any && !table.is_nameless
         })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
-    let (source, source_facts) = Source::open(&places, &request.dialect, known.as_deref(), stop)?;
+    let opened = Source::open(&places, &request.dialect, known.as_deref(), stop);
+    let (source, mut source_facts) = opened.map_err(|error| match places.as_slice() {
+        [place] => error.in_input(&place.name()),
+        _ => error,
+    })?;
+    source_facts.warnings.splice(0..0, twice);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let facts = Facts { source: source_facts, target: target_facts, processors };
     let choice = choose(request, &facts, target, &location.shown, &table)?;

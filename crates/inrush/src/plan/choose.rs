@@ -13,6 +13,7 @@ use crate::plan::{
     Spoiler, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
+use crate::wording::counted_in;
 
 /// What a short bad row takes in memory: its note, and the message with the allocator's share. Longer ones have longer messages,
 /// but there are fewer of them.
@@ -98,13 +99,16 @@ pub fn choose(
         unreachable!("strategy() gives usable ones only")
     };
 
-    let lanes = request.lanes.unwrap_or(lanes);
-    if !(1..=lanes_max).contains(&lanes) {
-        return Err(Error::usage(format!(
-            "--lanes {lanes}: {} can use {lanes_max}",
-            strategy.id()
-        )));
-    }
+    let lanes = match request.lanes {
+        Some(0) => return Err(Error::usage("--lanes 0: takes at least 1")),
+        // More hands than can work are no reason not to.
+        Some(asked) if asked > lanes_max => {
+            let id = strategy.id();
+            hints.push(format!("--lanes {asked}: {id} can use {lanes_max}, so it is {lanes_max}"));
+            lanes_max
+        }
+        asked => asked.unwrap_or(lanes),
+    };
     let encoders = request.encoders.unwrap_or(encoders.clamp(1, ENCODERS_MAX));
     if !(1..=ENCODERS_MAX).contains(&encoders) {
         return Err(Error::usage(format!("--encoders {encoders}: takes 1 to {ENCODERS_MAX}")));
@@ -238,8 +242,8 @@ fn made_columns(
         return Err(Error::new(
             Kind::Target,
             format!(
-                "the source has {} columns; {} takes at most {max} in a table",
-                fields.len(),
+                "the source has {}; {} takes at most {max} in a table",
+                counted_in(fields, "column"),
                 facts.target.engine
             ),
         )
@@ -639,6 +643,15 @@ mod tests {
     }
 
     #[test]
+    fn more_connections_than_can_be_used_are_as_many_as_can() {
+        let choice = decide(&Request { lanes: Some(4), ..Request::default() }, &facts()).unwrap();
+        assert_eq!(choice.lanes, 1);
+        let hint = &choice.hints[0];
+        assert!(hint.starts_with("--lanes 4: sqlite/"), "{hint}");
+        assert!(hint.ends_with("can use 1, so it is 1"), "{hint}");
+    }
+
+    #[test]
     fn contradictions_are_usage_errors() {
         let usage = |request: Request| {
             let error = decide(&request, &facts()).err().unwrap();
@@ -650,7 +663,7 @@ mod tests {
             usage(Request { strategy: Some("sqlite/magic".to_owned()), ..base() })
                 .contains("no strategy")
         );
-        assert!(usage(Request { lanes: Some(2), ..base() }).contains("can use 1"));
+        assert!(usage(Request { lanes: Some(0), ..base() }).contains("at least 1"));
         assert!(usage(Request { chunk_bytes: Some(1), ..base() }).contains("--chunk-size"));
         assert!(
             usage(Request { primary_key: vec!["x".to_owned()], ..base() }).contains("no column x")

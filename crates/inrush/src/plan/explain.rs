@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::plan::{Action, Plan, RejectLimit};
+use crate::wording::counted;
 
 impl Plan {
     /// Why the plan is as it is, one sentence each.
@@ -58,14 +59,11 @@ impl Plan {
             },
             self.request.verify
         );
-        let s = |n: usize| if n == 1 { "" } else { "s" };
         let _ = writeln!(
             out,
-            "work      {} encoder{}, {} lane{}, chunks of {} KiB, at most {} MB of memory",
-            choice.encoders,
-            s(choice.encoders),
-            choice.lanes,
-            s(choice.lanes),
+            "work      {}, {}, chunks of {} KiB, at most {} MB of memory",
+            counted(choice.encoders as u64, "encoder"),
+            counted(choice.lanes as u64, "lane"),
             choice.chunk_bytes >> 10,
             choice.memory_ceiling_bytes.div_ceil(1_000_000)
         );

@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::plan::{Column, Facts, MatchBy, Request, TableFacts};
+use crate::wording::{counted, noun};
 
 /// Names of a side that a message lists.
 const NAMES_SHOWN: usize = 20;
@@ -96,11 +97,11 @@ impl Sides<'_> {
     fn without_column(&self, unknown: &[&str], request: &Request) -> Error {
         let Self { found, facts, table } = self;
         let fields = &facts.source.fields;
-        let s = if unknown.len() == 1 { "" } else { "s" };
         let mut error = Error::new(
             Kind::Target,
             format!(
-                "table {table} has no column{s} {} that the source names: the source has {}; the table has {}",
+                "table {table} has no {} {} that the source names: the source has {}; the table has {}",
+                noun(unknown.len() as u64, "column"),
                 list(unknown.iter().copied()),
                 list(fields.iter().map(|field| field.name.as_str())),
                 list(found.columns.iter().map(|column| column.name.as_str())),
@@ -126,12 +127,11 @@ impl Sides<'_> {
         if fields == columns.len() {
             return Ok((columns.clone(), (0..fields).collect()));
         }
-        let s = |count: usize| if count == 1 { "" } else { "s" };
         let error = Error::new(
             Kind::Target,
             format!(
-                "the source has {fields} column{}, table {table} has {}: {}",
-                s(fields),
+                "the source has {}, table {table} has {}: {}",
+                counted(fields as u64, "column"),
                 columns.len(),
                 list(columns.iter().map(|column| column.name.as_str()))
             ),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::pipe::Stage;
 use crate::plan::{Plan, Verify};
+use crate::source::Input;
 
 /// What a load did. Serializes to the report of `--json`, whose keys are stable.
 #[derive(Serialize)]
@@ -23,6 +24,14 @@ pub struct Report {
     pub rows_rejected: u64,
     /// Rows left out because their key was there (`--on-conflict skip`).
     pub rows_skipped: u64,
+    /// Rows that the table is longer by: the loaded ones but for those that took an older row's place. `None` where the target
+    /// can't tell: the rows were not counted (`--verify none`), or lie behind a view.
+    pub rows_inserted: Option<u64>,
+    /// Loaded rows that changed or replaced a row with their key (`--on-conflict update` or `replace`), whether or not a value was
+    /// another afterwards.
+    pub rows_updated: Option<u64>,
+    /// The same for each input, in the order in which they were loaded.
+    pub inputs: Vec<InputReport>,
     /// Bytes of text read, decompressed and decoded.
     pub bytes_read: u64,
     /// Where the time went.
@@ -41,6 +50,37 @@ pub struct Report {
     pub rejects: Vec<PathBuf>,
     /// What a user should know although the load went well.
     pub warnings: Vec<String>,
+}
+
+/// What one input brought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputReport {
+    /// Its name.
+    pub file: String,
+    /// Its size as it is stored, compressed perhaps; `None` for a pipe.
+    pub bytes: Option<u64>,
+    /// Records read: loaded, rejected and skipped ones.
+    pub rows_read: u64,
+    /// Rows the target holds now because of it.
+    pub rows_loaded: u64,
+    /// Bad rows.
+    pub rows_rejected: u64,
+    /// Rows left out because of a duplicate key (`--on-conflict skip`).
+    pub rows_skipped: u64,
+}
+
+impl InputReport {
+    /// Before its first row.
+    pub(crate) fn of(input: &Input) -> Self {
+        Self {
+            file: input.name.clone(),
+            bytes: input.bytes_stored,
+            rows_read: 0,
+            rows_loaded: 0,
+            rows_rejected: 0,
+            rows_skipped: 0,
+        }
+    }
 }
 
 /// Where the time went.

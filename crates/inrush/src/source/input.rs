@@ -82,7 +82,9 @@ impl Source {
         }
         let mut layouts = Vec::new();
         for place in places {
-            layouts.push((place.clone(), format::layout(place, request, &mut pipe, stop)?));
+            let layout = format::layout(place, request, &mut pipe, stop)
+                .map_err(|error| error.in_input(&place.name()))?;
+            layouts.push((place.clone(), layout));
         }
         let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
@@ -116,7 +118,8 @@ impl Source {
     ) -> Result<(Self, SourceFacts)> {
         let mut heads = Vec::new();
         for place in places {
-            heads.push(read_head(place, request, pipe.as_mut(), stop)?);
+            let head = read_head(place, request, pipe.as_mut(), stop);
+            heads.push(head.map_err(|error| error.in_input(&place.name()))?);
         }
         let layout = |head: &Head| {
             let text = &head.text[body_start(&head.text, request.skip_lines)..];
@@ -262,6 +265,18 @@ impl Source {
         }
     }
 
+    /// How many rows an input says that it holds, where it says so.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn rows_of(&self, file: usize) -> Option<u64> {
+        self.tables.get(file).and_then(columns::Table::rows)
+    }
+
+    /// The same; text says nothing of it.
+    #[cfg(not(feature = "parquet"))]
+    pub(crate) fn rows_of(&self, _file: usize) -> Option<u64> {
+        None
+    }
+
     /// Whoever waits for a pipe's data need wait no longer.
     pub(crate) fn abandon(&self) {
         self.abandoned.store(true, Relaxed);
@@ -288,6 +303,7 @@ impl Source {
                 let Some(pipe) = self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take()
                 else {
                     return Err(Error::source(format!("{} can be read only once", input.name))
+                        .about(&input.name)
                         .advise("save it to a file first"));
                 };
                 layers(Box::new(Counted { input: pipe, meter }), input)?
@@ -316,7 +332,7 @@ impl Input {
 
     /// What a failed read means, in words.
     pub(crate) fn read_error(&self, error: &io::Error) -> Error {
-        match self.compression {
+        let error = match self.compression {
             Some(compression) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Error::source(format!(
                     "{}: the {} data ends in the middle, or something else follows it",
@@ -332,7 +348,8 @@ impl Input {
             ))
             .advise("fetch the file again"),
             _ => cannot_open(&self.name, error),
-        }
+        };
+        error.about(&self.name)
     }
 }
 

@@ -15,6 +15,14 @@ pub enum Place {
 }
 
 impl Place {
+    /// Whether it is the plain file at `path`, by whatever name: another spelling, a link. What is no plain file is another input each
+    /// time, such as two ends of pipes.
+    fn is_file(&self, path: &Path) -> bool {
+        let Place::File(own) = self else { return false };
+        let (Ok(here), Ok(there)) = (fs::metadata(own), fs::metadata(path)) else { return false };
+        here.is_file() && there.is_file() && is_same(own, &here, path, &there)
+    }
+
     /// The name that messages and the sidecar show.
     pub fn name(&self) -> String {
         match self {
@@ -84,8 +92,48 @@ const FORMATS: [&str; 15] = [
 
 const COMPRESSIONS: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
 
-/// Expands `-`, paths and globs, in the order given; a glob's files in the order of their names.
-pub(crate) fn expand(sources: &[String]) -> Result<Vec<Place>> {
+/// Whether two plain files are one.
+#[cfg(unix)]
+fn is_same(_: &Path, here: &fs::Metadata, _: &Path, there: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (here.dev(), here.ino()) == (there.dev(), there.ino())
+}
+
+/// The same where hard links can't be told.
+#[cfg(not(unix))]
+fn is_same(own: &Path, _: &fs::Metadata, path: &Path, _: &fs::Metadata) -> bool {
+    matches!((own.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Expands `-`, paths and globs, in the order given; a glob's files in the order of their names. A file that is named more than once is
+/// an input once: the second value has a sentence for each such name.
+pub(crate) fn expand(sources: &[String]) -> Result<(Vec<Place>, Vec<String>)> {
+    let places = named(sources)?;
+    let mut inputs: Vec<Place> = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    for place in places {
+        let first = match &place {
+            Place::File(path) => inputs.iter().find(|other| other.is_file(path)),
+            Place::Stdin => None,
+        };
+        let Some(first) = first else {
+            inputs.push(place);
+            continue;
+        };
+        let (name, first) = (place.name(), first.name());
+        let note = match name == first {
+            true => format!("{name} is named more than once, and loaded once"),
+            false => format!("{name} is the same file as {first}, and loaded once"),
+        };
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    Ok((inputs, notes))
+}
+
+/// What the sources name, one after the other.
+fn named(sources: &[String]) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for source in sources {
         let shown = without_secrets(source);
@@ -144,7 +192,7 @@ fn matches(pattern: &str) -> Result<Vec<Place>> {
 }
 
 pub(crate) fn cannot_open(name: &str, error: &std::io::Error) -> Error {
-    let fail = Error::source(format!("cannot read {name}: {}", plain(error)));
+    let fail = Error::source(format!("cannot read {name}: {}", plain(error))).about(name);
     match error.kind() {
         std::io::ErrorKind::NotFound => {
             fail.advise("check the spelling and the directory you are in")
@@ -169,6 +217,27 @@ mod tests {
 
     fn file(name: &str) -> Place {
         Place::File(PathBuf::from(name))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_an_input_once_by_whatever_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        fs::write(path("a.csv"), "a\n1\n").unwrap();
+        // Equal, and another file.
+        fs::write(path("b.csv"), "a\n1\n").unwrap();
+        fs::hard_link(path("a.csv"), path("hard.csv")).unwrap();
+        std::os::unix::fs::symlink(path("a.csv"), path("soft.csv")).unwrap();
+        let names = ["a.csv", "./a.csv", "b.csv", "hard.csv", "[as]*.csv", "a.csv"];
+        let (inputs, notes) = expand(&names.map(path)).unwrap();
+        assert_eq!(inputs, [file(&path("a.csv")), file(&path("b.csv"))]);
+        assert_eq!(notes.len(), 4, "{notes:?}");
+        assert!(notes[0].contains("/./a.csv is the same file as "), "{notes:?}");
+        assert!(notes[1].contains("hard.csv is the same file as "), "{notes:?}");
+        assert!(notes[2].ends_with("a.csv is named more than once, and loaded once"), "{notes:?}");
+        assert!(notes[3].contains("soft.csv is the same file as "), "{notes:?}");
+        assert!(expand(&["-".to_owned(), "-".to_owned()]).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Databases: what each can do, and the steps of a load into one.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::error::{Error, Result, without_secrets};
 use crate::pipe::{Ack, Checksum, Chunk, Encode, Wire};
 use crate::plan::{Column, Durability, Facts, Lesson, OnConflict, Plan, Request, TargetFacts};
+use crate::wording::{counted, were};
 
 mod console;
 mod knob;
@@ -31,6 +33,8 @@ mod postgres;
 mod sqlite;
 
 // What several of them share. A build of few targets needs but a part of it.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod account;
 #[cfg(feature = "arrow")]
 #[cfg_attr(not(feature = "targets"), allow(dead_code, unused_imports))]
 mod arrow;
@@ -163,9 +167,35 @@ impl Serialize for Location {
 pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
     ALL.iter().find_map(|target| Some((*target, target.claim(text)?))).ok_or_else(|| {
         let spellings: Vec<&str> = ALL.iter().map(|target| target.spelling()).collect();
-        Error::usage(format!("'{}' names no target", without_secrets(text)))
-            .advise(format!("name the target last, as {}", spellings.join(" or ")))
+        let error = Error::usage(format!("'{}' names no target", without_secrets(text)));
+        match as_file(text) {
+            Some(spelling) => error.advise(format!("say {spelling} to write such a file")),
+            None => error,
+        }
+        .advise(format!("name the target last, as {}", spellings.join(" or ")))
     })
+}
+
+/// How to write to what is named like a file of rows: the scheme is never guessed, for the last of several sources may have been meant.
+fn as_file(text: &str) -> Option<String> {
+    const SCHEMES: [(&str, &[&str]); 3] = [
+        ("csv", &["csv", "tsv", "tab", "txt", "psv"]),
+        ("jsonl", &["jsonl", "ndjson", "json"]),
+        ("parquet", &["parquet", "pq", "arrow", "arrows", "feather", "ipc"]),
+    ];
+    if text.contains("://") {
+        return None;
+    }
+    let (_, ending) = text.rsplit_once('.')?;
+    let ending = ending.to_ascii_lowercase();
+    let (scheme, endings) =
+        SCHEMES.iter().find(|(_, endings)| endings.contains(&ending.as_str()))?;
+    // A format that is read and not written keeps its name for what is.
+    let known = ["csv", "jsonl", "ndjson", "parquet", "pq"].contains(&ending.as_str());
+    let path = if known { text } else { &text[..text.len() - ending.len() - 1] };
+    let spelling =
+        if known { format!("{scheme}:{path}") } else { format!("{scheme}:{path}.{}", endings[0]) };
+    ALL.iter().any(|target| target.claim(&spelling).is_some()).then_some(spelling)
 }
 
 /// One way to write to one target.
@@ -330,12 +360,16 @@ pub struct Sent {
     pub rows: u64,
     /// Sums over their values, when verified by checksum.
     pub checksum: Option<Checksum>,
+    /// By how many rows the table has grown, once [`Load::verify`] has counted them.
+    pub grown: Cell<Option<u64>>,
 }
 
 impl Sent {
-    /// What is wrong with a table that went from `before` to `after` rows.
+    /// What is wrong with a table that went from `before` to `after` rows. Where nothing is, the report knows from here on how many
+    /// of the rows are new.
     pub(crate) fn miscounted(&self, before: u64, after: u64, plan: &Plan) -> Option<String> {
         let grown = after.checked_sub(before);
+        self.grown.set(grown);
         let ok = match plan.request.on_conflict {
             // Rows that replaced or changed others did not make the table longer.
             OnConflict::Update | OnConflict::Replace => {
@@ -344,7 +378,8 @@ impl Sent {
             OnConflict::Fail | OnConflict::Skip => grown == Some(self.rows),
         };
         let sent = self.rows;
-        (!ok).then(|| format!("the table went from {before} to {after} rows, {sent} were sent"))
+        let (after, were) = (counted(after, "row"), were(sent));
+        (!ok).then(|| format!("the table went from {before} to {after}, {sent} {were} sent"))
     }
 
     /// What is wrong with a table to which values of these sums were added.
@@ -380,6 +415,21 @@ mod tests {
                     knob.kind.check(knob.default).unwrap();
                 }
             }
+        }
+    }
+
+    #[cfg(feature = "files")]
+    #[test]
+    fn a_file_of_rows_is_told_how_to_be_a_target() {
+        let advice = |text: &str| find(text).err().unwrap().advice()[0].clone();
+        assert_eq!(advice("out.csv"), "say csv:out.csv to write such a file");
+        assert_eq!(advice("a/out.JSONL"), "say jsonl:a/out.JSONL to write such a file");
+        assert_eq!(advice("out.tsv"), "say csv:out.csv to write such a file");
+        assert_eq!(advice("out.json"), "say jsonl:out.jsonl to write such a file");
+        #[cfg(feature = "parquet")]
+        assert_eq!(advice("out.arrow"), "say parquet:out.parquet to write such a file");
+        for text in ["out.gz", "oracle://host/a.csv", "csv"] {
+            assert!(advice(text).starts_with("name the target last"), "{text}");
         }
     }
 

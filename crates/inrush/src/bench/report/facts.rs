@@ -12,6 +12,7 @@ use super::Input;
 use super::cells::{Cells, word};
 use super::figures::{self, Figure};
 use super::number::{bytes, count, microseconds, percent, significant};
+use crate::wording::counted;
 
 /// A name and what it is.
 pub(super) type Fact = (String, String);
@@ -311,7 +312,7 @@ pub(super) fn procedure(run: &Input<'_>) -> Vec<Fact> {
     if contended > 0 {
         facts.push(fact(
             "measured again",
-            format!("{contended} samples, as others kept the machine busy"),
+            format!("{}, as others kept the machine busy", counted(contended as u64, "sample")),
         ));
     }
     facts

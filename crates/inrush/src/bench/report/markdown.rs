@@ -7,6 +7,7 @@ use super::matrix::{self, Entry, Panel};
 use super::metric::Metric;
 use super::number::bytes;
 use super::{Input, facts};
+use crate::wording::counted;
 
 /// All of it.
 pub(super) fn markdown(run: &Input<'_>) -> String {
@@ -44,7 +45,7 @@ fn head(out: &mut String, run: &Input<'_>) {
     let environment = run.environment;
     let mut machine = vec![
         environment.cpu.clone(),
-        format!("{} processors", environment.processors),
+        counted(environment.processors as u64, "processor"),
         bytes(environment.memory_bytes),
     ];
     for name in ["os", "kernel", "filesystem", "disk model"] {

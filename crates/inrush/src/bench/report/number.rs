@@ -24,15 +24,7 @@ pub(super) fn count(number: u64) -> String {
     thousands(&number.to_string())
 }
 
-/// Bytes in the unit that fits: `1.50 GB`. Powers of 1,000.
-pub(super) fn bytes(number: u64) -> String {
-    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    let number_f = number as f64;
-    match units.iter().find(|(size, _)| number_f >= *size) {
-        Some((size, unit)) => format!("{} {unit}", significant(number_f / size)),
-        None => format!("{number} bytes"),
-    }
-}
+pub(super) use crate::wording::bytes;
 
 /// A share as per cent: `2.10 %`.
 pub(super) fn percent(share: f64) -> String {

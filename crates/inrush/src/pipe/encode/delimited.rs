@@ -6,6 +6,7 @@ use crate::error::shorten;
 use crate::pipe::encode::text::{Record, Records, Syntax, What};
 use crate::pipe::encode::{BadRecord, Shape};
 use crate::pipe::{Chunk, Code};
+use crate::wording::counted_in;
 
 /// Delimited text.
 pub(super) struct Delimited(pub(super) Dialect);
@@ -79,13 +80,8 @@ fn broken(width: usize, record: &inrush_scan::Record, bytes: &[u8], fields: &[Fi
             bad(Code::Quote, format!("text after a closing quote: {}", shorten(first_line(tail))))
         }
         None => {
-            let found = fields.len();
-            let s = |n: usize| if n == 1 { "" } else { "s" };
-            let message = format!(
-                "{found} field{} where {width} {} expected",
-                s(found),
-                if width == 1 { "is" } else { "are" }
-            );
+            let are = if width == 1 { "is" } else { "are" };
+            let message = format!("{} where {width} {are} expected", counted_in(fields, "field"));
             bad(Code::FieldCount, message)
         }
     }

@@ -11,6 +11,7 @@ use crate::error::shorten;
 use crate::pipe::encode::text::{Record, Records, Syntax, What};
 use crate::pipe::encode::{BadRecord, Shape};
 use crate::pipe::{Chunk, Code};
+use crate::wording::counted_in;
 
 /// How JSON is laid out, and what of it goes where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,7 +210,7 @@ impl JsonRecords<'_> {
         if fields.len() == self.width {
             return What::Row;
         }
-        let message = format!("{} values where {} are expected", fields.len(), self.width);
+        let message = format!("{} where {} are expected", counted_in(fields, "value"), self.width);
         What::Bad(bad(Code::FieldCount, message))
     }
 

@@ -81,7 +81,8 @@ impl Source {
         let mut orders = Vec::new();
         for (place, layout) in places {
             let input = Input::plain(place);
-            let table = look(&input, *layout, request.flatten, &mut pipe, stop)?;
+            let table = look(&input, *layout, request.flatten, &mut pipe, stop)
+                .map_err(|error| error.in_input(&input.name))?;
             let names = |table: &Table| -> Vec<String> {
                 table.readings.iter().map(|reading| reading.name.clone()).collect()
             };
@@ -250,6 +251,7 @@ fn look(
 impl Input {
     fn damaged(&self, layout: Layout, failure: &Failure) -> Error {
         Error::source(format!("{}: cannot be read as {}: {failure}", self.name, layout.words()))
+            .about(&self.name)
             .advise("check that it is whole: fetch or write it again")
     }
 }
@@ -307,6 +309,14 @@ pub(crate) fn feed(
 }
 
 impl Table {
+    /// How many rows it says that it holds.
+    pub(super) fn rows(&self) -> Option<u64> {
+        match &self.store {
+            Store::Parquet(footer) => Some(footer.rows()),
+            Store::IpcFile | Store::IpcStream => None,
+        }
+    }
+
     fn layout(&self) -> Layout {
         match self.store {
             Store::Parquet(_) => Layout::Parquet,

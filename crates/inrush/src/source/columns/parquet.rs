@@ -58,6 +58,11 @@ impl Footer {
         Ok(Self { metadata, memory_bytes })
     }
 
+    /// The rows of the file.
+    pub(super) fn rows(&self) -> u64 {
+        self.metadata.metadata().file_metadata().num_rows().unsigned_abs()
+    }
+
     pub(super) fn readings(&self, flatten: bool) -> Vec<Reading> {
         let mut readings = readings(self.metadata.schema(), flatten);
         let roots = self.metadata.parquet_schema().root_schema().get_fields();

@@ -23,6 +23,7 @@ use crate::target::duckdb::load::Outcome;
 use crate::target::duckdb::session::Session;
 use crate::target::duckdb::sift::Rules;
 use crate::target::duckdb::types::Carried;
+use crate::wording::counted;
 
 /// The view through which statements see the stream; it goes with the connection.
 pub(super) const ROWS: &str = "inrush_rows";
@@ -318,8 +319,8 @@ impl Lane for StreamLane<'_> {
         let taken = self.wait()?;
         if taken != self.rows {
             return Err(Error::target(format!(
-                "DuckDB took {taken} of {} rows and said nothing",
-                self.rows
+                "DuckDB took {taken} of {} and said nothing",
+                counted(self.rows, "row")
             )));
         }
         self.session.execute(&format!("DROP VIEW {ROWS}")).map(drop)

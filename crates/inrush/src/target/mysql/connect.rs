@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::error::{Error, Result, without_secrets};
 use crate::target::Location;
+use crate::target::account::account;
 use crate::target::channel::{Address, Believe, Patience, Tls};
 
 /// A server that does not answer for so long is not there.
@@ -212,7 +213,8 @@ fn place_with(
     let file_port = file.port.as_ref().and_then(|port| port.parse().ok());
     let port = url.port().or(file_port).unwrap_or(PORT);
     let user = match url.username() {
-        "" => file.user.clone().or_else(|| variable("USER")),
+        // As MySQL's own clients do.
+        "" => file.user.clone().or_else(account).or_else(|| variable("USER")),
         user => Some(decode(user)?),
     };
     let password = match url.password() {

@@ -18,6 +18,7 @@ use super::declared::{self, Declared};
 use super::moment::{self, Moment};
 use super::number;
 use super::text::{self, Characters, Texts};
+use crate::wording::counted;
 
 /// Why a value can't be stored as it is: what sort of fault, and what the column takes.
 pub(in crate::target::mssql) type Misfit<'a> = (Code, &'a str);
@@ -605,13 +606,15 @@ fn wanted(kind: &Kind, declared: &str) -> String {
             "a text of at most 2 GB".to_owned()
         }
         Kind::Text(Texts { max, characters: Characters::Wide, .. }) => {
-            format!("a text of at most {max} UTF-16 units")
+            format!("a text of at most {}", counted(*max as u64, "UTF-16 unit"))
         }
-        Kind::Text(Texts { max, .. }) => format!("a text of at most {max} bytes"),
+        Kind::Text(Texts { max, .. }) => {
+            format!("a text of at most {}", counted(*max as u64, "byte"))
+        }
         Kind::Bytes { min, max, .. } if min == max => {
-            format!("{max} bytes long, as every value of {sql}")
+            format!("{} long, as every value of {sql}", counted(*max as u64, "byte"))
         }
-        Kind::Bytes { max, .. } => format!("at most {max} bytes long"),
+        Kind::Bytes { max, .. } => format!("at most {} long", counted(*max as u64, "byte")),
         _ => sql.to_owned(),
     }
 }

@@ -10,6 +10,7 @@ use super::exact::Exact;
 use super::moment::{Moments, Times, keep_date, keep_year};
 use super::number::{Bits, Decimals, Floats, Integers, truth};
 use super::text::{Charset, Members, Texts, keep_inet4, keep_inet6, keep_uuid};
+use crate::wording::counted;
 
 /// What the session's sql_mode allows of dates.
 #[derive(Clone, Copy, Debug)]
@@ -404,13 +405,17 @@ fn wanted(kind: &Kind, declared: &Declared<'_>, text: &str) -> String {
             format!("{text} ({min} to {max})")
         }
         Kind::Text(texts) if texts.counts_characters => {
-            format!("a text of at most {} characters", texts.max)
+            format!("a text of at most {}", counted(texts.max as u64, "character"))
         }
-        Kind::Text(texts) => format!("a text of at most {} bytes", texts.max),
+        Kind::Text(texts) => format!("a text of at most {}", counted(texts.max as u64, "byte")),
         Kind::Bytes { min, max } if min == max => {
-            format!("{max} bytes long, as every value of {}({max})", declared.name)
+            format!(
+                "{} long, as every value of {}({max})",
+                counted(*max as u64, "byte"),
+                declared.name
+            )
         }
-        Kind::Bytes { max, .. } => format!("at most {max} bytes long"),
+        Kind::Bytes { max, .. } => format!("at most {} long", counted(*max as u64, "byte")),
         Kind::Enum(members) => format!("one of {}", members.shown()),
         Kind::Set(members) => format!("some of {}", members.shown()),
         Kind::Time(_) => format!("{text} (-838:59:59 to 838:59:59)"),

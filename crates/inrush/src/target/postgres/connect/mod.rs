@@ -21,6 +21,7 @@ pub(super) use self::tls::{Encrypts, TlsMode};
 use self::url::Uri;
 use crate::error::{Error, Result, without_secrets};
 use crate::target::Location;
+use crate::target::account::account;
 use crate::target::channel::{Address, Patience};
 
 /// A server that does not answer for so long is not there.
@@ -89,9 +90,10 @@ pub(super) fn claim(text: &str) -> Option<Location> {
     })
 }
 
-/// What is around the program: its environment, and where servers may listen.
+/// What is around the program: its environment, who runs it, and where servers may listen.
 struct Surroundings<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
+    account: Option<String>,
     socket_directories: &'a [&'a str],
 }
 
@@ -112,8 +114,11 @@ impl Surroundings<'_> {
 /// When the URL is none, or something is said that makes no sense or can't be had.
 pub(super) fn place(url: &str) -> Result<Place> {
     let variable = |name: &str| std::env::var(name).ok();
-    let surroundings =
-        Surroundings { variable: &variable, socket_directories: &SOCKET_DIRECTORIES };
+    let surroundings = Surroundings {
+        variable: &variable,
+        account: account(),
+        socket_directories: &SOCKET_DIRECTORIES,
+    };
     place_with(url, &surroundings)
 }
 
@@ -127,8 +132,12 @@ fn place_with(text: &str, surroundings: &Surroundings<'_>) -> Result<Place> {
     };
 
     let said = |name| surroundings.variable(name).filter(|value| !value.is_empty());
-    let user = get("user").or_else(|| said("USER")).or_else(|| said("LOGNAME"));
-    let user = user.ok_or_else(|| Error::usage("the URL names no user, and nothing else does"))?;
+    // As libpq does; where the account has no name, libpq gives up.
+    let user = get("user").or_else(|| surroundings.account.clone());
+    let user = user.or_else(|| said("USER")).or_else(|| said("LOGNAME")).ok_or_else(|| {
+        Error::usage("the URL names no user, and this account has no name either")
+            .advise("write postgres://USER@HOST/DATABASE, or set PGUSER")
+    })?;
     let database = get("dbname").unwrap_or_else(|| user.clone());
     let must_write = match settings.get("target_session_attrs") {
         None | Some("any") => false,

@@ -10,7 +10,8 @@ fn opened(url: &str, variables: &[(&str, &str)]) -> Result<Place> {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.or((name == "USER").then_some(&("USER", "me"))).map(|(_, value)| (*value).to_owned())
     };
-    place_with(url, &Surroundings { variable: &variable, socket_directories: &["/no/sockets"] })
+    let socket_directories = &["/no/sockets"];
+    place_with(url, &Surroundings { variable: &variable, account: None, socket_directories })
 }
 
 fn failure(url: &str, variables: &[(&str, &str)]) -> String {
@@ -138,6 +139,7 @@ fn a_socket_that_is_there_is_the_default() {
     let path = directory.path().to_str().unwrap();
     let surroundings = Surroundings {
         variable: &|name| (name == "LOGNAME").then(|| "me".to_owned()),
+        account: None,
         socket_directories: &["/no/sockets", path],
     };
     fs::write(directory.path().join(".s.PGSQL.5433"), "").unwrap();
@@ -244,6 +246,27 @@ fn other_parameters_are_used_idle_or_refused() {
     }
     assert!(failure("postgres://h/d", &[("PGREQUIREAUTH", "md5")]).contains("PGREQUIREAUTH"));
     assert!(failure("postgres://h/d", &[("USER", "")]).contains("no user"));
+}
+
+#[test]
+fn the_account_is_the_user_where_nobody_names_one() {
+    let user = |url, variables: &[(&str, &str)]| {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let account = Some("smith".to_owned());
+        let socket_directories = &["/no/sockets"];
+        let place =
+            place_with(url, &Surroundings { variable: &variable, account, socket_directories });
+        let place = place.unwrap();
+        (place.user, place.database)
+    };
+    let both = |name: &str| (name.to_owned(), name.to_owned());
+    // The environment of whoever switched users may still be the other's: libpq asks the system.
+    assert_eq!(user("postgres://h", &[("USER", "jones")]), both("smith"));
+    assert_eq!(user("postgres://h", &[("PGUSER", "jones")]), both("jones"));
+    assert_eq!(user("postgres://kim@h", &[("PGUSER", "jones")]), both("kim"));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use super::moment::{Moments, encode_date, encode_plain_date, put_date};
 use super::number::{Bits, Floats, Integers, truth};
 use super::numeric::Numerics;
 use super::text::{Labels, Texts, encode_bytes, encode_uuid};
+use crate::wording::counted;
 
 /// The server allocates no gigabyte for a value, its head of four bytes included:
 /// <https://www.postgresql.org/docs/current/limits.html>.
@@ -337,7 +338,9 @@ fn wanted(kind: &Kind, declared: &str) -> String {
             texts.limit().unwrap_or_else(|| name.to_owned())
         }
         Kind::Bit(Bits { len: Some(len), varying: false }) => format!("a string of {len} bits"),
-        Kind::Bit(Bits { len: Some(len), .. }) => format!("a string of at most {len} bits"),
+        Kind::Bit(Bits { len: Some(len), .. }) => {
+            format!("a string of at most {}", counted(*len as u64, "bit"))
+        }
         Kind::Label(_) => format!("one of {}", Labels::shown(&Declared::parse(declared).labels())),
         Kind::Array(_) => format!("an array as {name} takes it ({{1,2}})"),
         _ => name.to_owned(),

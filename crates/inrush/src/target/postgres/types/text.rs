@@ -4,6 +4,7 @@ use crate::pipe::Code;
 
 use super::number::hex;
 use super::store::{Misfit, VALUE_LEN_MAX};
+use crate::wording::counted;
 
 /// What a column of text takes.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +40,9 @@ impl Texts {
 
     /// Characters or bytes at most, in words; `None` where only memory ends.
     pub(super) fn limit(&self) -> Option<String> {
-        let unit = if self.counts_characters { "characters" } else { "bytes" };
-        (self.max < VALUE_LEN_MAX).then(|| format!("a text of at most {} {unit}", self.max))
+        let unit = if self.counts_characters { "character" } else { "byte" };
+        (self.max < VALUE_LEN_MAX)
+            .then(|| format!("a text of at most {}", counted(self.max as u64, unit)))
     }
 
     /// Encodes a text that fits for sure. `false` says nothing; ask [`Texts::encode`].
