@@ -17,6 +17,7 @@
 
 #[cfg(all(unix, feature = "bench"))]
 pub mod bench;
+pub mod check;
 mod error;
 mod load;
 mod pending;
@@ -31,6 +32,7 @@ pub mod target;
 mod unique;
 pub mod wording;
 
+pub use check::check;
 pub use error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
 pub use load::{Observer, Unobserved, rehearse, run};
 pub use plan::{Plan, Request, plan};

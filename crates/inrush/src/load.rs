@@ -355,7 +355,7 @@ fn stream(
         parts,
         |feeder| source.feed(choice.chunk_bytes, meter, feeder),
         |parcel| {
-            let collected = tally.collect(plan, &shape, parcel, rejects);
+            let collected = tally.collect(plan, &shape, parcel, &mut |reject| rejects.push(reject));
             *counts.lock().unwrap_or_else(PoisonError::into_inner) = (tally.loaded, tally.rejected);
             collected
         },
@@ -368,7 +368,7 @@ fn stream(
     )
 }
 
-fn progress(
+pub(crate) fn progress(
     plan: &Plan,
     meter: &Meter,
     began: Instant,
@@ -385,26 +385,26 @@ fn progress(
 }
 
 /// What the parcels add up to, seen in the source's order.
-struct Tally {
+pub(crate) struct Tally {
     file: u32,
     /// Records and lines of the current input so far.
     records: u64,
     lines: u64,
-    read: u64,
+    pub(crate) read: u64,
     loaded: u64,
-    rejected: u64,
+    pub(crate) rejected: u64,
     skipped: u64,
     blanks: u64,
     checksum: Option<Checksum>,
     /// Whether a value didn't fit the type that its column was taken for.
-    surprised: bool,
+    pub(crate) surprised: bool,
     last_reject: Option<Reject>,
     /// The same for each input.
     inputs: Vec<InputReport>,
 }
 
 impl Tally {
-    fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let checksum = (plan.request.verify == Verify::Checksum)
             .then(|| Checksum::new(plan.choice.columns.len()));
         Self {
@@ -423,12 +423,13 @@ impl Tally {
         }
     }
 
-    fn collect(
+    /// Adds what became of a chunk, and hands on its bad rows.
+    pub(crate) fn collect(
         &mut self,
         plan: &Plan,
         shape: &Shape,
         parcel: &mut Parcel,
-        rejects: &mut RejectFiles,
+        put: &mut dyn FnMut(&Reject) -> Result<()>,
     ) -> Result<()> {
         let Parcel { chunk, encoded, ack } = parcel;
         if chunk.origin.file != self.file {
@@ -459,7 +460,7 @@ impl Tally {
             self.rejected += 1;
             self.inputs[self.file as usize].rows_rejected += 1;
             let over = plan.request.max_rejects.exceeded(self.rejected, self.read, false);
-            rejects.push(&reject)?;
+            put(&reject)?;
             self.last_reject = Some(reject);
             if over {
                 return Err(self.over_limit(plan));
@@ -525,7 +526,7 @@ impl Tally {
 }
 
 /// A lane that takes all and keeps nothing.
-struct Nowhere;
+pub(crate) struct Nowhere;
 
 impl Lane for Nowhere {
     fn send(&mut self, _chunk: &Chunk, _wire: &Wire) -> Result<Ack> {
@@ -582,7 +583,7 @@ pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)>
 
 /// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source
 /// where there are columns that nobody knew of.
-fn survey(
+pub(crate) fn survey(
     plan: &Plan,
     observer: &dyn Observer,
     began: Instant,

@@ -14,6 +14,8 @@ pub enum Phase {
     Load,
     /// A value did not fit an inferred column: the whole input's types are looked at, before the load starts again.
     Survey,
+    /// Every value of the input is looked at, and nothing is written.
+    Check,
     /// An index is being built.
     Index,
     /// The table is compared with what was sent.
@@ -60,6 +62,11 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
+    /// Bytes of text that have come out of the inputs.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Relaxed)
+    }
+
     pub(crate) fn add_stored(&self, bytes: u64) {
         self.bytes_stored.fetch_add(bytes, Relaxed);
     }

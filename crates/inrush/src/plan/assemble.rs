@@ -11,7 +11,7 @@ use crate::load::Observer;
 use crate::pipe::encode::{Grammar, Shape, ShapeColumn};
 use crate::pipe::reject::{RejectPlace, sidecar_path, table_of_rejects};
 use crate::plan::choose::{Choice, choose};
-use crate::plan::facts::{Facts, FieldFacts, Repeats};
+use crate::plan::facts::{Facts, FieldFacts, Repeats, TargetFacts};
 use crate::plan::nulls::Nulls;
 use crate::plan::request::{Durability, IfExists, RejectLimit, Request};
 use crate::plan::schema::{Column, Type};
@@ -45,13 +45,53 @@ pub struct Plan {
 /// When the request contradicts itself, an input can't be read, the target would refuse the load, or the observer wants to
 /// stop.
 pub fn plan(request: &Request, observer: &dyn Observer) -> Result<Plan> {
-    let stop = observer.stop();
-    gather(request, stop)
-        .map_err(|error| if stop.load(Relaxed) { Error::interrupted() } else { error })
+    let (target, location) = target::find(&request.target)?;
+    let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
+    stoppable(observer, |stop| gather(request, target, &location, facts, stop))
 }
 
-fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
-    let (target, location) = target::find(&request.target)?;
+/// The plan of a load that only looks: of a request without a target, too, and of a table that holds rows, as if they were to be added
+/// to.
+pub(crate) fn plan_check(request: &Request, observer: &dyn Observer) -> Result<Plan> {
+    let (target, location) = match request.target.as_str() {
+        "" => target::unnamed(),
+        named => target::find(named)?,
+    };
+    stoppable(observer, |stop| {
+        if request.if_exists == IfExists::Empty && !request.target.is_empty() {
+            let adding = Request { if_exists: IfExists::Append, ..request.clone() };
+            let mut is_there = false;
+            let facts = |table: &str, stop: &AtomicBool| {
+                let facts = target.facts(&location, table, &adding, stop)?;
+                is_there = facts.table.is_some();
+                Ok(facts)
+            };
+            let adding = gather(&adding, target, &location, facts, stop);
+            if is_there {
+                return adding;
+            }
+        }
+        let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
+        gather(request, target, &location, facts, stop)
+    })
+}
+
+/// Whatever was waited for when the user stopped it, the user's wish is the reason.
+fn stoppable(
+    observer: &dyn Observer,
+    work: impl FnOnce(&AtomicBool) -> Result<Plan>,
+) -> Result<Plan> {
+    let stop = observer.stop();
+    work(stop).map_err(|error| if stop.load(Relaxed) { Error::interrupted() } else { error })
+}
+
+fn gather(
+    request: &Request,
+    target: &'static dyn Target,
+    location: &Location,
+    facts: impl FnOnce(&str, &AtomicBool) -> Result<TargetFacts>,
+    stop: &AtomicBool,
+) -> Result<Plan> {
     let (places, twice) = crate::source::expand(&request.sources)?;
     for place in &places {
         if let Place::File(input) = place
@@ -68,7 +108,7 @@ fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
         Some(table) => table.clone(),
         None => own_table(&places)?,
     };
-    let target_facts = target.facts(&location, &table, request, stop)?;
+    let target_facts = facts(&table, stop)?;
     let known: Option<Vec<String>> = target_facts
         .table
         .as_ref()
@@ -85,13 +125,13 @@ fn gather(request: &Request, stop: &AtomicBool) -> Result<Plan> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let facts = Facts { source: source_facts, target: target_facts, processors };
     let choice = choose(request, &facts, target, &location.shown, &table)?;
-    let reject_places = reject_places(request, &places, &source, &location)?;
+    let reject_places = reject_places(request, &places, &source, location)?;
     Ok(Plan {
         request: request.clone(),
         facts,
         choice,
         target,
-        location,
+        location: location.clone(),
         table,
         source: Arc::new(source),
         reject_places,

@@ -11,6 +11,7 @@ mod nulls;
 mod request;
 mod schema;
 
+pub(crate) use assemble::plan_check;
 pub use assemble::{DialectShown, Plan, plan};
 pub use choose::{Action, Choice, choose};
 pub use facts::{

@@ -92,6 +92,11 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
+    /// The place of a chunk's row, from 0, until [`Observed::place`] knows more.
+    pub(crate) fn row(row: u64) -> Self {
+        Self { byte: row, ..Self::default() }
+    }
+
     /// The place of a chunk's record.
     pub(crate) fn of(chunk: &Chunk, start: u32) -> Self {
         let Origin { file, byte, .. } = chunk.origin;
@@ -118,7 +123,6 @@ impl Sight {
 
 /// What a column is as one of the types that were tried.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(test), allow(dead_code))]
 pub(crate) struct Attempt {
     /// The type.
     pub(crate) ty: Type,
@@ -198,7 +202,7 @@ impl Observed {
     }
 
     /// Values were told apart by their row in the chunk alone, from 0: now their records' `starts` are known.
-    fn place(&mut self, chunk: &Chunk, starts: impl Fn(u64) -> u32) {
+    pub(crate) fn place(&mut self, chunk: &Chunk, starts: impl Fn(u64) -> u32) {
         for sight in self.sights() {
             sight.spot = Spot::of(chunk, starts(sight.spot.byte));
         }
@@ -216,13 +220,11 @@ impl Observed {
     }
 
     /// How many values were seen.
-    #[cfg_attr(not(test), allow(dead_code))]
     pub(crate) fn values(&self) -> u64 {
         self.values
     }
 
     /// What the column is as each of the types, narrowest first: how many values fit, and which is the first that doesn't.
-    #[cfg_attr(not(test), allow(dead_code))]
     pub(crate) fn attempts(&self, inputs: &[Input]) -> Vec<Attempt> {
         let attempt = |(candidate, tried): (&Candidate, &Tried)| Attempt {
             ty: self.type_of(*candidate),
@@ -372,7 +374,7 @@ impl Surveyor {
 impl EncodeRow for Surveyor {
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         // Where the record begins the row doesn't know, so its number stands for that until the chunk ends.
-        let spot = Spot { byte: self.rows, ..Spot::default() };
+        let spot = Spot::row(self.rows);
         for (column, seen) in self.seen.iter_mut().enumerate() {
             wire.values.clear();
             if let Some((home, span)) = row.value(column, &mut wire.values) {

@@ -17,6 +17,7 @@ pub(crate) mod infer;
 mod input;
 mod json;
 mod place;
+pub(crate) mod profile;
 mod sample;
 mod sniff;
 mod stdin;

@@ -53,7 +53,11 @@ mod staging;
 #[cfg_attr(not(feature = "targets"), allow(dead_code))]
 mod statement;
 #[cfg_attr(not(feature = "targets"), allow(dead_code))]
+mod unnamed;
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
 mod way;
+
+pub(crate) use unnamed::unnamed;
 
 pub use console::{Console, Row, Setting};
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
@@ -124,6 +128,19 @@ pub trait Target: Sync {
 
     /// The engine's type for a column of a table that the load makes.
     fn spell(&self, column: &Column, plan: &Plan) -> String;
+
+    /// An encoder that refuses the rows which encoders of this target's loads refuse. What it makes of the others nobody sends, so
+    /// the database is not asked for anything.
+    ///
+    /// # Errors
+    /// When the plan has a column that the target has no type for.
+    fn checker(&self, plan: &Plan) -> Result<Box<dyn Encode>>;
+
+    /// The statement by which a load makes the table, without indexes that it builds after the rows; `None` where no statement
+    /// does.
+    fn definition(&self, _plan: &Plan) -> Option<String> {
+        None
+    }
 }
 
 /// A database that somebody needs for a while. Its statements are for a [`Console`].

@@ -161,15 +161,12 @@ impl<'a> DuckLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let session = Session::open(plan, stop)?;
-        let has_json = ddl::has_json(plan);
-        let carried =
-            plan.choice.columns.iter().map(|column| super::types::carried(column, has_json));
         let mut load = Self {
             plan,
             way,
             session,
             shape: Arc::new(plan.shape()),
-            carried: carried.collect(),
+            carried: super::types::carried_of(plan),
             rules: Rules::default(),
             rows_before: 0,
             checksum_before: None,

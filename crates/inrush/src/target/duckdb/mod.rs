@@ -17,9 +17,11 @@ mod stream;
 mod sums;
 mod types;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
+use crate::pipe::Encode;
 use crate::plan::{Column, Facts, Plan, Request, TargetFacts};
 use crate::target::{Console, Fit, Knob, Knobs, Load, Location, Memory, Strategy, Target};
 use facts::HAS_JSON;
@@ -152,6 +154,15 @@ impl Target for DuckDb {
 
     fn spell(&self, column: &Column, plan: &Plan) -> String {
         types::spell(column.ty, plan.facts.target.settings.contains_key(HAS_JSON))
+    }
+
+    fn checker(&self, plan: &Plan) -> Result<Box<dyn Encode>> {
+        let carried = types::carried_of(plan);
+        Ok(encode::encoder(Arc::new(plan.shape()), plan, &carried))
+    }
+
+    fn definition(&self, plan: &Plan) -> Option<String> {
+        Some(ddl::create_table(plan, true))
     }
 }
 

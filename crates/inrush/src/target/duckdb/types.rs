@@ -2,7 +2,9 @@
 //!
 //! Names are those that `duckdb_columns()` shows (<https://duckdb.org/docs/stable/sql/data_types/overview>).
 
-use crate::plan::{Column, Type};
+use std::sync::Arc;
+
+use crate::plan::{Column, Plan, Type};
 
 /// The most digits of a decimal.
 const DIGITS_MAX: u16 = 38;
@@ -101,6 +103,12 @@ pub(super) fn carried(column: &Column, has_json: bool) -> Carried {
         Some(name) => declared(name).1,
         None => declared(&spell(column.ty, has_json)).1,
     }
+}
+
+/// How the values of all of a load's columns are given to the engine.
+pub(super) fn carried_of(plan: &Plan) -> Arc<[Carried]> {
+    let has_json = super::ddl::has_json(plan);
+    plan.choice.columns.iter().map(|column| carried(column, has_json)).collect()
 }
 
 #[cfg(test)]

@@ -16,9 +16,11 @@ mod place;
 mod read;
 mod types;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
+use crate::pipe::Encode;
 use crate::plan::{Column, Plan, Request, TargetFacts, Type};
 use crate::target::way::Way;
 use crate::target::{Console, Location, Strategy, Target};
@@ -123,6 +125,16 @@ impl Target for Files {
             ) => "string",
         };
         words.to_owned()
+    }
+
+    fn checker(&self, plan: &Plan) -> Result<Box<dyn Encode>> {
+        let (shape, layout) = (Arc::new(plan.shape()), layout::Layout::of(plan));
+        Ok(match Place::of(&plan.location).format {
+            Format::Csv => csv::encoder(shape, plan, &layout),
+            Format::Jsonl => jsonl::encoder(shape, plan, &layout),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => parquet::checker(shape, plan, &layout)?,
+        })
     }
 }
 

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
+use crate::pipe::Encode;
 use crate::plan::{Column, Plan, Request, TargetFacts};
 use crate::target::mongodb::load::MongoLoad;
 use crate::target::way::Way;
@@ -113,5 +114,11 @@ impl Target for Mongodb {
 
     fn spell(&self, column: &Column, plan: &Plan) -> String {
         types::Store::of(column, fields::wishes(plan)).spelling().to_owned()
+    }
+
+    fn checker(&self, plan: &Plan) -> Result<Box<dyn Encode>> {
+        // The time is for keys that nobody sends.
+        let common = Arc::new(encode::Common::of(plan, 0));
+        Ok(encode::encoder(Arc::new(plan.shape()), plan, &common))
     }
 }

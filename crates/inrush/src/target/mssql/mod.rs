@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
+use crate::pipe::Encode;
 use crate::plan::{Column, Plan, Request, TargetFacts};
 use crate::target::mssql::bulk::Bulk;
 use crate::target::mssql::insert::Insert;
@@ -121,5 +122,14 @@ impl Target for Mssql {
 
     fn spell(&self, column: &Column, plan: &Plan) -> String {
         ddl::declared(column, plan)
+    }
+
+    fn checker(&self, plan: &Plan) -> Result<Box<dyn Encode>> {
+        let stores = encode::Stores::of_plan(plan);
+        Ok(encode::encoder(Arc::new(plan.shape()), &stores, plan, encode::Form::Cells))
+    }
+
+    fn definition(&self, plan: &Plan) -> Option<String> {
+        Some(ddl::create_table(&ddl::Table::of(&plan.facts.target), plan))
     }
 }

@@ -74,6 +74,11 @@ fn is_staged(request: &Request, facts: &Facts) -> bool {
     })
 }
 
+/// The engine that keeps the plan's table in the end.
+pub(super) fn engine_of(plan: &Plan) -> &str {
+    engine(&plan.request, &plan.facts, &plan.choice.knobs)
+}
+
 /// The engine that keeps the table in the end.
 pub(super) fn engine<'f>(request: &Request, facts: &'f Facts, knobs: &'f Knobs) -> &'f str {
     match kept_table(request, facts).and_then(|table| table.storage.as_deref()) {
@@ -315,8 +320,7 @@ impl<'a> MysqlLoad<'a> {
     ) -> Result<Box<dyn Load + 'a>> {
         let place = Arc::new(connect::place(&plan.location.secret)?);
         let session = Session::open(&place, stop)?;
-        let knobs = &plan.choice.knobs;
-        let engine = engine(&plan.request, &plan.facts, knobs).to_owned();
+        let engine = engine_of(plan).to_owned();
         let stores = Stores::of(plan, engine != "csv")?;
         let mut load = Self {
             plan,

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
+use crate::pipe::Encode;
 use crate::plan::{Column, IfExists, Plan, Request, TargetFacts};
 use crate::target::mysql::load::MysqlLoad;
 use crate::target::mysql::load_data::LoadData;
@@ -180,5 +181,14 @@ impl Target for Mysql {
 
     fn spell(&self, column: &Column, plan: &Plan) -> String {
         ddl::declared(plan, column)
+    }
+
+    fn checker(&self, plan: &Plan) -> Result<Box<dyn Encode>> {
+        let stores = encode::Stores::of(plan, load::engine_of(plan) != "csv")?;
+        Ok(encode::encoder::<encode::Tuples>(Arc::new(plan.shape()), &stores, plan))
+    }
+
+    fn definition(&self, plan: &Plan) -> Option<String> {
+        Some(ddl::create_table(&plan.table, plan, load::engine_of(plan)))
     }
 }

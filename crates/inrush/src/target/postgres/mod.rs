@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
+use crate::pipe::Encode;
 use crate::plan::{Column, Plan, Request, TargetFacts};
 use crate::target::postgres::copy::Copy;
 use crate::target::postgres::insert::{Prepared, Text, Unnest};
@@ -154,5 +155,14 @@ impl Target for Postgres {
 
     fn spell(&self, column: &Column, _plan: &Plan) -> String {
         ddl::declared(column)
+    }
+
+    fn checker(&self, plan: &Plan) -> Result<Box<dyn Encode>> {
+        let stores = encode::Stores::of_plan(plan);
+        Ok(encode::encoder::<encode::Binary>(Arc::new(plan.shape()), &stores, plan))
+    }
+
+    fn definition(&self, plan: &Plan) -> Option<String> {
+        Some(ddl::create_table(&ddl::Table::of(&plan.facts.target), plan, false, true))
     }
 }

@@ -13,9 +13,11 @@ mod statement;
 mod types;
 mod values;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
+use crate::pipe::encode::{self, Encode};
 use crate::plan::{Column, Plan, Request, TargetFacts};
 use crate::target::{Console, Location, Strategy, Target};
 
@@ -97,6 +99,15 @@ impl Target for Sqlite {
 
     fn spell(&self, column: &Column, _plan: &Plan) -> String {
         types::spell(column.ty).to_owned()
+    }
+
+    fn checker(&self, plan: &Plan) -> Result<Box<dyn Encode>> {
+        let cells = cells::CellEncoder::new(&plan.choice.columns);
+        Ok(encode::encoder(Arc::new(plan.shape()), cells))
+    }
+
+    fn definition(&self, plan: &Plan) -> Option<String> {
+        Some(ddl::create_table(&plan.table, &plan.choice.columns, &plan.request.primary_key))
     }
 }
 

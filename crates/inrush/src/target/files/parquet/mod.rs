@@ -9,13 +9,18 @@ mod layout;
 mod output;
 mod read;
 
+use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use parquet::errors::ParquetError;
 
-use crate::error::Error;
-use crate::plan::Request;
+use crate::error::{Error, Result};
+use crate::pipe::Encode;
+use crate::pipe::encode::Shape;
+use crate::plan::{Plan, Request};
 use crate::target::Memory;
+use crate::target::files::layout::Layout;
 use crate::target::files::place::Place;
 
 pub(super) use encode::encoder;
@@ -40,6 +45,21 @@ pub(super) fn memory(_request: &Request) -> Memory {
         fixed_bytes: 32 << 20,
         chunk_bytes: CHUNK_BYTES,
     }
+}
+
+/// An encoder of rows for the file as it is now, or for a new one, that nobody sends.
+pub(super) fn checker(shape: Arc<Shape>, plan: &Plan, layout: &Layout) -> Result<Box<dyn Encode>> {
+    let place = &Place::of(&plan.location);
+    let metadata = match plan.choice.action.makes_table() {
+        true => None,
+        false => {
+            let file = File::open(&place.path).map_err(|error| place.read_error(&error))?;
+            Some(metadata(place, &file)?)
+        }
+    };
+    let layout = ParquetLayout::new(plan, layout, metadata.as_ref())
+        .map_err(|error| write_error(place, error))?;
+    Ok(encoder(shape, plan, &layout))
 }
 
 /// What is wrong with a file that is read.
