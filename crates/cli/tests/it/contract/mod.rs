@@ -22,6 +22,9 @@ mod tables;
 /// Rows that are put aside, and loads that one of them ends.
 mod bad_rows;
 
+/// What a load tells of itself, to people and to programs.
+mod reports;
+
 /// Loads that are killed or stopped.
 mod endings;
 
@@ -166,6 +169,10 @@ over_every_target! {
         bad_rows::one_in_a_hundred_thousand,
         bad_rows::go_aside_as_they_are_written,
         bad_rows::a_key_that_is_there_is_one,
+        reports::count_each_input,
+        reports::a_file_is_loaded_once_however_often_it_is_named,
+        reports::tell_new_rows_from_changed_ones,
+        reports::a_failure_is_an_object_with_its_place,
         endings::a_killed_load_leaves_the_table_as_it_was,
         endings::a_load_that_is_stopped_leaves_the_table_as_it_was,
         #[cfg(feature = "parquet")]
