@@ -115,9 +115,15 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page
-    #[command(after_help = "Example:\n  inrush man > ~/.local/share/man/man1/inrush.1")]
-    Man,
+    /// Print the manual page, or write one for every command
+    #[command(
+        after_help = "Examples:\n  inrush man | man -l -\n  inrush man --out ~/.local/share/man/man1"
+    )]
+    Man {
+        /// Write inrush.1, inrush-load.1 and so on to this folder [default: one page, to standard output]
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
 }
 
 impl Command {
@@ -223,7 +229,7 @@ pub(crate) struct LoadArgs {
         help_heading = "Input"
     )]
     pub(crate) skip_lines: u64,
-    /// The character that begins a comment line
+    /// The character that begins a comment line [default: none]
     #[arg(long, value_name = "C", help_heading = "Input")]
     pub(crate) comment: Option<String>,
 
@@ -233,10 +239,10 @@ pub(crate) struct LoadArgs {
     /// A parameter of the strategy; may be repeated
     #[arg(long = "set", value_name = "KNOB=VALUE", help_heading = "Work")]
     pub(crate) knobs: Vec<String>,
-    /// Connections that write
+    /// Connections that write [default: the strategy's]
     #[arg(long, value_name = "N", help_heading = "Work")]
     pub(crate) lanes: Option<usize>,
-    /// Threads that parse and encode
+    /// Threads that parse and encode [default: the strategy's]
     #[arg(long, value_name = "N", help_heading = "Work")]
     pub(crate) encoders: Option<usize>,
     /// Input bytes in a chunk, such as 256k [default: the strategy's]
@@ -279,7 +285,10 @@ pub(crate) struct LoadArgs {
     )]
     pub(crate) verify: inrush::plan::Verify,
 
-    /// Print the report as one JSON object on standard output
+    /// Say what load would do, and why, and touch nothing: as inrush plan
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    /// Print the report, or the failure, as one JSON object on standard output
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     /// How to show progress on standard error; auto is a bar on a terminal and nothing elsewhere
@@ -333,7 +342,7 @@ pub(crate) struct BenchArgs {
     /// What the order of the samples comes from [default: the clock]
     #[arg(long, value_name = "N", help_heading = "Matrix")]
     pub(crate) seed: Option<u64>,
-    /// Print what was found as one JSON object on standard output
+    /// Print what was found, or the failure, as one JSON object on standard output
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     /// How to show progress on standard error; auto is a bar on a terminal and nothing elsewhere
@@ -360,7 +369,7 @@ pub(crate) struct CompareArgs {
     /// Compare runs of other machines, suites or data as well: under a banner, as only ratios mean anything
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print one JSON object
+    /// Print what was found, or the failure, as one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -4,10 +4,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clap::CommandFactory as _;
 use inrush::target::Target;
 
-use crate::args::Cli;
+use crate::help;
 
 fn strategies(target: &dyn Target) -> String {
     let mut out = String::new();
@@ -25,7 +24,7 @@ fn strategies(target: &dyn Target) -> String {
 }
 
 fn options() -> String {
-    let command = Cli::command();
+    let command = help::command();
     let load = command.find_subcommand("load").expect("the load command");
     let mut out = String::from("| option | meaning |\n|---|---|\n");
     for arg in load.get_arguments().filter(|arg| !arg.is_positional() && arg.get_id() != "help") {
@@ -34,8 +33,9 @@ fn options() -> String {
             _ => String::new(),
         };
         let name = format!("--{}{value}", arg.get_long().expect("every option has a long name"));
-        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let _ = writeln!(out, "| `{}` | {} |", name.replace('|', "\\|"), help.replace('|', "\\|"));
+        let told = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let told = format!("{told} {}", help::default(arg)).trim().replace('|', "\\|");
+        let _ = writeln!(out, "| `{}` | {told} |", name.replace('|', "\\|"));
     }
     out
 }

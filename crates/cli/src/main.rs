@@ -4,12 +4,15 @@ mod args;
 mod commands;
 #[cfg(test)]
 mod docs;
+mod help;
+mod hints;
 mod render;
 mod settings;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
+use clap::error::ErrorKind;
 use inrush::Kind;
 
 use crate::args::{Cli, Command};
@@ -26,8 +29,16 @@ const DONE_WITH_REJECTS: u8 = 3;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let parsed =
+        help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return without_command(error, &arguments),
+    };
     let outcome = match &cli.command {
+        Command::Load(args) if args.dry_run => commands::plan(args).map(loaded),
         Command::Load(args) => commands::load(args).map(loaded),
         Command::Plan(args) => commands::plan(args).map(loaded),
         Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
@@ -42,10 +53,15 @@ fn main() -> ExitCode {
             commands::compare(args).map(|is_slower| if is_slower { FAILED } else { DONE })
         }
         Command::Completions { shell } => commands::completions(*shell).map(loaded),
-        Command::Man => commands::man().map(loaded),
+        Command::Man { out } => commands::man(out.as_deref()).map(loaded),
     };
     let code = outcome.unwrap_or_else(|error| {
-        render::error(&error, cli.command.has_target());
+        let has_target = cli.command.has_target();
+        render::error(&error, has_target);
+        if wants_json(&arguments) && !error.is::<commands::Answered>() {
+            // Whoever closes standard output has seen enough.
+            let _ = commands::print(&render::failure(&error, has_target));
+        }
         match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
             Some(Kind::Usage) => USAGE,
             Some(Kind::Interrupted) => INTERRUPTED,
@@ -53,6 +69,31 @@ fn main() -> ExitCode {
         }
     });
     ExitCode::from(code)
+}
+
+/// Help, the version, or what is wrong on the command line.
+fn without_command(error: clap::Error, arguments: &[String]) -> ExitCode {
+    if error.kind() == ErrorKind::DisplayHelp
+        && let Some(screen) = help::short(arguments)
+    {
+        let _ = commands::print(&screen);
+        return ExitCode::from(DONE);
+    }
+    let error = hints::advise(error, arguments);
+    // Nobody is left to tell when the stream is closed.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::from(DONE);
+    }
+    if wants_json(arguments) {
+        let _ = commands::print(&render::misuse(&error));
+    }
+    ExitCode::from(USAGE)
+}
+
+/// Whether standard output is for a program, also where the rest of the command line makes no sense.
+fn wants_json(arguments: &[String]) -> bool {
+    arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 /// The exit code of a load that put so many bad rows aside, or of a bench with so many cells that failed.

@@ -13,9 +13,9 @@ use inrush::bench::{
 };
 use inrush::{Error, Kind};
 
-use super::{print, stop_on_signals};
+use super::{Answered, eprint_text, print, stop_on_signals};
 use crate::args::BenchArgs;
-use crate::render::{BenchProgress, ProgressMode, count};
+use crate::render::{self, BenchProgress, ProgressMode, count, counted};
 
 /// Runs suites, one after the other; how many cells could not be measured although they should have been.
 pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
     if args.dry_run {
         for request in &requests {
             let prepared = prepare(request)?;
-            print(&dry(&prepared))?;
+            print(&(dry(&prepared) + &offered(&prepared)))?;
             prepared.check_disk()?;
         }
         return Ok(0);
@@ -61,6 +61,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
         let done = bench(request, prepared, &worker, &progress);
         progress.finish();
         failed += shown(done?, args)?;
+        if !args.quiet {
+            eprint_text(&offered(prepared));
+        }
     }
     Ok(failed)
 }
@@ -120,23 +123,28 @@ fn request(args: &BenchArgs, suite: &str) -> Result<BenchRequest> {
 fn shown((path, stopped): (PathBuf, Stopped), args: &BenchArgs) -> Result<u64> {
     let (samples, findings) = findings(&path)?;
     let failed = failed_cells(&samples);
+    let interrupted = (stopped == Stopped::Interrupted).then(|| {
+        let error = Error::new(Kind::Interrupted, "interrupted; every finished sample is kept");
+        anyhow::Error::from(error.advise(format!("inrush bench --resume {}", path.display())))
+    });
     if args.json {
-        let object = serde_json::json!({
+        let mut object = serde_json::json!({
             "run": path,
             "stopped_by": stopped.word(),
             "failed_cells": failed.len(),
             "findings": findings,
         });
+        // One answer, not two.
+        if let Some(error) = &interrupted {
+            object["error"] = render::failure_object(error, false);
+        }
         print(&format!("{object}\n"))?;
     } else {
         print(&told(&path, stopped, &samples, &findings, &failed))?;
     }
-    match stopped {
-        Stopped::Interrupted => {
-            let error = Error::new(Kind::Interrupted, "interrupted; every finished sample is kept");
-            Err(error.advise(format!("inrush bench --resume {}", path.display())).into())
-        }
-        _ => Ok(failed.len() as u64),
+    match interrupted {
+        Some(error) => Err(error.context(Answered)),
+        None => Ok(failed.len() as u64),
     }
 }
 
@@ -173,7 +181,8 @@ fn told(
         Stopped::Interrupted => "interrupted",
         Stopped::Hopeless => "nothing is left that could be measured",
     };
-    let _ = writeln!(out, "{} samples ({}); {why}", samples.len(), tally.join(", "));
+    let _ =
+        writeln!(out, "{} ({}); {why}", counted(samples.len() as u64, "sample"), tally.join(", "));
     for sentence in &findings.verdict {
         let _ = writeln!(out, "  {sentence}");
     }
@@ -195,6 +204,33 @@ fn told(
     }
     let _ = writeln!(out, "report: {}", path.join("report.html").display());
     out
+}
+
+/// What to say to measure on servers that are installed here, where none was asked for; nothing where nothing would come of it.
+fn offered(prepared: &Prepared) -> String {
+    if prepared.offers.is_empty() {
+        return String::new();
+    }
+    let typed = std::env::args().skip(1).map(|word| quoted(&word)).collect::<Vec<_>>().join(" ");
+    let cells = prepared.cells.iter().filter(|cell| cell.unavailable.is_some()).count() as u64;
+    let mut out = format!(
+        "{} of {} not measured, for want of a server; installed here:\n",
+        counted(cells, "cell"),
+        prepared.suite.id
+    );
+    for server in &prepared.offers {
+        let _ = writeln!(out, "  inrush {typed} --server {server}");
+    }
+    out
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 /// The suites that are built in.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "bench")]
 mod compare;
+mod man;
 #[cfg(feature = "bench")]
 mod report;
 
@@ -13,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::args::{Cli, LoadArgs};
+use crate::args::LoadArgs;
+use crate::help;
 use crate::render::{self, ProgressMode};
 use crate::settings;
 
@@ -25,6 +26,8 @@ use crate::settings;
 pub(crate) use compare::compare;
 #[cfg(feature = "bench")]
 pub(crate) use report::report;
+
+pub(crate) use man::man;
 
 /// Loads, and reports on standard output.
 pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
@@ -71,24 +74,19 @@ pub(crate) fn strategies(target: Option<&str>) -> Result<u64> {
 /// Prints a completion script.
 pub(crate) fn completions(shell: Shell) -> Result<u64> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "inrush", &mut script);
+    clap_complete::generate(shell, &mut help::command(), "inrush", &mut script);
     print(&String::from_utf8(script)?)?;
     Ok(0)
 }
 
-/// Prints the manual page: the command's own, then each subcommand's.
-pub(crate) fn man() -> Result<u64> {
-    let mut command = Cli::command();
-    command.build();
-    let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        clap_mangen::Man::new(sub.clone()).render_synopsis_section(&mut page)?;
-        clap_mangen::Man::new(sub.clone()).render_description_section(&mut page)?;
-        clap_mangen::Man::new(sub.clone()).render_options_section(&mut page)?;
+/// What goes with an error whose place in the answer of `--json` has been printed already.
+#[derive(Debug)]
+pub(crate) struct Answered;
+
+impl std::fmt::Display for Answered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
     }
-    print(&String::from_utf8(page)?)?;
-    Ok(0)
 }
 
 /// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once.
@@ -103,7 +101,7 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
 }
 
 /// Writes to standard output. Whoever closes it has seen enough: that is no failure, least of all of a load that is done.
-fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),

@@ -3,44 +3,40 @@
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inrush::bench::record::PlannedCell;
 use inrush::bench::sample::{Sample, Status};
 use inrush::bench::{State, Watcher};
 
 use super::ProgressMode;
+use super::bar::Bar;
 
 /// Shows how far a run is, and carries the user's wish to stop.
 pub(crate) struct BenchProgress {
     mode: ProgressMode,
     stop: Arc<AtomicBool>,
     quiet: bool,
-    bar: ProgressBar,
+    bar: Bar,
 }
 
 impl BenchProgress {
     pub(crate) fn new(mode: ProgressMode, stop: Arc<AtomicBool>, quiet: bool) -> Self {
-        let bar = ProgressBar::hidden();
+        let bar = Bar::new();
         if mode == ProgressMode::Bar {
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-            bar.enable_steady_tick(Duration::from_millis(200));
-            let style = ProgressStyle::with_template("[{wide_bar}] {pos}/{len} {elapsed} {msg}");
-            bar.set_style(
-                style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "),
-            );
+            bar.say("", "preparing".to_owned());
+            bar.spin("{spinner} {elapsed} {msg}");
+            bar.begin();
         }
         Self { mode, stop, quiet, bar }
     }
 
     /// Takes the bar off the screen.
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.bar.finish();
     }
 
     fn line(&self, text: &str) {
-        self.bar.suspend(|| {
+        self.bar.above(|| {
             // Nobody is left to tell when standard error is closed.
             let _ = writeln!(std::io::stderr().lock(), "{text}");
         });
@@ -62,7 +58,7 @@ impl Watcher for BenchProgress {
 
     fn preparing(&self, what: &str) {
         match self.mode {
-            ProgressMode::Bar => self.bar.set_message(what.to_owned()),
+            ProgressMode::Bar => self.bar.say("", what.to_owned()),
             ProgressMode::Plain => self.line(what),
             ProgressMode::Json => self.line(&serde_json::json!({ "preparing": what }).to_string()),
             ProgressMode::None => {}
@@ -71,9 +67,9 @@ impl Watcher for BenchProgress {
 
     fn begins(&self, cell: &PlannedCell, state: &State) {
         if self.mode == ProgressMode::Bar {
-            self.bar.set_length(u64::from(state.planned));
-            self.bar.set_position(u64::from(state.taken));
-            self.bar.set_message(format!("{} {cell}{}", cell.experiment, left(state)));
+            self.bar.say("", format!("{} {cell}{}", cell.experiment, left(state)));
+            let template = "[{wide_bar}] {pos}/{len} {elapsed} {msg}";
+            self.bar.fill(template, u64::from(state.taken), u64::from(state.planned));
         }
     }
 

@@ -1,9 +1,11 @@
 //! Answers as people read them.
 
+mod bar;
 #[cfg(feature = "bench")]
 mod bench;
 #[cfg(feature = "bench")]
 mod compare;
+mod failure;
 mod progress;
 mod report;
 
@@ -12,11 +14,15 @@ use std::io::Write as _;
 
 use inrush::Aftermath;
 use inrush::target::Target;
+use inrush::wording::{noun, were};
 
 #[cfg(feature = "bench")]
 pub(crate) use bench::BenchProgress;
 #[cfg(feature = "bench")]
 pub(crate) use compare::comparison;
+#[cfg(feature = "bench")]
+pub(crate) use failure::failure_object;
+pub(crate) use failure::{failure, misuse};
 pub(crate) use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
 
@@ -31,10 +37,10 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool) {
             }
             match error.aftermath() {
                 Some(Aftermath::Committed { rows }) => {
+                    let (rows, were) = (counted(rows, "row"), were(rows));
                     let _ = writeln!(
                         text,
-                        "{} rows of earlier transactions were committed and stay in the table",
-                        count(rows)
+                        "{rows} of earlier transactions {were} committed and stay in the table"
                     );
                 }
                 Some(Aftermath::Unknown) => {
@@ -66,6 +72,11 @@ pub(crate) fn count(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// The same with its noun: 1 row, 26,115 rows.
+pub(crate) fn counted(number: u64, one: &str) -> String {
+    format!("{} {}", count(number), noun(number, one))
 }
 
 /// The strategies of a target with their knobs.

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use inrush::Report;
-use inrush::plan::{Action, Durability, Verify};
+use inrush::plan::{Action, Durability, OnConflict, Verify};
+use inrush::wording::bytes;
 
-use super::count;
+use super::{count, counted};
 
 /// Several lines: what is where now, how fast, and what to know.
 pub(crate) fn report(report: &Report, verbose: bool) -> String {
@@ -19,19 +20,29 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
     };
     let _ = writeln!(
         out,
-        "{} rows loaded into {into} {} in {}",
-        count(report.rows_loaded),
+        "{} loaded into {into} {} in {}",
+        counted(report.rows_loaded, "row"),
         plan.table,
         plan.location.shown
     );
+    let updated = match plan.request.on_conflict {
+        OnConflict::Update => Some("updated"),
+        OnConflict::Replace => Some("replaced"),
+        OnConflict::Fail | OnConflict::Skip => None,
+    };
+    if let (Some(updated), Some(inserted), Some(others)) =
+        (updated, report.rows_inserted, report.rows_updated)
+    {
+        let (inserted, others) = (counted(inserted, "row"), count(others));
+        let _ = writeln!(out, "  {inserted} inserted, {others} {updated}");
+    }
     if report.rows_rejected > 0 {
         let files: Vec<String> =
             report.rejects.iter().map(|path| path.display().to_string()).collect();
-        let s = if report.rows_rejected == 1 { "" } else { "s" };
         let _ = writeln!(
             out,
-            "{} bad row{s} put aside in {}",
-            count(report.rows_rejected),
+            "{} put aside in {}",
+            counted(report.rows_rejected, "bad row"),
             files.join(", ")
         );
         for path in &report.rejects {
@@ -45,18 +56,18 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
     if report.rows_skipped > 0 {
         let _ = writeln!(
             out,
-            "{} rows skipped because their key was there",
-            count(report.rows_skipped)
+            "{} skipped because of a duplicate key",
+            counted(report.rows_skipped, "row")
         );
     }
     let _ = writeln!(
         out,
-        "  {} of {} in {}: {} rows/s, {:.0} MB/s, by {}",
+        "  {} of {} in {}: {} rows/s, {}/s, by {}",
         bytes(report.bytes_read),
         plan.source.grammar.form(),
         seconds(report.seconds.total),
         count(report.rows_per_second as u64),
-        report.mb_per_second,
+        bytes((report.mb_per_second * 1e6) as u64),
         plan.choice.strategy.id()
     );
     let verified = match report.verify.method {
@@ -86,16 +97,6 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
         }
     }
     out
-}
-
-/// A size in units of 1,000.
-fn bytes(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.2} GB", bytes as f64 / 1e9),
-    }
 }
 
 fn seconds(seconds: f64) -> String {

@@ -29,7 +29,7 @@ fn what_is_wrong_on_the_command_line_is_told_with_exit_code_2() {
         (&["--verify", "twice"], "checksum"),
         (&["--max-rejects", "-1"], "-1"),
         (&["--chunk-size", "huge"], "256k"),
-        (&["--lanes", "2"], "lanes"),
+        (&["--lanes", "0"], "lanes"),
         (&["--delimiter", "ab"], "one ASCII character"),
         (&["--encoding", "klingon"], "klingon"),
         (&["--warp"], "--warp"),
@@ -152,6 +152,155 @@ fn help_is_there_for_every_command_and_shows_the_options_that_work() {
 }
 
 #[test]
+fn the_short_help_is_one_screen_and_the_long_one_has_everything() {
+    let fixture = Fixture::new();
+    let commands =
+        ["load", "plan", "bench", "strategies", "report", "compare", "completions", "man"];
+    for command in commands.map(Some).into_iter().chain([None]) {
+        let ask = |how| {
+            let args: Vec<&str> = command.into_iter().chain([how]).collect();
+            fixture.inrush(&args).exits(0).stdout
+        };
+        let (short, long) = (ask("-h"), ask("--help"));
+        let lines = short.lines().count();
+        assert!(lines <= 60, "{command:?}: {lines} lines\n{short}");
+        assert!(long.lines().count() >= lines, "{command:?}: {long}");
+    }
+    let long = fixture.inrush(&["load", "--help"]).exits(0);
+    for target in inrush::target::ALL {
+        // The words may be broken into lines.
+        let spelling = target.spelling().split(' ').next().unwrap();
+        long.stdout.contains(spelling).then_some(()).expect(spelling);
+    }
+    for default in ["empty", "fail", "infer", "auto", "0", "durable", "count"] {
+        let shown = format!("[default: {default}]");
+        assert!(long.stdout.contains(&shown), "{shown}: {}", long.stdout);
+    }
+    // All options are named on the one screen, too.
+    let short = fixture.inrush(&["load", "-h"]).exits(0).stdout;
+    for word in long.stdout.split_whitespace().filter(|word| word.starts_with("--")) {
+        let option = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        if option != "--help" && option.len() > 2 && !option.contains('=') {
+            assert!(short.contains(option), "{option}: {short}");
+        }
+    }
+}
+
+#[test]
+fn words_of_other_tools_are_told_in_ours() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n");
+    let cases: [(&[&str], &str); 16] = [
+        (&["--upsert"], "say --on-conflict update --key COLUMN"),
+        (&["--overwrite"], "--if-exists replace"),
+        (&["--threads", "4"], "--encoders N"),
+        (&["--jobs=4"], "--lanes N"),
+        (&["-j", "4"], "--lanes N"),
+        (&["--limit", "5"], "head -n"),
+        (&["--batch_size", "100"], "--set rows_per_statement=N"),
+        (&["--skip-errors"], "--max-rejects N"),
+        (&["--sep", ";"], "--delimiter C"),
+        (&["--no-header"], "--header no"),
+        (&["--create-table"], "leave it out"),
+        (&["--schema", "s"], "--table SCHEMA.TABLE"),
+        (&["--user", "root"], "mysql://USER@HOST:PORT/DATABASE"),
+        (&["--database", "d"], "name the database last"),
+        (&["--if-exists", "overwrite"], "say --if-exists replace"),
+        (&["--header", "true"], "say --header yes"),
+    ];
+    for (options, hint) in cases {
+        let run = fixture.misused(&[&["load", "in.csv", "t.db"], options].concat()).says(&[hint]);
+        assert!(!run.stderr.contains("similar"), "{}", run.stderr);
+        fixture.misused(&[&["plan", "in.csv", "t.db"], options].concat()).says(&[hint]);
+    }
+    fixture.misused(&["import", "in.csv", "t.db"]).says(&["say inrush load"]);
+    fixture.misused(&["in.csv", "t.db"]).says(&["say inrush load"]);
+    fixture.misused(&["load", "in.csv", "out.csv"]).says(&["say csv:out.csv"]);
+    fixture.misused(&["load", "in.csv", "out.json"]).says(&["say jsonl:out.jsonl"]);
+}
+
+#[test]
+fn a_dry_run_is_the_plan() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n");
+    for more in [&[][..], &["--json"], &["--verbose"]] {
+        let args = [&["in.csv", "t.db"], more].concat();
+        let dry = fixture.leaves_all(|| fixture.load(&[&args[..], &["--dry-run"]].concat()));
+        let plan = fixture.leaves_all(|| fixture.inrush(&[&["plan"], &args[..]].concat()).exits(0));
+        assert_eq!((dry.exits(0).stdout, ""), (plan.stdout, plan.stderr.as_str()));
+    }
+    fixture.misused(&["load", "in.csv", "t.db", "--dry-run", "--strategy", "warp"]);
+}
+
+#[test]
+fn more_connections_than_can_be_used_are_a_note() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n");
+    let report = fixture.report(&["in.csv", "t.db", "--lanes", "4"]);
+    assert_eq!(report["plan"]["lanes"], 1);
+    let note = report["warnings"][0].as_str().unwrap();
+    assert!(note.starts_with("--lanes 4: sqlite/") && note.contains("can use 1"), "{note}");
+    fixture.inrush(&["plan", "in.csv", "u.db", "--lanes", "4"]).exits(0).prints(&["--lanes 4"]);
+}
+
+#[test]
+fn a_number_agrees_with_its_noun() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n\nx,b\n");
+    let args = ["in.csv", "t.db", "--type", "id=integer", "--max-rejects", "1"];
+    let run = fixture.load(&args).exits(3);
+    run.prints(&["1 row loaded into", "1 bad row put aside", "1 blank line was left out"]);
+    let plan = fixture.inrush(&[&["plan"], &args[..], &["--if-exists", "append"]].concat());
+    plan.exits(0).prints(&["at most 1 bad row;"]);
+}
+
+/// Also where clap finds the mistake, and for every command that has the option.
+#[test]
+fn failures_are_objects_for_programs() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n").write("empty.csv", "");
+    let error = |args: &[&str], code: i32| {
+        let run = fixture.leaves_all(|| fixture.inrush(&[args, &["--json"]].concat())).exits(code);
+        assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
+        assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
+        run.json()["error"].clone()
+    };
+    let unknown = error(&["load", "in.csv", "t.db", "--upsert"], 2);
+    assert_eq!(unknown["kind"], "usage");
+    assert_eq!(unknown["message"], "unexpected argument '--upsert' found");
+    assert_eq!(unknown["advice"], json!(["say --on-conflict update --key COLUMN"]));
+    assert_eq!(unknown["aftermath"], Json::Null);
+    let missing = error(&["plan", "none.csv", "t.db"], 1);
+    assert_eq!((&missing["kind"], &missing["file"]), (&"source".into(), &"none.csv".into()));
+    let empty = error(&["load", "empty.csv", "t.db"], 1);
+    assert_eq!((&empty["file"], &empty["line"]), (&"empty.csv".into(), &Json::Null));
+    assert_eq!(empty["aftermath"], "nothing-changed");
+    let target = error(&["load", "in.csv", "none/t.db"], 1);
+    assert_eq!((&target["kind"], &target["file"]), (&"target".into(), &Json::Null));
+    assert_eq!(target["advice"], json!(["mkdir -p none"]));
+    assert_eq!(error(&["compare", "a", "b"], 1)["aftermath"], Json::Null);
+    assert_eq!(error(&["bench", "no-such-suite"], 2)["kind"], "usage");
+    // A value that no sample could have shown the type of, from a pipe: there is no second try.
+    let rows: String = (0..200_000).map(|n| format!("{n}\n")).collect();
+    let args = ["load", "-", "p.db", "--table", "t", "--json"];
+    let run = fixture.inrush_reading(format!("id\n{rows}x\n").as_bytes(), &args).exits(1);
+    let error = &run.json()["error"];
+    assert_eq!((&error["file"], &error["line"]), (&"-".into(), &200_002.into()));
+    assert_eq!((&error["column"], &error["record"]), (&"id".into(), &200_001.into()));
+}
+
+#[test]
+fn what_takes_no_files_is_not_said_to_be_missing() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n");
+    for target in ["/proc/x.db", "csv:/proc/x.csv"] {
+        let run = fixture.refuses(&["in.csv", target]);
+        assert!(!run.stderr.contains("does not exist"), "{}", run.stderr);
+        run.says(&["the directory /proc takes no new files"]);
+    }
+}
+
+#[test]
 fn strategies_lists_ids_and_knobs() {
     let fixture = Fixture::new();
     for args in [&["strategies"][..], &["strategies", "sqlite"], &["strategies", "any.db"]] {
@@ -198,6 +347,27 @@ fn the_manual_page_is_one() {
     assert!(page.contains(".TH inrush 1"), "{page}");
     assert!(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{page}");
     assert!(page.contains("max\\-rejects"), "{page}");
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let fixture = Fixture::new();
+    let run = fixture.inrush(&["man", "--out", "man/man1"]).exits(0);
+    let read = |name: &str| String::from_utf8(fixture.read(&format!("man/man1/{name}"))).unwrap();
+    assert!(
+        read("inrush.1").contains(".TH inrush 1") && read("inrush.1").contains("inrush\\-load(1)")
+    );
+    for command in
+        ["load", "plan", "bench", "strategies", "report", "compare", "completions", "man"]
+    {
+        let name = format!("inrush-{command}.1");
+        run.stdout.lines().any(|line| line.ends_with(&name)).then_some(()).expect(&name);
+        assert!(read(&name).contains(&format!(".TH inrush-{command} 1")), "{}", read(&name));
+    }
+    assert!(read("inrush-load.1").contains("max\\-rejects"));
+    assert!(!run.stdout.contains("worker"), "{}", run.stdout);
+    fixture.write("file", "");
+    fixture.inrush(&["man", "--out", "file"]).exits(1).says(&["file"]);
 }
 
 #[test]

@@ -64,6 +64,9 @@ mod report;
 mod sqlite;
 /// Every way to write and every setting: the same table, the promises that were asked for.
 mod strategies;
+/// What a terminal shows.
+#[cfg(feature = "sqlite")]
+mod terminal;
 /// What becomes of values, and never another value than was written.
 mod types;
 

@@ -28,6 +28,9 @@ fn without_measurements(text: &str) -> String {
         let memory = line.starts_with("work");
         let mut words: Vec<&str> = line.split(' ').collect();
         for index in 1..words.len() {
+            if ["bytes/s,", "kB/s,", "GB/s,"].contains(&words[index]) {
+                words[index] = "MB/s,";
+            }
             if units.contains(&words[index]) || memory && words[index] == "MB" {
                 words[index - 1] = "#";
             }

@@ -153,6 +153,7 @@ fn sample(cell: &str, block: u32, order: u32, rate: f64) -> Sample {
         order,
         warmup: false,
         status: Status::Ok,
+        verified: Some("values".to_owned()),
         flags: Vec::new(),
         error: None,
         started: "2026-11-21T21:51:37Z".to_owned(),

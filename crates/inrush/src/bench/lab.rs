@@ -71,8 +71,44 @@ struct Collected {
     flags: Vec<String>,
     sql: Vec<String>,
     read_back: BTreeMap<String, String>,
-    /// Whether an answer was compared with what it has to be.
-    is_checked: bool,
+    /// How it was verified, in the order of how much that says.
+    verified: BTreeSet<Verification>,
+}
+
+/// How a sample can be verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Verification {
+    /// Every value is compared with what was generated.
+    Values,
+    /// What requests added up is compared with what is there.
+    Counters,
+    /// A statement's answer is compared with what it has to be.
+    Answer,
+    /// A load compares the number of its rows with the table's.
+    Count,
+}
+
+impl Verification {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Values => "values",
+            Self::Counters => "counters",
+            Self::Answer => "answer",
+            Self::Count => "count",
+        }
+    }
+
+    /// How a phase is verified once it has gone well.
+    fn of(phase: &Phase) -> impl Iterator<Item = Self> {
+        let has_counters = phase.mix.as_ref().is_some_and(|mix| !mix.check.is_empty());
+        let all = [
+            (Self::Values, phase.verify.is_some()),
+            (Self::Counters, has_counters),
+            (Self::Answer, phase.expect.is_some()),
+            (Self::Count, phase.load.is_some()),
+        ];
+        all.into_iter().filter_map(|(verification, is_one)| is_one.then_some(verification))
+    }
 }
 
 impl Laboratory for Lab<'_> {
@@ -88,9 +124,17 @@ impl Laboratory for Lab<'_> {
         // A server of the user's is a stranger to the machine's bookkeeping.
         let is_ours = self.asked.iter().all(|asked| asked.url.is_none());
         let foreign_cpu = foreign_cpu.filter(|_| is_ours).unwrap_or_default();
-        if fault.is_none() && collected.verify.is_none() && !collected.is_checked {
+        // A count that the load itself takes is better than nothing, and no comparison with what was generated.
+        let is_compared = collected.verified.iter().any(|way| *way != Verification::Count);
+        if fault.is_none() && !is_compared {
             collected.flags.push("unverified".to_owned());
         }
+        let words: Vec<&str> = collected.verified.iter().map(|way| way.word()).collect();
+        let verified = match words.as_slice() {
+            _ if fault.is_some() => None,
+            [] => Some("nothing".to_owned()),
+            words => Some(words.join(", ")),
+        };
         let mut status = fault.as_ref().map_or(Status::Ok, |fault| fault.status);
         if status == Status::Ok && foreign_cpu > self.profile.foreign_cpu_max {
             status = Status::Contended;
@@ -113,6 +157,7 @@ impl Laboratory for Lab<'_> {
             seconds: began.elapsed().as_secs_f64(),
             phases: collected.phases,
             verify: collected.verify,
+            verified,
             durability: DurabilityRead { asked: target.durability.to_string(), read_back },
             load_before,
             foreign_cpu,
@@ -440,6 +485,7 @@ impl Lab<'_> {
         }
         let comparison = phase.verify.is_some().then_some(found.ack_ns);
         out.phases.push(found);
+        out.verified.extend(Verification::of(phase));
         if let Some(took_ns) = comparison {
             return verified(&outcomes, took_ns, out);
         }
@@ -463,8 +509,6 @@ impl Lab<'_> {
             let error = format!("phase {}: all {failed} requests failed: {why}", phase.id);
             return Err(Fault { status: Status::Error, error });
         }
-        out.is_checked |=
-            phase.expect.is_some() || phase.mix.as_ref().is_some_and(|mix| !mix.check.is_empty());
         self.check(bench, phase, crew, &outcomes)
     }
 

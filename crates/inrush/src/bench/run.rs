@@ -273,6 +273,7 @@ fn absent(id: &str, cell: &PlannedCell, why: &str) -> Taken {
         seconds: 0.0,
         phases: Vec::new(),
         verify: None,
+        verified: None,
         durability: Default::default(),
         load_before: 0.0,
         foreign_cpu: 0.0,

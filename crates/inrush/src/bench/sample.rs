@@ -37,6 +37,11 @@ pub struct Sample {
     /// What was compared with what was generated; `None` when nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verified>,
+    /// How what was done was verified, where the sample is `ok`: `values` (every value, with what was generated), `counters` (what
+    /// requests added up, with what is there), `answer` (of a statement, with what it has to be), `count` (of the rows of a load);
+    /// several are separated by a comma. `nothing` where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<String>,
     /// What was promised, and what the database said.
     pub durability: DurabilityRead,
     /// The machine's load average of a minute before it.

@@ -18,9 +18,10 @@ use crate::bench::report;
 use crate::bench::run::{Stopped, Task, Watcher, run};
 use crate::bench::sample::Sample;
 use crate::bench::store::RunFolder;
-use crate::bench::suite::{Profile, Suite, Value};
+use crate::bench::suite::{Profile, ServerSpec, Suite, Value};
 use crate::bench::suites;
 use crate::error::{Error, Result};
+use crate::server::Installed;
 
 /// A run as the user asked for it.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +66,8 @@ pub struct Prepared {
     pub disk_bytes: u64,
     /// Bytes that it has free.
     pub free_bytes: u64,
+    /// Servers that are installed here, by the names to ask by: cells can't be measured only because none was asked for.
+    pub offers: Vec<&'static str>,
 }
 
 impl Prepared {
@@ -174,7 +177,53 @@ pub fn prepare(request: &BenchRequest) -> Result<Prepared> {
     let disk_bytes = disk_bytes(&suite, &cells, &datasets);
     let free_bytes = machine::space(&place).map_or(u64::MAX, |space| space.free_bytes);
     drop(material);
-    Ok(Prepared { suite, profile: name, asked: servers, cells, datasets, disk_bytes, free_bytes })
+    let offers = offers(&suite, &cells, &servers);
+    Ok(Prepared {
+        suite,
+        profile: name,
+        asked: servers,
+        cells,
+        datasets,
+        disk_bytes,
+        free_bytes,
+        offers,
+    })
+}
+
+/// The servers here on which cells could be measured whose target wants one, and whose family nobody asked for.
+fn offers(suite: &Suite, cells: &[PlannedCell], asked: &[Asked]) -> Vec<&'static str> {
+    let lacks_server =
+        |cell: &&PlannedCell| cell.unavailable.is_some() && cell.get("server").is_none();
+    let targets: BTreeSet<&str> =
+        cells.iter().filter(lacks_server).filter_map(|cell| cell.get("target")).collect();
+    let wanted: Vec<(&str, &ServerSpec)> = targets
+        .into_iter()
+        .filter_map(|name| {
+            let target = suite.target.get(name)?;
+            Some((target.family.as_str(), target.server.as_ref()?))
+        })
+        .filter(|(family, _)| asked.iter().all(|asked| asked.family != *family))
+        .collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let serves = |found: &Installed| {
+        wanted.iter().any(|(family, server)| {
+            let is_one = |name: &String| found.name().starts_with(name.as_str());
+            *family == found.family() && (server.only.is_empty() || server.only.iter().any(is_one))
+        })
+    };
+    let (versions, plain): (Vec<&str>, Vec<&str>) =
+        Installed::names().partition(|name| name.contains('-'));
+    // A name without a version is easier to remember; one with a version is for what has no such name here.
+    let mut offers: Vec<&'static str> = Vec::new();
+    for name in plain.into_iter().chain(versions) {
+        let is_known = offers.iter().any(|known| name.starts_with(known));
+        if !is_known && Installed::find(name).is_ok_and(|found| serves(&found)) {
+            offers.push(name);
+        }
+    }
+    offers
 }
 
 /// Rows as text lie there all the time; one cell's databases at a time take four times their rows (tables, indexes, logs); a server
@@ -290,6 +339,7 @@ pub fn resume(
         datasets: Vec::new(),
         disk_bytes: 0,
         free_bytes: 0,
+        offers: Vec::new(),
     };
     let place = Ground::make(place, worker)?;
     let material = material(&prepared, place.path(), watcher)?;

@@ -25,6 +25,9 @@ mod matching;
 /// Rows that are put aside, and loads that one of them ends.
 mod bad_rows;
 
+/// What a load tells of itself, to people and to programs.
+mod reports;
+
 /// Loads that are killed or stopped.
 mod endings;
 
@@ -178,6 +181,10 @@ over_every_target! {
         matching::adding_to_what_is_missing_is_refused,
         matching::bad_rows_go_back_to_their_table,
         matching::null_may_be_spelt_for_one_column,
+        reports::count_each_input,
+        reports::a_file_is_loaded_once_however_often_it_is_named,
+        reports::tell_new_rows_from_changed_ones,
+        reports::a_failure_is_an_object_with_its_place,
         endings::a_killed_load_leaves_the_table_as_it_was,
         endings::a_load_that_is_stopped_leaves_the_table_as_it_was,
         #[cfg(feature = "parquet")]

@@ -70,7 +70,7 @@ fn files_that_are_no_database() {
     fixture
         .misused(&["load", "in.csv", "t.duckdb", "--set", "storage_version=v9"])
         .says(&["v1.0.0"]);
-    fixture.misused(&["load", "in.csv", "t.duckdb", "--lanes", "2"]).says(&["can use 1"]);
+    fixture.misused(&["load", "in.csv", "t.duckdb", "--lanes", "0"]).says(&["at least 1"]);
 }
 
 #[test]

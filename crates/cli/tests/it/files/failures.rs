@@ -37,9 +37,12 @@ fn places_where_no_file_can_be() {
     misused(&["csv:out", "--on-conflict", "skip"]).says(&["no keys"]);
     misused(&["csv:out", "--strategy", "jsonl"]).says(&["the target is a CSV file"]);
     misused(&["csv:out", "--set", "rows=array"]).says(&["no knob 'rows'"]);
-    misused(&["csv:out", "--lanes", "2"]).says(&["can use 1"]);
-    misused(&["out.csv"])
-        .says(&["'out.csv' names no target", "csv:PATH, jsonl:PATH or FILE.parquet"]);
+    misused(&["csv:out", "--lanes", "0"]).says(&["at least 1"]);
+    misused(&["out.csv"]).says(&[
+        "'out.csv' names no target",
+        "say csv:out.csv",
+        "csv:PATH, jsonl:PATH or FILE.parquet",
+    ]);
 }
 
 #[test]

@@ -1,0 +1,438 @@
+//! Words that people bring from other tools, and what they are called here: a line each, in the place of a guess by the letters.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Options of other loaders, for `load`, `plan` and their like. What comes first is how they are written, without dashes.
+const OPTIONS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "upsert",
+            "merge",
+            "update",
+            "on-duplicate",
+            "on-duplicate-key-update",
+            "write-disposition",
+        ],
+        "say --on-conflict update --key COLUMN",
+    ),
+    (
+        &["ignore", "insert-ignore", "skip-duplicates", "on-conflict-do-nothing"],
+        "say --on-conflict skip --key COLUMN for duplicate keys, or --max-rejects N for bad rows",
+    ),
+    (
+        &[
+            "overwrite",
+            "drop",
+            "drop-table",
+            "recreate",
+            "replace-table",
+            "full-refresh",
+            "include-drop",
+        ],
+        "say --if-exists replace (a new table in its place)",
+    ),
+    (
+        &["replace"],
+        "say --if-exists replace for the table, or --on-conflict replace for rows of the same key",
+    ),
+    (&["truncate", "delete", "clear", "empty-table"], "say --if-exists truncate"),
+    (&["append", "add", "insert"], "say --if-exists append"),
+    (
+        &["create-table", "create", "create-tables", "ddl"],
+        "leave it out: a table that does not exist is created; inrush plan shows its columns",
+    ),
+    (
+        &[
+            "threads",
+            "jobs",
+            "parallel",
+            "workers",
+            "concurrency",
+            "processes",
+            "num-threads",
+            "use-threads",
+        ],
+        "say --encoders N (threads that parse) or --lanes N (connections that write)",
+    ),
+    (
+        &["limit", "head", "nrows", "n-rows", "max-rows", "rows", "sample"],
+        "load part of the file: head -n 1001 FILE | inrush load - TARGET",
+    ),
+    (
+        &["skip", "skip-rows", "skiprows", "offset", "ignore-lines", "header-lines", "skip-header"],
+        "say --skip-lines N for lines before the header; the header itself is --header yes",
+    ),
+    (
+        &[
+            "batch-size",
+            "batch",
+            "chunk",
+            "commit",
+            "commit-every",
+            "bytes-per-chunk",
+            "rows-per-batch",
+            "bulk-size",
+            "prefetch",
+        ],
+        "say --set rows_per_statement=N or --set rows_per_transaction=N, where the strategy has it (inrush strategies), or --chunk-size SIZE",
+    ),
+    (
+        &[
+            "skip-errors",
+            "ignore-errors",
+            "force",
+            "continue-on-error",
+            "on-error",
+            "max-errors",
+            "maxerrors",
+            "maximum-errors",
+            "badmax",
+            "error-limit",
+            "reject-limit",
+        ],
+        "say --max-rejects N (or N%): bad rows go to a file beside the source",
+    ),
+    (
+        &["bad", "badfile", "reject-file", "rejects-file", "errors-file", "log-errors"],
+        "say --rejects FILE, with --max-rejects N",
+    ),
+    (
+        &[
+            "sep",
+            "separator",
+            "delim",
+            "field-separator",
+            "fields-terminated-by",
+            "fields-separated-by",
+            "terminated-by",
+        ],
+        "say --delimiter C",
+    ),
+    (&["tabs", "tsv"], "say --format tsv, or nothing: the delimiter is detected"),
+    (
+        &["csv", "json", "parquet", "nl", "ndjson", "jsonl"],
+        "say --format FORMAT, or nothing: the format is detected",
+    ),
+    (
+        &[
+            "quotechar",
+            "quote-char",
+            "fields-enclosed-by",
+            "fields-optionally-enclosed-by",
+            "enclosed-by",
+        ],
+        "say --quote C",
+    ),
+    (&["escapechar", "escape-char", "fields-escaped-by", "escaped-by"], "say --escape C"),
+    (
+        &["lines-terminated-by", "newline", "row-separator", "line-ending"],
+        "leave it out: line ends are detected",
+    ),
+    (&["no-header", "no-headers", "noheader", "no-header-row", "headers-none"], "say --header no"),
+    (
+        &["has-header", "headers", "csv-header", "first-row-header", "with-header", "header-row"],
+        "say --header yes",
+    ),
+    (
+        &["nulls", "null-string", "null-values", "na-values", "nullstr", "empty-null"],
+        "say --null S, such as --null NA",
+    ),
+    (
+        &["charset", "default-character-set", "character-set", "charset-name", "input-encoding"],
+        "say --encoding NAME",
+    ),
+    (
+        &["columns", "cols", "fields", "column-names", "names", "fieldnames", "select"],
+        "name the columns in the file's first line; columns of the table that it leaves out get their defaults",
+    ),
+    (
+        &["pk", "primary", "unique-key", "key-columns", "merge-key"],
+        "say --primary-key COLUMN for a new table, or --key COLUMN with --on-conflict",
+    ),
+    (
+        &["dtype", "types-map", "column-types", "schema-overrides", "casts", "cast", "convert"],
+        "say --type COLUMN=TYPE, once a column",
+    ),
+    (
+        &["detect-types", "infer", "infer-schema", "auto-detect", "autodetect", "guess-types"],
+        "leave it out: types are detected; --types text makes all columns text",
+    ),
+    (
+        &["no-detect-types", "no-infer", "no-inference", "all-varchar", "all-text", "raw"],
+        "say --types text",
+    ),
+    (
+        &["schema", "namespace"],
+        "say --table SCHEMA.TABLE (PostgreSQL, SQL Server), or name the database in the URL",
+    ),
+    (
+        &["into", "table-name", "tablename", "tbl", "collection", "tgt-object", "dest-table"],
+        "say --table NAME",
+    ),
+    (
+        &["user", "username", "password", "host", "hostname", "port", "socket", "server", "login"],
+        "put it in the target: mysql://USER@HOST:PORT/DATABASE or postgres://USER@HOST:PORT/DATABASE; passwords also in MYSQL_PWD, PGPASSWORD or INRUSH_PASSWORD",
+    ),
+    (
+        &[
+            "database",
+            "db",
+            "dbname",
+            "target",
+            "to",
+            "output",
+            "out",
+            "uri",
+            "url",
+            "dsn",
+            "conn",
+            "connection-string",
+            "tgt-conn",
+        ],
+        "name the target last, without an option: inrush load FILE.csv DATABASE.db",
+    ),
+    (
+        &["source", "from", "input", "file", "infile", "src", "src-stream", "src-conn"],
+        "name the sources first, without an option: inrush load FILE.csv DATABASE.db",
+    ),
+    (
+        &["local", "local-infile", "compress"],
+        "leave it out: the file is always read here, and the URL's parameters say how it travels",
+    ),
+    (
+        &["ssl", "tls", "ssl-mode", "sslmode", "ssl-ca"],
+        "put it in the target's URL: ?ssl-mode=required (MySQL), ?sslmode=require (PostgreSQL), ?tls=true (MongoDB)",
+    ),
+    (&["check", "validate", "explain"], "say inrush plan: what load would do, and why"),
+    (
+        &["transaction", "single-transaction", "atomic", "no-transaction"],
+        "leave it out: a load is all or nothing where the target can; inrush plan says so",
+    ),
+    (
+        &["low-priority", "lock-tables", "disable-keys", "disable-triggers", "analyze", "vacuum"],
+        "leave it out: the strategy decides; inrush strategies lists what can be set with --set",
+    ),
+    (&["yes", "no-prompt", "assume-yes"], "leave it out: inrush never asks"),
+    (&["silent", "no-progress"], "say --quiet, or --progress none"),
+    (&["debug", "log-level"], "say --verbose"),
+    (&["output-json", "format-json"], "say --json"),
+];
+
+/// The same for options of one letter, as `mysqlimport`, `psql`, `bcp` and `sqlite3` have them.
+const LETTERS: &[(&str, &str)] = &[
+    ("u", "put the user in the target: mysql://USER@HOST/DATABASE"),
+    ("U", "put the user in the target: postgres://USER@HOST/DATABASE"),
+    (
+        "p",
+        "put port and password in the target's URL, or the password in MYSQL_PWD, PGPASSWORD or INRUSH_PASSWORD",
+    ),
+    (
+        "P",
+        "put port and password in the target's URL, or the password in MYSQL_PWD, PGPASSWORD or INRUSH_PASSWORD",
+    ),
+    ("H", "put the host in the target: mysql://USER@HOST:PORT/DATABASE"),
+    ("d", "say --delimiter C for a delimiter; the database comes last, without an option"),
+    ("D", "name the database last, without an option"),
+    ("s", "say --delimiter C"),
+    ("t", "say --table NAME"),
+    ("f", "say --format FORMAT for the format; sources come first, without an option"),
+    ("j", "say --encoders N (threads that parse) or --lanes N (connections that write)"),
+    ("o", "name the target last, without an option"),
+    ("i", "name the sources first, without an option"),
+    ("n", "leave it out, or say inrush plan: what load would do, and why"),
+    ("y", "leave it out: inrush never asks"),
+];
+
+/// What other tools call the commands.
+const COMMANDS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "import", "insert", "copy", "ingest", "upload", "run", "sync", "bulk", "memory",
+            "loaddata", "write",
+        ],
+        "say inrush load SOURCE... TARGET",
+    ),
+    (&["explain", "dry-run", "preview", "schema"], "say inrush plan SOURCE... TARGET"),
+    (&["benchmark", "perf", "measure"], "say inrush bench SUITE"),
+    (&["version"], "say inrush --version"),
+    (&["diff"], "say inrush compare RUN_A RUN_B"),
+    (&["manpage", "docs"], "say inrush man"),
+];
+
+/// Values of options as other tools spell them: option, words, what to say.
+const VALUES: &[(&str, &[&str], &str)] = &[
+    ("if-exists", &["overwrite", "drop", "recreate"], "say --if-exists replace"),
+    ("if-exists", &["delete", "clear"], "say --if-exists truncate"),
+    ("if-exists", &["error", "abort", "create"], "say --if-exists fail"),
+    (
+        "if-exists",
+        &["skip", "ignore", "keep"],
+        "nothing is loaded into a table that holds rows, unless you say append, truncate or replace",
+    ),
+    (
+        "if-exists",
+        &["upsert", "merge", "update"],
+        "say --if-exists append --on-conflict update --key COLUMN",
+    ),
+    ("on-conflict", &["ignore", "nothing", "do-nothing", "keep"], "say --on-conflict skip"),
+    ("on-conflict", &["upsert", "merge", "do-update"], "say --on-conflict update"),
+    (
+        "on-conflict",
+        &["overwrite"],
+        "say --on-conflict replace, or update to keep the columns that the source does not name",
+    ),
+    ("on-conflict", &["error", "abort", "rollback"], "say --on-conflict fail"),
+    ("header", &["true", "on", "1", "present", "first"], "say --header yes"),
+    ("header", &["false", "off", "0", "none", "absent"], "say --header no"),
+    ("format", &["ndjson", "json-lines", "jsonlines", "nl"], "say --format jsonl"),
+    (
+        "format",
+        &["text", "txt", "psv", "delimited"],
+        "say --format csv, and --delimiter C if it is not detected",
+    ),
+    ("format", &["excel", "xlsx", "xls", "ods"], "save the sheet as CSV first"),
+    ("format", &["feather", "ipc"], "say --format arrow"),
+    ("format", &["pq"], "say --format parquet"),
+    ("types", &["string", "str", "varchar", "none", "off"], "say --types text"),
+    ("types", &["auto", "detect", "on"], "say --types infer, or nothing"),
+    ("durability", &["full", "safe", "on"], "say --durability durable, or nothing"),
+    ("durability", &["off", "fast", "unsafe"], "say --durability none"),
+    ("verify", &["hash", "sum", "full"], "say --verify checksum"),
+    ("verify", &["off", "no", "skip"], "say --verify none"),
+];
+
+/// Gives an error of the command line the line that helps, where the word is one of another tool's.
+pub(crate) fn advise(mut error: clap::Error, arguments: &[String]) -> clap::Error {
+    let Some(hint) = hint(&error, arguments) else { return error };
+    // What is alike by its letters is another thing.
+    for guess in [
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedCommand,
+        ContextKind::SuggestedValue,
+    ] {
+        error.remove(guess);
+    }
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(hint)]));
+    error
+}
+
+fn hint(error: &clap::Error, arguments: &[String]) -> Option<String> {
+    let said = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let command = arguments.iter().find(|argument| !argument.starts_with('-'))?;
+    let is_load = ["load", "plan", "check"].contains(&command.as_str());
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => of_command(said(ContextKind::InvalidSubcommand)?),
+        ErrorKind::UnknownArgument if is_load => {
+            of_option(said(ContextKind::InvalidArg)?).map(str::to_owned)
+        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_load => {
+            of_value(said(ContextKind::InvalidArg)?, said(ContextKind::InvalidValue)?)
+                .map(str::to_owned)
+        }
+        _ => None,
+    }
+}
+
+fn of_option(text: &str) -> Option<&'static str> {
+    // Some tools write one dash, or underscores.
+    let name = text.trim_start_matches('-');
+    let name = name.split('=').next().unwrap_or(name);
+    if name.chars().count() == 1 {
+        return LETTERS.iter().find(|(letter, _)| *letter == name).map(|(_, hint)| *hint);
+    }
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    let known = |(names, _): &&(&[&str], &'static str)| names.contains(&name.as_str());
+    OPTIONS.iter().find(known).map(|(_, hint)| *hint)
+}
+
+fn of_command(text: &str) -> Option<String> {
+    let word = text.to_ascii_lowercase();
+    let known = COMMANDS.iter().find(|(words, _)| words.contains(&word.as_str()));
+    // Whoever names a file first wants it loaded.
+    let is_place = text.contains(['.', '/', '*', ':']);
+    known
+        .map(|(_, hint)| (*hint).to_owned())
+        .or_else(|| is_place.then(|| "say inrush load SOURCE... TARGET".to_owned()))
+}
+
+fn of_value(option: &str, value: &str) -> Option<&'static str> {
+    let name = option.trim_start_matches('-').split([' ', '=']).next()?;
+    let value = value.to_ascii_lowercase();
+    let known = |(option, values, _): &&(&str, &[&str], &'static str)| {
+        *option == name && values.contains(&value.as_str())
+    };
+    VALUES.iter().find(known).map(|(.., hint)| *hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Every `--option` that a hint says.
+    fn options_in(text: &str) -> impl Iterator<Item = &str> {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        words.filter_map(|word| word.strip_prefix("--"))
+    }
+
+    #[test]
+    fn hints_name_options_that_exist_and_are_for_words_that_do_not() {
+        let command = crate::help::command();
+        let load = command.find_subcommand("load").unwrap();
+        let ours: BTreeSet<&str> =
+            load.get_arguments().filter_map(clap::Arg::get_long).chain(["version"]).collect();
+        let mut words = BTreeSet::new();
+        for (names, hint) in OPTIONS {
+            for name in *names {
+                assert!(!ours.contains(name), "--{name} is an option");
+                assert!(words.insert(*name), "--{name} has two hints");
+                assert_eq!(of_option(&format!("--{name}")), Some(*hint));
+            }
+        }
+        let letters: BTreeSet<char> =
+            load.get_arguments().filter_map(clap::Arg::get_short).collect();
+        for (letter, _) in LETTERS {
+            assert!(!letters.contains(&letter.chars().next().unwrap()), "-{letter} is an option");
+        }
+        let of_letters = LETTERS.iter().map(|(_, hint)| *hint);
+        let of_values = VALUES.iter().map(|(_, _, hint)| *hint);
+        let of_commands = COMMANDS.iter().map(|(_, hint)| *hint);
+        let all = OPTIONS.iter().map(|(_, hint)| *hint);
+        for hint in all.chain(of_letters).chain(of_values).chain(of_commands) {
+            for option in options_in(hint) {
+                assert!(ours.contains(option), "{hint}: there is no --{option}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_have_hints_where_they_are_not_values() {
+        for (option, values, hint) in VALUES {
+            for value in *values {
+                let typed = format!("--{option}={value}");
+                let error = crate::help::command()
+                    .try_get_matches_from(["inrush", "load", "a.csv", "a.db", &typed])
+                    .expect_err(&typed);
+                let arguments = ["load".to_owned(), typed];
+                let told = advise(error, &arguments).to_string();
+                assert!(told.contains(hint), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn spellings_of_other_tools_are_one() {
+        for text in ["--batch_size", "--batch-size=100", "-batch-size", "--Batch-Size"] {
+            assert!(of_option(text).unwrap().contains("rows_per_statement"), "{text}");
+        }
+        assert_eq!(of_option("--warp"), None);
+        assert_eq!(of_command("fly"), None);
+        assert!(of_command("weather.csv").unwrap().contains("inrush load"));
+    }
+}
