@@ -9,6 +9,7 @@ const EXAMPLES: &str = "\
 Examples:
   inrush load weather.csv.gz weather.db          load a file into a new table of its name
   inrush plan weather.csv.gz weather.db          what load would do, and why
+  inrush check weather.csv.gz                    types and bad rows of all of it
   inrush load 'logs/*.tsv' logs.db --table log   several files into one table
   inrush strategies                              the ways to write that this build has
   inrush bench mass-inserts                      measure ways to write on this machine
@@ -30,6 +31,19 @@ Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their posit
 SOURCE.rejects.csv.jsonl. Mend that file and load it with --if-exists append.
 
 Exit codes: 0 all rows are in; 3 done, with bad rows put aside; 1 failed; 2 usage; 130 interrupted.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  inrush check orders.csv                        what is in it
+  inrush check orders.csv shop.db                whether shop.db would take all of it
+  inrush check orders.csv shop.db --rejects bad.csv
+  inrush check 'logs/*.jsonl' --json | jq '.columns[] | {name, type, nulls}'
+
+The last of several places is the target if it can be one. Where the target has the table, its columns decide what is a bad row. In a
+shape digits are 9, letters are a, and what comes several times in a row is one: 2024-01-31 is 9-9-9. A terminal shows the first 100 bad
+rows; they go to a file with --rejects FILE, or beside each source with --max-rejects all.
+
+Exit codes: 0 all rows are good; 3 some are bad; 1 failed; 2 usage; 130 interrupted.";
 
 #[cfg(feature = "bench")]
 const BENCH_EXAMPLES: &str = "\
@@ -82,6 +96,9 @@ pub(crate) enum Command {
     /// Say what load would do, and why; touches nothing
     #[command(override_usage = "inrush plan [OPTIONS] SOURCE... TARGET", after_help = LOAD_EXAMPLES)]
     Plan(LoadArgs),
+    /// Read all of it as load would, and write nothing: types, bad rows, the table's definition
+    #[command(override_usage = "inrush check [OPTIONS] SOURCE... [TARGET]", after_help = CHECK_EXAMPLES)]
+    Check(LoadArgs),
     /// Measure every way of writing on this machine
     #[cfg(feature = "bench")]
     #[command(after_help = BENCH_EXAMPLES)]

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Load(args) if args.dry_run => commands::plan(args).map(loaded),
         Command::Load(args) => commands::load(args).map(loaded),
         Command::Plan(args) => commands::plan(args).map(loaded),
+        Command::Check(args) => commands::check(args).map(loaded),
         Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
         #[cfg(feature = "bench")]
         Command::Bench(args) => commands::bench::run(args).map(loaded),

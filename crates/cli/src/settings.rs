@@ -17,15 +17,30 @@ fn usage(what: String) -> Error {
 /// The request that the arguments make.
 pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
     // Options may stand between them, so it is here that the last one turns out to be the target.
-    let (target, sources) = match args.places.split_last() {
-        Some((target, sources)) if !sources.is_empty() => (target, sources),
+    match args.places.split_last() {
+        Some((target, sources)) if !sources.is_empty() => made(args, target, sources),
         _ => {
             let place = without_secrets(&args.places.join(" "));
             let what =
                 format!("'{place}' stands alone: name one or more sources and, last, the target");
-            return Err(usage(what).advise("inrush load FILE.csv DATABASE.db"));
+            Err(usage(what).advise("inrush load FILE.csv DATABASE.db"))
         }
-    };
+    }
+}
+
+/// The same of a check, which need not have a target: the last of several places is one if it can be.
+pub(crate) fn check_request(args: &LoadArgs) -> Result<Request> {
+    match args.places.split_last() {
+        Some((target, sources))
+            if !sources.is_empty() && inrush::target::find(target).is_ok() =>
+        {
+            made(args, target, sources)
+        }
+        _ => made(args, "", &args.places),
+    }
+}
+
+fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
     let mut types = BTreeMap::new();
     for text in &args.types {
         let (column, ty) = pair(text, "--type", "COL=TYPE")?;
@@ -45,7 +60,7 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
     let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
     Ok(Request {
         sources: sources.to_vec(),
-        target: target.clone(),
+        target: target.to_owned(),
         table: args.table.clone(),
         if_exists: args.if_exists,
         match_by: args.match_by,

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "bench")]
 mod compare;
+mod check;
 mod man;
 #[cfg(feature = "bench")]
 mod report;
@@ -27,6 +28,7 @@ pub(crate) use compare::compare;
 #[cfg(feature = "bench")]
 pub(crate) use report::report;
 
+pub(crate) use check::check;
 pub(crate) use man::man;
 
 /// Loads, and reports on standard output.

@@ -6,6 +6,7 @@ mod bench;
 #[cfg(feature = "bench")]
 mod compare;
 mod failure;
+mod check;
 mod progress;
 mod report;
 
@@ -23,6 +24,7 @@ pub(crate) use compare::comparison;
 #[cfg(feature = "bench")]
 pub(crate) use failure::failure_object;
 pub(crate) use failure::{failure, misuse};
+pub(crate) use check::check;
 pub(crate) use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
 

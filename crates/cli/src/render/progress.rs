@@ -86,6 +86,7 @@ fn word(phase: &Phase) -> &'static str {
     match phase {
         Phase::Load => "loading",
         Phase::Survey => "looking at all values",
+        Phase::Check => "checking",
         Phase::Index => "building indexes",
         Phase::Verify => "verifying",
         Phase::Commit => "committing",

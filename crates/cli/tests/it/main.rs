@@ -24,6 +24,8 @@ mod bad_input;
 mod bad_target;
 /// `inrush bench`: what it measures, what it catches, what is left of it.
 mod bench;
+/// `inrush check`: what it tells of an input.
+mod check;
 /// Parquet and Arrow IPC files as input.
 #[cfg(feature = "parquet")]
 mod columns;

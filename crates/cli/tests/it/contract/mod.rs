@@ -19,6 +19,9 @@ mod values;
 /// Tables that are there, and files without rows.
 mod tables;
 
+/// What is found without a load.
+mod check;
+
 /// Columns of a source and those of an existing table.
 mod matching;
 
@@ -175,6 +178,7 @@ over_every_target! {
         bad_rows::one_in_a_hundred_thousand,
         bad_rows::go_aside_as_they_are_written,
         bad_rows::a_key_that_is_there_is_one,
+        check::finds_the_rows_that_a_load_would_reject,
         matching::names_that_the_table_lacks_are_refused,
         matching::a_source_without_names_goes_by_position_and_says_so,
         matching::a_line_that_may_be_a_header_is_never_data,

@@ -1,0 +1,34 @@
+//! `inrush check`.
+
+use std::io::{self, IsTerminal as _};
+
+use anyhow::Result;
+
+use super::{print, stop_on_signals};
+use crate::args::LoadArgs;
+use crate::render::{self, ProgressMode};
+use crate::settings;
+
+/// Bad rows that a terminal shows: more would push the rest off the screen.
+const ON_A_TERMINAL: usize = 100;
+
+/// Bad rows that are told to a file or a program: what is beyond is counted, and goes to the rejects file.
+const ELSEWHERE: usize = 1_000_000;
+
+/// Reads all and writes nothing, and answers with the number of bad rows.
+pub(crate) fn check(args: &LoadArgs) -> Result<u64> {
+    let request = settings::check_request(args)?;
+    let mode = ProgressMode::of(&args.progress, args.quiet);
+    let observer = render::Progress::new(mode, stop_on_signals()?, args.quiet);
+    let is_shown = !args.json && io::stdout().is_terminal();
+    let shown_max = if is_shown { ON_A_TERMINAL } else { ELSEWHERE };
+    let outcome = inrush::check(&request, &observer, shown_max);
+    observer.finish();
+    let check = outcome?;
+    if args.json {
+        print(&(serde_json::to_string(&check)? + "\n"))?;
+    } else if !args.quiet {
+        print(&render::check(&check))?;
+    }
+    Ok(check.rows_bad)
+}

@@ -1,0 +1,74 @@
+//! `inrush check` by itself: what it says of an input, with no target or one that has no say in it.
+
+use crate::fixture::Fixture;
+
+const ORDERS: &str = "\
+id,amount,at,name
+1,9.5,2024-01-01,Ana
+2,free,2024-02-29,
+3,3,2024-03-01,Bob
+";
+
+#[test]
+fn every_column_is_told_with_the_value_that_decided_its_type() {
+    let files = Fixture::new();
+    files.write("orders.csv", ORDERS);
+    let run = files.leaves_all(|| files.inrush(&["check", "orders.csv", "--json"])).exits(0);
+    let found = run.json();
+    assert_eq!(found["target"], serde_json::Value::Null);
+    assert_eq!(found["table"], "orders");
+    let columns = found["columns"].as_array().unwrap();
+    let told: Vec<_> = columns
+        .iter()
+        .map(|column| {
+            let number = |key: &str| column[key].as_u64().unwrap();
+            (column["type"].as_str().unwrap(), number("values"), number("nulls"), number("shapes"))
+        })
+        .collect();
+    let wanted =
+        [("integer", 3, 0, 1), ("text", 3, 0, 3), ("date", 3, 0, 1), ("text", 2, 1, 1)];
+    assert_eq!(told, wanted);
+    assert_eq!(columns[0]["decided_by"], serde_json::Value::Null);
+    let decider = &columns[1]["decided_by"];
+    assert_eq!((&decider["value"], &decider["line"]), (&"'free'".into(), &3.into()));
+    assert_eq!(decider["is_not"], "float");
+    files
+        .inrush(&["check", "orders.csv"])
+        .exits(0)
+        .prints(&["3 good, 0 bad", "'free' (line 3) is not float", "CREATE TABLE \"orders\""]);
+}
+
+#[test]
+fn types_are_those_of_the_whole_input_and_lines_are_the_files() {
+    let files = Fixture::new();
+    let mut text = String::from("id,code\n");
+    for n in 0..200_000 {
+        text += &format!("{n},{n}\n");
+    }
+    text += "200000,x7\n";
+    // The sample sees whole numbers only.
+    text += &"9,9\n".repeat(50_000);
+    files.write("big.csv", text);
+    let found = files.inrush(&["check", "big.csv", "--json"]).exits(0).json();
+    let code = &found["columns"][1];
+    assert_eq!((&code["type"], &code["values"]), (&"text".into(), &250_001.into()));
+    assert_eq!(code["decided_by"]["line"], 200_002);
+    let typed = ["check", "big.csv", "--type", "code=integer", "--json"];
+    let found = files.inrush(&typed).exits(3).json();
+    assert_eq!(found["rows_bad"], 1);
+    assert_eq!(found["bad_rows"][0]["line"], 200_002);
+}
+
+#[test]
+fn json_and_standard_input_are_checked_too() {
+    let files = Fixture::new();
+    files.write("in.jsonl", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2.5}\n{\"a\":\n");
+    let found = files.inrush(&["check", "in.jsonl", "--json"]).exits(3).json();
+    assert_eq!(found["columns"][0]["type"], "float");
+    assert_eq!(found["columns"][1]["nulls"], 1);
+    assert_eq!(found["bad_rows"][0]["line"], 3);
+    let run = files.inrush_reading(ORDERS.as_bytes(), &["check", "-", "--table", "orders"]);
+    run.exits(0).prints(&["3 rows read from -"]);
+    files.inrush(&["check", "none.csv"]).exits(1).says(&["none.csv"]);
+    files.inrush(&["check", "in.jsonl", "--lanes", "x"]).exits(2);
+}
