@@ -31,9 +31,7 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
 /// The same of a check, which need not have a target: the last of several places is one if it can be.
 pub(crate) fn check_request(args: &LoadArgs) -> Result<Request> {
     match args.places.split_last() {
-        Some((target, sources))
-            if !sources.is_empty() && inrush::target::find(target).is_ok() =>
-        {
+        Some((target, sources)) if !sources.is_empty() && inrush::target::find(target).is_ok() => {
             made(args, target, sources)
         }
         _ => made(args, "", &args.places),

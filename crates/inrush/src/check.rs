@@ -165,7 +165,12 @@ pub fn check(request: &Request, observer: &dyn Observer, bad_rows_max: usize) ->
         match attempt(&plan, observer, began, bad_rows_max, allowed)? {
             Attempt::Done(check) => return Ok(*check),
             Attempt::Surprise(error) if is_surveyed || !plan.facts.source.seekable => {
-                return Err(error);
+                return Err(match plan.facts.source.seekable {
+                    true => error,
+                    false => {
+                        error.advise("or check a file instead of a pipe, which can be read again")
+                    }
+                });
             }
             Attempt::Surprise(error) => {
                 is_surveyed = true;
@@ -236,6 +241,10 @@ fn attempt(
     match passed {
         Err(error) if tally.surprised => return Ok(Attempt::Surprise(error)),
         passed => passed?,
+    }
+    if allowed.exceeded(tally.rejected, tally.read, true) && tally.disproves(plan) {
+        let why = "bad rows are more than a sample had shown, and than --max-rejects allows";
+        return Ok(Attempt::Surprise(Error::source(why)));
     }
     files.publish()?;
     let bytes_read = meter.bytes_read();

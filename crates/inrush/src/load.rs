@@ -227,6 +227,7 @@ fn steps(
         streamed?;
     }
     if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
+        *surprised |= tally.disproves(plan);
         return Err(tally.over_limit(plan));
     }
     let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
@@ -398,6 +399,8 @@ pub(crate) struct Tally {
     checksum: Option<Checksum>,
     /// Whether a value didn't fit the type that its column was taken for.
     pub(crate) surprised: bool,
+    /// Bad rows of columns that keep a type although not all of their values are of it.
+    tolerated: u64,
     last_reject: Option<Reject>,
     /// The same for each input.
     inputs: Vec<InputReport>,
@@ -418,6 +421,7 @@ impl Tally {
             blanks: 0,
             checksum,
             surprised: false,
+            tolerated: 0,
             last_reject: None,
             inputs: plan.source.inputs.iter().map(InputReport::of).collect(),
         }
@@ -458,11 +462,14 @@ impl Tally {
             }
             let reject = self.place(shape, chunk, &found);
             self.rejected += 1;
+            let is_tolerated = |column: u32| plan.choice.tolerated.contains(&(column as usize));
+            self.tolerated += u64::from(found.column.is_some_and(is_tolerated));
             self.inputs[self.file as usize].rows_rejected += 1;
             let over = plan.request.max_rejects.exceeded(self.rejected, self.read, false);
             put(&reject)?;
             self.last_reject = Some(reject);
             if over {
+                self.surprised |= self.disproves(plan);
                 return Err(self.over_limit(plan));
             }
         }
@@ -509,6 +516,11 @@ impl Tally {
         }
     }
 
+    /// Whether columns of tolerated types have brought so many bad rows that a look at all values may find another type for them.
+    pub(crate) fn disproves(&self, plan: &Plan) -> bool {
+        self.tolerated > 0 && !plan.facts.source.is_surveyed
+    }
+
     fn over_limit(&self, plan: &Plan) -> Error {
         match &self.last_reject {
             Some(reject) => {
@@ -518,11 +530,29 @@ impl Tally {
                     return error
                         .advise("if the file is in another encoding, say so: --encoding latin1");
                 }
-                error
+                match (&reject.column, special_shown(&reject.message)) {
+                    (Some(column), Some(special)) => error.advise(format!(
+                        "--null {column}={special} loads NULL for it: {} has no such number",
+                        plan.facts.target.engine
+                    )),
+                    _ => error,
+                }
             }
             None => Error::new(Kind::Rejects, "too many bad rows"),
         }
     }
+}
+
+/// What isn't a number, or infinite, at the start of a message that shows it as a value of its column.
+fn special_shown(message: &str) -> Option<&str> {
+    let (value, why) = message.strip_prefix('\'')?.split_once('\'')?;
+    let (_, word) = match value.split_at_checked(1) {
+        Some(signed @ ("+" | "-", _)) => signed,
+        _ => ("", value),
+    };
+    let is_special =
+        ["nan", "inf", "infinity"].iter().any(|special| special.eq_ignore_ascii_case(word));
+    (is_special && why.starts_with(" is not ")).then_some(value)
 }
 
 /// A lane that takes all and keeps nothing.

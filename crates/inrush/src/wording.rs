@@ -24,6 +24,20 @@ pub(crate) fn counted_in<T>(all: &[T], one: &str) -> String {
     counted(all.len() as u64, one)
 }
 
+/// A word of a command line, as a shell takes it: in quotes where it has more than letters, digits and a few marks.
+///
+/// ```
+/// assert_eq!(inrush::wording::shell_word("id=NA"), "id=NA");
+/// assert_eq!(inrush::wording::shell_word("it's a b"), r"'it'\''s a b'");
+/// ```
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./=:,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// The verb for so many.
 pub fn were(number: u64) -> &'static str {
     if number == 1 { "was" } else { "were" }

@@ -188,6 +188,7 @@ fn slow_float(b: &[u8]) -> Result<f64, NumberFault> {
 ///   `1.5e10` are floats, `1e5` and `12E4` look like ids.
 /// - At most 15 significant digits, or the shortest text of the `f64` denotes the same number. Where two of the shortest are
 ///   equally near, either may be printed.
+/// - A whole number, without point and exponent, is an identifier or a count, and the `f64` [is it exactly](whole_is_exact).
 #[must_use]
 pub fn float_round_trips(b: &[u8]) -> bool {
     let Some(parts) = parts(b) else { return false };
@@ -212,6 +213,9 @@ pub fn float_round_trips(b: &[u8]) -> bool {
 #[inline(never)]
 fn long_round_trips(b: &[u8], parts: &Parts) -> bool {
     let Ok(value) = float(b) else { return false };
+    if !parts.has_point && !parts.has_power && !whole_is_exact(b, value) {
+        return false;
+    }
     if parts.is_complete() {
         let (mut mantissa, mut exponent) = (parts.mantissa, parts.exponent());
         while mantissa % 10 == 0 {
@@ -223,6 +227,42 @@ fn long_round_trips(b: &[u8], parts: &Parts) -> bool {
         }
     }
     shortest_is_same(b, parts, value)
+}
+
+/// Whether `value` is the whole number `[+-]?[0-9]+` itself. 2^60 is, and 10^22; of 2^53 + 1 a double
+/// keeps its neighbour. A sign counts only beside digits that aren't zero.
+#[must_use]
+pub fn whole_is_exact(b: &[u8], value: f64) -> bool {
+    let negative = b.first() == Some(&b'-');
+    let digits = &b[usize::from(matches!(b, [b'+' | b'-', ..]))..];
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) || !value.is_finite() {
+        return false;
+    }
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    let digits = &digits[zeros..];
+    if digits.is_empty() {
+        return value == 0.0;
+    }
+    if negative != value.is_sign_negative() || value.fract() != 0.0 {
+        return false;
+    }
+    if digits.len() <= 38 {
+        // 10^38 is below 2^127, and a whole double below that is an integer of 128 bits.
+        let whole = digits.iter().fold(0, |sum, digit| sum * 10 + u128::from(digit - b'0'));
+        return value.abs() as u128 == whole;
+    }
+    let mut rest = Rest(digits);
+    write!(rest, "{:.0}", value.abs()).is_ok() && rest.0.is_empty()
+}
+
+/// What is left of a text when what was written is taken off its front.
+struct Rest<'a>(&'a [u8]);
+
+impl fmt::Write for Rest<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = self.0.strip_prefix(text.as_bytes()).ok_or(fmt::Error)?;
+        Ok(())
+    }
 }
 
 /// Whether `mantissa * 10^exponent`, the mantissa not ending in 0, is the shortest decimal number

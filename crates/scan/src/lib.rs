@@ -36,7 +36,7 @@ pub use json::{
 };
 pub use number::{
     Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
-    plain_decimal, plain_integer, plain_integer_within,
+    plain_decimal, plain_integer, plain_integer_within, whole_is_exact,
 };
 pub use record::{Fault, Field, Form, Record, unescape};
 pub use scanner::{Scanner, count_lines};

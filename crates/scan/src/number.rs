@@ -21,7 +21,7 @@
 use std::fmt;
 
 use crate::float::TENS;
-pub use crate::float::{float, float_round_trips, plain_decimal};
+pub use crate::float::{float, float_round_trips, plain_decimal, whole_is_exact};
 
 /// Why a text is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

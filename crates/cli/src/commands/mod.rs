@@ -1,8 +1,8 @@
 //! What each command does. Those that may load answer with the number of bad rows put aside.
 
+mod check;
 #[cfg(feature = "bench")]
 mod compare;
-mod check;
 mod man;
 #[cfg(feature = "bench")]
 mod report;

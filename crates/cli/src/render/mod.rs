@@ -3,10 +3,10 @@
 mod bar;
 #[cfg(feature = "bench")]
 mod bench;
+mod check;
 #[cfg(feature = "bench")]
 mod compare;
 mod failure;
-mod check;
 mod progress;
 mod report;
 
@@ -19,12 +19,12 @@ use inrush::wording::{noun, were};
 
 #[cfg(feature = "bench")]
 pub(crate) use bench::BenchProgress;
+pub(crate) use check::check;
 #[cfg(feature = "bench")]
 pub(crate) use compare::comparison;
 #[cfg(feature = "bench")]
 pub(crate) use failure::failure_object;
 pub(crate) use failure::{failure, misuse};
-pub(crate) use check::check;
 pub(crate) use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
 

@@ -25,17 +25,17 @@ fn every_column_is_told_with_the_value_that_decided_its_type() {
             (column["type"].as_str().unwrap(), number("values"), number("nulls"), number("shapes"))
         })
         .collect();
-    let wanted =
-        [("integer", 3, 0, 1), ("text", 3, 0, 3), ("date", 3, 0, 1), ("text", 2, 1, 1)];
+    let wanted = [("integer", 3, 0, 1), ("text", 3, 0, 3), ("date", 3, 0, 1), ("text", 2, 1, 1)];
     assert_eq!(told, wanted);
     assert_eq!(columns[0]["decided_by"], serde_json::Value::Null);
     let decider = &columns[1]["decided_by"];
     assert_eq!((&decider["value"], &decider["line"]), (&"'free'".into(), &3.into()));
     assert_eq!(decider["is_not"], "float");
-    files
-        .inrush(&["check", "orders.csv"])
-        .exits(0)
-        .prints(&["3 good, 0 bad", "'free' (line 3) is not float", "CREATE TABLE \"orders\""]);
+    files.inrush(&["check", "orders.csv"]).exits(0).prints(&[
+        "3 good, 0 bad",
+        "'free' (line 3) is not float",
+        "CREATE TABLE \"orders\"",
+    ]);
 }
 
 #[test]

@@ -18,18 +18,18 @@ use parquet::file::properties::WriterProperties;
 
 use crate::fixture::{Fixture, quoted, rows};
 
-fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+pub(crate) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(
         columns.into_iter().map(|(name, array)| (name, array, true)),
     )
     .unwrap()
 }
 
-fn column(array: impl Array + 'static) -> ArrayRef {
+pub(crate) fn column(array: impl Array + 'static) -> ArrayRef {
     Arc::new(array)
 }
 
-fn parquet(fixture: &Fixture, name: &str, batch: &RecordBatch, group_rows: usize) {
+pub(crate) fn parquet(fixture: &Fixture, name: &str, batch: &RecordBatch, group_rows: usize) {
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(group_rows))
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -266,6 +266,23 @@ fn bad_rows_are_told_by_row_and_group_and_go_aside_as_objects() {
     // What isn't a number may mean NULL.
     fixture.load(&["t.parquet", "u.db", "--null", "NaN"]).exits(0);
     assert_eq!(fixture.number("u.db", "SELECT count(*) FROM t WHERE x IS NULL"), 1);
+}
+
+#[test]
+fn numbers_that_stand_for_null_are_null_in_columns_of_numbers() {
+    let fixture = Fixture::new();
+    let batch = batch(vec![
+        ("n", column(Int64Array::from_iter_values([-999, 0, 7]))),
+        ("x", column(Float64Array::from(vec![0.5, -999.0, f64::INFINITY]))),
+        ("s", column(StringArray::from(vec!["-999", "", "Infinity"]))),
+    ]);
+    parquet(&fixture, "t.parquet", &batch, 100);
+    fixture.load(&["t.parquet", "t.db"]).exits(0);
+    let all = rows![[-999, 0.5, "-999"], [0, -999.0, ""], [7, f64::INFINITY, "Infinity"]];
+    assert_eq!(fixture.table("t.db", "t"), all);
+    fixture.load(&["t.parquet", "u.db", "--null", "-999", "--null", "Infinity"]).exits(0);
+    let nulls = rows![[(), 0.5, ()], [0, (), ""], [7, (), ()]];
+    assert_eq!(fixture.table("u.db", "t"), nulls);
 }
 
 #[test]

@@ -78,6 +78,65 @@ fn numbers_that_a_double_keeps_are_floats() {
 }
 
 #[test]
+fn prices_are_numbers_and_versions_are_not() {
+    assert_inferred(&["9.5", "10", "100.25"], "float", "REAL", rows![[9.5, 10.0, 100.25]]);
+    assert_inferred(&["1.10", "2.50", "3"], "float", "REAL", rows![[1.1, 2.5, 3.0]]);
+    let mixed = ["9.5", "9.50", "10", "100.25"];
+    assert_inferred(&mixed, "decimal(5,2)", "TEXT", rows![["9.5", "9.50", "10", "100.25"]]);
+    assert_inferred(&["3.10", "3.9"], "decimal(3,2)", "TEXT", rows![["3.10", "3.9"]]);
+}
+
+#[test]
+fn a_column_of_numbers_that_becomes_text_says_why_and_what_to_say() {
+    let says = |text: &str, words: &[&str]| {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", text);
+        fixture.inrush(&["plan", "t.csv", "t.db"]).exits(0).prints(words);
+        let report = fixture.load(&["t.csv", "t.db", "--json"]).exits(0).json();
+        let warnings = report["warnings"].to_string();
+        for word in words {
+            assert!(warnings.contains(word), "{word} in {warnings}");
+        }
+    };
+    says(
+        "price\n9.5\n9.50\n10\n",
+        &["column price is text: '9.50' (line 3)", "--type price=float"],
+    );
+    says(
+        "n\n1\n12345678901234567890\n",
+        &[
+            "column n is text: SQLite",
+            "no decimal(20,0)",
+            "'12345678901234567890' (line 3)",
+            "--type n=float",
+        ],
+    );
+    // What was asked for needs no word.
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "price\n9.5\n9.50\n");
+    for options in [&["--type", "price=decimal(5,2)"][..], &["--types", "text"]] {
+        let args = [&["t.csv", "t.db", "--if-exists", "replace", "--json"], options].concat();
+        assert_eq!(fixture.load(&args).exits(0).json()["warnings"], serde_json::json!([]));
+    }
+}
+
+#[test]
+fn what_a_later_row_makes_text_of_is_told_with_its_line() {
+    // Beyond what is looked at before.
+    let fixture = Fixture::new();
+    let row = |n: u32| match n {
+        200_000 => "free\n".to_owned(),
+        n => format!("{n}.5\n"),
+    };
+    let text: String = (0..400_000).map(row).collect();
+    fixture.write("t.csv", format!("amount\n{text}"));
+    let report = fixture.load(&["t.csv", "t.db", "--json"]).exits(0).json();
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("column amount is text: 399999 of 400000"), "{warnings}");
+    assert!(warnings.contains("'free' (line 200002)"), "{warnings}");
+}
+
+#[test]
 fn numbers_that_a_double_would_change_stay_as_they_are() {
     let digits = ["0.1234567890123456789", "12"];
     assert_inferred(&digits, "decimal(21,19)", "TEXT", rows![["0.1234567890123456789", "12"]]);
@@ -326,7 +385,7 @@ fn an_integer_column_takes_whole_numbers_however_written() {
 }
 
 #[test]
-fn a_real_column_takes_finite_numbers() {
+fn a_real_column_takes_numbers_and_infinity() {
     assert_column(
         "REAL",
         &[
@@ -334,9 +393,26 @@ fn a_real_column_takes_finite_numbers() {
             ("1e5", rows![[1e5]]),
             ("-0.5", rows![[-0.5]]),
             ("007.50", rows![[7.5]]),
+            ("1152921504606846976", rows![[1_152_921_504_606_846_976.0]]),
+            ("10000000000000000000000", rows![[1e22]]),
+            ("-0.0", rows![[0.0]]),
+            ("inf", rows![[f64::INFINITY]]),
+            ("-Infinity", rows![[f64::NEG_INFINITY]]),
             ("", rows![[()]]),
         ],
-        &["1e400", "NaN", "inf", "abc", "\"\"", "\"1,5\"", "0x1p3"],
+        &[
+            "1e400",
+            "1e-400",
+            "9007199254740993",
+            "9223372036854775807",
+            "12345678901234567890",
+            "10000000000000000000000001",
+            "NaN",
+            "abc",
+            "\"\"",
+            "\"1,5\"",
+            "0x1p3",
+        ],
     );
 }
 
@@ -453,4 +529,42 @@ fn a_decimal_or_json_column_of_a_new_table_keeps_its_text() {
     fixture
         .refuses(&[&load[..], &["--if-exists", "replace"]].concat())
         .says(&["t.csv: line 2, column doc", "'{a}' is not a JSON document"]);
+}
+
+#[test]
+fn more_bad_rows_than_are_allowed_make_a_tolerated_column_text() {
+    let files = Fixture::new();
+    let row = |n: usize| match n {
+        5 | 200_000.. => format!("{n},free\n"),
+        n => format!("{n},{n}.5\n"),
+    };
+    let text: String = (0..200_010).map(row).collect();
+    files.write("in.csv", format!("id,amount\n{text}"));
+    let load = |limit: &str| {
+        let args = ["in.csv", "t.db", "--max-rejects", limit, "--if-exists", "replace", "--json"];
+        files.load(&args)
+    };
+    let report = load("11").exits(3).json();
+    assert_eq!(report["plan"]["columns"][1]["type"], "float");
+    assert_eq!(report["rows_rejected"], 11);
+    let report = load("5").exits(0).json();
+    assert_eq!(report["plan"]["columns"][1]["type"], "text");
+    assert_eq!(report["rows_loaded"], 200_010);
+    let notes = report["warnings"].to_string();
+    assert!(
+        notes.contains("the load started again") && notes.contains("'free' (line 7)"),
+        "{notes}"
+    );
+    // What was said to be of a type stays of it.
+    let typed = [
+        "in.csv",
+        "t.db",
+        "--max-rejects",
+        "5",
+        "--if-exists",
+        "replace",
+        "--type",
+        "amount=float",
+    ];
+    files.load(&typed).exits(1).says(&["(bad row 6; --max-rejects 5 allows no more)"]);
 }

@@ -151,6 +151,7 @@ impl Plan {
             plan.source = Arc::new(source);
         }
         plan.facts.source.fields = types;
+        plan.facts.source.is_surveyed = true;
         // Other types make other rows good.
         plan.facts.source.repeats = Arc::default();
         plan.facts.source.reasons.push(why);

@@ -3,14 +3,12 @@
 //! What a strategy can't do forbids it first; then what the user was promised (durability); then the static ranking, which is
 //! the order in which a target lists its strategies.
 
-use std::collections::BTreeMap;
-
 use crate::error::{Error, Kind, Result};
 use crate::plan::matching::existing_columns;
-use crate::plan::schema::{Column, Type};
+use crate::plan::schema::Column;
+use crate::plan::spoilt;
 use crate::plan::{
-    Durability, Facts, FieldFacts, IfExists, Inference, MatchBy, OnConflict, RejectLimit, Request,
-    Spoiler, Verify,
+    Durability, Facts, IfExists, Inference, MatchBy, OnConflict, RejectLimit, Request, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 use crate::wording::counted_in;
@@ -58,6 +56,8 @@ pub struct Choice {
     pub columns: Vec<Column>,
     /// For each of them, the first input's field it takes them from.
     pub fields: Vec<usize>,
+    /// The columns that keep a type which not all of their values seen are of, because so many bad rows are allowed.
+    pub tolerated: Vec<usize>,
     /// The columns that `--on-conflict` compares.
     pub key: Vec<String>,
     /// Whether a failed load leaves the target as it was.
@@ -92,7 +92,9 @@ pub fn choose(
     let mut reasons = Vec::new();
     let mut hints = Vec::new();
     let action = action(request, facts, place, table)?;
-    let (columns, fields) = columns(request, facts, action, table, &mut reasons, &mut hints)?;
+    let mut tolerated = Vec::new();
+    let (columns, fields) =
+        columns(request, facts, action, table, &mut reasons, &mut hints, &mut tolerated)?;
     let key = key(request, facts, action, &columns)?;
     let (strategy, knobs, fit) = strategy(request, facts, target, &mut reasons, &mut hints)?;
     let Fit::Usable { atomic, lanes, lanes_max, encoders, .. } = fit else {
@@ -133,6 +135,7 @@ pub fn choose(
         action,
         columns,
         fields,
+        tolerated,
         key,
         atomic,
         lanes,
@@ -204,6 +207,7 @@ fn columns(
     table: &str,
     reasons: &mut Vec<String>,
     hints: &mut Vec<String>,
+    tolerated: &mut Vec<usize>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     let takes_any = facts.target.table.as_ref().is_some_and(|found| found.takes_any);
     if takes_any && !action.makes_table() && request.match_by == Some(MatchBy::Position) {
@@ -216,7 +220,7 @@ fn columns(
         Some(found) if !action.makes_table() && !found.takes_any => {
             existing_columns(found, request, facts, table, reasons, hints)?
         }
-        _ => made_columns(request, facts, hints)?,
+        _ => made_columns(request, facts, hints, tolerated)?,
     };
     for (name, ty) in &request.types {
         let Some(column) = columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(name))
@@ -235,6 +239,7 @@ fn made_columns(
     request: &Request,
     facts: &Facts,
     hints: &mut Vec<String>,
+    tolerated_columns: &mut Vec<usize>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     let fields = &facts.source.fields;
     let max = facts.target.columns_max;
@@ -249,49 +254,22 @@ fn made_columns(
         )
         .advise("if that is not the file's real width, check --delimiter"));
     }
+    let types = spoilt::types(request, fields, hints);
+    let tolerated = (0..).zip(&types).filter(|(_, (_, has_price))| *has_price).map(|(at, _)| at);
+    tolerated_columns.extend(tolerated);
     let text = request.inference == Inference::Text;
-    if !text {
-        let open = |field: &&FieldFacts| {
-            !request.types.keys().any(|name| name.eq_ignore_ascii_case(&field.name))
-        };
-        hints.extend(spoilt(fields.iter().filter(open)));
-    }
     let columns = fields
         .iter()
-        .map(|field| Column {
+        .zip(types)
+        .map(|(field, (ty, has_price))| Column {
             name: field.name.clone(),
-            ty: if text { Type::Text } else { field.ty },
+            ty,
             declared: None,
-            pinned: text || field.is_declared,
+            pinned: text || field.is_declared || has_price,
             required: request.primary_key.iter().any(|key| key.eq_ignore_ascii_case(&field.name)),
         })
         .collect();
     Ok((columns, (0..fields.len()).collect()))
-}
-
-/// One sentence for each column that is text for little reason, and one for all that a spelling of NULL spoils.
-fn spoilt<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
-    let mut by_null: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut hints = Vec::new();
-    for field in fields {
-        match &field.spoiler {
-            None => {}
-            Some(Spoiler::Null { spelling, .. }) => by_null.entry(spelling).or_default().push(&field.name),
-            Some(Spoiler::Values { narrower, fitting, seen, misfit }) => hints.push(format!(
-                "column {0} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not \
-                 (--type {0}={narrower} makes such rows bad rows)",
-                field.name
-            )),
-        }
-    }
-    for (null, names) in by_null {
-        let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
-        hints.push(format!(
-            "{columns} {} {are} text because of '{null}': --null {null} reads it as NULL",
-            names.join(", ")
-        ));
-    }
-    hints
 }
 
 fn key(
@@ -454,7 +432,7 @@ fn promises(offered: Durability, asked: Durability) -> bool {
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
     use super::*;
-    use crate::plan::{SourceFacts, TableFacts, TargetFacts};
+    use crate::plan::{FieldFacts, SourceFacts, TableFacts, TargetFacts, Type};
     use crate::target::find;
 
     fn field(name: &str, ty: Type) -> FieldFacts {
@@ -471,6 +449,7 @@ mod tests {
                 warnings: vec![],
                 bytes: Some(1_000),
                 seekable: true,
+                is_surveyed: false,
                 repeats: Default::default(),
                 memory_bytes: 0,
                 chunks_ahead: 0,
@@ -703,19 +682,6 @@ mod tests {
         assert!(
             error.what().contains("2001 columns") && error.what().contains("at most 2000"),
             "{error}"
-        );
-    }
-
-    #[test]
-    fn what_spoils_columns_is_said_once_for_each_spelling_of_null() {
-        let mut facts = facts();
-        let null = || Some(Spoiler::Null { spelling: "NA".to_owned(), narrower: Type::Integer });
-        facts.source.fields[0] = FieldFacts { spoiler: null(), ..field("id", Type::Text) };
-        facts.source.fields[1] = FieldFacts { spoiler: null(), ..field("name", Type::Text) };
-        let hints = decide(&Request::default(), &facts).unwrap().hints;
-        assert_eq!(
-            hints,
-            ["columns id, name are text because of 'NA': --null NA reads it as NULL"]
         );
     }
 }

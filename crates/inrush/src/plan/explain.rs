@@ -13,7 +13,8 @@ impl Plan {
 
     /// What a user should know of source and choice before the load.
     pub fn warnings(&self) -> Vec<String> {
-        self.facts.source.warnings.iter().chain(&self.choice.hints).cloned().collect()
+        let known = self.facts.source.warnings.iter().chain(&self.choice.hints);
+        known.cloned().chain(self.textual()).collect()
     }
 
     /// What the load would do, for people: several lines.

@@ -35,6 +35,8 @@ pub struct SourceFacts {
     pub bytes: Option<u64>,
     /// Whether the input can be read a second time.
     pub seekable: bool,
+    /// Whether all of the values were looked at, and no sample only.
+    pub is_surveyed: bool,
     /// Rows whose key is an earlier row's, where a try at the load has found them.
     pub repeats: Arc<Repeats>,
     /// What reading it takes in memory besides chunks.
@@ -133,6 +135,10 @@ pub enum Spoiler {
         spelling: String,
         /// The narrower type.
         narrower: Type,
+        /// Values that are of the narrower type.
+        fitting: u64,
+        /// Values seen.
+        seen: u64,
     },
     /// Values of another kind.
     Values {
@@ -145,6 +151,24 @@ pub enum Spoiler {
         /// The first that isn't.
         misfit: Misfit,
     },
+    /// All values are of the narrower type, but one of them is written in a way that it would not keep.
+    Form {
+        /// The narrower type.
+        narrower: Type,
+        /// In which way.
+        form: Form,
+        /// The first that is.
+        misfit: Misfit,
+    },
+}
+
+/// How a number is written that may be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As no whole number is, among whole numbers: `1e5`, `-0`.
+    Odd,
+    /// With a zero at its end where others have another number of places: `3.10` beside `3.9`.
+    Padded,
 }
 
 /// The value that decided against a type, and where it stands.

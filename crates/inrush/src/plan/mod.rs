@@ -10,12 +10,14 @@ mod matching;
 mod nulls;
 mod request;
 mod schema;
+mod spoilt;
+mod textual;
 
 pub(crate) use assemble::plan_check;
 pub use assemble::{DialectShown, Plan, plan};
 pub use choose::{Action, Choice, choose};
 pub use facts::{
-    Facts, FieldFacts, KeyValues, Lesson, Misfit, Repeats, SourceFacts, Spoiler, TableFacts,
+    Facts, FieldFacts, Form, KeyValues, Lesson, Misfit, Repeats, SourceFacts, Spoiler, TableFacts,
     TargetFacts,
 };
 pub use nulls::Nulls;

@@ -7,7 +7,7 @@ use inrush_scan as scan;
 use crate::error::shorten;
 use crate::pipe::encode::{BadValue, EncodeRow, Row};
 use crate::pipe::{Chunk, Encoded, Origin, Wire};
-use crate::plan::{Misfit, Spoiler, Type};
+use crate::plan::{Form, Misfit, Spoiler, Type};
 use crate::source::Input;
 
 /// The candidates, narrowest first. A column gets the first one that all its values fit.
@@ -42,24 +42,19 @@ pub(crate) fn is_null_like(value: &[u8]) -> bool {
     value.len() <= 4 && NULL_LIKE.iter().any(|null| null.eq_ignore_ascii_case(value))
 }
 
-/// A column is said to be spoilt, in the plan, when so many values fitted a narrower type than it got...
-const SPOILT_SHARE_MIN: f64 = 0.9;
-/// ... out of at least so many.
-const SPOILT_VALUES_MIN: u64 = 20;
-
 /// What was seen of one column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Observed {
     values: u64,
     tried: [Tried; CANDIDATES.len()],
-    /// Values such as `1e5`, counted as floats too.
-    exponents: u64,
+    /// The first value that is a float among floats, and else rather an identifier: `1e5`, `-0`, whole numbers of more than 64 bits.
+    odd: Option<Sight>,
     /// Values written with a point, or otherwise as nothing but a float.
     points: u64,
-    /// Digits after the point, at the least; `digits_after` is the most.
+    /// Digits after the point of values that have one, at the least; `digits_after` is the most.
     scale_min: Option<u16>,
-    /// Values with a zero at the end that no program writes for a number: `1.10`, not `1.0`.
-    padded: bool,
+    /// The first value with a zero at the end that no program writes for a number: `1.10`, not `1.0`.
+    padded: Option<Sight>,
     /// Values that look like somebody's way to write NULL, and the first of them.
     null_like: u64,
     null_spelling: Option<String>,
@@ -140,8 +135,11 @@ impl Observed {
 
     fn count(&mut self, value: &[u8], spot: Spot, class: &Class) {
         self.values += 1;
-        self.exponents += u64::from(class.exponent);
-        self.points += u64::from(class.point);
+        self.points += u64::from(class.is_point);
+        let sight = || Sight { value: shorten(value), spot };
+        if class.is_odd {
+            self.odd.get_or_insert_with(sight);
+        }
         if is_null_like(value) {
             self.null_like += 1;
             self.null_spelling.get_or_insert_with(|| String::from_utf8_lossy(value).into_owned());
@@ -149,15 +147,19 @@ impl Observed {
         if let Some(decimal) = &class.decimal {
             self.digits_before = self.digits_before.max(decimal.precision - decimal.scale);
             self.digits_after = self.digits_after.max(decimal.scale);
-            self.scale_min =
-                Some(self.scale_min.map_or(decimal.scale, |min| min.min(decimal.scale)));
-            self.padded |= decimal.scale > 1 && value.last() == Some(&b'0');
+            if decimal.scale > 0 {
+                self.scale_min =
+                    Some(self.scale_min.map_or(decimal.scale, |min| min.min(decimal.scale)));
+            }
+            if decimal.scale > 1 && value.last() == Some(&b'0') {
+                self.padded.get_or_insert_with(sight);
+            }
         }
         for (candidate, tried) in CANDIDATES.iter().zip(&mut self.tried) {
             if class.fits & (1 << *candidate as u16) != 0 {
                 tried.fits += 1;
             } else if tried.misfit.is_none() {
-                tried.misfit = Some(Sight { value: shorten(value), spot });
+                tried.misfit = Some(sight());
             }
         }
     }
@@ -168,16 +170,11 @@ impl Observed {
             | 1 << Candidate::Timestamp as u16
             | 1 << Candidate::TimestampZone as u16;
         let class = fitting(value);
-        self.count(
-            value,
-            spot,
-            &Class { fits: class.fits & MOMENTS, decimal: None, exponent: false, point: false },
-        );
+        self.count(value, spot, &Class { fits: class.fits & MOMENTS, ..Class::default() });
     }
 
     pub(crate) fn merge(&mut self, other: &Observed) {
         self.values += other.values;
-        self.exponents += other.exponents;
         self.points += other.points;
         self.null_like += other.null_like;
         if self.null_spelling.is_none() {
@@ -193,12 +190,14 @@ impl Observed {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        self.padded |= other.padded;
+        Sight::earlier(&mut self.padded, &other.padded);
+        Sight::earlier(&mut self.odd, &other.odd);
     }
 
     /// The values that decide something.
     fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
-        self.tried.iter_mut().filter_map(|tried| tried.misfit.as_mut())
+        let misfits = self.tried.iter_mut().filter_map(|tried| tried.misfit.as_mut());
+        misfits.chain(&mut self.padded).chain(&mut self.odd)
     }
 
     /// Values were told apart by their row in the chunk alone, from 0: now their records' `starts` are known.
@@ -259,84 +258,126 @@ impl Observed {
         }
     }
 
-    /// Among whole numbers `1e5` is rather an identifier that a spreadsheet has not got at yet; among decimals it is 100000.
-    /// And `1.10` beside `1.1` is a version, which as a number would become its neighbour; where all have two digits, as in
-    /// prices, the zero says nothing.
+    /// Among whole numbers `1e5` is rather an identifier that a spreadsheet has not got at yet, and `-0` no number that a program has
+    /// counted; among decimals the one is 100000, and the other how C writes a rounded -0.001. And `1.10` beside `1.9` is a version,
+    /// which as a number would become its neighbour; where all fractions have as many digits, as in prices, the zero says nothing.
     fn is_float_column(&self, index: usize) -> bool {
-        let versions = self.padded && self.scale_min != Some(self.digits_after);
         CANDIDATES[index] != Candidate::Float
-            || !versions && (self.exponents == 0 || self.points > 0)
+            || !self.are_versions() && (self.odd.is_none() || self.points > 0)
     }
 
-    /// Why the column is text although nearly all its values fit a narrower type.
+    fn are_versions(&self) -> bool {
+        self.padded.is_some() && self.scale_min != Some(self.digits_after)
+    }
+
+    /// Why the column is no narrower type than it is: of text, although at least half of its values fit one; of decimals, which
+    /// targets without such make text of.
     pub(crate) fn spoiler(&self, inputs: &[Input]) -> Option<Spoiler> {
-        if self.ty() != Type::Text {
-            return None;
-        }
-        // Of those that as many values fit the narrowest, which comes first.
-        let (index, tried) =
-            self.tried.iter().enumerate().rev().max_by_key(|(_, tried)| tried.fits)?;
-        let (fitting, narrower) = (tried.fits, self.type_of(CANDIDATES[index]));
+        let index = match self.ty() {
+            Type::Text => self.nearest()?,
+            Type::Decimal { .. } => Candidate::Float as usize,
+            _ => return None,
+        };
+        let Tried { fits, misfit } = &self.tried[index];
+        let (fitting, narrower) = (*fits, self.type_of(CANDIDATES[index]));
         if let Some(spelling) = &self.null_spelling
             && fitting > 0
             && fitting + self.null_like == self.values
         {
-            return Some(Spoiler::Null { spelling: spelling.clone(), narrower });
+            let (spelling, seen) = (spelling.clone(), self.values);
+            return Some(Spoiler::Null { spelling, narrower, fitting, seen });
         }
-        if self.values < SPOILT_VALUES_MIN
-            || (fitting as f64) < SPOILT_SHARE_MIN * self.values as f64
-        {
-            return None;
-        }
-        let misfit = tried.misfit.as_ref()?.misfit(inputs);
+        let Some(misfit) = misfit else {
+            let (sight, form) = match &self.padded {
+                Some(padded) if self.are_versions() => (padded, Form::Padded),
+                _ => (self.odd.as_ref()?, Form::Odd),
+            };
+            return Some(Spoiler::Form { narrower, form, misfit: sight.misfit(inputs) });
+        };
+        let misfit = misfit.misfit(inputs);
         Some(Spoiler::Values { narrower, fitting, seen: self.values, misfit })
+    }
+
+    /// The type that a column of text nearly is: the one that most values fit, the narrowest of several, if these, or days and
+    /// moments together, are half of all.
+    fn nearest(&self) -> Option<usize> {
+        let (index, tried) = self
+            .tried
+            .iter()
+            .enumerate()
+            .rev()
+            .max_by_key(|(index, tried)| (tried.fits, self.is_float_column(*index)))?;
+        let days_and_moments: u64 = self.tried
+            [Candidate::Date as usize..=Candidate::TimestampZone as usize]
+            .iter()
+            .map(|tried| tried.fits)
+            .sum();
+        let of_this_kind = match CANDIDATES[index] {
+            Candidate::Date | Candidate::Timestamp | Candidate::TimestampZone => days_and_moments,
+            _ => tried.fits,
+        };
+        let is_nearly =
+            2 * of_this_kind >= self.values || tried.fits + self.null_like == self.values;
+        (of_this_kind > 0 && is_nearly).then_some(index)
     }
 }
 
+/// What a value may be.
+#[derive(Default)]
 struct Class {
     fits: u16,
     decimal: Option<scan::Decimal>,
-    exponent: bool,
-    point: bool,
+    /// See [`Observed::odd`].
+    is_odd: bool,
+    /// See [`Observed::points`].
+    is_point: bool,
 }
 
 fn fitting(value: &[u8]) -> Class {
     let bit = |candidate: Candidate| 1u16 << candidate as u16;
-    let mut fits = 0;
-    let mut decimal = None;
-    let (mut exponent, mut point) = (false, false);
+    let mut class = Class::default();
     match value.first() {
         Some(b'0'..=b'9' | b'-' | b'.') => {
-            if scan::is_canonical_integer(value) && scan::integer(value).is_ok() {
-                fits |= bit(Candidate::Integer);
+            let is_integer = scan::is_canonical_integer(value) && scan::integer(value).is_ok();
+            let is_odd = is_whole_with_exponent(value);
+            if is_integer {
+                class.fits |= bit(Candidate::Integer);
             }
-            if scan::float_round_trips(value) {
-                fits |= bit(Candidate::Float);
-                point = fits & bit(Candidate::Integer) == 0;
-            } else if is_whole_with_exponent(value) {
-                fits |= bit(Candidate::Float);
-                exponent = true;
+            if is_odd || scan::float_round_trips(value) {
+                class.fits |= bit(Candidate::Float);
+                class.is_odd = !is_integer && (is_odd || is_whole(value));
+                class.is_point = !is_integer && !class.is_odd;
             }
-            decimal = scan::decimal(value);
-            if decimal.is_some() {
-                fits |= bit(Candidate::Decimal);
+            // Decimals have no negative zero.
+            class.decimal = scan::decimal(value).filter(|_| !is_negative_zero(value));
+            if class.decimal.is_some() {
+                class.fits |= bit(Candidate::Decimal);
             } else if scan::is_date(value) {
-                fits |= bit(Candidate::Date);
+                class.fits |= bit(Candidate::Date);
             } else {
                 match scan::timestamp(value) {
-                    Some(scan::Zone::None) => fits |= bit(Candidate::Timestamp),
-                    Some(scan::Zone::Offset) => fits |= bit(Candidate::TimestampZone),
+                    Some(scan::Zone::None) => class.fits |= bit(Candidate::Timestamp),
+                    Some(scan::Zone::Offset) => class.fits |= bit(Candidate::TimestampZone),
                     None => {}
                 }
             }
         }
         Some(b't' | b'T' | b'f' | b'F') if scan::is_boolean(value).is_some() => {
-            fits |= bit(Candidate::Boolean)
+            class.fits |= bit(Candidate::Boolean)
         }
-        Some(b'{' | b'[') if is_json(value) => fits |= bit(Candidate::Json),
+        Some(b'{' | b'[') if is_json(value) => class.fits |= bit(Candidate::Json),
         _ => {}
     }
-    Class { fits, decimal, exponent, point }
+    class
+}
+
+/// Whether a number is written as nothing but digits.
+fn is_whole(value: &[u8]) -> bool {
+    value.strip_prefix(b"-").unwrap_or(value).iter().all(u8::is_ascii_digit)
+}
+
+fn is_negative_zero(value: &[u8]) -> bool {
+    value.first() == Some(&b'-') && value[1..].iter().all(|byte| matches!(byte, b'0' | b'.'))
 }
 
 /// Whether the bytes are a whole number with an exponent, such as `1e5`, that a double keeps.
@@ -422,6 +463,17 @@ mod tests {
             (&["19.90", "5.00", "7.25"], Type::Float),
             (&["10.0", "0.25"], Type::Float),
             (&["1.1", "1.10", "1.2"], decimal(3, 2)),
+            (&["9.5", "9.50", "10", "100.25"], decimal(5, 2)),
+            (&["9.5", "10", "100.25"], Type::Float),
+            (&["1.10", "2.50", "3"], Type::Float),
+            (&["3.10", "3.9"], decimal(3, 2)),
+            (&["1", "-0"], Type::Text),
+            (&["-0", "1.5"], Type::Float),
+            (&["-0.0", "1.5"], Type::Float),
+            (&["-0.0", "0.1234567890123456789"], Type::Text),
+            (&["10000000000000000000000"], decimal(23, 0)),
+            (&["10000000000000000000000", "1.5"], Type::Float),
+            (&["12345678901234567000", "1.5"], decimal(21, 1)),
             (&["0.1234567890123456789", "12"], decimal(21, 19)),
             (&["NaN", "1.5"], Type::Text),
             (&["true", "false", "True"], Type::Boolean),
@@ -472,9 +524,41 @@ mod tests {
             misfit: misfit("abc", 8),
         };
         assert_eq!(observed(&values).spoiler(&[]), Some(spoiler));
-        let null = Spoiler::Null { spelling: "NA".to_owned(), narrower: Type::Integer };
+        let null = Spoiler::Null {
+            spelling: "NA".to_owned(),
+            narrower: Type::Integer,
+            fitting: 1,
+            seen: 3,
+        };
         assert_eq!(observed(&["NA", "NA", "1"]).spoiler(&[]), Some(null));
         assert_eq!(observed(&["abc"; 99]).spoiler(&[]), None);
+    }
+
+    #[test]
+    fn columns_of_numbers_and_days_that_are_text_say_why() {
+        let spoiler = |values: &[&str]| observed(values).spoiler(&[]);
+        let values = |narrower, fitting, seen, value, line| {
+            Some(Spoiler::Values { narrower, fitting, seen, misfit: misfit(value, line) })
+        };
+        let form = |form, value, line| {
+            Some(Spoiler::Form { narrower: Type::Float, form, misfit: misfit(value, line) })
+        };
+        assert_eq!(spoiler(&["9.5", "free", "3"]), values(Type::Float, 2, 3, "free", 2));
+        assert_eq!(spoiler(&["Ann", "Bob", "5"]), None);
+        assert_eq!(spoiler(&["1", "2", "007"]), values(Type::Integer, 2, 3, "007", 3));
+        assert_eq!(spoiler(&["1", "2", "1e5"]), form(Form::Odd, "1e5", 3));
+        assert_eq!(spoiler(&["1", "-0"]), form(Form::Odd, "-0", 2));
+        assert_eq!(spoiler(&["9.5", "9.50", "10", "100.25"]), form(Form::Padded, "9.50", 2));
+        let long = "12345678901234567890";
+        assert_eq!(spoiler(&["1", long]), values(Type::Float, 1, 2, long, 2));
+        // Neither days nor moments are half of it, and together they are.
+        assert_eq!(
+            spoiler(&["2024-01-01", "2024-01-01 05:00", "x", "2024-01-02", "y"]),
+            values(Type::Date, 2, 5, "2024-01-01 05:00", 2)
+        );
+        for values in [&["1", "2"][..], &["1.5", "2"], &["3.10", "3.90"], &["a", ""]] {
+            assert_eq!(spoiler(values), None, "{values:?}");
+        }
     }
 
     #[test]

@@ -216,6 +216,7 @@ impl Source {
             warnings,
             bytes,
             seekable,
+            is_surveyed: false,
             repeats: Arc::default(),
             memory_bytes: 0,
             chunks_ahead: 0,

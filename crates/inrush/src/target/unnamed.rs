@@ -159,7 +159,7 @@ fn check(value: &[u8], ty: Type, declared: bool) -> Result<(), (Code, &'static s
             Err(scan::NumberFault::NotANumber) => Err((Code::Type, "an integer")),
         },
         Type::Float if scan::plain_decimal(value).is_some() => Ok(()),
-        Type::Float => double::kept(value, !declared).map(drop),
+        Type::Float => double::kept(value, !declared, double::Specials::All).map(drop),
         Type::Decimal { precision, scale } => {
             let digits = Digits::parse(value).ok_or((Code::Type, "a decimal number"))?;
             let (whole, fraction) = digits.size();

@@ -62,10 +62,43 @@ pub(crate) fn round_trips_by_std(text: &str) -> bool {
     if text.starts_with('+') || (whole.len() > 1 && whole.starts_with('0')) || looks_like_an_id {
         return false;
     }
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) && !is_exact_by_digits(digits, value) {
+        return false;
+    }
     let shortest = exact(&value.to_string());
     // Of two that are equally near the standard library prints the larger, and the even one when it is told how many digits.
     let even = format!("{value:.*e}", shortest.0.len().saturating_sub(1));
     exact(text) == shortest || exact(text) == exact(&even)
+}
+
+/// Whether the double is the whole number of these digits: its own are found by doubling its mantissa, digit by digit.
+pub(crate) fn is_exact_by_digits(digits: &str, value: f64) -> bool {
+    let bits = value.abs().to_bits();
+    let exponent = (bits >> 52) as i32 - 1075;
+    let mantissa = bits & ((1 << 52) - 1) | if bits >> 52 > 0 { 1 << 52 } else { 0 };
+    let own = if exponent < 0 {
+        let (whole, rest) = match exponent {
+            -63.. => (mantissa >> -exponent, mantissa & ((1 << -exponent) - 1)),
+            _ => (0, mantissa),
+        };
+        if rest != 0 {
+            return false;
+        }
+        whole.to_string()
+    } else {
+        // The last digit first.
+        let mut own: Vec<u8> = mantissa.to_string().bytes().rev().map(|byte| byte - b'0').collect();
+        for _ in 0..exponent {
+            let mut carry = 0;
+            for digit in &mut own {
+                let sum = *digit * 2 + carry;
+                (*digit, carry) = (sum % 10, sum / 10);
+            }
+            own.extend((carry > 0).then_some(carry));
+        }
+        own.iter().rev().map(|digit| char::from(b'0' + digit)).collect()
+    };
+    digits.trim_start_matches('0') == own.trim_start_matches('0')
 }
 
 /// The functions for plain numbers take all that are short enough, and say of them what the general

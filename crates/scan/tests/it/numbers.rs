@@ -2,13 +2,15 @@
 
 use inrush_scan::{
     Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
-    plain_decimal, plain_integer,
+    plain_decimal, plain_integer, whole_is_exact,
 };
 use proptest::prelude::*;
 
 use NumberFault::{NotANumber, TooLarge};
 
-use crate::number_model::{check_plain, float_by_std, integer_by_std, round_trips_by_std};
+use crate::number_model::{
+    check_plain, float_by_std, integer_by_std, is_exact_by_digits, round_trips_by_std,
+};
 
 #[test]
 fn integers() {
@@ -227,7 +229,7 @@ fn floats_that_round_trip() {
         "1.7976931348623157e308",
         "5e-324",
         "2.2250738585072014e-308",
-        "100000000000000000000000",
+        "10000000000000000000000",
         "0.000000000000000000000",
         "-0.0e+99999",
         "0.000000000000000000000001",
@@ -258,6 +260,9 @@ fn floats_that_round_trip() {
         "1.7976931348623158e308",
         "0.300000000000000041",
         "1152921504606846976",
+        // The shortest text of a double that is another number.
+        "100000000000000000000000",
+        "12345678901234567000",
         "2.5e-324",
         "11.076309204101561",
         "2.9802322387695311e-08",
@@ -286,6 +291,41 @@ fn long_floats_next_to_powers_of_two() {
             }
         }
     }
+}
+
+#[test]
+fn whole_numbers_that_a_double_is() {
+    let is_exact = |text: &str| whole_is_exact(text.as_bytes(), text.parse().expect("a number"));
+    for text in [
+        "0",
+        "-0",
+        "+7",
+        "007",
+        "9007199254740992",
+        "-9007199254740994",
+        "1152921504606846976",
+        "9223372036854775808",
+        "10000000000000000000000",
+        "-10000000000000000000000",
+    ] {
+        assert!(is_exact(text), "{text}");
+    }
+    let largest = format!("{:.0}", f64::MAX);
+    assert!(is_exact(&largest));
+    assert!(!is_exact(&largest.replace('8', "7")));
+    for text in [
+        "9007199254740993",
+        "9223372036854775807",
+        "12345678901234567890",
+        "100000000000000000000000",
+        "10000000000000000000000001",
+    ] {
+        assert!(!is_exact(text), "{text}");
+    }
+    assert!(
+        !whole_is_exact(b"1.0", 1.0) && !whole_is_exact(b"", 0.0) && !whole_is_exact(b"1", 1.5)
+    );
+    assert!(!whole_is_exact(b"1", -1.0) && !whole_is_exact(b"1", f64::INFINITY));
 }
 
 #[test]
@@ -359,6 +399,26 @@ proptest! {
         prop_assert_eq!(value.map(f64::to_bits), float_by_std(&text).map(f64::to_bits));
         prop_assert_eq!(float_round_trips(text.as_bytes()), round_trips_by_std(&text));
         check_plain(text.as_bytes());
+    }
+
+    #[test]
+    fn whole_numbers_are_exact_where_their_digits_are(
+        digits in "[1-9][0-9]{0,60}",
+        power in 0_i32..1023,
+        bits in 1_u64..1 << 53,
+        off in 0_u8..2,
+    ) {
+        let value: f64 = digits.parse().expect("a number");
+        let expected = is_exact_by_digits(&digits, value);
+        prop_assert_eq!(whole_is_exact(digits.as_bytes(), value), expected, "{}", digits);
+        // One that is, and its neighbour.
+        let value = bits as f64 * 2_f64.powi(power.min(970));
+        let mut digits = format!("{value:.0}").into_bytes();
+        let last = digits.len() - 1;
+        digits[last] = b'0' + (digits[last] - b'0' + off) % 10;
+        prop_assert_eq!(whole_is_exact(&digits, value), off == 0, "{}", value);
+        let text = std::str::from_utf8(&digits).expect("digits");
+        prop_assert_eq!(is_exact_by_digits(text, value), off == 0, "{}", value);
     }
 
     #[test]

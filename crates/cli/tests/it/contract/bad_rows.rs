@@ -90,3 +90,21 @@ pub(super) fn a_key_that_is_there_is_one<P: Place>() {
         assert_eq!(place.files().read("in.rejects.csv"), b"id,name\n3,again\n");
     });
 }
+
+pub(super) fn that_are_allowed_keep_a_columns_type<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", "id,name\n1,9.5\n2,free\n3,3\n4,2.25\n");
+        // Nothing is rejected unasked: then the column is text, and the report says why.
+        let report = load(place, &["in.csv", "--json"]).exits(0).json();
+        assert_eq!(report["plan"]["columns"][1]["type"], "text");
+        assert!(report["warnings"].to_string().contains("'free' (line 3)"), "{report}");
+        let args = ["in.csv", "--max-rejects", "1", "--if-exists", "replace"];
+        let plan = [&["plan"], &args[..], &["--table", place.table(), &place.url()]].concat();
+        place.files().inrush(&plan).exits(0).prints(&["--max-rejects 1 allows", "'free' (line 3)"]);
+        let report = load(place, &[&args[..], &["--json"]].concat()).exits(3).json();
+        assert_eq!(report["plan"]["columns"][1]["type"], "float");
+        assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&3.into(), &1.into()));
+        assert_eq!(place.files().read("in.rejects.csv"), b"id,name\n2,free\n");
+        assert_eq!(all_of(place, &COLUMNS).len(), 3);
+    });
+}

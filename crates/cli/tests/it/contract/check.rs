@@ -3,7 +3,8 @@ use serde_json::Value as Json;
 use super::{COLUMNS, Place, load};
 use crate::fixture::{Outcome, json_lines};
 
-const BAD: &str = "id,name\n1,a\n2\n4,\"a\nb\",c\n\"five\",e\n99999999999999999999,g\n8,\"h\"i\n9,i\n,\"\"\n";
+const BAD: &str =
+    "id,name\n1,a\n2\n4,\"a\nb\",c\n\"five\",e\n99999999999999999999,g\n8,\"h\"i\n9,i\n,\"\"\n";
 
 /// `inrush check` of the place's table, which leaves everything as it is.
 fn check<P: Place>(place: &P, args: &[&str]) -> Outcome {
@@ -47,7 +48,8 @@ pub(super) fn finds_the_rows_that_a_load_would_reject<P: Place>() {
             assert_eq!(is_created, !existing, "{found}");
         }
         // A limit has no part in it, and the rows go to a file when one is named.
-        let args = ["check", "in.csv", &place.url(), "--table", place.table(), "--rejects", "x.csv"];
+        let args =
+            ["check", "in.csv", &place.url(), "--table", place.table(), "--rejects", "x.csv"];
         files.inrush(&args).exits(3).prints(&["bad rows are in x.csv"]);
         assert_eq!(files.read("x.csv"), files.read("in.rejects.csv"));
     });

@@ -16,6 +16,9 @@ pub(crate) use written::{date, days};
 /// Values: what is there afterwards is what the file says.
 mod values;
 
+/// Numbers: what a column of them takes, and what is said where it is none.
+mod numbers;
+
 /// Tables that are there, and files without rows.
 mod tables;
 
@@ -170,6 +173,12 @@ over_every_target! {
         values::lines_may_end_in_two_bytes,
         values::wide_rows_and_long_values_come_back,
         values::numbers_that_look_like_text_stay_as_written,
+        numbers::go_into_doubles_as_they_are_or_not_at_all,
+        numbers::are_not_rounded_by_a_guess,
+        numbers::of_a_column_that_is_text_are_told_with_their_line,
+        numbers::may_be_a_negative_zero,
+        #[cfg(feature = "parquet")]
+        numbers::may_be_none,
         tables::are_added_to_emptied_or_replaced_as_was_asked,
         tables::a_plan_touches_nothing,
         tables::a_header_alone_is_a_table_without_rows,
@@ -178,6 +187,7 @@ over_every_target! {
         bad_rows::one_in_a_hundred_thousand,
         bad_rows::go_aside_as_they_are_written,
         bad_rows::a_key_that_is_there_is_one,
+        bad_rows::that_are_allowed_keep_a_columns_type,
         check::finds_the_rows_that_a_load_would_reject,
         matching::names_that_the_table_lacks_are_refused,
         matching::a_source_without_names_goes_by_position_and_says_so,

@@ -74,6 +74,8 @@ struct Column<'a> {
     data: &'a [u8],
     /// Whether each text has to be looked at: the target takes no NUL, or no bytes that aren't UTF-8, and there are some.
     is_suspect: bool,
+    /// Numbers that are NULL because their text is a spelling of it; nearly always none.
+    null_numbers: Vec<Typed>,
 }
 
 impl<'a> Column<'a> {
@@ -124,7 +126,32 @@ impl<'a> Column<'a> {
                 _ => false,
             };
         // The reader takes no batch of more columns.
-        Self { at: at as u16, nulls: array.nulls(), view, data, is_suspect }
+        Self { at: at as u16, nulls: array.nulls(), view, data, is_suspect, null_numbers: vec![] }
+    }
+
+    /// The column where NULL has these spellings: numbers are compared with the number that a spelling is.
+    fn with_nulls<'s>(mut self, spellings: impl Iterator<Item = &'s [u8]>) -> Self {
+        let number = |spelling: &[u8]| match self.view {
+            View::Float64(_) => null_float(spelling).map(Typed::Float),
+            View::Int32(_) | View::Int64(_) | View::UInt64(_) => {
+                inrush_scan::integer(spelling).ok().map(Typed::Integer)
+            }
+            _ => None,
+        };
+        self.null_numbers = spellings.filter_map(number).collect();
+        self
+    }
+
+    #[cold]
+    fn is_null_number(&self, number: Typed) -> bool {
+        // What isn't a number, many a program writes for NULL.
+        let is_same = |null: &Typed| match (*null, number) {
+            (Typed::Float(null), Typed::Float(number)) => {
+                null == number || null.is_nan() && number.is_nan()
+            }
+            (null, number) => null == number,
+        };
+        self.null_numbers.iter().any(is_same)
     }
 
     #[inline(always)]
@@ -168,6 +195,16 @@ impl<'a> Column<'a> {
     }
 }
 
+/// The double that a spelling of NULL is: a number's, or what doubles are written as that are none.
+fn null_float(spelling: &[u8]) -> Option<f64> {
+    match spelling {
+        b"NaN" => Some(f64::NAN),
+        b"Infinity" => Some(f64::INFINITY),
+        b"-Infinity" => Some(f64::NEG_INFINITY),
+        spelling => inrush_scan::float(spelling).ok(),
+    }
+}
+
 /// The columns of a batch that a load takes, in the load's order.
 struct Columns<'a> {
     columns: Vec<Column<'a>>,
@@ -185,6 +222,10 @@ impl<'a> Columns<'a> {
         let fields = &shape.fields[chunk.origin.file as usize];
         let columns = fields.iter().zip(&shape.columns).map(|(field, column)| {
             Column::of(batch, *field, column.bytes, shape.nul_fault.is_some())
+        });
+        let columns = columns.enumerate().map(|(at, column)| match shape.nulls.is_empty() {
+            true => column,
+            false => column.with_nulls(shape.nulls.of_column(at)),
         });
         let data = (0..batch.num_columns()).map(|at| column_data(batch, at));
         let (columns, data) = (columns.collect(), data.collect());
@@ -225,9 +266,7 @@ impl Row for ColumnsRow<'_> {
             return None;
         }
         let typed = column.typed(self.at)?;
-        // What isn't a number, many a program writes for NULL.
-        let is_nan = matches!(typed, Typed::Float(number) if number.is_nan());
-        (!is_nan || !self.is_null_spelling(index, b"NaN")).then_some(typed)
+        (column.null_numbers.is_empty() || !column.is_null_number(typed)).then_some(typed)
     }
 
     #[inline]

@@ -6,8 +6,8 @@ use crate::pipe::Code;
 use crate::pipe::encode::Moment;
 use crate::plan::Type;
 use crate::source::infer::is_json;
-use crate::target::digits::{Digits, signed};
-use crate::target::double;
+use crate::target::digits::Digits;
+use crate::target::double::{self, Specials};
 
 /// Why a value doesn't fit: what sort of fault, and what the column takes.
 pub(super) type Misfit = (Code, &'static str);
@@ -61,41 +61,12 @@ pub(super) fn whole<T: Whole>(value: &[u8], strict: bool) -> Result<T, Misfit> {
         .ok_or((Code::Range, T::WANTED))
 }
 
-/// `NaN`, `Infinity`, `-inf` and so on, in any case: columns of floats hold them.
-fn special(value: &[u8]) -> Option<f64> {
-    if value.eq_ignore_ascii_case(b"nan") {
-        return Some(f64::NAN);
-    }
-    let (negative, word) = signed(value);
-    let is_infinite = word.eq_ignore_ascii_case(b"infinity") || word.eq_ignore_ascii_case(b"inf");
-    is_infinite.then_some(if negative { f64::NEG_INFINITY } else { f64::INFINITY })
-}
-
 pub(super) fn double(value: &[u8], strict: bool) -> Result<f64, Misfit> {
-    match special(value) {
-        Some(special) if !strict => Ok(special),
-        _ => double::kept(value, strict),
-    }
+    double::kept(value, strict, Specials::All)
 }
 
 pub(super) fn single(value: &[u8], strict: bool) -> Result<f32, Misfit> {
-    const WANTED: &str = "a float of 32 bits";
-    /// Up to here every whole number is a single: 2^24.
-    const EXACT_MAX: f32 = 16_777_216.0;
-    if let (Some(special), false) = (special(value), strict) {
-        return Ok(special as f32);
-    }
-    let number = double::kept(value, strict)?;
-    // By way of a double it would be rounded twice.
-    let text = std::str::from_utf8(value).map_err(|_| (Code::Type, "a number"))?;
-    let single: f32 = text.parse().map_err(|_| (Code::Type, "a number"))?;
-    if single.is_infinite() || (single == 0.0 && number != 0.0) {
-        return Err((Code::Range, WANTED));
-    }
-    if single.abs() >= EXACT_MAX && scan::integer(value).is_ok_and(|exact| exact != single as i64) {
-        return Err((Code::Range, "a whole number that a float of 32 bits keeps exactly"));
-    }
-    Ok(single)
+    double::single(value, strict, Specials::All).map_err(|fault| fault.misfit("a float of 32 bits"))
 }
 
 /// A decimal type.

@@ -93,7 +93,7 @@ impl CsvEncoder {
         let checks: Vec<Option<Store>> = columns
             .iter()
             .map(|column| {
-                let store = Store::of(column);
+                let store = Store::of_text(column);
                 (column.pinned && !store.takes_all()).then_some(store)
             })
             .collect();

@@ -6,7 +6,7 @@ use crate::pipe::Code;
 use crate::pipe::encode::{Day, Typed, has_whole_digits};
 use crate::plan::{Column, Type};
 use crate::source::infer::is_json;
-use crate::target::double;
+use crate::target::double::{self, Specials};
 
 /// Decimal digits that every double keeps.
 const SAFE_DIGITS: u16 = 15;
@@ -22,6 +22,8 @@ pub(super) struct Store {
     ty: Type,
     /// Only values that stay as they are written: the type is a guess, and a value that would change disproves it.
     strict: bool,
+    /// What the file has besides numbers.
+    specials: Specials,
 }
 
 /// What a value is. Numbers may be written in ways that JSON has not.
@@ -44,7 +46,12 @@ pub(super) type Misfit = (Code, &'static str);
 
 impl Store {
     pub(super) fn of(column: &Column) -> Self {
-        Self { ty: column.ty, strict: !column.pinned }
+        Self { ty: column.ty, strict: !column.pinned, specials: Specials::None }
+    }
+
+    /// The same in a file of text, which has any float.
+    pub(super) fn of_text(column: &Column) -> Self {
+        Self { specials: Specials::All, ..Self::of(column) }
     }
 
     /// Whether any text will do.
@@ -136,7 +143,7 @@ impl Store {
 
     #[inline(never)]
     fn float(self, value: &[u8]) -> Result<Kept, Misfit> {
-        double::kept(value, self.strict).map(Kept::Float)
+        double::kept(value, self.strict, self.specials).map(Kept::Float)
     }
 
     #[inline(never)]

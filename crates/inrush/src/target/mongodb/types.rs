@@ -5,7 +5,7 @@ use inrush_scan::{self as scan, NumberFault};
 use crate::pipe::Code;
 use crate::pipe::encode::Typed;
 use crate::plan::{Column, Type};
-use crate::target::double;
+use crate::target::double::{self, Specials};
 use crate::target::mongodb::bson::{self, kind};
 use crate::target::mongodb::{decimal, json};
 
@@ -120,7 +120,7 @@ impl Store {
             Form::Double => {
                 let number = match scan::plain_decimal(text) {
                     Some(number) => number,
-                    None => double::kept(text, self.strict)?,
+                    None => double::kept(text, self.strict, Specials::All)?,
                 };
                 out.extend_from_slice(&number.to_le_bytes());
                 Ok((kind::DOUBLE, Kept::Real(number)))

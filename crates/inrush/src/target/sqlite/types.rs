@@ -7,7 +7,7 @@ use inrush_scan::{self as scan, NumberFault};
 use crate::pipe::Code;
 use crate::pipe::encode::{Day, Typed, has_whole_digits};
 use crate::plan::{Column, Type};
-use crate::target::double;
+use crate::target::double::{self, Fault, Specials};
 
 /// The declared type of a column that a load makes.
 ///
@@ -229,7 +229,7 @@ impl Store {
     }
 
     fn real(self, value: &[u8]) -> Result<Kept, Misfit> {
-        double::kept(value, self.strict).map(Kept::Real)
+        double::kept(value, self.strict, Specials::Infinities).map(Kept::Real)
     }
 
     fn other(self, value: &[u8]) -> Result<Kept, Misfit> {
@@ -316,21 +316,20 @@ fn split_fraction(value: &[u8]) -> Option<&[u8]> {
 
 /// A number in the storage class that keeps it: SQLite itself would make a double of any text with a point.
 fn exact_number(value: &[u8]) -> Result<Kept, Misfit> {
-    match scan::integer(value) {
+    let is_whole = match scan::integer(value) {
         Ok(number) => return Ok(Kept::Integer(number)),
-        Err(NumberFault::TooLarge) => {
-            return Err((
-                Code::Range,
-                "an integer of 64 bits, and as a double it would lose digits",
-            ));
+        Err(NumberFault::TooLarge) => true,
+        Err(NumberFault::NotANumber) => false,
+    };
+    match double::double(value, false, Specials::Infinities) {
+        Ok(number) if is_whole || number.is_infinite() || keeps_digits(value) => {
+            Ok(Kept::Real(number))
         }
-        Err(NumberFault::NotANumber) => {}
-    }
-    match scan::float(value) {
-        Ok(number) if keeps_digits(value) => Ok(Kept::Real(number)),
         Ok(_) => Err((Code::Range, "a decimal of 15 digits, and as a double it would lose some")),
-        Err(NumberFault::TooLarge) => Err((Code::Range, "a double")),
-        Err(NumberFault::NotANumber) => Err((Code::Type, "a number")),
+        Err(Fault::Rounded) => {
+            Err((Code::Range, "an integer of 64 bits, and as a double it would lose digits"))
+        }
+        Err(fault) => Err(fault.misfit("a double")),
     }
 }
 
@@ -462,11 +461,17 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_finite_numbers() {
+    fn doubles_are_numbers_or_infinite() {
         let real = column(Type::Float, Some("REAL"), true);
+        assert_eq!(real.keep(b"-inf"), Ok(Kept::Real(f64::NEG_INFINITY)));
+        let numeric = column(Type::Decimal { precision: 0, scale: 0 }, Some("NUMERIC"), true);
+        for (store, whole) in [(real, "9007199254740993"), (numeric, "12345678901234567890")] {
+            assert_eq!(store.keep(b"10000000000000000000000"), Ok(Kept::Real(1e22)));
+            assert_eq!(store.keep(whole.as_bytes()).unwrap_err().0, Code::Range);
+        }
         assert_eq!(real.keep(b"1e5"), Ok(Kept::Real(1e5)));
         assert_eq!(real.keep(b"1e400").unwrap_err().0, Code::Range);
-        for value in ["NaN", "inf", "1,5", "0x1p3"] {
+        for value in ["NaN", "1,5", "0x1p3"] {
             assert_eq!(real.keep(value.as_bytes()).unwrap_err().0, Code::Type, "{value}");
         }
     }

@@ -151,7 +151,11 @@ fn literal<'b>(cell: Cell, bytes: impl Fn(Home, Span) -> &'b [u8], out: &mut Vec
         Cell::Integer(i64::MIN) => out.extend_from_slice(b"(-9223372036854775807-1)"),
         Cell::Integer(number) => drop(write!(out, "{number}")),
         // 17 significant digits and an exponent: exact, and never taken for an integer.
-        Cell::Real(number) => drop(write!(out, "{number:.16e}")),
+        Cell::Real(number) if number.is_finite() => drop(write!(out, "{number:.16e}")),
+        // Infinity has no literal, but a number that is too large is it.
+        Cell::Real(number) => {
+            out.extend_from_slice(if number > 0.0 { b"9e999" } else { b"-9e999" })
+        }
         Cell::Text(home, span) => {
             out.push(b'\'');
             for (index, part) in bytes(home, span).split(|b| *b == b'\'').enumerate() {

@@ -1,17 +1,14 @@
 //! Whole numbers, decimals, binary fractions, truths.
 
-use std::io::Write as _;
-
 use inrush_scan as scan;
 
 use crate::pipe::Code;
-use crate::source::infer::is_whole_with_exponent;
-use crate::target::digits::{Digits, signed};
+use crate::target::digits::Digits;
+use crate::target::double::{self, Specials};
 
 use super::store::Misfit;
 
 const NO_INTEGER: Misfit<'static> = (Code::Type, "an integer");
-const NO_NUMBER: Misfit<'static> = (Code::Type, "a number");
 
 /// A whole number from `min` to `max`.
 pub(super) fn keep_integer<'a>(
@@ -109,43 +106,18 @@ pub(super) fn keep_float<'a>(
     if let Some(number) = scan::plain_integer(value).filter(|number| number.abs() <= exact_max) {
         return Ok(number as f64);
     }
-    if strict && !scan::float_round_trips(value) && !is_whole_with_exponent(value) {
-        return Err((Code::Type, "a number that a double keeps exactly"));
-    }
-    let parsed = Digits::parse(value).ok_or(NO_NUMBER)?;
-    let text = std::str::from_utf8(value).map_err(|_| NO_NUMBER)?;
-    // A double would round a second time on its way to a single.
+    let misfit = |fault: double::Fault| fault.misfit(wanted);
     let number = match single {
-        true => text.parse::<f32>().map_err(|_| NO_NUMBER)?.into(),
-        false => text.parse::<f64>().map_err(|_| NO_NUMBER)?,
+        true => double::single(value, strict, Specials::None).map_err(misfit)?.into(),
+        false => double::double(value, strict, Specials::None).map_err(misfit)?,
     };
-    // The server has no numbers that are infinite, and none that are too small to be told from zero.
+    // The server has no numbers that are too small to have all digits.
     let least = if single { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-    let is_zero = parsed.significant().is_none();
-    if number.is_infinite() || (number.abs() < least && !is_zero) {
+    if number != 0.0 && number.abs() < least {
         return Err((Code::Range, wanted));
     }
     // Zero has no sign there.
-    if is_zero && parsed.negative && strict {
-        return Err((Code::Type, "a number that a double keeps exactly"));
-    }
-    // Measurements are rounded to the nearest float, as the column's type says. A whole number is an identifier or a count, and must
-    // be that number still.
-    let (_, digits) = signed(value);
-    let is_whole = digits.iter().all(u8::is_ascii_digit);
-    if is_whole && number.abs() >= exact_max as f64 && !is_exactly(number, digits) {
-        return Err((Code::Range, "a whole number that the column keeps exactly"));
-    }
-    Ok(if is_zero { 0.0 } else { number })
-}
-
-/// Whether a large float is the whole number that `digits` write.
-#[cold]
-fn is_exactly(float: f64, digits: &[u8]) -> bool {
-    let mut written = Vec::new();
-    let is_written = write!(written, "{:.0}", float.abs()).is_ok();
-    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
-    is_written && written == digits[zeros..]
+    Ok(if number == 0.0 { 0.0 } else { number })
 }
 
 /// A truth as its column takes it.

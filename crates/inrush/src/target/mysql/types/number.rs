@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
-use inrush_scan::{self as scan, NumberFault};
+use inrush_scan as scan;
 
 use crate::pipe::Code;
 use crate::pipe::encode::{Typed, has_whole_digits};
-use crate::source::infer::is_whole_with_exponent;
-use crate::target::digits::{Digits, signed};
+use crate::target::digits::Digits;
+use crate::target::double::{self, Specials};
 
 use super::exact::Exact;
 use super::store::{Kept, Misfit, settle};
@@ -240,8 +240,11 @@ impl Floats {
             }
             Typed::Float(number) => {
                 let max = if self.single { f64::from(f32::MAX) } else { f64::MAX };
+                // Of a single there may be nothing left.
+                let is_lost = self.single && number as f32 == 0.0 && number != 0.0;
                 // Neither infinite nor no number at all; a zero's sign the server has to be told in another way.
                 let fits = number.abs() <= max
+                    && !is_lost
                     && !(number.is_sign_negative() && (self.unsigned || number == 0.0));
                 fits.then_some(Exact::Real(number))
             }
@@ -270,27 +273,17 @@ impl Floats {
         wanted: &'a str,
         out: &mut Vec<u8>,
     ) -> Result<Kept, Misfit<'a>> {
-        if strict && !scan::float_round_trips(value) && !is_whole_with_exponent(value) {
-            return Err((Code::Type, "a number that a double keeps exactly"));
-        }
-        let number = match scan::float(value) {
-            Ok(number) => number,
-            Err(NumberFault::TooLarge) => return Err((Code::Range, wanted)),
-            Err(NumberFault::NotANumber) => return Err(NO_NUMBER),
-        };
+        let number =
+            double::double(value, strict, Specials::None).map_err(|fault| fault.misfit(wanted))?;
         // The server casts the double that it read, and asks before whether it is in range.
         let too_large = self.single && number.abs() > f64::from(f32::MAX);
         if too_large || (self.unsigned && number < 0.0) {
             return Err((Code::Range, wanted));
         }
-        let kept = if self.single { f64::from(number as f32) } else { number };
-        // Measurements are rounded to the nearest float, as the column's type says. A whole number is an identifier or a
-        // count, and must be that number still.
-        let (negative, digits) = signed(value);
-        let is_whole = digits.iter().all(u8::is_ascii_digit);
-        if is_whole && kept.abs() >= self.exact_max() as f64 && !is_exactly(kept, digits, out) {
-            return Err((Code::Range, "a whole number that the column keeps exactly"));
+        if self.single {
+            double::judge(value, (number as f32).into()).map_err(|fault| fault.misfit(wanted))?;
         }
+        let negative = value.first() == Some(&b'-');
         let parsed = Digits::parse(value).ok_or(NO_NUMBER)?;
         if let Some((precision, scale)) = self.digits {
             let (whole, fraction) = parsed.size();
@@ -310,16 +303,6 @@ impl Floats {
         }
         Ok(Kept::AsIs)
     }
-}
-
-/// Whether a large float is the whole number that `digits` write.
-#[cold]
-fn is_exactly(float: f64, digits: &[u8], out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    let written = write!(out, "{:.0}", float.abs());
-    let same = written.is_ok() && &out[start..] == without_zeros(digits);
-    out.truncate(start);
-    same
 }
 
 /// A bit type: numbers below 2 to the power of `bits`.

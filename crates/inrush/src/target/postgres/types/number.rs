@@ -1,18 +1,15 @@
 //! Integers, floats, truths and bits.
 
-use std::io::Write as _;
-
 use inrush_scan as scan;
 
 use crate::pipe::Code;
 use crate::pipe::encode::Typed;
-use crate::source::infer::is_whole_with_exponent;
-use crate::target::digits::{Digits, signed};
+use crate::target::digits::Digits;
+use crate::target::double::{self, Specials};
 
 use super::store::Misfit;
 
 const NO_INTEGER: Misfit<'static> = (Code::Type, "an integer");
-const NO_NUMBER: Misfit<'static> = (Code::Type, "a number");
 
 /// An integer type.
 #[derive(Clone, Copy, Debug)]
@@ -132,13 +129,11 @@ pub(super) enum Special {
 impl Special {
     /// `NaN`, `Infinity`, `-inf` and so on, in any case.
     pub(super) fn parse(value: &[u8]) -> Option<Self> {
-        if value.eq_ignore_ascii_case(b"nan") {
-            return Some(Self::NaN);
-        }
-        let (negative, word) = signed(value);
-        let is_infinite =
-            word.eq_ignore_ascii_case(b"infinity") || word.eq_ignore_ascii_case(b"inf");
-        is_infinite.then_some(if negative { Self::MinusInfinity } else { Self::Infinity })
+        double::special(value).map(|special| match special {
+            f64::INFINITY => Self::Infinity,
+            f64::NEG_INFINITY => Self::MinusInfinity,
+            _ => Self::NaN,
+        })
     }
 }
 
@@ -198,14 +193,10 @@ impl Floats {
             {
                 out.extend_from_slice(&(number as f32).to_be_bytes());
             }
-            (Typed::Float(number), None) if !strict => self.put_special(
-                match number {
-                    f64::INFINITY => Special::Infinity,
-                    f64::NEG_INFINITY => Special::MinusInfinity,
-                    _ => Special::NaN,
-                },
-                out,
-            ),
+            (Typed::Float(number), None) if !strict => {
+                let number = if number.is_nan() { f64::NAN } else { number };
+                self.put_special(number, out);
+            }
             _ => return false,
         }
         true
@@ -218,68 +209,24 @@ impl Floats {
         wanted: &'a str,
         out: &mut Vec<u8>,
     ) -> Result<(), Misfit<'a>> {
-        if strict && !scan::float_round_trips(value) && !is_whole_with_exponent(value) {
-            return Err((Code::Type, "a number that a double keeps exactly"));
-        }
-        if let Some(special) = Special::parse(value) {
-            self.put_special(special, out);
-            return Ok(());
-        }
-        let parsed = Digits::parse(value).ok_or(NO_NUMBER)?;
-        let text = std::str::from_utf8(value).map_err(|_| NO_NUMBER)?;
-        // A double would round a second time on its way to a single.
-        let (number, single) = if self.single {
-            let single = text.parse::<f32>().map_err(|_| NO_NUMBER)?;
-            (f64::from(single), single)
-        } else {
-            (text.parse::<f64>().map_err(|_| NO_NUMBER)?, 0.0)
-        };
-        // The server refuses what is too large, and what is too small to be told from zero.
-        let is_zero = || parsed.significant().is_none();
-        if number.is_infinite() || (number == 0.0 && !is_zero()) {
-            return Err((Code::Range, wanted));
-        }
-        // Measurements are rounded to the nearest float, as the column's type says. A whole number is an identifier or a
-        // count, and must be that number still.
-        let (_, digits) = signed(value);
-        let is_whole = digits.iter().all(u8::is_ascii_digit);
-        if is_whole && number.abs() >= self.exact_max() as f64 && !is_exactly(number, digits, out) {
-            return Err((Code::Range, "a whole number that the column keeps exactly"));
-        }
+        let misfit = |fault: double::Fault| fault.misfit(wanted);
         if self.single {
-            out.extend_from_slice(&single.to_be_bytes());
+            let number = double::single(value, strict, Specials::All).map_err(misfit)?;
+            out.extend_from_slice(&number.to_be_bytes());
         } else {
+            let number = double::double(value, strict, Specials::All).map_err(misfit)?;
             out.extend_from_slice(&number.to_be_bytes());
         }
         Ok(())
     }
 
-    fn put_special(self, special: Special, out: &mut Vec<u8>) {
-        let number = match special {
-            Special::NaN => f64::NAN,
-            Special::Infinity => f64::INFINITY,
-            Special::MinusInfinity => f64::NEG_INFINITY,
-        };
-        if !self.single {
-            out.extend_from_slice(&number.to_be_bytes());
-        } else if special == Special::NaN {
-            // A conversion may choose another of the many.
-            out.extend_from_slice(&f32::NAN.to_be_bytes());
+    fn put_special(self, special: f64, out: &mut Vec<u8>) {
+        if self.single {
+            out.extend_from_slice(&double::single_special(special).to_be_bytes());
         } else {
-            out.extend_from_slice(&(number as f32).to_be_bytes());
+            out.extend_from_slice(&special.to_be_bytes());
         }
     }
-}
-
-/// Whether a large float is the whole number that `digits` write.
-#[cold]
-fn is_exactly(float: f64, digits: &[u8], out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    let written = write!(out, "{:.0}", float.abs());
-    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
-    let same = written.is_ok() && out[start..] == digits[zeros..];
-    out.truncate(start);
-    same
 }
 
 /// A truth as its column takes it.

@@ -1,0 +1,151 @@
+use super::written::{Kind, plain_rows, records};
+use super::{Place, all_of, by_every_strategy, load, refuses};
+#[cfg(feature = "parquet")]
+use crate::columns::{batch, column, parquet};
+
+const COLUMNS: [&str; 2] = ["id", "v"];
+
+/// The column is promised to be of doubles.
+const FLOAT: [&str; 2] = ["--type", "v=float"];
+
+/// Whole numbers that a double is, and measurements, which become the nearest.
+const KEPT: [&str; 9] = [
+    "9007199254740992",
+    "-1152921504606846976",
+    "10000000000000000000000",
+    "9007199254740993.0",
+    "1e23",
+    "12345678901234567890e0",
+    "-0.1",
+    "1e-300",
+    "0e-400",
+];
+
+/// Whole numbers that a double is not, and what would become zero or infinite.
+const REFUSED: [&str; 8] = [
+    "9007199254740993",
+    "-9223372036854775807",
+    "12345678901234567890",
+    "100000000000000000000000",
+    "10000000000000000000000001",
+    "1e-400",
+    "-1e400",
+    "1.5x",
+];
+
+/// Rows of these values, numbered.
+fn file<'v>(values: impl IntoIterator<Item = &'v str>) -> String {
+    let row = |(at, value): (usize, &str)| format!("{},{value}\n", at + 1);
+    "id,v\n".to_owned() + &values.into_iter().enumerate().map(row).collect::<String>()
+}
+
+pub(super) fn go_into_doubles_as_they_are_or_not_at_all<P: Place>() {
+    by_every_strategy::<P>(|place, way| {
+        place.files().write("in.csv", file(KEPT.into_iter().chain(REFUSED)));
+        let allowed = REFUSED.len().to_string();
+        let args = [&["in.csv", "--max-rejects", &allowed], &FLOAT[..], way].concat();
+        load(place, &args).exits(3);
+        let kinds = [Kind::Text, Kind::Float];
+        let wanted = plain_rows(records(&file(KEPT)).split_off(1), &kinds);
+        assert_eq!(plain_rows(all_of(place, &COLUMNS), &kinds), wanted, "{way:?}");
+        let aside = String::from_utf8(place.files().read("in.rejects.csv")).unwrap();
+        let values: Vec<&str> =
+            aside.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
+        assert_eq!(values, REFUSED, "{way:?}");
+    });
+}
+
+pub(super) fn are_not_rounded_by_a_guess<P: Place>() {
+    for value in ["12345678901234567890", "9007199254740993", "1e-400"] {
+        P::for_each(|place| {
+            let text = file(["1.5", value, "0.25"]);
+            place.files().write("in.csv", &text);
+            load(place, &["in.csv", "--verify", "checksum"]).exits(0);
+            // A column of decimals may show all its places.
+            let kinds = [Kind::Text, Kind::Decimal];
+            let wanted = plain_rows(records(&text).split_off(1), &kinds);
+            assert_eq!(plain_rows(all_of(place, &COLUMNS), &kinds), wanted, "{value}");
+        });
+    }
+}
+
+pub(super) fn of_a_column_that_is_text_are_told_with_their_line<P: Place>() {
+    P::for_each(|place| {
+        let text = "id,amount,seen,name,version\n\
+                    1,9.5,2024-01-01,Ann,1\n\
+                    2,free,soon,5,1e5\n\
+                    3,3,2024-01-03,Bob,2\n";
+        place.files().write("in.csv", text);
+        let columns = ["id", "amount", "seen", "name", "version"];
+        let report = load(place, &["in.csv", "--json"]).exits(0).json();
+        let warnings: Vec<&str> =
+            report["warnings"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        for parts in [
+            ["column amount is text", "'free' (line 3)", "--type amount=float"],
+            ["column seen is text", "'soon' (line 3)", "--type seen=date"],
+            ["column version is text", "'1e5' (line 3)", "--type version=float"],
+        ] {
+            let says = |warning: &&&str| parts.iter().all(|part| warning.contains(part));
+            assert_eq!(warnings.iter().filter(says).count(), 1, "{parts:?} in {warnings:?}");
+        }
+        assert!(!warnings.iter().any(|warning| warning.contains("column name")), "{warnings:?}");
+        assert_eq!(all_of(place, &columns), records(text).split_off(1));
+    });
+}
+
+pub(super) fn may_be_a_negative_zero<P: Place>() {
+    // No program counts to -0, so it is no number there.
+    P::for_each(|place| {
+        let text = file(["1", "-0", "2"]);
+        place.files().write("in.csv", &text);
+        load(place, &["in.csv"]).exits(0).says(&["column v is text", "'-0' (line 3)"]);
+        assert_eq!(all_of(place, &COLUMNS), records(&text).split_off(1));
+    });
+    // Where numbers are measured, it is one; its sign stays where the target has one.
+    by_every_strategy::<P>(|place, way| {
+        place.files().write("in.csv", file(["1.5", "-0", "-0.0", "0.0"]));
+        load(place, &[&["in.csv", "--verify", "checksum"], way].concat()).exits(0);
+        let found: Vec<f64> = all_of(place, &COLUMNS)
+            .into_iter()
+            .map(|row| row[1].as_deref().unwrap().parse().unwrap())
+            .collect();
+        assert_eq!(found, [1.5, 0.0, 0.0, 0.0], "{way:?}");
+        assert_eq!(found[1].is_sign_negative(), found[2].is_sign_negative(), "{way:?}");
+        assert!(found[3].is_sign_positive(), "{way:?}");
+    });
+}
+
+/// Doubles that are no numbers: a target has them, or says how they can be loaded.
+#[cfg(feature = "parquet")]
+pub(super) fn may_be_none<P: Place>() {
+    use arrow_array::{Float64Array, Int64Array};
+    for (value, words) in [
+        (f64::NAN, ["NaN", "nan"]),
+        (f64::INFINITY, ["Infinity", "inf"]),
+        (f64::NEG_INFINITY, ["-Infinity", "-inf"]),
+    ] {
+        by_every_strategy::<P>(|place, way| {
+            let batch = batch(vec![
+                ("id", column(Int64Array::from_iter_values([1, 2]))),
+                ("v", column(Float64Array::from(vec![0.5, value]))),
+            ]);
+            parquet(place.files(), "in.parquet", &batch, 100);
+            let args = [&["in.parquet"], way].concat();
+            let run = load(place, &args);
+            if run.status.code() == Some(0) {
+                let shown = all_of(place, &COLUMNS)[1][1].clone().expect("a value");
+                let shown = shown.to_lowercase();
+                assert!(words.iter().any(|word| shown.contains(&word.to_lowercase())), "{shown}");
+            } else {
+                let [word, _] = words;
+                refuses(place, &COLUMNS, &args).says(&[
+                    "row 2",
+                    "column v",
+                    &format!("--null v={word}"),
+                ]);
+                load(place, &[&args[..], &["--null", word]].concat()).exits(0);
+                assert_eq!(all_of(place, &COLUMNS)[1][1], None, "{way:?}");
+            }
+        });
+    }
+}

@@ -1,0 +1,213 @@
+//! Columns that a few values keep from the type of all others: what they become, and what to say to have it otherwise.
+//!
+//! Without a word from the user such a column is text, and he is told so. Where bad rows are allowed, it keeps the type of nearly all
+//! its values, and the others are bad rows, as long as there are no more of them than may be.
+
+use crate::plan::{FieldFacts, Inference, RejectLimit, Request, Spoiler, Type};
+use crate::wording::shell_word;
+
+/// The columns' types where the load makes the table, and whether bad rows are the price of each; what the user has to hear of it goes
+/// to `hints`.
+pub(super) fn types(
+    request: &Request,
+    fields: &[FieldFacts],
+    hints: &mut Vec<String>,
+) -> Vec<(Type, bool)> {
+    if request.inference == Inference::Text {
+        return vec![(Type::Text, false); fields.len()];
+    }
+    let is_open = |field: &&FieldFacts| {
+        !request.types.keys().any(|name| name.eq_ignore_ascii_case(&field.name))
+    };
+    let kept = kept(request.max_rejects, fields, is_open);
+    let becomes_text = |(field, kept): &(&FieldFacts, &Option<Type>)| {
+        kept.is_none() && is_open(field) && field.ty == Type::Text
+    };
+    let text = fields.iter().zip(&kept).filter(becomes_text).map(|(field, _)| field);
+    hints.extend(words(text));
+    let with_kept = fields.iter().zip(&kept);
+    hints.extend(with_kept.filter_map(|(field, kept)| price(field, (*kept)?, request.max_rejects)));
+    fields
+        .iter()
+        .zip(kept)
+        .map(|(field, kept)| (kept.unwrap_or(field.ty), kept.is_some()))
+        .collect()
+}
+
+/// What keeps a column from being of the type that most of its values are.
+struct Nearly {
+    ty: Type,
+    misfits: u64,
+    seen: u64,
+}
+
+impl Spoiler {
+    /// What the column nearly is. One whose values all are of the type, but written in a way that it would not keep, has no bad values.
+    fn nearly(&self) -> Option<Nearly> {
+        match self {
+            Spoiler::Null { narrower, fitting, seen, .. }
+            | Spoiler::Values { narrower, fitting, seen, .. } => {
+                Some(Nearly { ty: *narrower, misfits: seen - fitting, seen: *seen })
+            }
+            Spoiler::Form { .. } => None,
+        }
+    }
+}
+
+/// The types that columns keep although not all of their values are of them: for each field the type, or `None`. The columns with the
+/// fewest bad values come first, and all together have no more than the limit allows; each has more good ones than bad ones.
+fn kept(
+    limit: RejectLimit,
+    fields: &[FieldFacts],
+    is_open: impl Fn(&&FieldFacts) -> bool,
+) -> Vec<Option<Type>> {
+    let mut kept = vec![None; fields.len()];
+    let nearly = |(at, field): (usize, &FieldFacts)| {
+        let is_text = field.ty == Type::Text && !field.is_declared && is_open(&field);
+        Some((at, field.spoiler.as_ref().filter(|_| is_text)?.nearly()?))
+    };
+    let mut candidates: Vec<(usize, Nearly)> =
+        fields.iter().enumerate().filter_map(nearly).collect();
+    candidates.sort_by_key(|(_, nearly)| nearly.misfits);
+    let mut spent = 0;
+    for (at, Nearly { ty, misfits, seen }) in candidates {
+        let is_most = misfits * 2 < seen;
+        if is_most && !limit.exceeded(spent + misfits, seen, true) {
+            spent += misfits;
+            kept[at] = Some(ty);
+        }
+    }
+    kept
+}
+
+/// What a type that a column keeps costs.
+fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
+    let spoiler = field.spoiler.as_ref()?;
+    let Nearly { misfits, seen, .. } = spoiler.nearly()?;
+    let name = &field.name;
+    let misfit = match spoiler {
+        Spoiler::Null { spelling, .. } => format!("'{spelling}'"),
+        Spoiler::Values { misfit, .. } | Spoiler::Form { misfit, .. } => misfit.to_string(),
+    };
+    let instead = match spoiler {
+        Spoiler::Null { spelling, .. } => {
+            format!("{} reads it as NULL", null_option(name, spelling))
+        }
+        _ => format!("--type {} keeps them all, as text", shell_word(&format!("{name}=text"))),
+    };
+    Some(format!(
+        "column {name} is {ty}, as --max-rejects {limit} allows: {misfits} of {seen} values seen are not, and their rows are bad, \
+         such as {misfit} ({instead})"
+    ))
+}
+
+/// One sentence for each column that is text for little reason, and one for all that a spelling of NULL spoils.
+fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
+    let mut by_null: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut hints = Vec::new();
+    for FieldFacts { name, spoiler, .. } in fields {
+        match spoiler {
+            None => {}
+            Some(Spoiler::Null { spelling, .. }) => {
+                match by_null.iter_mut().find(|(other, _)| other == spelling) {
+                    Some((_, names)) => names.push(name),
+                    None => by_null.push((spelling, vec![name])),
+                }
+            }
+            Some(Spoiler::Values { narrower, fitting, seen, misfit }) => hints.push(format!(
+                "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not (--type {} \
+                 makes such rows bad rows)",
+                shell_word(&format!("{name}={narrower}"))
+            )),
+            Some(Spoiler::Form { form, misfit, .. }) => {
+                hints.push(format!("column {name} is text: {}", form.words(name, misfit)));
+            }
+        }
+    }
+    for (null, names) in by_null {
+        let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
+        let options: Vec<String> = names.iter().map(|name| null_option(name, null)).collect();
+        let there = if names.len() == 1 { "it as NULL" } else { "it as NULL there" };
+        hints.push(format!(
+            "{columns} {} {are} text because of '{null}': {} reads {there}",
+            names.join(", "),
+            options.join(" ")
+        ));
+    }
+    hints
+}
+
+fn null_option(column: &str, spelling: &str) -> String {
+    format!("--null {}", shell_word(&format!("{column}={spelling}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Misfit;
+
+    fn field(name: &str, spoiler: Option<Spoiler>) -> FieldFacts {
+        FieldFacts { name: name.to_owned(), ty: Type::Text, spoiler, is_declared: false }
+    }
+
+    fn values(fitting: u64, seen: u64) -> Option<Spoiler> {
+        let misfit = Misfit { value: "'free'".to_owned(), file: None, line: Some(3), byte: 9 };
+        Some(Spoiler::Values { narrower: Type::Float, fitting, seen, misfit })
+    }
+
+    fn null(spelling: &str) -> Option<Spoiler> {
+        let spelling = spelling.to_owned();
+        Some(Spoiler::Null { spelling, narrower: Type::Integer, fitting: 8, seen: 10 })
+    }
+
+    fn types_of(limit: &str, fields: &[FieldFacts]) -> (Vec<(Type, bool)>, Vec<String>) {
+        let mut hints = Vec::new();
+        let max_rejects = limit.parse().unwrap();
+        let types = types(&Request { max_rejects, ..Request::default() }, fields, &mut hints);
+        (types, hints)
+    }
+
+    #[test]
+    fn bad_rows_that_are_allowed_keep_a_columns_type() {
+        let one = || [field("amount", values(2, 3))];
+        assert_eq!(types_of("0", &one()).0, [(Type::Text, false)]);
+        for limit in ["1", "100", "40%", "all"] {
+            let (types, hints) = types_of(limit, &one());
+            assert_eq!(types, [(Type::Float, true)], "{limit}");
+            assert!(
+                hints[0].contains("1 of 3 values seen are not") && hints.len() == 1,
+                "{hints:?}"
+            );
+            assert!(hints[0].contains("'free' (line 3)"), "{hints:?}");
+        }
+        assert_eq!(types_of("30%", &one()).0, [(Type::Text, false)]);
+    }
+
+    #[test]
+    fn all_columns_together_have_no_more_bad_rows_than_are_allowed() {
+        let two = [field("a", values(7, 10)), field("b", values(9, 10))];
+        assert_eq!(types_of("3", &two).0, [(Type::Text, false), (Type::Float, true)]);
+        assert_eq!(types_of("4", &two).0, [(Type::Float, true); 2]);
+    }
+
+    #[test]
+    fn a_column_of_words_with_some_numbers_stays_one_of_words() {
+        let words = [field("name", values(5, 10))];
+        assert_eq!(types_of("all", &words).0, [(Type::Text, false)]);
+    }
+
+    #[test]
+    fn what_spoils_columns_is_said_once_for_each_spelling_of_null() {
+        let fields = [field("id", null("NA")), field("a b", null("NA")), field("c", null("-"))];
+        assert_eq!(
+            types_of("0", &fields).1,
+            [
+                "columns id, a b are text because of 'NA': --null id=NA --null 'a b=NA' reads it as NULL there",
+                "column c is text because of '-': --null c=- reads it as NULL"
+            ]
+        );
+        let (types, hints) = types_of("6", &fields);
+        assert_eq!(types, [(Type::Integer, true); 3]);
+        assert!(hints[0].ends_with("such as 'NA' (--null id=NA reads it as NULL)"), "{hints:?}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Columns of numbers and moments that become text, and why: nobody shall find out from the order of his prices.
+
+use crate::plan::{Column, Form, Inference, Plan, Spoiler, Type};
+
+impl Plan {
+    /// One sentence for each column that is of a type which the table to be made has not, so that it holds text. What the user has
+    /// said of a column, he knows.
+    pub(super) fn textual(&self) -> Vec<String> {
+        let found = self.facts.target.table.as_ref();
+        let is_made =
+            self.choice.action.makes_table() || found.is_some_and(|table| table.takes_any);
+        if !is_made || self.request.inference == Inference::Text {
+            return Vec::new();
+        }
+        let columns = self.choice.columns.iter().zip(&self.choice.fields);
+        columns
+            .filter(|(column, _)| !self.request.types.keys().any(|name| is_name(name, column)))
+            .filter(|(column, _)| self.becomes_text(column))
+            .map(|(column, field)| {
+                self.text_words(column, self.facts.source.fields[*field].spoiler.as_ref())
+            })
+            .collect()
+    }
+
+    /// Whether the engine has the same for a column of this type as for one of text, though it has numbers, or days.
+    fn becomes_text(&self, column: &Column) -> bool {
+        let simplest = match column.ty {
+            Type::Decimal { .. } => Type::Integer,
+            Type::Timestamp { .. } => Type::Date,
+            _ => return false,
+        };
+        let spelled = |ty| self.target.spell(&Column { ty, ..column.clone() }, self);
+        let text = spelled(Type::Text);
+        column.declared.is_none() && spelled(column.ty) == text && spelled(simplest) != text
+    }
+
+    fn text_words(&self, column: &Column, spoiler: Option<&Spoiler>) -> String {
+        let Column { name, ty, .. } = column;
+        let engine = &self.facts.target.engine;
+        match spoiler {
+            Some(Spoiler::Form { form, misfit, .. }) => {
+                format!("column {name} is text: {}", form.words(name, misfit))
+            }
+            Some(Spoiler::Values { misfit, .. }) => format!(
+                "column {name} is text: {engine} has no {ty}, and {misfit} has more digits than a double keeps \
+                 (--type {name}=float rounds fractions, and makes rows bad rows whose whole number would be another)"
+            ),
+            _ if matches!(ty, Type::Timestamp { .. }) => format!(
+                "column {name} is text: {engine} has no type that keeps all its timestamps (--type {name}={ty} makes rows bad \
+                 rows whose timestamp is finer)"
+            ),
+            _ => format!(
+                "column {name} is text: it is of type {ty}, which {engine} has not (--type {name}=float makes numbers of the values)"
+            ),
+        }
+    }
+}
+
+impl Form {
+    /// What is so odd about a value of the column, and what to say where it is a number all the same.
+    pub(super) fn words(self, column: &str, misfit: &impl std::fmt::Display) -> String {
+        match self {
+            Form::Odd => format!(
+                "{misfit} may be an identifier, among whole numbers (--type {column}=float makes numbers of all)"
+            ),
+            Form::Padded => format!(
+                "{misfit} ends in a zero, and other values have another number of digits behind the point, as versions \
+                 do (--type {column}=float makes numbers of all)"
+            ),
+        }
+    }
+}
+
+fn is_name(name: &str, column: &Column) -> bool {
+    name.eq_ignore_ascii_case(&column.name)
+}
