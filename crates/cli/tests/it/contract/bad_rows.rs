@@ -99,7 +99,8 @@ pub(super) fn that_are_allowed_keep_a_columns_type<P: Place>() {
         assert_eq!(report["plan"]["columns"][1]["type"], "text");
         assert!(report["warnings"].to_string().contains("'free' (line 3)"), "{report}");
         let args = ["in.csv", "--max-rejects", "1", "--if-exists", "replace"];
-        let plan = [&["plan"], &args[..], &["--table", place.table(), &place.url()]].concat();
+        let url = place.url();
+        let plan = [&["plan"], &args[..], &["--table", place.table(), &url]].concat();
         place.files().inrush(&plan).exits(0).prints(&["--max-rejects 1 allows", "'free' (line 3)"]);
         let report = load(place, &[&args[..], &["--json"]].concat()).exits(3).json();
         assert_eq!(report["plan"]["columns"][1]["type"], "float");
