@@ -57,7 +57,7 @@ const SHORT: &[(&str, &[(&str, &str)])] =
 
 const LOAD: &[(&str, &str)] = &[
     ("table", "the table [default: the first source's name]"),
-    ("if-exists", "existing table"),
+    ("if-exists", "if it exists"),
     ("match", "columns of an existing table"),
     ("on-conflict", "duplicate key"),
     ("key", "what --on-conflict compares [default: primary key]"),
@@ -76,7 +76,7 @@ const LOAD: &[(&str, &str)] = &[
     ("lanes", "connections [default: the strategy's]"),
     ("encoders", "threads that parse [default: the strategy's]"),
     ("durability", "what the rows survive"),
-    ("max-rejects", "bad rows allowed"),
+    ("max-rejects", "bad rows allowed [default: 0]"),
     ("rejects", "where they go [default: SOURCE.rejects.csv]"),
     ("verify", ""),
     ("dry-run", "say what would be done, as inrush plan"),

@@ -111,7 +111,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (&["tabs", "tsv"], "say --format tsv, or nothing: the delimiter is detected"),
     (
-        &["csv", "json", "parquet", "nl", "ndjson", "jsonl"],
+        &["csv", "parquet", "nl", "ndjson", "jsonl"],
         "say --format FORMAT, or nothing: the format is detected",
     ),
     (

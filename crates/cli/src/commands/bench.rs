@@ -11,7 +11,7 @@ use inrush::bench::sample::{Sample, Status};
 use inrush::bench::{
     BenchRequest, Prepared, Stopped, WorkerProgram, bench, findings, prepare, resume, suites,
 };
-use inrush::{Error, Kind};
+use inrush::{Error, Kind, wording};
 
 use super::{Answered, eprint_text, print, stop_on_signals};
 use crate::args::BenchArgs;
@@ -271,18 +271,18 @@ fn dry(prepared: &Prepared) -> String {
         }
     }
     for (name, rows, bytes) in &prepared.datasets {
-        let mb = bytes / 1_000_000;
-        let _ = writeln!(out, "rows      {name}: {} rows, {} MB as text", count(*rows), count(mb));
+        let (rows, size) = (counted(*rows, "row"), wording::bytes(*bytes));
+        let _ = writeln!(out, "rows      {name}: {rows}, {size} as text");
     }
     let measurable = prepared.measurable() as u64;
     let (min, max) = (u64::from(size.blocks_min), u64::from(size.blocks_max));
     let warm = u64::from(size.warmups);
     let _ = writeln!(
         out,
-        "samples   {} to {} of {} cells",
+        "samples   {} to {} of {}",
         count(measurable * (min + warm)),
         count(measurable * (max + warm)),
-        measurable
+        counted(measurable, "cell")
     );
     let _ = writeln!(
         out,

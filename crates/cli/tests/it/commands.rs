@@ -204,7 +204,7 @@ fn words_of_other_tools_are_told_in_ours() {
         (&["--create-table"], "leave it out"),
         (&["--schema", "s"], "--table SCHEMA.TABLE"),
         (&["--user", "root"], "mysql://USER@HOST:PORT/DATABASE"),
-        (&["--database", "d"], "name the database last"),
+        (&["--database", "d"], "name the target last"),
         (&["--if-exists", "overwrite"], "say --if-exists replace"),
         (&["--header", "true"], "say --header yes"),
     ];

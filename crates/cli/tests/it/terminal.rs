@@ -136,7 +136,7 @@ fn a_file_fills_a_bar() {
 fn nothing_is_left_of_the_line_after_ctrl_c() {
     let fixture = Fixture::new();
     let args = ["load", "-", "t.db", "--table", "t"];
-    let Some((code, seen)) = watched(&fixture, 50_000, 1.0, true, &args) else { return };
+    let Some((code, seen)) = watched(&fixture, 100_000, 1.0, true, &args) else { return };
     assert_eq!(code, 130, "{seen}");
     let (before, after) =
         seen.split_once("error: interrupted").unwrap_or_else(|| panic!("{seen:?}"));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorPlace, Kind, Result, shorten};
-use crate::pending::Pending;
+use crate::pending::{Pending, directory};
 
 /// What is wrong with a bad row. The words are stable: they stand in the sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -373,7 +373,14 @@ fn free_name(path: &Path) -> PathBuf {
 }
 
 fn cannot_write(path: &Path, error: io::Error) -> Error {
-    Error::source(format!("cannot write the bad rows to {}: {error}", path.display()))
+    let why = match error.kind() {
+        // Such as /proc: the system's words would be about a file that nobody expects to be there.
+        io::ErrorKind::NotFound if directory(path).is_dir() => {
+            "its directory takes no new files".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    Error::source(format!("cannot write the bad rows to {}: {why}", path.display()))
         .advise("--rejects FILE puts them elsewhere")
 }
 

@@ -1,7 +1,7 @@
 //! Lists, plans, mistakes, exit codes.
 
 use super::{bench, run_folder, suite};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, Outcome, finish, start};
 
 #[test]
 fn without_a_suite_it_lists_them() {
@@ -38,6 +38,54 @@ fn a_dry_run_says_everything_and_does_nothing() {
     ] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
+}
+
+/// Requests have counters that have to add up: a study's own suite says so.
+#[test]
+fn requests_are_verified_by_their_counters() {
+    let fixture = Fixture::new();
+    let suite = inrush::bench::suites::ALL.iter().find(|(name, _)| *name == "tuning-sqlite");
+    fixture.write("suite.toml", suite.unwrap().1);
+    let options = ["--profile", "smoke", "--blocks", "1", "--only", "BEGIN IMMEDIATE"];
+    bench(&fixture, &options);
+    let samples = super::samples(&fixture);
+    let of_requests: Vec<_> = samples
+        .iter()
+        .filter(|sample| sample["status"] == "ok")
+        .filter(|sample| {
+            let phases = sample["phases"].as_array().unwrap();
+            phases.iter().any(|phase| phase["requests"].as_u64() > Some(0))
+        })
+        .collect();
+    assert!(!of_requests.is_empty(), "{samples:#?}");
+    for sample in of_requests {
+        assert!(sample["verified"].as_str().unwrap().contains("counters"), "{sample:#}");
+    }
+}
+
+/// What is installed is offered, with the whole command.
+#[test]
+fn servers_that_are_installed_are_offered() {
+    let fixture = Fixture::new();
+    fixture.write("mariadbd", "");
+    std::fs::create_dir_all(fixture.path("servers/mariadb-11.4/bin")).unwrap();
+    std::fs::copy(fixture.path("mariadbd"), fixture.path("servers/mariadb-11.4/bin/mariadbd"))
+        .unwrap();
+    let offered = |suite: &str, more: &[&str]| {
+        let args = [&["bench", suite, "--profile", "smoke", "--dry-run"], more].concat();
+        let mut command = fixture.command(&args);
+        command.env("INRUSH_SERVERS", fixture.path("servers")).env("PATH", fixture.path("servers"));
+        let run = Outcome::of("inrush bench".to_owned(), finish(start(&mut command), b""));
+        run.exits(0).stdout
+    };
+    let told = offered("fastest-import", &[]);
+    // Or whatever MariaDB the system has.
+    let command = "  inrush bench fastest-import --profile smoke --dry-run --server mariadb";
+    assert!(told.contains(command), "{told}");
+    assert!(!told.contains("--server postgres"), "{told}");
+    // What needs no server, or has been told which, is not bothered.
+    assert!(!offered("fastest-import", &["--server", "mariadb-11.4"]).contains("installed here"));
+    assert!(!offered("mass-inserts", &["--only", "sqlite"]).contains("installed here"));
 }
 
 #[test]
@@ -142,6 +190,9 @@ expect = "{sum.pairs.i2}"
         })
         .collect();
     assert_eq!(of_two.len(), 3, "{samples:#?}");
+    for sample in samples.iter().filter(|sample| sample["status"] == "ok") {
+        assert_eq!(sample["verified"], "values, answer, count", "{sample:#}");
+    }
     let index = rusqlite::Connection::open(fixture.path("results/results.db")).unwrap();
     let ok: i64 = index
         .query_row("SELECT count(*) FROM sample WHERE status = 'ok'", [], |row| row.get(0))
