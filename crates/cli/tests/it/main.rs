@@ -31,6 +31,8 @@ mod check;
 mod columns;
 /// What surrounds a load: plan, help, lists, completions, mistakes on the command line.
 mod commands;
+/// What separates fields: found by looking, or said by the file.
+mod delimiters;
 /// How a file is written: found by looking, or as told.
 mod dialects;
 /// DuckDB, through its library.
@@ -61,6 +63,8 @@ mod rejects;
 /// What a bench has to show, as a page in a browser and otherwise.
 #[cfg(feature = "bench")]
 mod report;
+/// Files that are no tables, and JSON that is one.
+mod shapes;
 /// SQLite, as one target among others.
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -168,7 +168,7 @@ pub struct RejectPlace {
     pub file: String,
     /// Where its bad rows go.
     pub path: PathBuf,
-    /// Its header, verbatim with terminator, so that the rejects load again after mending.
+    /// The line that says what separates fields and the header, verbatim with terminators, so that the rejects load again after mending.
     pub header: Vec<u8>,
 }
 

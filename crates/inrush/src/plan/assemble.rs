@@ -296,8 +296,8 @@ fn reject_places(
             path: request.rejects.clone().unwrap_or_else(|| beside(place, &source.grammar)),
             // The file is in UTF-8 whatever the input was, and its mark stands above an --encoding for the input.
             header: match decode::is_utf8(input.encoding) {
-                true => input.header.clone(),
-                false => ["\u{feff}".as_bytes(), &input.header].concat(),
+                true => [&input.separator_line[..], &input.header].concat(),
+                false => ["\u{feff}".as_bytes(), &input.separator_line, &input.header].concat(),
             },
         })
         .collect();

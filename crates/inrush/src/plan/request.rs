@@ -95,6 +95,11 @@ pub struct DialectRequest {
 }
 
 impl DialectRequest {
+    /// The byte between fields, where the user says it, by itself or by the format.
+    pub(crate) fn told_delimiter(&self) -> Option<u8> {
+        self.delimiter.or((self.format == Some(Format::Tsv)).then_some(b'\t'))
+    }
+
     /// An option that was used and has a meaning for delimited text only.
     pub(crate) fn delimited_option(&self) -> Option<&'static str> {
         let options = [

@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 /// The encoding that an input's first bytes show: a byte order mark, or the pattern of zeros that ASCII leaves in UTF-16.
 pub(crate) fn detect(head: &[u8]) -> Option<&'static Encoding> {
     match head {
+        // The mark of UTF-32, which nothing here reads.
+        [0xff, 0xfe, 0, 0, ..] => return None,
         [0xff, 0xfe, ..] => return Some(UTF_16LE),
         [0xfe, 0xff, ..] => return Some(UTF_16BE),
         _ => {}
@@ -20,13 +22,33 @@ pub(crate) fn detect(head: &[u8]) -> Option<&'static Encoding> {
     // data has its zeros on both sides.
     let half = head.len() / 4;
     let one_sided = |many: usize, few: usize| many > 0 && many >= half && few * 8 <= many;
-    if one_sided(odd, even) {
+    if one_sided(odd, even) || even == 0 && ends_lines(head, [b'\n', 0]) {
         Some(UTF_16LE)
-    } else if one_sided(even, odd) {
+    } else if one_sided(even, odd) || odd == 0 && ends_lines(head, [0, b'\n']) {
         Some(UTF_16BE)
     } else {
         None
     }
+}
+
+/// Whether lines end in this unit, and none in a newline of one byte. In other scripts than Latin a line may have no other
+/// zeros than those beside delimiters and its end.
+fn ends_lines(head: &[u8], newline: [u8; 2]) -> bool {
+    let lines = head.chunks_exact(2).filter(|unit| *unit == newline).count();
+    lines > 1 && memchr::memchr_iter(b'\n', head).count() == lines
+}
+
+/// Whether three of four bytes are zeros, always the same three: ASCII in UTF-32.
+pub(crate) fn looks_like_utf32(head: &[u8]) -> bool {
+    let head = &head[..head.len().min(4096) & !3];
+    let zeros = |at: usize| head.iter().skip(at).step_by(4).filter(|b| **b == 0).count();
+    let [first, second, third, last] = [0, 1, 2, 3].map(zeros);
+    let all = head.len() / 4;
+    let mostly = |zeros: usize| zeros * 10 > all * 9;
+    all >= 2
+        && (third == all && last == all && mostly(second)
+            || first == all && second == all && mostly(third))
+        && (first < all || last < all)
 }
 
 /// The encoding with this label in the WHATWG encoding standard (`latin1` is windows-1252 there, as in browsers and MySQL).
@@ -139,6 +161,35 @@ mod tests {
             decode(b"Zo\xeb \x80", by_label("latin1").unwrap()),
             "Zo\u{eb} \u{20ac}".as_bytes()
         );
+    }
+
+    #[test]
+    fn other_scripts_in_utf16_are_known_by_the_ends_of_their_lines() {
+        let text = "\u{418}\u{43c}\u{44f}\t\u{426}\u{435}\u{43d}\u{430}\r\n\u{410}\u{43d}\u{43d}\u{430}\t\u{434}\u{430}\r\n".repeat(9);
+        let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let be: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(detect(&le), Some(UTF_16LE));
+        assert_eq!(detect(&be), Some(UTF_16BE));
+        // Stray zeros in UTF-8, and no zero at all.
+        for text in ["a,b\n1,\0\n", "a,b\n\n\0,2\n", "\u{418}\n\u{43c}\n"] {
+            assert_eq!(detect(text.as_bytes()), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn utf32_is_known_by_its_mark_or_its_zeros() {
+        let text = "id,name\n1,Zo\u{eb} \u{20ac}\n".repeat(5);
+        let le: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        let be: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
+        for bytes in [&le, &be] {
+            assert!(looks_like_utf32(bytes));
+            assert_eq!(detect(bytes), None);
+        }
+        let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [text.as_bytes(), &utf16, &[0; 64], b"", b"a\0\0\0"] {
+            assert!(!looks_like_utf32(bytes));
+        }
+        assert_eq!(detect(b"\xff\xfe\0\0a\0\0\0"), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use inrush_scan::{Newline, Tail};
 use crate::error::{Error, Result};
 use crate::plan::DialectRequest;
 use crate::source::place::cannot_open;
+use crate::source::separator_line::SeparatorLine;
 use crate::source::stdin::Pipe;
 use crate::source::text::RECORD_BYTES_MAX;
 use crate::source::{Compression, Input, Place};
@@ -149,7 +150,7 @@ fn look(
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.
-const BINARIES: [(&[u8], &str, &str); 8] = [
+const BINARIES: [(&[u8], &str, &str); 21] = [
     (
         b"PAR1",
         "a compressed Parquet file",
@@ -162,15 +163,43 @@ const BINARIES: [(&[u8], &str, &str); 8] = [
         "name the target last: inrush load FILE.csv DATABASE.db",
     ),
     (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
+    (b"Rar!\x1a", "a RAR archive", "unpack it first"),
+    (b"\x1f\x9d", "a file compressed by compress", "decompress it first: uncompress, or gzip -d"),
+    (b"PGDMP", "a dump of PostgreSQL's own format", "restore it with pg_restore"),
+    (b"Obj\x01", "an Avro file", "convert it to Parquet or JSON Lines first"),
+    (b"\x89HDF", "an HDF5 file", "convert it to Parquet or CSV first"),
+    (b"\x93NUMPY", "a NumPy array", "convert it to CSV first: numpy.savetxt"),
+    (b"<stata_dta>", "a Stata file", "export it as CSV"),
+    (b"$FL2", "an SPSS file", "export it as CSV"),
     (b"%PDF", "a PDF document", "name a CSV or TSV file"),
     (b"\x7fELF", "a program", "name a CSV or TSV file"),
     (b"\x89PNG", "a picture", "name a CSV or TSV file"),
+    (b"GIF89a", "a picture", "name a CSV or TSV file"),
+    (b"\xff\xd8\xff", "a picture", "name a CSV or TSV file"),
     (b"\xd0\xcf\x11\xe0", "an old Office document", "save the sheet as CSV"),
+    (b"\xff\xfe\0\0", "text in UTF-32", UTF_32_ADVICE),
+    (b"\0\0\xfe\xff", "text in UTF-32", UTF_32_ADVICE),
 ];
+
+const UTF_32_ADVICE: &str = "convert it first: iconv -f UTF-32 -t UTF-8";
+
+/// Where a tar archive says that it is one.
+const TAR_MAGIC: std::ops::Range<usize> = 257..262;
 
 fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     if let Some((_, what, advice)) = BINARIES.iter().find(|(magic, ..)| text.starts_with(magic)) {
-        return Err(Error::source(format!("{name} is {what}, not text")).advise(*advice));
+        // Text in UTF-32 is text, but in no form that can be read.
+        let not_text = if *advice == UTF_32_ADVICE { "which can't be read" } else { "not text" };
+        return Err(Error::source(format!("{name} is {what}, {not_text}")).advise(*advice));
+    }
+    if text.get(TAR_MAGIC) == Some(b"ustar") {
+        return Err(Error::source(format!("{name} is a tar archive, not text"))
+            .advise("unpack it, and name the files in it: tar -xf"));
+    }
+    if decode::looks_like_utf32(text) {
+        return Err(Error::source(format!("{name} is text in UTF-32, which can't be read"))
+            .advise(UTF_32_ADVICE));
     }
     // Stray NULs make bad rows; one in a hundred bytes makes a binary file.
     let zeros = memchr::memchr_iter(0, text).count();
@@ -182,8 +211,21 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Where records begin: after a byte order mark and `skip_lines` physical lines.
+/// Where records begin: after a byte order mark, `skip_lines` physical lines, and a line that says what separates fields.
 pub(super) fn body_start(text: &[u8], skip_lines: u64) -> usize {
+    let at = skipped_to(text, skip_lines);
+    at + SeparatorLine::at(&text[at..], newline_byte(text)).map_or(0, |line| line.raw.len())
+}
+
+/// The line that says what separates fields: the first, even among those that are skipped, or the first that isn't.
+pub(super) fn separator_line(text: &[u8], skip_lines: u64) -> Option<SeparatorLine<'_>> {
+    [0, skip_lines].into_iter().find_map(|skip_lines| {
+        SeparatorLine::at(&text[skipped_to(text, skip_lines)..], newline_byte(text))
+    })
+}
+
+/// The offset behind a byte order mark and `skip_lines` physical lines.
+fn skipped_to(text: &[u8], skip_lines: u64) -> usize {
     let newline = newline_byte(text);
     let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     for _ in 0..skip_lines {
@@ -205,5 +247,18 @@ mod tests {
         assert_eq!(body_start(b"x\ry\rz", 2), 4);
         // Where there are LFs, a lone CR is data.
         assert_eq!(body_start(b"title\rmore\na,b\n", 1), 11);
+    }
+
+    #[test]
+    fn a_line_that_says_what_separates_fields_is_no_record() {
+        let text = b"\xef\xbb\xbfsep=;\r\na;b\r\n";
+        assert_eq!(body_start(text, 0), 10);
+        assert_eq!(body_start(text, 1), 10);
+        assert_eq!(body_start(b"title\nsep=;\na;b\n", 1), 12);
+        let named = |text: &'static [u8], skip| separator_line(text, skip).map(|line| line.named);
+        assert_eq!(named(text, 0), Some(";"));
+        assert_eq!(named(text, 1), Some(";"));
+        assert_eq!(named(b"title\nsep=|\na|b\n", 1), Some("|"));
+        assert_eq!(named(b"title\nsep=|\na|b\n", 0), None);
     }
 }

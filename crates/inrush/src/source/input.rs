@@ -19,7 +19,7 @@ use crate::source::head::{Head, body_start, read_head};
 use crate::source::infer::{Observed, Surveyor};
 use crate::source::place::cannot_open;
 use crate::source::stdin::Pipe;
-use crate::source::{Compression, Place, decode, json, sniff, text};
+use crate::source::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
 
 /// One input, opened, looked at, and closed again (standard input stays open).
 #[derive(Clone, Debug)]
@@ -38,6 +38,8 @@ pub struct Input {
     pub body_at: u64,
     /// Physical lines before that.
     pub lines_before: u64,
+    /// The line that says what separates fields, verbatim with its terminator; empty without one, or where the user says otherwise.
+    pub separator_line: Vec<u8>,
     /// The header, verbatim with its terminator; empty without one.
     pub header: Vec<u8>,
 }
@@ -121,6 +123,10 @@ impl Source {
             let head = read_head(place, request, pipe.as_mut(), stop);
             heads.push(head.map_err(|error| error.in_input(&place.name()))?);
         }
+        for Head { input, text, whole } in &heads {
+            let body = &text[body_start(text, request.skip_lines)..];
+            shapes::refuse(&input.name, body, *whole, request, &input.place.extension())?;
+        }
         let layout = |head: &Head| {
             let text = &head.text[body_start(&head.text, request.skip_lines)..];
             json::layout(text, head.whole, request, &head.input.place.extension())
@@ -150,11 +156,24 @@ impl Source {
         let first = &heads[0];
         let skipped = body_start(&first.text, request.skip_lines);
         let head = &first.text[skipped..];
-        let sniffed = sniff::dialect(head, first.whole, request, &first.input.place.extension())
+        let said = separator_line::said(first, request, &mut reasons)?;
+        let extension = first.input.place.extension();
+        let sniffed = sniff::dialect(head, first.whole, request, said, &extension)
             .map_err(|error| Error::usage(error.to_string()))?;
         reasons.extend(sniffed.reasons);
         warnings.extend(sniffed.warnings);
         let dialect = sniffed.dialect;
+        for head in &mut heads {
+            let body = &head.text[body_start(&head.text, request.skip_lines)..];
+            if sniff::mixes_line_ends(body, &dialect) {
+                return Err(Error::source(format!(
+                    "{}: lines end in lone carriage returns, and some in newlines",
+                    head.input.name
+                ))
+                .advise("convert the file first: tr '\\r' '\\n' makes newlines of all"));
+            }
+            separator_line::keep(head, dialect.delimiter, request)?;
+        }
         for head in &heads[1..] {
             if memchr::memchr2(b'\n', b'\r', &head.text).is_some()
                 && sniff::newline(&head.text) != dialect.newline
@@ -327,6 +346,7 @@ impl Input {
             bytes_stored: place.regular_bytes(),
             body_at: 0,
             lines_before: 0,
+            separator_line: Vec::new(),
             header: Vec::new(),
         }
     }

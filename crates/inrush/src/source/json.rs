@@ -1,6 +1,6 @@
 //! Inputs of JSON: how they are laid out, and what their columns are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_scan::Tail;
@@ -64,6 +64,28 @@ pub(super) fn layout(
     (is_told || self::good(text, is_whole, layout).0 > 0).then_some(layout)
 }
 
+/// Whether the text is JSON under a name that says otherwise: each of its first records is an object, or an array in an array.
+pub(super) fn is_hidden(
+    text: &[u8],
+    is_whole: bool,
+    request: &DialectRequest,
+    extension: &str,
+) -> bool {
+    let starts = text.trim_ascii_start();
+    let is_likely = starts.first() == Some(&b'{')
+        || starts
+            .strip_prefix(b"[")
+            .is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'{' | b'[')));
+    let layout = match OTHERS.contains(&extension) && is_likely {
+        true => layout(text, is_whole, request, ""),
+        false => None,
+    };
+    layout.is_some_and(|layout| {
+        let (good, read) = good(text, is_whole, layout);
+        good == read
+    })
+}
+
 /// Of the first records in this layout, how many are objects, or arrays in lines, without a fault; and how many there are.
 fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
     let tail = if is_whole { Tail::End } else { Tail::More };
@@ -71,7 +93,7 @@ fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
     let part = JsonPart { first: true, last: is_whole && end == text.len() };
     let mut scanner = JsonScanner::new(layout, part, &text[..end]);
     let mut members = Vec::new();
-    let (mut good, mut read) = (0, 0);
+    let (mut good, mut read, mut tables) = (0, 0, 0);
     while read < LAYOUT_RECORDS
         && let Some(record) = scanner.next(&mut members)
     {
@@ -79,15 +101,25 @@ fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
             continue;
         }
         read += 1;
+        let holds = |kind| members.iter().any(|member| member.value.kind == kind);
         // One line that is an array of objects is not a record: they are.
         let is_row = match record.kind {
             JsonKind::Object => true,
-            JsonKind::Array => members.iter().all(|member| member.value.kind != JsonKind::Object),
+            JsonKind::Array => !holds(JsonKind::Object),
             _ => false,
         };
-        good += usize::from(record.fault.is_none() && is_row);
+        let is_good = record.fault.is_none() && is_row;
+        let is_array = |member: &JsonMember| member.value.kind == JsonKind::Array;
+        good += usize::from(is_good);
+        tables += usize::from(
+            is_good
+                && record.kind == JsonKind::Array
+                && !members.is_empty()
+                && members.iter().all(is_array),
+        );
     }
-    (good, read)
+    // Nor is the only line of a file, if all it holds are arrays.
+    if layout == JsonLayout::Lines && read == 1 { (good - tables, read) } else { (good, read) }
 }
 
 /// Whether records are arrays: the first that is either decides.
@@ -100,6 +132,36 @@ fn are_arrays(text: &[u8], is_whole: bool, layout: JsonLayout) -> bool {
             (None, JsonKind::Object) => return false,
             (None, JsonKind::Array) => return true,
             _ => {}
+        }
+    }
+    false
+}
+
+/// Whether the first of the records, which are arrays, could name the columns: it holds strings only, and no two of them are
+/// equal, where others hold numbers or booleans.
+fn starts_with_names(text: &[u8], is_whole: bool, layout: JsonLayout) -> bool {
+    let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: is_whole }, text);
+    let (mut members, mut read) = (Vec::new(), 0);
+    while read < LAYOUT_RECORDS
+        && let Some(record) = scanner.next(&mut members)
+    {
+        if record.is_blank() || record.fault.is_some() {
+            continue;
+        }
+        read += 1;
+        let is_string = |member: &JsonMember| {
+            matches!(member.value.kind, JsonKind::String | JsonKind::EscapedString)
+        };
+        if read == 1 {
+            let names: HashSet<&[u8]> =
+                members.iter().map(|member| member.value.raw(text)).collect();
+            if names.len() != members.len() || !members.iter().all(is_string) {
+                return false;
+            }
+        } else if members.iter().any(|member| {
+            matches!(member.value.kind, JsonKind::Number | JsonKind::True | JsonKind::False)
+        }) {
+            return true;
         }
     }
     false
@@ -170,6 +232,15 @@ impl Source {
         let pipe = source.pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
         let source = Source { pipe: Mutex::new(pipe), ..source.with_members(&fields) };
         let mut warnings = Vec::new();
+        let first = &heads[0];
+        let layout = json.layouts[0];
+        if is_positional && starts_with_names(&first.text[body(first)..], first.whole, layout) {
+            let note = "the first array could be a header, and is loaded as a row";
+            warnings.push(match layout {
+                JsonLayout::Lines => format!("{note} (--skip-lines 1 leaves it out)"),
+                _ => format!("{note}: arrays of JSON have none"),
+            });
+        }
         let names = fields.iter().map(|field| field.name.clone()).collect();
         for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
             field.name = name;

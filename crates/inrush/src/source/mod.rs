@@ -10,6 +10,7 @@
 mod columns;
 pub(crate) mod decode;
 mod decompress;
+mod delimiter;
 mod format;
 mod head;
 mod header;
@@ -18,7 +19,10 @@ mod input;
 mod json;
 mod place;
 pub(crate) mod profile;
+mod quoting;
 mod sample;
+mod separator_line;
+mod shapes;
 mod sniff;
 mod stdin;
 pub(crate) mod survey;

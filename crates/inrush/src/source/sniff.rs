@@ -4,15 +4,15 @@ use inrush_scan::{Dialect, DialectError, Field, Newline, Scanner, unescape};
 
 use crate::plan::Type;
 use crate::plan::{DialectRequest, Format};
+use crate::source::delimiter::{self, DELIMITERS, Found};
 use crate::source::infer::Observed;
+use crate::source::quoting;
 
 /// Records looked at; more would not change the verdict.
-const RECORDS_MAX: usize = 1_000;
-
-/// Delimiters tried when the user names none, likeliest first: on a tie the first wins.
-const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+pub(super) const RECORDS_MAX: usize = 1_000;
 
 /// What was found out about the dialect.
+#[derive(Debug)]
 pub(crate) struct Sniffed {
     pub(crate) dialect: Dialect,
     /// Why, in plain words.
@@ -30,7 +30,25 @@ pub(crate) fn newline(head: &[u8]) -> Newline {
     }
 }
 
-/// The dialect that reads `head` best; `whole` when there is no more of the input.
+/// Whether lone CRs are more than LFs: an old Mac file behind which somebody wrote a newline is one line.
+fn has_more_cr(head: &[u8]) -> bool {
+    let lone = memchr::memchr_iter(b'\r', head).filter(|at| head.get(at + 1) != Some(&b'\n'));
+    lone.count() > memchr::memchr_iter(b'\n', head).count()
+}
+
+/// Whether lines end in lone CRs and somebody wrote a newline behind: then the first record holds CRs outside quotes.
+pub(crate) fn mixes_line_ends(head: &[u8], dialect: &Dialect) -> bool {
+    let mut scanner = Scanner::new(dialect, head);
+    let mut fields = Vec::new();
+    let holds_cr = |field: &Field| !field.form.is_quoted() && field.raw(head).contains(&b'\r');
+    dialect.newline == Newline::Lf
+        && has_more_cr(head)
+        && scanner.next(&mut fields).is_some()
+        && fields.iter().any(holds_cr)
+}
+
+/// The dialect that reads `head` best; `whole` when there is no more of the input. `said` is the delimiter that a line before
+/// `head` names.
 ///
 /// # Errors
 /// When the user's own choices contradict each other.
@@ -38,76 +56,54 @@ pub(crate) fn dialect(
     head: &[u8],
     whole: bool,
     request: &DialectRequest,
+    said: Option<u8>,
     extension: &str,
 ) -> Result<Sniffed, DialectError> {
     let mut reasons = Vec::new();
+    let mut warnings = Vec::new();
     let newline = newline(head);
     if newline == Newline::Cr {
         reasons.push("lines end in a lone carriage return".to_owned());
+    } else if has_more_cr(head) {
+        warnings.push(
+            "carriage returns that no newline follows are data, and there are more of them than lines: if they end lines, convert the file first (tr '\\r' '\\n')"
+                .to_owned(),
+        );
     }
-    let delimiters: Vec<u8> = match (request.delimiter, request.format) {
-        (Some(delimiter), _) => vec![delimiter],
-        (None, Some(Format::Tsv)) => vec![b'\t'],
-        (None, Some(Format::Csv)) => DELIMITERS.iter().copied().filter(|d| *d != b'\t').collect(),
-        (None, _) if matches!(extension, "tsv" | "tab") => {
-            [b'\t'].into_iter().chain(DELIMITERS).collect()
-        }
-        (None, _) => DELIMITERS.to_vec(),
-    };
-    // A quote that is its own escape is what doubling means anyway.
-    let quote_of = |quote: Option<Option<u8>>| quote.unwrap_or(Some(b'"'));
-    let escape =
-        request.escape.map(|escape| escape.filter(|e| Some(*e) != quote_of(request.quote)));
-    // The plainest first: the others have to read the head better.
-    let quotings: Vec<(Option<u8>, Option<u8>)> = match (request.quote, escape) {
-        (Some(quote), Some(escape)) => vec![(quote, escape)],
-        (Some(quote), None) => vec![(quote, None), (quote, Some(b'\\'))],
-        (None, Some(escape)) => vec![(Some(b'"'), escape), (None, escape)],
-        (None, None) => {
-            vec![(Some(b'"'), None), (Some(b'"'), Some(b'\\')), (None, None), (Some(b'\''), None)]
-        }
-    };
-    // First the quoting under each delimiter, then the delimiter: a comma inside quotes must not count as a field's end.
-    let mut best: Option<(Score, Dialect)> = None;
+    let told = request.told_delimiter().or(said);
+    let (delimiters, default) = delimiters(told, request.format, extension);
+    let mut dialects = Vec::new();
     let mut contradiction = None;
     for delimiter in delimiters {
-        let mut here: Option<(Score, Dialect)> = None;
-        for (quote, escape) in &quotings {
-            let dialect = Dialect {
-                delimiter,
-                quote: *quote,
-                escape: *escape,
-                comment: request.comment,
-                newline,
-            };
-            if let Err(error) = dialect.check() {
-                contradiction.get_or_insert(error);
-                continue;
-            }
-            let sniffed_escape = request.escape.is_none() && escape.is_some();
-            if sniffed_escape && !backslashes_escape(head, &dialect) {
-                continue;
-            }
-            let score = score(head, whole, &dialect);
-            if here.as_ref().is_none_or(|(top, _)| score.quotes_better(top, &dialect)) {
-                here = Some((score, dialect));
-            }
-        }
-        if let Some((score, dialect)) = here
-            && best.as_ref().is_none_or(|(top, _)| score.separates_better(top))
-        {
-            best = Some((score, dialect));
+        // First the quoting under each delimiter, then the delimiter: a comma inside quotes must not count as a field's end.
+        match quoting::best(head, whole, request, delimiter, newline) {
+            Ok(dialect) => dialects.push(dialect),
+            Err(error) => drop(contradiction.get_or_insert(error)),
         }
     }
-    let dialect = match (best, contradiction) {
-        (Some((_, dialect)), _) => dialect,
+    let found = match (delimiter::choose(head, whole, dialects, default), contradiction) {
+        (Some(found), _) => found,
         (None, Some(contradiction)) => return Err(contradiction),
-        (None, None) => Dialect::csv(),
+        (None, None) => Found::plain(),
     };
-    if request.delimiter.is_none() && request.format != Some(Format::Tsv) {
+    let dialect = found.dialect;
+    if told.is_none() && !found.is_one_column {
         reasons.push(format!("fields are separated by {}", name(dialect.delimiter)));
     }
-    let mut warnings = Vec::new();
+    if !found.rivals.is_empty() {
+        warnings.push(rivals(dialect.delimiter, &found.rivals));
+    }
+    if found.is_one_column {
+        warnings.push(one_column(head, whole, &dialect, told));
+    }
+    if found.title_lines > 0 {
+        let lines = found.title_lines as u64;
+        let skip = request.skip_lines + lines + u64::from(said.is_some());
+        warnings.push(match lines {
+            1 => format!("the first line has fewer fields than the others: if it is a title, --skip-lines {skip} leaves it out"),
+            _ => format!("the first {lines} lines have fewer fields than the others: if they are a title, --skip-lines {skip} leaves them out"),
+        });
+    }
     if request.quote.is_none() && dialect.quote != Some(b'"') {
         warnings.push(match dialect.quote {
             None => "double quotes are read as plain characters, for as quotes most would be broken (--quote '\"' says otherwise)".to_owned(),
@@ -125,23 +121,63 @@ pub(crate) fn dialect(
     Ok(Sniffed { dialect, reasons, warnings })
 }
 
-/// Whether every backslash stands where an escape would: before a quote, a delimiter, a line's end or another backslash. One in
-/// a path or a regular expression is a character like others.
-fn backslashes_escape(head: &[u8], dialect: &Dialect) -> bool {
-    let mut at = 0;
-    while let Some(next) = memchr::memchr(b'\\', &head[at..]) {
-        at += next + 1;
-        match head.get(at) {
-            Some(b'\\') => at += 1,
-            Some(b)
-                if Some(*b) == dialect.quote
-                    || *b == dialect.delimiter
-                    || matches!(b, b'\n' | b'\r') => {}
-            Some(_) => return false,
-            None => break,
-        }
+/// The delimiters to try, the likeliest first, and the one to take where none is found.
+fn delimiters(told: Option<u8>, format: Option<Format>, extension: &str) -> (Vec<u8>, u8) {
+    if let Some(told) = told {
+        return (vec![told], told);
     }
-    true
+    let likely = match extension {
+        "tsv" | "tab" if format != Some(Format::Csv) => Some(b'\t'),
+        "psv" => Some(b'|'),
+        _ => None,
+    };
+    let others = DELIMITERS.iter().copied().filter(|delimiter| Some(*delimiter) != likely);
+    let all = likely.into_iter().chain(others);
+    (
+        all.filter(|delimiter| format != Some(Format::Csv) || *delimiter != b'\t').collect(),
+        likely.unwrap_or(b','),
+    )
+}
+
+/// That others would do as well.
+fn rivals(delimiter: u8, rivals: &[u8]) -> String {
+    let words: Vec<String> = rivals.iter().map(|rival| word(*rival)).collect();
+    format!(
+        "fields are separated by {}; {} would read it as well: --delimiter {}",
+        word(delimiter),
+        words.join(" or "),
+        words.join(" or ")
+    )
+}
+
+/// That each line is one column.
+fn one_column(head: &[u8], whole: bool, dialect: &Dialect, told: Option<u8>) -> String {
+    if let Some(told) = told {
+        let told = word(told);
+        return format!("the delimiter {told} was not found, so each line is loaded as one column");
+    }
+    let note = "no delimiter was found, so each line is loaded as one column";
+    match delimiter::pointed_out(head, whole, dialect) {
+        Some((other, width)) => {
+            let other = word(other);
+            format!("{note}; with --delimiter {other} each would have {width} fields")
+        }
+        None => format!("{note} (--delimiter says otherwise)"),
+    }
+}
+
+/// A delimiter as `--delimiter` takes it.
+pub(crate) fn word(byte: u8) -> String {
+    match byte {
+        b',' => "comma".to_owned(),
+        b'\t' => "tab".to_owned(),
+        b';' => "semicolon".to_owned(),
+        b'|' => "pipe".to_owned(),
+        b' ' => "space".to_owned(),
+        // As shells with $'' take it.
+        byte if byte.is_ascii_control() => format!("$'\\x{byte:02x}'"),
+        byte => format!("'{}'", char::from(byte)),
+    }
 }
 
 /// A byte as messages name it.
@@ -155,93 +191,9 @@ pub(crate) fn name(byte: u8) -> String {
     }
 }
 
-/// How well a dialect reads the head.
-#[derive(Debug, PartialEq)]
-struct Score {
-    /// Share of records with the usual number of fields and sound quoting.
-    regular: f64,
-    /// The usual number of fields.
-    width: usize,
-    /// Records with sound quotes: a quote character that quotes nothing explains nothing.
-    quoted: usize,
-    /// Records whose quoting is broken.
-    broken: usize,
-    /// Records looked at.
-    records: usize,
-}
-
-impl Score {
-    /// Differences of regularity below this are a few bad rows, which say nothing of the delimiter.
-    const NOISE: f64 = 0.02;
-
-    /// A few broken quotes are bad rows, and make no file one without quotes: that takes so many, and more of them than sound
-    /// ones.
-    const BROKEN_MIN: usize = 3;
-
-    /// Whether `dialect`, which scores so, reads the quotes better than the one that scores `other`.
-    fn quotes_better(&self, other: &Score, dialect: &Dialect) -> bool {
-        if dialect.quote.is_none()
-            && (other.broken < Self::BROKEN_MIN || other.broken <= other.quoted)
-        {
-            return false;
-        }
-        // An apostrophe is a character of many languages, and a quote only where it explains much.
-        let apostrophe = dialect.quote == Some(b'\'');
-        if apostrophe && self.quoted * 2 <= self.records && self.regular <= other.regular {
-            return false;
-        }
-        let explains = self.quoted > 0 && other.quoted == 0;
-        let mends = self.broken < other.broken && (self.quoted > 0 || dialect.quote.is_none());
-        self.regular > other.regular && mends || self.regular >= other.regular && explains
-    }
-
-    fn separates_better(&self, other: &Score) -> bool {
-        match (self.width > 1, other.width > 1) {
-            (true, false) => self.regular > 0.5,
-            (false, true) => other.regular < 0.5 && self.regular > other.regular,
-            _ if (self.regular - other.regular).abs() < Self::NOISE => {
-                self.regular >= other.regular && self.width > other.width
-            }
-            _ => self.regular > other.regular,
-        }
-    }
-}
-
-fn score(head: &[u8], whole: bool, dialect: &Dialect) -> Score {
-    let mut scanner = Scanner::new(dialect, head);
-    let mut fields = Vec::new();
-    let mut widths: Vec<usize> = Vec::new();
-    let (mut broken, mut quoted) = (0, 0);
-    while widths.len() + broken < RECORDS_MAX
-        && let Some(record) = scanner.next(&mut fields)
-    {
-        // The last record may have been cut off with the head.
-        if !whole && record.next as usize == head.len() && !widths.is_empty() {
-            break;
-        }
-        if record.fault.is_some() {
-            broken += 1;
-        } else if !record.is_blank() {
-            widths.push(fields.len());
-            quoted += usize::from(fields.iter().any(|field| field.form.is_quoted()));
-        }
-    }
-    let width = usual(&widths);
-    let regular = widths.iter().filter(|w| **w == width).count();
-    let records = widths.len() + broken;
-    Score { regular: regular as f64 / records.max(1) as f64, width, quoted, broken, records }
-}
-
-/// The most frequent number; of several the larger.
-fn usual(widths: &[usize]) -> usize {
-    let mut counts = std::collections::BTreeMap::new();
-    widths.iter().for_each(|width| *counts.entry(*width).or_insert(0usize) += 1);
-    counts.into_iter().max_by_key(|(width, count)| (*count, *width)).map_or(1, |(width, _)| width)
-}
-
 /// The usual number of fields of the records in `head`.
 pub(crate) fn width(head: &[u8], whole: bool, dialect: &Dialect) -> usize {
-    score(head, whole, dialect).width
+    quoting::width(head, whole, dialect)
 }
 
 /// Whether the first record names the columns.
@@ -337,7 +289,7 @@ mod tests {
     use super::*;
 
     fn sniffed(head: &str) -> Dialect {
-        dialect(head.as_bytes(), true, &DialectRequest::default(), "csv").unwrap().dialect
+        dialect(head.as_bytes(), true, &DialectRequest::default(), None, "csv").unwrap().dialect
     }
 
     #[test]
@@ -374,5 +326,16 @@ mod tests {
     fn old_mac_lines_are_told_by_the_absence_of_newlines() {
         assert_eq!(sniffed("a,b\r1,2\r").newline, Newline::Cr);
         assert_eq!(sniffed("a,b\r\n1,2\r\n").newline, Newline::Lf);
+        let warns = |head: &[u8]| {
+            let found = dialect(head, true, &DialectRequest::default(), None, "csv").unwrap();
+            found.warnings.iter().any(|note| note.contains("carriage returns"))
+        };
+        assert!(warns(b"a,b\r1,2\r3,4\r\n"));
+        assert!(!warns(b"a,b\r\n1,2\r\n3,\"4\r5\"\r\n"));
+        assert!(!warns(b"a,b\r1,2\r"));
+        let mixes = |head: &[u8]| mixes_line_ends(head, &Dialect::csv());
+        assert!(mixes(b"a,b\r1,2\r3,4\r\n"));
+        assert!(!mixes(b"a,b\n1,\"2\r3\r4\r5\"\n"));
+        assert!(!mixes(b"a,\"b\rc\rd\"\n1,2\n"));
     }
 }

@@ -6,6 +6,8 @@
     reason = "clippy knows tests by their attribute, helpers have none"
 )]
 
+/// Files of any bytes: each has a plan or an error.
+mod any_file;
 /// Tables and files that look random: every kind of key, type and page that SQLite has, and data that fits badly.
 mod case;
 /// Statements over a connection, which every target has to run in the same way.

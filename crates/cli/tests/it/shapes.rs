@@ -1,0 +1,103 @@
+//! Files that are no tables are refused by name, and arrays of JSON are rows however they are written.
+
+use crate::fixture::{Fixture, rows};
+
+const PAGE: &str = "<!DOCTYPE html>\n<html>\n<head><title>Sign in</title></head>\n</html>\n";
+const DUMP: &str = "-- MySQL dump 10.13\n\nDROP TABLE IF EXISTS `t`;\nCREATE TABLE `t` (id int);\n";
+
+#[test]
+fn what_is_no_table_is_refused_by_name() {
+    let fixture = Fixture::new();
+    let cases = [
+        ("in.csv", PAGE, "an HTML page: a login page?"),
+        ("in.json", PAGE, "an HTML page: a login page?"),
+        ("in.txt", "<?xml version=\"1.0\"?>\n<rows><row/></rows>\n", "an XML document"),
+        ("in.csv", "---\nname: a\nage: 5\n", "YAML"),
+        ("in", "name: a\nage: 5\n", "YAML"),
+        ("in.sql", DUMP, "an SQL dump"),
+        ("in.csv", "{\"id\":1}\n{\"id\":2}\n", "JSON"),
+    ];
+    for (name, text, what) in cases {
+        fixture.write(name, text);
+        let what = format!("{name} looks like {what}");
+        let run = fixture.refuses(&[name, "new.db"]);
+        run.says(&[&what, "--format csv loads it as text anyway"]);
+        fixture.inrush(&["plan", name, "new.db"]).exits(1).says(&[&what]);
+    }
+    // Whoever says that it is a table has one.
+    fixture.write("page.csv", PAGE);
+    fixture.load(&["page.csv", "t.db", "--format", "csv", "--header", "no"]).exits(0);
+    assert_eq!(fixture.table("t.db", "page").len(), 4);
+}
+
+#[test]
+fn however_it_is_packed() {
+    let fixture = Fixture::new();
+    let utf16: Vec<u8> =
+        format!("\u{feff}{DUMP}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fixture.write("utf16.sql", utf16).write("page.csv", format!("\u{feff}{PAGE}"));
+    fixture.refuses(&["utf16.sql", "t.db"]).says(&["an SQL dump"]);
+    fixture.refuses(&["page.csv", "t.db"]).says(&["an HTML page"]);
+    fixture.tool("gzip", &["page.csv", "utf16.sql"], b"");
+    fixture.refuses(&["page.csv.gz", "t.db"]).says(&["page.csv.gz looks like an HTML page"]);
+    fixture.refuses(&["utf16.sql.gz", "t.db"]).says(&["an SQL dump"]);
+    let pipe = fixture.load_reading(PAGE.as_bytes(), &["-", "t.db"]).exits(1);
+    pipe.says(&["- looks like an HTML page"]).ends_with_nothing_changed();
+    // The second of two as well as the first.
+    fixture.write("good.csv", "id\n1\n").write("bad.csv", PAGE);
+    fixture.refuses(&["good.csv", "bad.csv", "t.db"]).says(&["bad.csv looks like an HTML page"]);
+}
+
+#[test]
+fn tables_that_look_strange_are_loaded() {
+    for (text, rows) in [
+        ("<b>x</b>,5\n<i>y</i>,6\n", rows![["<b>x</b>", 5], ["<i>y</i>", 6]]),
+        ("---\n5\n6\n", rows![[5], [6]]),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write("in.csv", text);
+        fixture.load(&["in.csv", "t.db"]).exits(0);
+        assert_eq!(fixture.table("t.db", "in"), rows, "{text}");
+    }
+}
+
+#[test]
+fn an_array_of_arrays_is_a_row_each_however_it_is_written() {
+    let fixture = Fixture::new();
+    let rows = rows![[1, "a"], [2, "b"]];
+    for text in [
+        "[[1,\"a\"],[2,\"b\"]]",
+        "[[1,\"a\"],[2,\"b\"]]\n",
+        "[[1,\"a\"],\n [2,\"b\"]]\n",
+        "[\n[1,\"a\"],\n[2,\"b\"]\n]\n",
+        "[\n  [\n    1,\n    \"a\"\n  ],\n  [\n    2,\n    \"b\"\n  ]\n]\n",
+        "[1,\"a\"]\n[2,\"b\"]\n",
+    ] {
+        for name in ["in.json", "in.jsonl", "in"] {
+            fixture.write(name, text);
+            let load = [name, "t.db", "--table", "t", "--if-exists", "replace"];
+            fixture.load(&load).exits(0);
+            assert_eq!(fixture.table("t.db", "t"), rows, "{name}: {text}");
+        }
+        fixture.load_reading(text.as_bytes(), &["-", "u.db", "--if-exists", "replace"]).exits(0);
+        assert_eq!(fixture.table("u.db", "stdin"), rows, "{text}");
+    }
+    // A line of arrays among other lines is a row.
+    fixture.write("in.jsonl", "[[1,2],[3]]\n[[4],[5]]\n");
+    fixture.load(&["in.jsonl", "t.db", "--table", "nested"]).exits(0);
+    assert_eq!(fixture.table("t.db", "nested"), rows![["[1,2]", "[3]"], ["[4]", "[5]"]]);
+    // One array alone.
+    fixture.write("one.json", "[[1,\"a\"]]");
+    fixture.load(&["one.json", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "one"), rows![[1, "a"]]);
+}
+
+#[test]
+fn an_array_of_names_is_a_row_and_that_is_said() {
+    let fixture = Fixture::new();
+    fixture.write("in.json", "[[\"id\",\"name\"],[1,\"a\"],[2,\"b\"]]");
+    let report = fixture.report(&["in.json", "t.db"]);
+    assert_eq!(fixture.table("t.db", "in"), rows![["id", "name"], ["1", "a"], ["2", "b"]]);
+    let note = "the first array could be a header, and is loaded as a row";
+    assert!(report["warnings"].to_string().contains(note), "{}", report["warnings"]);
+}
