@@ -117,7 +117,7 @@ fn what_it_cannot_do_it_says_before() {
     load(&fixture, &double, "id,name\n1,a\n", &["--if-exists", "append", "--on-conflict", "skip"])
         .exits(2)
         .says(&["MERGE"]);
-    load(&fixture, &double, "id,name\n1,a\n", &["--if-exists", "append", "--lanes", "2"]).exits(2);
+    load(&fixture, &double, "id,name\n1,a\n", &["--if-exists", "append", "--lanes", "0"]).exits(2);
     load(&fixture, &double, "id,name\n1,a\n", &["--if-exists", "append", "--set", "tablock=maybe"])
         .exits(2);
     assert_eq!(double.rows().len(), 1);
