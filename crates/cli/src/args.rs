@@ -232,7 +232,7 @@ pub(crate) struct LoadArgs {
     pub(crate) header: String,
     /// A spelling of NULL besides the empty unquoted field, such as NA, for all columns or for one; may be repeated. '' makes
     /// quoted empty fields NULL too
-    #[arg(long, value_name = "[COLUMN=]S", help_heading = "Input")]
+    #[arg(long, value_name = "[COLUMN=]S", allow_hyphen_values = true, help_heading = "Input")]
     pub(crate) null: Vec<String>,
     /// The input's encoding: utf-8, utf-16le, utf-16be, latin1, ... [default: UTF-8, or as a byte order mark says]
     #[arg(long, value_name = "NAME", help_heading = "Input")]

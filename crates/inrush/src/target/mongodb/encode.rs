@@ -280,6 +280,7 @@ mod tests {
     use super::*;
     use crate::pipe::encode::proof;
     use crate::plan::{Column, Type};
+    use crate::target::double::Specials;
     use crate::target::mongodb::bson::Raw;
     use crate::target::mongodb::types::Wishes;
 
@@ -319,7 +320,8 @@ mod tests {
         ];
         let mut encoders = Vec::new();
         for (decimals, text_timestamps) in [(true, false), (false, true)] {
-            let wishes = Wishes { decimals, wide: !decimals, text_timestamps };
+            let wishes =
+                Wishes { decimals, wide: !decimals, text_timestamps, specials: Specials::All };
             for (ty, pinned) in types.iter().flat_map(|ty| [(*ty, true), (*ty, false)]) {
                 let column =
                     Column { name: "a".to_owned(), ty, declared: None, pinned, required: false };

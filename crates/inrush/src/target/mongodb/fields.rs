@@ -2,6 +2,7 @@
 
 use crate::plan::{Column, Facts, Plan, Request};
 use crate::target::Knobs;
+use crate::target::double::Specials;
 use crate::target::mongodb::facts::{FERRET, ID};
 use crate::target::mongodb::types::Wishes;
 
@@ -45,9 +46,11 @@ pub(super) fn wishes(plan: &Plan) -> Wishes {
 }
 
 pub(super) fn wishes_of(facts: &Facts, knobs: &Knobs) -> Wishes {
+    let is_ferret = facts.target.settings.contains_key(FERRET);
     Wishes {
-        // FerretDB hangs up on who sends one.
-        decimals: !facts.target.settings.contains_key(FERRET),
+        // FerretDB hangs up on who sends a decimal, or a NaN.
+        decimals: !is_ferret,
+        specials: if is_ferret { Specials::Infinities } else { Specials::All },
         wide: knobs.get("integers") == Some("int64"),
         text_timestamps: knobs.get("timestamps") == Some("text"),
     }

@@ -18,6 +18,8 @@ pub(super) struct Wishes {
     pub(super) wide: bool,
     /// Timestamps stay as they are written.
     pub(super) text_timestamps: bool,
+    /// Doubles that are no numbers.
+    pub(super) specials: Specials,
 }
 
 /// What a column takes.
@@ -120,7 +122,7 @@ impl Store {
             Form::Double => {
                 let number = match scan::plain_decimal(text) {
                     Some(number) => number,
-                    None => double::kept(text, self.strict, Specials::All)?,
+                    None => double::kept(text, self.strict, self.wishes.specials)?,
                 };
                 out.extend_from_slice(&number.to_le_bytes());
                 Ok((kind::DOUBLE, Kept::Real(number)))
@@ -268,7 +270,8 @@ mod tests {
     use super::*;
     use crate::target::mongodb::bson::Value;
 
-    const WISHES: Wishes = Wishes { decimals: true, wide: false, text_timestamps: false };
+    const WISHES: Wishes =
+        Wishes { decimals: true, wide: false, text_timestamps: false, specials: Specials::All };
 
     fn stored(ty: Type, pinned: bool, wishes: Wishes, text: &str) -> Option<(u8, String)> {
         let column = Column { name: String::new(), ty, declared: None, pinned, required: false };
@@ -320,7 +323,8 @@ mod tests {
 
     #[test]
     fn wishes_and_servers_change_the_kind_and_not_the_value() {
-        let none = Wishes { decimals: false, wide: true, text_timestamps: true };
+        let none =
+            Wishes { decimals: false, wide: true, text_timestamps: true, specials: Specials::All };
         let decimal = Type::Decimal { precision: 20, scale: 2 };
         assert_eq!(stored(decimal, false, none, "1.10"), Some((kind::STRING, "1.10".to_owned())));
         assert_eq!(stored(decimal, true, none, "x"), None);
