@@ -199,7 +199,7 @@ pub(crate) struct LoadArgs {
     /// An index to build after the rows; may be repeated
     #[arg(long, value_name = "COL[,COL]", help_heading = "Table")]
     pub(crate) index: Vec<String>,
-    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, text, json or bytes; may be repeated
+    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, json or bytes; may be repeated
     #[arg(long = "type", value_name = "COL=TYPE", help_heading = "Table")]
     pub(crate) types: Vec<String>,
     /// Infer the other columns' types, or make them all text

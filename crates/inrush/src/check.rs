@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::load::{Nowhere, Observer, Tally, progress, survey};
+use crate::load::{Nowhere, Observer, Surprise, Tally, guess_again, progress};
 use crate::pipe::reject::{Code, Position, Reject, RejectFiles};
 use crate::pipe::run::{Pass, pass};
 use crate::pipe::{Chunk, Encode, Encoded, Meter, Phase};
@@ -158,35 +158,28 @@ pub fn check(request: &Request, observer: &dyn Observer, bad_rows_max: usize) ->
     let began = Instant::now();
     let allowed = request.max_rejects;
     let mut plan = plan_check(request, observer)?;
-    let mut is_surveyed = false;
     loop {
         // How many bad rows there may be decides about types; here it is over, and all of them are told.
         plan.request.max_rejects = RejectLimit::All;
-        match attempt(&plan, observer, began, bad_rows_max, allowed)? {
+        let (error, surprise) = match attempt(&plan, observer, began, bad_rows_max, allowed)? {
             Attempt::Done(check) => return Ok(*check),
-            Attempt::Surprise(error) if is_surveyed || !plan.facts.source.seekable => {
-                return Err(match plan.facts.source.seekable {
-                    true => error,
-                    false => {
-                        error.advise("or check a file instead of a pipe, which can be read again")
-                    }
-                });
-            }
-            Attempt::Surprise(error) => {
-                is_surveyed = true;
-                observer.phase(&Phase::Survey);
-                plan.request.max_rejects = allowed;
-                let (types, source) = survey(&plan, observer, began)?;
-                plan = plan.widened(types, source, error.what().to_owned())?;
-            }
+            Attempt::Surprise(error, surprise) => (error, surprise),
+        };
+        if !plan.facts.source.seekable {
+            return Err(error.advise("or check a file instead of a pipe, which can be read again"));
+        }
+        plan.request.max_rejects = allowed;
+        match guess_again(&plan, &surprise, observer, began)? {
+            Some((next, _)) => plan = next,
+            None => return Err(error),
         }
     }
 }
 
 enum Attempt {
     Done(Box<Check>),
-    /// A value disproved what the sample had shown.
-    Surprise(Error),
+    /// A value disproved what the sample had shown; what a user reads who can't be helped.
+    Surprise(Error, Surprise),
 }
 
 fn attempt(
@@ -238,13 +231,15 @@ fn attempt(
         || observer.progress(&progress(plan, &meter, began, 0, 0)),
         || plan.source.abandon(),
     );
-    match passed {
-        Err(error) if tally.surprised => return Ok(Attempt::Surprise(error)),
-        passed => passed?,
+    match (passed, tally.surprise.take()) {
+        (Err(error), Some(surprise)) => return Ok(Attempt::Surprise(error, surprise)),
+        (passed, _) => passed?,
     }
-    if allowed.exceeded(tally.rejected, tally.read, true) && tally.disproves(plan) {
+    if allowed.exceeded(tally.rejected, tally.read, true)
+        && let Some(surprise) = tally.disproves(plan)
+    {
         let why = "bad rows are more than a sample had shown, and than --max-rejects allows";
-        return Ok(Attempt::Surprise(Error::source(why)));
+        return Ok(Attempt::Surprise(Error::source(why), surprise));
     }
     files.publish()?;
     let bytes_read = meter.bytes_read();

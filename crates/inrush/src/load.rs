@@ -51,9 +51,8 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     let nothing_changed = |error: Error| error.leaving(Aftermath::NothingChanged);
     let mut plan = plan.clone();
     let mut notes = Vec::new();
-    let mut surveyed = false;
     loop {
-        let Retry { error, lesson, aftermath } = match attempt(&plan, observer, began)? {
+        let Retry { error, lesson, aftermath, surprise } = match attempt(&plan, observer, began)? {
             Outcome::Done(mut report) => {
                 report.warnings.splice(0..0, notes);
                 return Ok(*report);
@@ -72,20 +71,19 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
         // What a type turned out to be is the user's business; that a short try was in vain is not.
         let mut telling = matches!(lesson, Lesson::Types);
         let (next, how) = match lesson {
-            // Every value was looked at: either the file changes while it is read, or the target has no column that keeps
-            // what the type is for, such as fractions of seconds in MySQL 5.5.
-            Lesson::Types if surveyed => {
-                return Err(nothing_changed(
-                    error.advise("or load a copy, if the file changes while it is loaded"),
-                ));
-            }
             Lesson::Types => {
-                surveyed = true;
-                observer.phase(&Phase::Survey);
-                let (types, source) = survey(&plan, observer, began).map_err(nothing_changed)?;
-                let how = "with a wider type".to_owned();
-                let reason = started_again(&why, &how);
-                (plan.widened(types, source, reason).map_err(nothing_changed)?, how)
+                let again = surprise.map(|surprise| guess_again(&plan, &surprise, observer, began));
+                match again.transpose().map_err(nothing_changed)?.flatten() {
+                    Some((mut next, how)) => {
+                        next.facts.source.reasons.push(started_again(&why, &how));
+                        (next, how)
+                    }
+                    None => {
+                        return Err(nothing_changed(
+                            error.advise("or load a copy, if the file changes while it is loaded"),
+                        ));
+                    }
+                }
             }
             Lesson::Knob(name, value) => {
                 let Some(next) = plan.with_knob(name, value) else {
@@ -129,6 +127,39 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     }
 }
 
+/// The plan of another try after a guess was disproved, and what of it is new in words: all values are looked at, unless they were.
+/// `None` when another try would end as this one did.
+pub(crate) fn guess_again(
+    plan: &Plan,
+    surprise: &Surprise,
+    observer: &dyn Observer,
+    began: Instant,
+) -> Result<Option<(Plan, String)>> {
+    let mut next = plan.clone();
+    if !plan.facts.source.is_surveyed {
+        observer.phase(&Phase::Survey);
+        let (types, source) = survey(plan, observer, began)?;
+        next = plan.widened(types, source)?;
+    }
+    let column = match surprise {
+        Surprise::Tolerated => {
+            return Ok(Some((next, "with the types that all values have".to_owned())));
+        }
+        Surprise::Column => None,
+        Surprise::Type(column) => Some(column.as_str()),
+    };
+    // Where all values were looked at, and the target's type keeps one of them not, a try with that type would end as this one did.
+    // Text takes any.
+    if !next.takes_other(plan, column) {
+        match column.map(|column| next.with_text(column)).transpose()?.flatten() {
+            Some(text) => next = text,
+            None => return Ok(None),
+        }
+    }
+    let how = next.told_from(plan, column);
+    Ok(Some((next, how)))
+}
+
 /// A try that ends sooner is hardly noticed.
 const NOTICED: Duration = Duration::from_secs(1);
 
@@ -148,6 +179,8 @@ struct Retry {
     lesson: Lesson,
     /// What the try left behind.
     aftermath: Aftermath,
+    /// What disproved a guess, where one was.
+    surprise: Option<Surprise>,
 }
 
 fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outcome> {
@@ -161,8 +194,8 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
         .map_err(|error| unless_stopped(error).leaving(Aftermath::NothingChanged))?;
     let mut rejects =
         RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline(), &plan.table);
-    let mut surprised = false;
-    let steps = steps(plan, observer, began, &mut *load, &mut rejects, &mut surprised);
+    let mut surprise = None;
+    let steps = steps(plan, observer, began, &mut *load, &mut rejects, &mut surprise);
     let error = match steps {
         Ok(report) => return Ok(Outcome::Done(Box::new(report))),
         Err(error) => error,
@@ -171,11 +204,11 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
     let is_new_lesson = !plan.facts.source.repeats.are_known() && !stop.load(Relaxed);
     let ended_by = match error.kind() {
         _ if !is_new_lesson => Ended::Otherwise,
-        _ if surprised => Ended::BySurprise,
+        _ if surprise.is_some() => Ended::BySurprise,
         Kind::Rejects => Ended::ByRows,
         _ => Ended::Otherwise,
     };
-    let lesson = load.lesson(ended_by).or(surprised.then_some(Lesson::Types));
+    let lesson = load.lesson(ended_by).or(surprise.is_some().then_some(Lesson::Types));
     let aftermath = load.abort();
     if aftermath == Aftermath::NothingChanged {
         rejects.withdraw();
@@ -183,7 +216,7 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
     if let Some(lesson) = lesson
         && !stop.load(Relaxed)
     {
-        return Ok(Outcome::Retry(Box::new(Retry { error, lesson, aftermath })));
+        return Ok(Outcome::Retry(Box::new(Retry { error, lesson, aftermath, surprise })));
     }
     let mut error = unless_stopped(error);
     if let [input] = plan.source.inputs.as_slice() {
@@ -210,7 +243,7 @@ fn steps(
     began: Instant,
     load: &mut dyn Load,
     rejects: &mut RejectFiles,
-    surprised: &mut bool,
+    surprise: &mut Option<Surprise>,
 ) -> Result<Report> {
     let request = &plan.request;
     let meter = Meter::default();
@@ -223,11 +256,11 @@ fn steps(
         meter.bytes_read.store(plan.facts.source.bytes.unwrap_or(0), Relaxed);
     } else {
         let streamed = stream(plan, observer, began, load, &meter, &mut tally, rejects);
-        *surprised = tally.surprised;
+        *surprise = tally.surprise.take();
         streamed?;
     }
     if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
-        *surprised |= tally.disproves(plan);
+        *surprise = tally.disproves(plan);
         return Err(tally.over_limit(plan));
     }
     let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
@@ -385,6 +418,17 @@ pub(crate) fn progress(
     }
 }
 
+/// What disproves a guess.
+#[derive(Clone, Debug)]
+pub(crate) enum Surprise {
+    /// A value is not of its column's type.
+    Type(String),
+    /// A column that nobody knew of.
+    Column,
+    /// More bad rows than are allowed, of columns that were to have some.
+    Tolerated,
+}
+
 /// What the parcels add up to, seen in the source's order.
 pub(crate) struct Tally {
     file: u32,
@@ -397,8 +441,8 @@ pub(crate) struct Tally {
     skipped: u64,
     blanks: u64,
     checksum: Option<Checksum>,
-    /// Whether a value didn't fit the type that its column was taken for.
-    pub(crate) surprised: bool,
+    /// A value that didn't fit what its column was taken for.
+    pub(crate) surprise: Option<Surprise>,
     /// Bad rows of columns that keep a type although not all of their values are of it.
     tolerated: u64,
     last_reject: Option<Reject>,
@@ -420,7 +464,7 @@ impl Tally {
             skipped: 0,
             blanks: 0,
             checksum,
-            surprised: false,
+            surprise: None,
             tolerated: 0,
             last_reject: None,
             inputs: plan.source.inputs.iter().map(InputReport::of).collect(),
@@ -469,13 +513,16 @@ impl Tally {
             put(&reject)?;
             self.last_reject = Some(reject);
             if over {
-                self.surprised |= self.disproves(plan);
+                self.surprise = self.disproves(plan);
                 return Err(self.over_limit(plan));
             }
         }
         if let Some(found) = surprise {
             let reject = self.place(shape, chunk, &found);
-            self.surprised = true;
+            self.surprise = Some(match &reject.column {
+                Some(column) => Surprise::Type(column.clone()),
+                None => Surprise::Column,
+            });
             let input = &plan.source.inputs[self.file as usize].name;
             let place = reject.place(input);
             let (at, message) = (reject.at, reject.message);
@@ -516,9 +563,11 @@ impl Tally {
         }
     }
 
-    /// Whether columns of tolerated types have brought so many bad rows that a look at all values may find another type for them.
-    pub(crate) fn disproves(&self, plan: &Plan) -> bool {
-        self.tolerated > 0 && !plan.facts.source.is_surveyed
+    /// When there are too many bad rows: whether columns of tolerated types have brought some, so that a look at all values may find
+    /// another type for them.
+    pub(crate) fn disproves(&self, plan: &Plan) -> Option<Surprise> {
+        let is_open = self.tolerated > 0 && !plan.facts.source.is_surveyed;
+        is_open.then_some(Surprise::Tolerated)
     }
 
     fn over_limit(&self, plan: &Plan) -> Error {
@@ -613,7 +662,7 @@ pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)>
 
 /// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source
 /// where there are columns that nobody knew of.
-pub(crate) fn survey(
+fn survey(
     plan: &Plan,
     observer: &dyn Observer,
     began: Instant,

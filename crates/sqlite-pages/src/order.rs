@@ -2,7 +2,8 @@
 //!
 //! Field by field: NULL, then numbers by value, then text, then blobs, both byte by byte. Of two
 //! records that are equal as far as both go, the shorter one is first. This is the order of columns
-//! that ascend and have the collation BINARY. What `DESC`, NOCASE and RTRIM make of it is not here.
+//! that ascend and have the collation BINARY. Columns with `DESC` have it turned round
+//! ([`compare_mixed`]). What NOCASE and RTRIM make of it is not here.
 //!
 //! An integer and a double are compared by their exact values, not as doubles: 2^53 + 1 is greater
 //! than 9007199254740992.0, though it becomes that number when it is converted.
@@ -44,6 +45,34 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
             return order;
         }
     }
+}
+
+/// The order of two records in which a field descends where `descends` says so; fields behind its
+/// end ascend.
+#[must_use]
+pub fn compare_mixed(a: &[u8], b: &[u8], descends: &[bool]) -> Ordering {
+    let (mut a, mut b) = (RecordReader::new(a), RecordReader::new(b));
+    let mut descends = descends.iter();
+    loop {
+        let order = match (a.next(), b.next()) {
+            (Some(a), Some(b)) => compare_fields(a, b),
+            (None, None) => return Ordering::Equal,
+            (None, Some(_)) => return Ordering::Less,
+            (Some(_), None) => return Ordering::Greater,
+        };
+        let turns = descends.next().is_some_and(|descends| *descends);
+        if order.is_ne() {
+            return if turns { order.reverse() } else { order };
+        }
+    }
+}
+
+/// [`prefix`] for records whose first field descends: abbreviations of them in [`compare_mixed`]'s
+/// order. Never the largest number that there is.
+#[inline]
+#[must_use]
+pub fn descending_prefix(record: &[u8]) -> u64 {
+    !prefix(record) >> 1
 }
 
 /// Whether the first `fields` fields are equal and none of them is NULL: two entries that `UNIQUE`

@@ -127,9 +127,11 @@ fn durability_is_set_and_read_back() {
     // A promise that the settings can't keep is not made.
     let fixture = Fixture::new();
     fixture.write("in.csv", "id\n1\n");
-    fixture
-        .misused(&["load", "in.csv", "t.db", "--set", "synchronous=off"])
-        .says(&["'durable' is promised", "--durability"]);
+    fixture.misused(&["load", "in.csv", "t.db", "--set", "synchronous=off"]).says(&[
+        "with synchronous=off",
+        "'durable' is promised",
+        "--durability process",
+    ]);
 }
 
 /// Values that are easily changed on their way: into SQL text and back, from text to a number, from nothing to NULL.

@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use serde_json::Value as Json;
 
-use crate::fixture::{Fixture, rows};
+use crate::fixture::{Fixture, rows, strategies};
 
 /// Loads one column of these values into a new table: its declared type, the plan's word for it, and the values stored.
 #[track_caller]
@@ -567,4 +567,80 @@ fn more_bad_rows_than_are_allowed_make_a_tolerated_column_text() {
         "amount=float",
     ];
     files.load(&typed).exits(1).says(&["(bad row 6; --max-rejects 5 allows no more)"]);
+}
+
+#[test]
+fn a_table_that_calls_a_column_date_takes_numbers_and_no_words() {
+    let text = "d,m\n5,1709251200\n2460371.5,2024-03-01\n2024-03-01,2024-03-01 10:00:00+01:00\nhello,1\n1,now\n";
+    for strategy in strategies() {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", text).sql("t.db", "CREATE TABLE t (d DATE, m DATETIME)");
+        let args = ["t.csv", "t.db", "--strategy", &strategy, "--max-rejects", "9"];
+        fixture.load(&args).exits(3);
+        assert_eq!(fixture.read("t.rejects.csv"), b"d,m\nhello,1\n1,now\n", "{strategy}");
+        assert_eq!(
+            fixture.table("t.db", "t"),
+            rows![
+                [5, 1709251200],
+                [2460371.5, "2024-03-01"],
+                ["2024-03-01", "2024-03-01 10:00:00+01:00"]
+            ]
+        );
+        // What is asked for is checked, whatever the table says.
+        let asked = ["--type", "d=date", "--type", "m=timestamp", "--if-exists", "truncate"];
+        fixture.write("t.csv", "d,m\n2024-03-01,2024-03-01 10:00:00\n5,2024-03-01 10:00:00\n");
+        fixture.load(&[&args[..], &asked].concat()).exits(3);
+        assert_eq!(fixture.table("t.db", "t"), rows![["2024-03-01", "2024-03-01 10:00:00"]]);
+    }
+}
+
+#[test]
+fn a_plan_says_which_index_pages_leave_to_the_next_strategy() {
+    let table = "CREATE TABLE t (a INTEGER, b TEXT);";
+    for (index, why) in [
+        ("CREATE INDEX i ON t (a DESC)", None),
+        ("CREATE UNIQUE INDEX i ON t (b, a DESC)", None),
+        ("CREATE INDEX i ON t (a DESC) WHERE a > 1", Some("the table has a partial index")),
+        ("CREATE INDEX i ON t (lower(b) DESC)", Some("the table has an index on an expression")),
+        (
+            "CREATE INDEX i ON t (b COLLATE NOCASE DESC)",
+            Some("the table has an index with a collation"),
+        ),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", "a,b\n1,x\n3,y\n2,z\n").sql("t.db", &format!("{table} {index}"));
+        let plan = fixture.inrush(&["plan", "t.csv", "t.db"]).exits(0);
+        match why {
+            None => plan.prints(&["strategy  sqlite/pages"]),
+            Some(why) => {
+                plan.prints(&["strategy  sqlite/bind", &format!("not sqlite/pages: {why}")])
+            }
+        };
+        fixture.load(&["t.csv", "t.db"]).exits(0);
+        fixture.assert_sound("t.db");
+        let first = fixture.number("t.db", "SELECT a FROM t ORDER BY a DESC LIMIT 1");
+        assert_eq!(first, 3, "{index}");
+        assert_eq!(
+            fixture.number("t.db", "SELECT count(*) FROM sqlite_schema WHERE name = 'i'"),
+            1
+        );
+    }
+}
+
+#[test]
+fn what_a_replaced_table_had_is_listed_in_plan_and_report() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,name\n1,a\n").sql(
+        "t.db",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x' CHECK (length(name) < 9));
+         CREATE INDEX t_name ON t (name DESC); INSERT INTO t VALUES (7, 'old')",
+    );
+    let lost = "--if-exists replace drops what the old table had: PRIMARY KEY (id), NOT NULL on name, \
+                DEFAULT 'x' of name, CHECK (length(name) < 9), INDEX t_name (name DESC) (--if-exists truncate keeps it)";
+    fixture.inrush(&["plan", "t.csv", "t.db", "--if-exists", "replace"]).exits(0).prints(&[lost]);
+    // What the new table has as well is not gone.
+    let report =
+        fixture.report(&["t.csv", "t.db", "--if-exists", "replace", "--primary-key", "id"]);
+    let without = lost.replace("PRIMARY KEY (id), ", "");
+    assert_eq!(report["warnings"], serde_json::json!([without]));
 }

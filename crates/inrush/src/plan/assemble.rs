@@ -140,12 +140,7 @@ fn gather(
 
 impl Plan {
     /// The plan for the same load with the types that a look at the whole input showed.
-    pub(crate) fn widened(
-        &self,
-        types: Vec<FieldFacts>,
-        source: Option<Source>,
-        why: String,
-    ) -> Result<Plan> {
+    pub(crate) fn widened(&self, types: Vec<FieldFacts>, source: Option<Source>) -> Result<Plan> {
         let mut plan = self.clone();
         if let Some(source) = source {
             plan.source = Arc::new(source);
@@ -154,10 +149,62 @@ impl Plan {
         plan.facts.source.is_surveyed = true;
         // Other types make other rows good.
         plan.facts.source.repeats = Arc::default();
-        plan.facts.source.reasons.push(why);
-        plan.choice =
-            choose(&plan.request, &plan.facts, plan.target, &plan.location.shown, &plan.table)?;
+        plan.choose_again()?;
         Ok(plan)
+    }
+
+    /// The plan for the same load in which a column is text; `None` where it is already, or where the load does not decide on it.
+    pub(crate) fn with_text(&self, column: &str) -> Result<Option<Plan>> {
+        let Some((field, ty)) = self.guessed(column) else { return Ok(None) };
+        if ty == Type::Text {
+            return Ok(None);
+        }
+        let mut plan = self.clone();
+        let facts = &mut plan.facts.source;
+        facts.fields[field].ty = Type::Text;
+        facts.fields[field].is_declared = false;
+        facts.fields[field].spoiler = None;
+        facts.repeats = Arc::default();
+        plan.choose_again()?;
+        Ok(Some(plan))
+    }
+
+    fn choose_again(&mut self) -> Result<()> {
+        self.choice =
+            choose(&self.request, &self.facts, self.target, &self.location.shown, &self.table)?;
+        Ok(())
+    }
+
+    /// The source's field that a column takes its values from, and its type; `None` where that is pinned.
+    fn guessed(&self, column: &str) -> Option<(usize, Type)> {
+        let choice = &self.choice;
+        let at = choice.columns.iter().position(|known| known.name == column)?;
+        let known = &choice.columns[at];
+        (!known.pinned).then_some((choice.fields[at], known.ty))
+    }
+
+    /// Whether a value that disproved the type of a column before may be taken now; without a column, what disproved them all.
+    pub(crate) fn takes_other(&self, before: &Plan, column: Option<&str>) -> bool {
+        match column {
+            Some(column) => self.guessed(column) != before.guessed(column),
+            None => self.choice.columns.len() != before.choice.columns.len(),
+        }
+    }
+
+    /// What is other than before, in words.
+    pub(crate) fn told_from(&self, before: &Plan, column: Option<&str>) -> String {
+        let ty = |plan: &Plan, name: &str| {
+            plan.choice.columns.iter().find(|known| known.name == name).map(|known| known.ty)
+        };
+        match column.and_then(|name| Some((name, ty(self, name)?, ty(before, name)?))) {
+            Some((name, Type::Text, before)) => {
+                format!(
+                    "with column {name} as text (--type {name}={before} makes such rows bad rows)"
+                )
+            }
+            Some((name, now, _)) => format!("with column {name} as {now}"),
+            None => "with the columns that there are".to_owned(),
+        }
     }
 
     /// The plan for the same load with another value of a knob; `None` when that value is the knob's already, or the user's
@@ -196,8 +243,7 @@ impl Plan {
     pub(crate) fn without_strategy(&self, why: &str) -> Result<Plan> {
         let mut plan = self.clone();
         plan.facts.target.gave_up.insert(self.choice.strategy.id(), why.to_owned());
-        plan.choice =
-            choose(&plan.request, &plan.facts, plan.target, &plan.location.shown, &plan.table)?;
+        plan.choose_again()?;
         if plan.facts.source.repeats.are_known() {
             plan.choice.lanes = 1;
         }
@@ -233,7 +279,11 @@ impl Plan {
                 bytes: column.ty == Type::Bytes,
                 is_textual: matches!(
                     column.ty,
-                    Type::Text | Type::Bytes | Type::Date | Type::Timestamp { .. }
+                    Type::Text
+                        | Type::Bytes
+                        | Type::Date
+                        | Type::Timestamp { .. }
+                        | Type::TimestampNs { .. }
                 ),
             })
             .collect();

@@ -4,11 +4,14 @@
 //! the order in which a target lists its strategies.
 
 use crate::error::{Error, Kind, Result};
+use crate::plan::lost::lost_with;
 use crate::plan::matching::existing_columns;
-use crate::plan::schema::Column;
+use crate::plan::moments::Settled;
+use crate::plan::schema::{Column, Type};
 use crate::plan::spoilt;
 use crate::plan::{
-    Durability, Facts, IfExists, Inference, MatchBy, OnConflict, RejectLimit, Request, Verify,
+    Durability, Facts, FieldFacts, IfExists, Inference, MatchBy, OnConflict, RejectLimit, Request,
+    TargetFacts, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 use crate::wording::counted_in;
@@ -92,6 +95,9 @@ pub fn choose(
     let mut reasons = Vec::new();
     let mut hints = Vec::new();
     let action = action(request, facts, place, table)?;
+    if action == Action::Replace {
+        hints.extend(lost_with(request, facts));
+    }
     let mut tolerated = Vec::new();
     let (columns, fields) =
         columns(request, facts, action, table, &mut reasons, &mut hints, &mut tolerated)?;
@@ -209,6 +215,10 @@ fn columns(
     hints: &mut Vec<String>,
     tolerated: &mut Vec<usize>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
+    if let Some(field) = facts.source.fields.iter().find(|field| field.name.contains('\0')) {
+        return Err(Error::source(format!("the column name {:?} holds a NUL byte", field.name))
+            .advise("rename it: no target has such names"));
+    }
     let takes_any = facts.target.table.as_ref().is_some_and(|found| found.takes_any);
     if takes_any && !action.makes_table() && request.match_by == Some(MatchBy::Position) {
         return Err(Error::usage(format!(
@@ -229,10 +239,29 @@ fn columns(
             return Err(Error::usage(format!("--type {name}={ty}: there is no column {name}"))
                 .advise(format!("use one of the columns: {}", names.join(", "))));
         };
-        column.ty = *ty;
+        column.ty = match column.declared {
+            Some(_) => *ty,
+            None => kept_type(name, *ty, facts)?,
+        };
         column.pinned = true;
+        column.asked = true;
     }
     Ok((columns, fields))
+}
+
+/// The type that `--type` names, in a table that the load makes.
+fn kept_type(name: &str, ty: Type, facts: &Facts) -> Result<Type> {
+    let TargetFacts { moments, engine, .. } = &facts.target;
+    match ty {
+        Type::TimestampNs { zone } if moments.has_nanos(zone) => Ok(ty),
+        // As it is written.
+        Type::TimestampNs { zone } if moments.digits == 9 => Ok(Type::Timestamp { zone }),
+        Type::TimestampNs { .. } => Err(Error::usage(format!(
+            "--type {name}={ty}: {engine} has no type of such timestamps"
+        ))
+        .advise(format!("--type {name}=text keeps all of their digits"))),
+        _ => Ok(ty),
+    }
 }
 
 fn made_columns(
@@ -258,15 +287,31 @@ fn made_columns(
     let tolerated = (0..).zip(&types).filter(|(_, (_, has_price))| *has_price).map(|(at, _)| at);
     tolerated_columns.extend(tolerated);
     let text = request.inference == Inference::Text;
+    let open = |field: &&FieldFacts| {
+        !text && !request.types.keys().any(|name| name.eq_ignore_ascii_case(&field.name))
+    };
+    let TargetFacts { moments, engine, .. } = &facts.target;
+    let finer = fields.iter().filter(open).filter(|field| moments.settle(field) == Settled::Text);
+    hints.extend(finer.map(|field| moments.why_text(field, engine)));
     let columns = fields
         .iter()
         .zip(types)
-        .map(|(field, (ty, has_price))| Column {
-            name: field.name.clone(),
-            ty,
-            declared: None,
-            pinned: text || field.is_declared || has_price,
-            required: request.primary_key.iter().any(|key| key.eq_ignore_ascii_case(&field.name)),
+        .map(|(field, (ty, has_price))| {
+            let (ty, pinned) = match moments.settle(&FieldFacts { ty, ..field.clone() }) {
+                _ if text => (Type::Text, true),
+                Settled::As(ty) => (ty, field.is_declared),
+                Settled::Hoped => (ty, false),
+                Settled::Text => (Type::Text, field.is_declared),
+            };
+            let is_key = |key: &String| key.eq_ignore_ascii_case(&field.name);
+            Column {
+                name: field.name.clone(),
+                ty,
+                declared: None,
+                pinned: pinned || has_price,
+                required: request.primary_key.iter().any(is_key),
+                asked: false,
+            }
         })
         .collect();
     Ok((columns, (0..fields.len()).collect()))
@@ -386,6 +431,7 @@ fn strategy(
             Some(reason) => Fit::Unusable { reason: reason.clone() },
             None => strategy.fit(request, facts, &mut knobs),
         };
+        let mut advice = Vec::new();
         let why_not = match &fit {
             Fit::Foreign { .. } if named.is_none() => continue,
             Fit::Unusable { reason } | Fit::Foreign { reason } => reason.clone(),
@@ -393,9 +439,16 @@ fn strategy(
                 hints.push(format!("not {}: {reason}", strategy.id()));
                 reason.clone()
             }
-            Fit::Usable { durability, .. } if !promises(*durability, request.durability) => {
+            Fit::Usable { durability, weakness, .. }
+                if !promises(*durability, request.durability) =>
+            {
+                advice.push(format!(
+                    "say --durability {durability}, which promises no more than that"
+                ));
+                advice.extend(weakness.as_ref().and_then(|weakness| weakness.remedy.clone()));
+                let with = weakness.as_ref().map_or("these settings", |weakness| &weakness.what);
                 format!(
-                    "with these settings a load is '{durability}' at best, and '{}' is promised (--durability)",
+                    "with {with} a load is '{durability}' at best, and '{}' is promised",
                     request.durability
                 )
             }
@@ -412,7 +465,12 @@ fn strategy(
             }
         };
         reasons.push(format!("not {}: {why_not}", strategy.id()));
-        last_error = Some(Error::usage(format!("{}: {why_not}", strategy.id())));
+        // What all of them lack is no strategy's fault, and the user chose none.
+        let error = match (advice.is_empty(), named) {
+            (false, None) => Error::usage(why_not),
+            _ => Error::usage(format!("{}: {why_not}", strategy.id())),
+        };
+        last_error = Some(advice.into_iter().fold(error, Error::advise));
     }
     Err(last_error
         .or(knob_error)
@@ -432,11 +490,17 @@ fn promises(offered: Durability, asked: Durability) -> bool {
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
     use super::*;
-    use crate::plan::{FieldFacts, SourceFacts, TableFacts, TargetFacts, Type};
+    use crate::plan::{SourceFacts, TableFacts};
     use crate::target::find;
 
     fn field(name: &str, ty: Type) -> FieldFacts {
-        FieldFacts { name: name.to_owned(), ty, spoiler: None, is_declared: false }
+        FieldFacts {
+            name: name.to_owned(),
+            ty,
+            spoiler: None,
+            is_declared: false,
+            moments: Default::default(),
+        }
     }
 
     fn facts() -> Facts {
@@ -473,6 +537,7 @@ mod tests {
                 declared: Some("TEXT".to_owned()),
                 pinned: true,
                 required: false,
+                asked: false,
             })
             .collect();
         TableFacts { name: "t".to_owned(), columns, holds_rows, ..TableFacts::default() }
@@ -597,7 +662,17 @@ mod tests {
         let fast = [("synchronous".to_owned(), "off".to_owned())].into();
         let error = decide(&Request { knobs: fast, ..Request::default() }, &facts()).err().unwrap();
         assert_eq!(error.kind(), Kind::Usage);
-        assert!(error.what().contains("'process' at best, and 'durable' is promised"), "{error}");
+        assert_eq!(
+            error.what(),
+            "with synchronous=off a load is 'process' at best, and 'durable' is promised"
+        );
+        assert_eq!(
+            error.advice(),
+            [
+                "say --durability process, which promises no more than that",
+                "or leave --set synchronous=off out"
+            ]
+        );
 
         let relaxed = Request { durability: Durability::None, ..Request::default() };
         assert_eq!(decide(&relaxed, &facts()).unwrap().knobs.word("synchronous"), "off");

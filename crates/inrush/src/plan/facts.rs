@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::plan::moments::{MomentFacts, MomentLimits};
 use crate::plan::schema::{Column, Type};
 
 /// Everything [`crate::plan::choose`] may know. Gathered without changing anything.
@@ -124,6 +125,8 @@ pub struct FieldFacts {
     pub spoiler: Option<Spoiler>,
     /// Whether the type is the input's own word, and no guess.
     pub is_declared: bool,
+    /// How fine its moments are, where it has any.
+    pub moments: MomentFacts,
 }
 
 /// What keeps a column from a narrower type.
@@ -208,6 +211,10 @@ pub struct TargetFacts {
     pub table: Option<TableFacts>,
     /// The most columns a table can have.
     pub columns_max: usize,
+    /// The moments that columns of a new table keep.
+    pub moments: MomentLimits,
+    /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
+    pub lost_with: Vec<String>,
     /// Settings that bear on loads, as found.
     pub settings: BTreeMap<String, String>,
     /// Why only the engine itself can write rows into this database; `None` where they can be stored past its SQL.

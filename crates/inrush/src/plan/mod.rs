@@ -6,7 +6,9 @@ mod assemble;
 mod choose;
 mod explain;
 mod facts;
+mod lost;
 mod matching;
+mod moments;
 mod nulls;
 mod request;
 mod schema;
@@ -20,6 +22,7 @@ pub use facts::{
     Facts, FieldFacts, Form, KeyValues, Lesson, Misfit, Repeats, SourceFacts, Spoiler, TableFacts,
     TargetFacts,
 };
+pub use moments::{MomentFacts, MomentLimits};
 pub use nulls::Nulls;
 pub use request::{
     DialectRequest, Durability, Format, IfExists, Inference, MatchBy, OnConflict, RejectLimit,

@@ -29,6 +29,12 @@ pub enum Type {
         /// Whether values carry an offset from UTC.
         zone: bool,
     },
+    /// A day and a time of day to the nanosecond, in the years 1677 to 2262. Only for targets with such a type; with others
+    /// [`Type::Timestamp`] is as fine as they are.
+    TimestampNs {
+        /// Whether values carry an offset from UTC.
+        zone: bool,
+    },
     /// Characters, kept as they are.
     Text,
     /// A JSON document, kept as it is written.
@@ -48,6 +54,8 @@ impl fmt::Display for Type {
             Type::Date => f.write_str("date"),
             Type::Timestamp { zone: false } => f.write_str("timestamp"),
             Type::Timestamp { zone: true } => f.write_str("timestamptz"),
+            Type::TimestampNs { zone: false } => f.write_str("timestamp_ns"),
+            Type::TimestampNs { zone: true } => f.write_str("timestamptz_ns"),
             Type::Text => f.write_str("text"),
             Type::Json => f.write_str("json"),
             Type::Bytes => f.write_str("bytes"),
@@ -86,12 +94,14 @@ impl FromStr for Type {
             "date" => Type::Date,
             "timestamp" | "datetime" => Type::Timestamp { zone: false },
             "timestamptz" => Type::Timestamp { zone: true },
+            "timestamp_ns" => Type::TimestampNs { zone: false },
+            "timestamptz_ns" => Type::TimestampNs { zone: true },
             "text" | "string" | "varchar" => Type::Text,
             "json" => Type::Json,
             "bytes" | "blob" | "bytea" => Type::Bytes,
             _ => {
                 return Err(format!(
-                    "'{text}' is not a type: use integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, text, json or bytes"
+                    "'{text}' is not a type: use integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, json or bytes"
                 ));
             }
         })
@@ -116,6 +126,21 @@ pub struct Column {
     /// Whether a NULL is a bad row although the engine would take it, and make up a value.
     #[serde(skip)]
     pub required: bool,
+    /// Whether `--type` says what it is.
+    #[serde(skip)]
+    pub asked: bool,
+}
+
+impl Column {
+    /// Whether only values are taken that stay as they are written. A guess takes no others, for they disprove it. Where a type is
+    /// a promise, a value may be written otherwise and be the same; but days and moments of which `--type` speaks are those that
+    /// a guess would find, whatever else the engine takes for one.
+    #[cfg_attr(not(feature = "targets"), allow(dead_code))]
+    pub(crate) fn is_strict(&self) -> bool {
+        let is_moment =
+            matches!(self.ty, Type::Date | Type::Timestamp { .. } | Type::TimestampNs { .. });
+        !self.pinned || (self.asked && is_moment)
+    }
 }
 
 #[cfg(test)]
@@ -133,6 +158,8 @@ mod tests {
             Type::Date,
             Type::Timestamp { zone: false },
             Type::Timestamp { zone: true },
+            Type::TimestampNs { zone: false },
+            Type::TimestampNs { zone: true },
             Type::Text,
             Type::Json,
             Type::Bytes,

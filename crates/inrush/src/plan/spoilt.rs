@@ -147,7 +147,13 @@ mod tests {
     use crate::plan::Misfit;
 
     fn field(name: &str, spoiler: Option<Spoiler>) -> FieldFacts {
-        FieldFacts { name: name.to_owned(), ty: Type::Text, spoiler, is_declared: false }
+        FieldFacts {
+            name: name.to_owned(),
+            ty: Type::Text,
+            spoiler,
+            is_declared: false,
+            moments: Default::default(),
+        }
     }
 
     fn values(fitting: u64, seen: u64) -> Option<Spoiler> {

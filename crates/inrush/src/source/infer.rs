@@ -1,5 +1,6 @@
 //! Column types from values: the narrowest type that no value would have to change for.
 
+use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_scan as scan;
@@ -7,7 +8,7 @@ use inrush_scan as scan;
 use crate::error::shorten;
 use crate::pipe::encode::{BadValue, EncodeRow, Row};
 use crate::pipe::{Chunk, Encoded, Origin, Wire};
-use crate::plan::{Form, Misfit, Spoiler, Type};
+use crate::plan::{Form, Misfit, MomentFacts, Spoiler, Type};
 use crate::source::Input;
 
 /// The candidates, narrowest first. A column gets the first one that all its values fit.
@@ -60,6 +61,9 @@ pub(crate) struct Observed {
     null_spelling: Option<String>,
     digits_before: u16,
     digits_after: u16,
+    moments: MomentFacts,
+    /// The first value that is as fine as any.
+    finest: Option<Sight>,
 }
 
 /// What was seen of one column as values of one type.
@@ -155,6 +159,11 @@ impl Observed {
                 self.padded.get_or_insert_with(sight);
             }
         }
+        if let Some(moment) = &class.moment
+            && self.moments.see(moment)
+        {
+            self.finest = Some(sight());
+        }
         for (candidate, tried) in CANDIDATES.iter().zip(&mut self.tried) {
             if class.fits & (1 << *candidate as u16) != 0 {
                 tried.fits += 1;
@@ -170,7 +179,9 @@ impl Observed {
             | 1 << Candidate::Timestamp as u16
             | 1 << Candidate::TimestampZone as u16;
         let class = fitting(value);
-        self.count(value, spot, &Class { fits: class.fits & MOMENTS, ..Class::default() });
+        let moments =
+            Class { fits: class.fits & MOMENTS, moment: class.moment, ..Class::default() };
+        self.count(value, spot, &moments);
     }
 
     pub(crate) fn merge(&mut self, other: &Observed) {
@@ -190,6 +201,11 @@ impl Observed {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
+        match self.moments.merge(&other.moments) {
+            Ordering::Less => self.finest.clone_from(&other.finest),
+            Ordering::Equal => Sight::earlier(&mut self.finest, &other.finest),
+            Ordering::Greater => {}
+        }
         Sight::earlier(&mut self.padded, &other.padded);
         Sight::earlier(&mut self.odd, &other.odd);
     }
@@ -197,7 +213,7 @@ impl Observed {
     /// The values that decide something.
     fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
         let misfits = self.tried.iter_mut().filter_map(|tried| tried.misfit.as_mut());
-        misfits.chain(&mut self.padded).chain(&mut self.odd)
+        misfits.chain(&mut self.padded).chain(&mut self.odd).chain(&mut self.finest)
     }
 
     /// Values were told apart by their row in the chunk alone, from 0: now their records' `starts` are known.
@@ -216,6 +232,12 @@ impl Observed {
                 spot.line = Some(line((spot.byte - byte) as usize));
             }
         }
+    }
+
+    /// How fine the values are that are moments.
+    pub(crate) fn moments(&self, inputs: &[Input]) -> MomentFacts {
+        let finest = self.finest.as_ref().map(|sight| sight.misfit(inputs));
+        MomentFacts { finest, ..self.moments.clone() }
     }
 
     /// How many values were seen.
@@ -331,6 +353,7 @@ struct Class {
     is_odd: bool,
     /// See [`Observed::points`].
     is_point: bool,
+    moment: Option<scan::Timestamp>,
 }
 
 fn fitting(value: &[u8]) -> Class {
@@ -355,7 +378,8 @@ fn fitting(value: &[u8]) -> Class {
             } else if scan::is_date(value) {
                 class.fits |= bit(Candidate::Date);
             } else {
-                match scan::timestamp(value) {
+                class.moment = scan::read_timestamp(value);
+                match class.moment.map(|moment| moment.zone) {
                     Some(scan::Zone::None) => class.fits |= bit(Candidate::Timestamp),
                     Some(scan::Zone::Offset) => class.fits |= bit(Candidate::TimestampZone),
                     None => {}

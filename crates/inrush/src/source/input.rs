@@ -217,6 +217,7 @@ impl Source {
                 ty: seen.ty(),
                 spoiler: seen.spoiler(&source.inputs),
                 is_declared: false,
+                moments: seen.moments(&source.inputs),
             })
             .collect();
         for input in &source.inputs {
@@ -253,7 +254,8 @@ impl Source {
             .map(|n| ShapeColumn {
                 name: n.to_string(),
                 pinned: true,
-                bytes: false,
+                // What has a type is looked at as it is, bytes among it.
+                bytes: self.grammar.form() == "columns",
                 is_textual: true,
             })
             .collect();

@@ -219,6 +219,7 @@ impl Source {
                     ty: Type::Text,
                     spoiler: None,
                     is_declared: false,
+                    moments: Default::default(),
                 })
                 .collect();
         }
@@ -378,6 +379,7 @@ impl Seen {
                 ty: member.observed.ty(),
                 spoiler: member.observed.spoiler(inputs),
                 is_declared: false,
+                moments: member.observed.moments(inputs),
             })
             .collect()
     }

@@ -78,11 +78,17 @@ impl<'a> Survey<'a> {
         match self.total {
             Total::Fields(total) => {
                 let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
-                let field = |(field, seen): (&FieldFacts, &Observed)| FieldFacts {
-                    name: field.name.clone(),
-                    ty: seen.ty(),
-                    spoiler: seen.spoiler(&self.source.inputs),
-                    is_declared: false,
+                let inputs = &self.source.inputs;
+                let field = |(field, seen): (&FieldFacts, &Observed)| match field.is_declared {
+                    // What it is the input has said, but not how fine its values are.
+                    true => FieldFacts { moments: seen.moments(inputs), ..field.clone() },
+                    false => FieldFacts {
+                        name: field.name.clone(),
+                        ty: seen.ty(),
+                        spoiler: seen.spoiler(inputs),
+                        is_declared: false,
+                        moments: seen.moments(inputs),
+                    },
                 };
                 (self.fields.iter().zip(seen.iter()).map(field).collect(), None)
             }

@@ -249,6 +249,8 @@ pub enum Fit {
         atomic: bool,
         /// The strongest promise it can make with these knobs.
         durability: Durability,
+        /// Why that is not the strongest of all.
+        weakness: Option<Weakness>,
         /// The connections to use where the user says nothing.
         lanes: usize,
         /// The most connections it can use.
@@ -273,6 +275,39 @@ pub enum Fit {
         /// One sentence, with what to change.
         reason: String,
     },
+}
+
+/// What keeps a load from a stronger promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weakness {
+    /// The setting and its value, or what the table is: what follows "with".
+    pub what: String,
+    /// What to change, where the load alone can't.
+    pub remedy: Option<String>,
+}
+
+#[cfg_attr(not(feature = "targets"), allow(dead_code))]
+impl Weakness {
+    /// A setting of a server, which its administrator could have otherwise.
+    pub(crate) fn server(name: &str, value: &str, better: &str) -> Self {
+        Self {
+            what: format!("{name}={value}, a setting of the server,"),
+            remedy: Some(format!("or have the server run with {name}={better}")),
+        }
+    }
+
+    /// A knob of the strategy.
+    pub(crate) fn knob(name: &str, value: &str) -> Self {
+        Self {
+            what: format!("{name}={value}"),
+            remedy: Some(format!("or leave --set {name}={value} out")),
+        }
+    }
+
+    /// What the table, or the database, is.
+    pub(crate) fn thing(what: impl Into<String>) -> Self {
+        Self { what: what.into(), remedy: None }
+    }
 }
 
 /// What a load takes in memory.

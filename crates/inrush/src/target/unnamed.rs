@@ -29,6 +29,7 @@ static CHECK: Way = Way {
     fit: |_, facts: &Facts, _| Fit::Usable {
         atomic: true,
         durability: Durability::Durable,
+        weakness: None,
         lanes: 1,
         lanes_max: 1,
         encoders: facts.processors,
@@ -173,7 +174,7 @@ fn check(value: &[u8], ty: Type, declared: bool) -> Result<(), (Code, &'static s
             is(fits, "a boolean")
         }
         Type::Date => is(scan::is_date(value), "a date (YYYY-MM-DD)"),
-        Type::Timestamp { zone } => {
+        Type::Timestamp { zone } | Type::TimestampNs { zone } => {
             let found = scan::timestamp(value);
             let fits = match (zone, found) {
                 (true, Some(_)) | (false, Some(scan::Zone::None)) => true,

@@ -274,6 +274,15 @@ impl Case {
         distinct(key, self.columns.len()).into_iter().map(|column| NAMES[column]).collect()
     }
 
+    /// The same with every other column descending, the first one where `number` is odd.
+    fn mixed(&self, key: &[Index], number: usize) -> String {
+        let part = |(at, name)| match (at + number) % 2 {
+            0 => quote(name),
+            _ => quote(name) + " DESC",
+        };
+        self.names(key).into_iter().enumerate().map(part).collect::<Vec<_>>().join(", ")
+    }
+
     fn list(&self, key: &[Index]) -> String {
         self.names(key).into_iter().map(quote).collect::<Vec<_>>().join(", ")
     }
@@ -304,7 +313,10 @@ impl Case {
         {
             sql.push_str(&self.create(primary_key, *without_rowid, uniques));
             for (number, index) in indexes.iter().enumerate() {
-                sql.push_str(&format!("CREATE INDEX i{number} ON t ({});", self.list(index)));
+                sql.push_str(&format!(
+                    "CREATE INDEX i{number} ON t ({});",
+                    self.mixed(index, number)
+                ));
             }
             if *if_exists != IfExists::Empty {
                 let values: Vec<&str> = self.columns.iter().map(|_| "7").collect();
@@ -340,11 +352,11 @@ impl Case {
         let key = match primary_key {
             PrimaryKey::None => None,
             PrimaryKey::Rowid(column) => Some(self.list(&[*column])),
-            PrimaryKey::Columns(columns) => Some(self.list(columns)),
+            PrimaryKey::Columns(columns) => Some(self.mixed(columns, 0)),
         };
         parts.extend(key.iter().map(|key| format!("PRIMARY KEY ({key})")));
-        for unique in uniques {
-            parts.push(format!("UNIQUE ({})", self.list(unique)));
+        for (number, unique) in uniques.iter().enumerate() {
+            parts.push(format!("UNIQUE ({})", self.mixed(unique, number)));
         }
         let options = if without_rowid && key.is_some() { " WITHOUT ROWID" } else { "" };
         format!("CREATE TABLE t ({}){options};", parts.join(", "))

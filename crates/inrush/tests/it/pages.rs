@@ -292,6 +292,27 @@ const SCHEMAS: &[(&str, &str, &str)] = &[
         "a,b\n1,2\n3,4\n2,2\n2,3\n",
     ),
     (
+        "a key declared as descending, which is no rowid",
+        "CREATE TABLE t (a INTEGER PRIMARY KEY DESC, b)",
+        "a,b\n1,2\n3,4\n2,2\n2,3\n",
+    ),
+    (
+        "indexes that descend",
+        "CREATE TABLE t (a, b TEXT, c REAL); CREATE INDEX i ON t (a DESC); CREATE INDEX j ON t (b, c DESC);
+         CREATE UNIQUE INDEX u ON t (c DESC, a, b DESC)",
+        "a,b,c\n1,x,2.5\n3,,-4\n2,longer than a prefix,1e300\n2,longer than a prefix it is,\n,x,0\n,,\n3,,-4\n1,x,2.5\n",
+    ),
+    (
+        "a descending key in a table WITHOUT ROWID",
+        "CREATE TABLE t (a, b, c, PRIMARY KEY (b DESC, a)) WITHOUT ROWID; CREATE INDEX v ON t (c DESC)",
+        "a,b,c\n3,1,1\n1,1,1\n2,3,1\n1,1,1\n2,4,x\n",
+    ),
+    (
+        "a descending index in a database of the oldest format, in which it ascends",
+        "PRAGMA legacy_file_format = on; CREATE TABLE t (a, b); CREATE INDEX i ON t (a DESC, b)",
+        "a,b\n1,2\n3,4\n2,2\n",
+    ),
+    (
         "children that have no parent yet",
         "PRAGMA foreign_keys = off; CREATE TABLE t (id INTEGER PRIMARY KEY, p);
          CREATE TABLE c (pid REFERENCES t (id) DEFERRABLE INITIALLY DEFERRED); INSERT INTO c VALUES (1), (9)",

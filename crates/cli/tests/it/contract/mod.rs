@@ -10,7 +10,7 @@ use crate::servers::{Rows, strategies};
 mod written;
 
 pub(crate) use written::records;
-#[cfg(feature = "mssql")]
+#[cfg(any(feature = "mssql", feature = "parquet"))]
 pub(crate) use written::{date, days};
 
 /// Values: what is there afterwards is what the file says.
@@ -31,6 +31,8 @@ mod matching;
 /// Rows that are put aside, and loads that one of them ends.
 mod bad_rows;
 
+/// Days, moments, and what of a value or a table no type keeps.
+mod moments;
 /// What a load tells of itself, to people and to programs.
 mod reports;
 
@@ -58,6 +60,8 @@ pub(crate) struct Traits {
     pub(crate) takes_any: bool,
     /// What a load has to say, besides, that adds rows to a table whose key is the column `id`.
     pub(crate) with_key: &'static [&'static str],
+    /// What goes with a table that was made with `--primary-key id --index name`.
+    pub(crate) lost: &'static str,
 }
 
 impl Traits {
@@ -71,6 +75,7 @@ impl Traits {
             has_keys: true,
             takes_any: false,
             with_key: &[],
+            lost: "PRIMARY KEY (id)",
         }
     }
 }
@@ -199,6 +204,17 @@ over_every_target! {
         reports::a_file_is_loaded_once_however_often_it_is_named,
         reports::tell_new_rows_from_changed_ones,
         reports::a_failure_is_an_object_with_its_place,
+        moments::declared_by_hand_are_checked_as_if_guessed,
+        moments::nanoseconds_are_kept,
+        moments::nanoseconds_that_come_late_cost_one_restart,
+        moments::nanoseconds_far_away_are_text,
+        moments::a_type_of_nanoseconds_is_had_or_refused,
+        #[cfg(all(feature = "files", feature = "parquet"))]
+        moments::nanoseconds_of_a_parquet_file_are_kept,
+        moments::an_escaped_nul_is_a_nul,
+        moments::half_a_surrogate_is_no_text,
+        moments::a_name_with_a_nul_is_no_column,
+        moments::what_a_replaced_table_had_is_told,
         endings::a_killed_load_leaves_the_table_as_it_was,
         endings::a_load_that_is_stopped_leaves_the_table_as_it_was,
         #[cfg(feature = "parquet")]

@@ -25,6 +25,15 @@ pub(super) fn rows(fixture: &Fixture, name: &str) -> Vec<Vec<Field>> {
     open(fixture, name).get_row_iter(None).unwrap().map(|row| values(row.unwrap())).collect()
 }
 
+/// Which columns hold moments of nanoseconds.
+pub(super) fn nanosecond_columns(fixture: &Fixture, name: &str) -> Vec<bool> {
+    use parquet::basic::{LogicalType, TimeUnit};
+    let file = open(fixture, name);
+    let columns = file.metadata().file_metadata().schema_descr().columns().to_vec();
+    let is_fine = |ty: Option<&LogicalType>| matches!(ty, Some(LogicalType::Timestamp(moments)) if moments.unit == TimeUnit::NANOS);
+    columns.iter().map(|column| is_fine(column.logical_type_ref())).collect()
+}
+
 fn shown(fixture: &Fixture, name: &str) -> Vec<String> {
     let line = |row: &Vec<Field>| row.iter().map(ToString::to_string).collect::<Vec<_>>().join("|");
     rows(fixture, name).iter().map(line).collect()

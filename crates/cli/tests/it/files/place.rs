@@ -81,6 +81,15 @@ impl Format for JsonLines {
     }
 }
 
+/// A moment that is so many nanoseconds after 1970-01-01.
+#[cfg(feature = "parquet")]
+fn moment(nanos: i64) -> String {
+    let (seconds, nanos) = (nanos.div_euclid(1_000_000_000), nanos.rem_euclid(1_000_000_000));
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let day = crate::contract::date(day + crate::contract::days("1970-01-01"));
+    format!("{day} {:02}:{:02}:{:02}.{nanos:09}", second / 3600, second / 60 % 60, second % 60)
+}
+
 #[cfg(feature = "parquet")]
 pub(crate) struct Parquet;
 
@@ -98,9 +107,15 @@ impl Format for Parquet {
             Field::Double(number) => Some(number.to_string()),
             other => Some(other.to_string()),
         };
+        // That reader has no moments of nanoseconds.
+        let fine = super::parquet::nanosecond_columns(files, NAME);
         let row = |row: Vec<Field>| {
             assert_eq!(row.len(), columns.len());
-            row.into_iter().map(value).collect()
+            let cell = |(field, fine)| match (field, fine) {
+                (Field::Long(nanos), true) => Some(moment(nanos)),
+                (field, _) => value(field),
+            };
+            row.into_iter().zip(&fine).map(|(field, fine)| cell((field, *fine))).collect()
         };
         super::parquet::rows(files, NAME).into_iter().map(row).collect()
     }

@@ -211,9 +211,11 @@ fn durability_is_what_was_asked_for() {
     }
     let fixture = Fixture::new();
     fixture.write("in.csv", "id\n1\n");
-    fixture
-        .misused(&["load", "in.csv", "csv:out", "--set", "fsync=never"])
-        .says(&["'durable' is promised", "--durability"]);
+    fixture.misused(&["load", "in.csv", "csv:out", "--set", "fsync=never"]).says(&[
+        "with fsync=never",
+        "'durable' is promised",
+        "--durability process",
+    ]);
 }
 
 #[test]

@@ -38,6 +38,8 @@ impl Database for Mongodb {
         takes_any: true,
         // It is `_id` there.
         with_key: &["--primary-key", "id"],
+        // `_id` is every collection's.
+        lost: "INDEX ",
         ..Traits::of("mongodb")
     };
 

@@ -118,7 +118,11 @@ fn a_finer_timestamp_than_dates_are_is_kept_as_text_or_refused() {
     for_each_server(|server| {
         server.write("t.csv", "id,at\n1,2024-01-01 00:00:00\n2,2024-01-01 00:00:00.123456\n");
         let report = server.report(&["t.csv"]);
-        assert_eq!(report["plan"]["knobs"]["timestamps"], "text");
+        assert_eq!(report["plan"]["columns"][1]["type"], "text");
+        let note = report["warnings"][0].as_str().unwrap();
+        for word in ["column at is text", "123456", "--type at=timestamp"] {
+            assert!(note.contains(word), "{note}");
+        }
         assert_eq!(
             server.fields("t"),
             rows![[1, "2024-01-01 00:00:00"], [2, "2024-01-01 00:00:00.123456"]]

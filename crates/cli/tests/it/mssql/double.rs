@@ -568,6 +568,22 @@ impl Connection {
             let rows = table.iter().flat_map(|table| table.columns.iter().map(row)).collect();
             return Some(Outcome::Rows(columns, rows));
         }
+        if sql.contains("FROM sys.indexes x") && sql.starts_with("SELECT CASE") {
+            let key = table.iter().flat_map(|table| {
+                table.key.iter().map(|at| vec![text("PRIMARY KEY"), text(&table.columns[*at].name)])
+            });
+            return Some(Outcome::Rows(vec![name_column(""), name_column("name")], key.collect()));
+        }
+        if sql.contains("FROM sys.check_constraints") {
+            let required = table.iter().flat_map(|table| {
+                let is_key = |at: &usize| table.key.contains(at);
+                let columns = table.columns.iter().enumerate();
+                columns
+                    .filter(move |(at, column)| !column.nullable && !is_key(at))
+                    .map(|(_, column)| vec![text(&format!("NOT NULL on {}", column.name))])
+            });
+            return Some(Outcome::Rows(vec![name_column("")], required.collect()));
+        }
         if sql.contains("FROM sys.indexes i") {
             let columns = vec![integer_column("index_id"), integer_column(""), name_column("name")];
             let rows = table.iter().flat_map(|table| {

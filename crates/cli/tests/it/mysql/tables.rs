@@ -450,3 +450,18 @@ fn a_view_takes_rows_where_the_server_lets_it_and_is_never_replaced() {
         server.refuses(&["few.csv", "--if-exists", "replace"]).says(&["few is a view"]);
     });
 }
+
+#[test]
+fn what_a_replaced_table_had_is_listed() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n");
+        server.sql(
+            "CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL DEFAULT 'NOT NULL x', n INT COMMENT 'k', \
+             UNIQUE KEY u (n, name), KEY k (name))",
+        );
+        server.plan(&["t.csv", "--if-exists", "replace"]).exits(0).prints(&[
+            "--if-exists replace drops what the old table had: PRIMARY KEY (id), AUTO_INCREMENT of id, NOT NULL on name, DEFAULT of name, COMMENT of n, ",
+            "UNIQUE KEY u (n, name), INDEX k (name)",
+        ]);
+    });
+}

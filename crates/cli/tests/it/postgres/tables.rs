@@ -564,3 +564,22 @@ fn what_has_the_tables_name_is_found_before_the_rows_are_sent() {
         server.refuses(&["t.csv", "--if-exists", "replace"]).says(&["view"]);
     });
 }
+
+#[test]
+fn what_a_replaced_table_had_is_listed() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n");
+        server.sql(
+            "CREATE TABLE parent (id int PRIMARY KEY); \
+             CREATE TABLE t (id int PRIMARY KEY, name text NOT NULL DEFAULT 'x' CHECK (name <> ''), n int UNIQUE REFERENCES parent, \
+               twice int GENERATED ALWAYS AS (n * 2) STORED); \
+             CREATE INDEX t_name ON t (name DESC) WHERE n > 0; COMMENT ON TABLE t IS 'mine'",
+        );
+        server.plan(&["t.csv", "--if-exists", "replace"]).exits(0).prints(&[
+            "--if-exists replace drops what the old table had: PRIMARY KEY (id), NOT NULL on name, DEFAULT 'x'::text of name, \
+             the generated column twice, CHECK ((name <> ''::text)), UNIQUE (n), FOREIGN KEY (n) REFERENCES parent(id), \
+             INDEX t_name (name DESC) WHERE (n > 0), comments (--if-exists truncate keeps it)",
+        ]);
+        server.sql("DROP TABLE t, parent");
+    });
+}

@@ -254,18 +254,38 @@ fn check_text<S>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
     Ok(())
 }
 
-/// A string among numbers, truths or documents is another thing than they are, even where it is written alike.
+/// A string among numbers, truths or documents is another thing than they are, even where it is written alike. And an escape may
+/// stand for a NUL, which the look at the chunk's bytes has not seen.
 fn check_strings<S: Syntax>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
     for (index, column) in row.shape.columns.iter().enumerate() {
         let field = &row.fields[index];
-        let is_string = field.form.is_quoted() && !column.pinned && !column.is_textual;
-        if is_string && !row.is_spelling_of_null(index) {
+        if !field.form.is_quoted() {
+            continue;
+        }
+        let is_other = !column.pinned && !column.is_textual;
+        if is_other && !row.is_spelling_of_null(index) {
             let message = format!("{} is a string", shorten(field.raw(row.chunk)));
             let column = Some(index);
             return Err(BadRecord { column, code: Code::Type, message, is_surprise: true });
         }
+        if !matches!(field.form, Form::Quoted) && !column.bytes {
+            check_escaped(row, index)?;
+        }
     }
     Ok(())
+}
+
+/// Looks at what a string with escapes stands for. Nearly none have the one that stands for a NUL.
+#[inline(never)]
+fn check_escaped<S: Syntax>(row: &TextRow<'_, S>, index: usize) -> Result<(), BadRecord> {
+    let field = &row.fields[index];
+    let raw = field.raw(row.chunk);
+    if row.shape.nul_fault.is_none() || memchr::memmem::find(raw, b"\\u0000").is_none() {
+        return Ok(());
+    }
+    let mut text = Vec::new();
+    row.syntax.unescape(raw, field.form, &mut text);
+    super::check_text(row.shape, index, &text)
 }
 
 /// Counts physical lines up to ascending offsets, each byte once.

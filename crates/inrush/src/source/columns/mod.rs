@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::pipe::encode::Grammar;
 use crate::pipe::run::Feeder;
 use crate::pipe::{Meter, Origin};
-use crate::plan::{DialectRequest, FieldFacts, Nulls, SourceFacts, Type};
+use crate::plan::{DialectRequest, FieldFacts, MomentFacts, Nulls, SourceFacts, Type};
 use crate::source::format::Layout;
 use crate::source::head::HEAD_BYTES;
 use crate::source::header::{order, unique};
@@ -101,7 +101,11 @@ impl Source {
             let all =
                 tables.iter().zip(&orders).map(|(table, order)| table.readings[order[index]].ty);
             let ty = all.reduce(common).unwrap_or(Type::Text);
-            FieldFacts { name, ty, spoiler: None, is_declared: true }
+            let all =
+                tables.iter().zip(&orders).map(|(table, order)| &table.readings[order[index]]);
+            let digits = all.map(Reading::moment_digits).max().unwrap_or(0);
+            let moments = MomentFacts { digits, ..MomentFacts::default() };
+            FieldFacts { name, ty, spoiler: None, is_declared: true, moments }
         });
         let fields: Vec<FieldFacts> = fields.collect();
         let memory = |table: &Table| match &table.store {

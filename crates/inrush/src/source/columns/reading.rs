@@ -153,12 +153,22 @@ impl Reading {
         }
     }
 
+    /// The decimal digits of a second that a moment has room for; 0 where values are none.
+    pub(super) fn moment_digits(&self) -> u8 {
+        match self.becomes() {
+            DataType::Timestamp(TimeUnit::Millisecond, _) => 3,
+            DataType::Timestamp(TimeUnit::Microsecond, _) => 6,
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => 9,
+            _ => 0,
+        }
+    }
+
     /// Bytes that a value takes in memory, about.
     pub(super) fn width(&self) -> u64 {
         match self.ty {
             Type::Boolean => 1,
             Type::Date => 4,
-            Type::Integer | Type::Float | Type::Timestamp { .. } => 8,
+            Type::Integer | Type::Float | Type::Timestamp { .. } | Type::TimestampNs { .. } => 8,
             Type::Decimal { .. } | Type::Text | Type::Bytes => 16,
             Type::Json => 64,
         }

@@ -84,6 +84,9 @@ fn arrow_type(ty: Type) -> DataType {
         Type::Timestamp { zone } => {
             DataType::Timestamp(TimeUnit::Microsecond, zone.then(|| "UTC".into()))
         }
+        Type::TimestampNs { zone } => {
+            DataType::Timestamp(TimeUnit::Nanosecond, zone.then(|| "UTC".into()))
+        }
         Type::Decimal { .. } | Type::Text | Type::Json => DataType::Utf8,
         Type::Bytes => DataType::Binary,
     }

@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
 use crate::pending::{directory, follow_link, no_directory};
-use crate::plan::{Column, Request, TableFacts, TargetFacts};
+use crate::plan::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
 use crate::target::Location;
 use crate::target::duckdb::connection::{Connection, Database, Interrupter, Refusal, explain};
 use crate::target::duckdb::ddl::{literal, quote};
 use crate::target::duckdb::library::library;
+use crate::target::duckdb::lost;
 use crate::target::duckdb::types;
 
 /// Among a target's settings: the engine has the type JSON, which is an extension that some libraries leave out.
@@ -87,6 +88,12 @@ pub(super) fn gather(
     let _interrupter = Interrupter::new(&connection, stop);
     let mut facts = read(&connection, exists.then_some(table)).map_err(words)?;
     facts.exists = exists;
+    if let Some(found) = &facts.table
+        && request.if_exists == IfExists::Replace
+        && found.storage.as_deref() != Some("view")
+    {
+        facts.lost_with = lost::read(&connection, &found.name).map_err(words)?;
+    }
     if matches!(home, Home::Memory(_)) {
         facts.settings.insert(IN_MEMORY.to_owned(), "yes".to_owned());
     }
@@ -155,6 +162,7 @@ pub(super) fn read(connection: &Connection, table: Option<&str>) -> Result<Targe
         exists: true,
         // No limit is documented; a row of more has never been seen to be of use.
         columns_max: 10_000,
+        moments: MomentLimits { nanos: true, ..MomentLimits::of(6) },
         ..TargetFacts::default()
     };
     let has_json = "SELECT count(*) FROM duckdb_types() WHERE type_name = 'JSON'";
@@ -219,6 +227,7 @@ fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>
             declared: Some(declared.clone()),
             pinned: true,
             required,
+            asked: false,
         });
     }
     for row in connection.rows(&format!(
@@ -260,8 +269,15 @@ fn is_generated(connection: &Connection, table: &str, column: &str) -> bool {
     connection.prepare(&sql).is_err_and(|refusal| refusal.message.contains("generated column"))
 }
 
-/// The columns of an index as the engine lists them: `[a, "b c"]`. None where one is an expression.
+/// The columns of an index. None where one is an expression.
 fn index_columns(expressions: &str, columns: &[Column]) -> Option<Vec<String>> {
+    let names = index_parts(expressions)?;
+    let known = |name: &String| columns.iter().any(|column| column.name == *name);
+    names.iter().all(known).then_some(names)
+}
+
+/// What an index is on, as the engine lists it: `[a, "b c"]`.
+pub(super) fn index_parts(expressions: &str) -> Option<Vec<String>> {
     let inner = expressions.strip_prefix('[')?.strip_suffix(']')?;
     let plain = |text: &str| {
         let text = text.trim().trim_matches('\'');
@@ -270,7 +286,5 @@ fn index_columns(expressions: &str, columns: &[Column]) -> Option<Vec<String>> {
             None => text.to_owned(),
         }
     };
-    let names: Vec<String> = inner.split(", ").map(plain).collect();
-    let known = |name: &String| columns.iter().any(|column| column.name == *name);
-    names.iter().all(known).then_some(names)
+    Some(inner.split(", ").map(plain).collect())
 }

@@ -23,7 +23,7 @@ use crate::target::duckdb::sift::{Rules, SiftLane, Sifting, Write, WriteLane};
 use crate::target::duckdb::stream::StreamLane;
 use crate::target::duckdb::sums;
 use crate::target::duckdb::types::Carried;
-use crate::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
+use crate::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
 
 /// How rows get to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +106,7 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     Fit::Usable {
         atomic: !facts.target.exists || in_one,
         durability: if is_memory { Durability::None } else { Durability::Durable },
+        weakness: is_memory.then(|| Weakness::thing("a database in memory")),
         lanes: 1,
         lanes_max: 1,
         // DuckDB's own threads take what these leave.

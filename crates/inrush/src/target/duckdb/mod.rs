@@ -9,6 +9,7 @@ mod facts;
 mod knobs;
 mod library;
 mod load;
+mod lost;
 mod prepared;
 mod read_file;
 mod session;

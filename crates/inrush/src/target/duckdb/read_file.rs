@@ -1,7 +1,7 @@
 //! `read-file`: the engine reads the source's files. Parquet only: of text its casts make other values silently (`1.7` and ` 1` are
 //! integers to it), and its reader says of a row that it refuses neither where it is nor why.
 
-use crate::plan::{Facts, OnConflict, Plan, Request, Verify};
+use crate::plan::{Facts, FieldFacts, OnConflict, Plan, Request, Type, Verify};
 use crate::target::Fit;
 use crate::target::duckdb::connection::{Connection, Refusal};
 use crate::target::duckdb::ddl::{self, literal, quote};
@@ -24,9 +24,16 @@ pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
         () if !request.dialect.nulls.is_empty() => {
             "--null is inrush's own, and here DuckDB reads values"
         }
+        () if facts.source.fields.iter().any(has_zoned_nanos) => {
+            "DuckDB's reader cuts nanoseconds off where the file's timestamps are those of UTC"
+        }
         () => return None,
     };
     Some(Fit::Unusable { reason: reason.to_owned() })
+}
+
+fn has_zoned_nanos(field: &FieldFacts) -> bool {
+    field.ty == Type::Timestamp { zone: true } && field.moments.digits > 6
 }
 
 /// Has the engine read the files; how many rows it took.

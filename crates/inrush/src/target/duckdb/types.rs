@@ -23,8 +23,12 @@ pub(super) fn spell(ty: Type, has_json: bool) -> String {
         Type::Date => "DATE".to_owned(),
         Type::Timestamp { zone: false } => "TIMESTAMP".to_owned(),
         Type::Timestamp { zone: true } => "TIMESTAMP WITH TIME ZONE".to_owned(),
+        Type::TimestampNs { zone: false } => "TIMESTAMP_NS".to_owned(),
         Type::Json if has_json => "JSON".to_owned(),
-        Type::Decimal { .. } | Type::Text | Type::Json => "VARCHAR".to_owned(),
+        // Nanoseconds with a zone it has not.
+        Type::TimestampNs { zone: true } | Type::Decimal { .. } | Type::Text | Type::Json => {
+            "VARCHAR".to_owned()
+        }
         Type::Bytes => "BLOB".to_owned(),
     }
 }
@@ -79,7 +83,7 @@ pub(super) fn declared(declared: &str) -> (Type, Carried) {
         "TIMESTAMP_S" => (Type::Timestamp { zone: false }, Carried::Timestamp { digits: 0 }),
         "TIMESTAMP_MS" => (Type::Timestamp { zone: false }, Carried::Timestamp { digits: 3 }),
         "TIMESTAMP" => (Type::Timestamp { zone: false }, Carried::Timestamp { digits: 6 }),
-        "TIMESTAMP_NS" => (Type::Timestamp { zone: false }, Carried::Timestamp { digits: 9 }),
+        "TIMESTAMP_NS" => (Type::TimestampNs { zone: false }, Carried::Timestamp { digits: 9 }),
         "TIMESTAMP WITH TIME ZONE" => (Type::Timestamp { zone: true }, Carried::Moment),
         "VARCHAR" => (Type::Text, Carried::Text),
         "BLOB" => (Type::Bytes, Carried::Bytes),
@@ -125,6 +129,7 @@ mod tests {
             Type::Date,
             Type::Timestamp { zone: false },
             Type::Timestamp { zone: true },
+            Type::TimestampNs { zone: false },
             Type::Text,
             Type::Json,
             Type::Bytes,

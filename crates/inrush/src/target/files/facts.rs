@@ -6,7 +6,9 @@ use std::fs::File;
 use inrush_scan::{Scanner, unescape};
 
 use crate::error::{Error, Result};
-use crate::plan::{Column, IfExists, OnConflict, Request, TableFacts, TargetFacts, Type};
+use crate::plan::{
+    Column, IfExists, MomentLimits, OnConflict, Request, TableFacts, TargetFacts, Type,
+};
 use crate::target::files::json::JsonRow;
 #[cfg(feature = "parquet")]
 use crate::target::files::parquet;
@@ -104,6 +106,11 @@ fn outside(place: &Place) -> Result<TargetFacts> {
         exists: found.is_some(),
         // More than any line has.
         columns_max: u32::MAX as usize,
+        moments: match place.format {
+            Format::Csv | Format::Jsonl => MomentLimits::default(),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => MomentLimits { digits: 6, nanos: true, nanos_zoned: true },
+        },
         settings: BTreeMap::from([(FORMAT.to_owned(), place.format.scheme().to_owned())]),
         table: holds_any.then(TableFacts::default),
         ..TargetFacts::default()
@@ -166,7 +173,7 @@ fn read_csv(bytes: &[u8], table: &mut Option<TableFacts>) -> bool {
 }
 
 fn column(name: String, ty: Type) -> Column {
-    Column { name, ty, declared: None, pinned: true, required: false }
+    Column { name, ty, declared: None, pinned: true, required: false, asked: false }
 }
 
 /// Whether rows can be added under the table's columns.

@@ -21,7 +21,7 @@ use crate::target::files::parquet::{self, ParquetLane, ParquetLayout, ParquetOut
 use crate::target::files::place::{Format, Place, Version};
 use crate::target::files::read::{self, Contents};
 use crate::target::files::{csv, jsonl};
-use crate::target::{Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
+use crate::target::{Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
 
 /// What all strategies answer to `fit`.
 pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
@@ -42,13 +42,14 @@ pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut 
     if request.durability != Durability::Durable {
         knobs.suggest(knobs::FSYNC.name, "never");
     }
-    let durability = match knobs.word(knobs::FSYNC.name) {
-        "never" => Durability::Process,
-        _ => Durability::Durable,
+    let (durability, weakness) = match knobs.word(knobs::FSYNC.name) {
+        "never" => (Durability::Process, Some(Weakness::knob(knobs::FSYNC.name, "never"))),
+        _ => (Durability::Durable, None),
     };
     Fit::Usable {
         atomic: true,
         durability,
+        weakness,
         lanes: 1,
         lanes_max: 1,
         // The lane copies bytes into the kernel, and waits for the disk at the end. What is compressed is a fraction of them.

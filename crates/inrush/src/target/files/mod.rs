@@ -121,7 +121,11 @@ impl Target for Files {
             (Format::Jsonl, Type::Bytes) => "string (base64)",
             (
                 Format::Jsonl,
-                Type::Text | Type::Date | Type::Timestamp { .. } | Type::Decimal { .. },
+                Type::Text
+                | Type::Date
+                | Type::Timestamp { .. }
+                | Type::TimestampNs { .. }
+                | Type::Decimal { .. },
             ) => "string",
         };
         words.to_owned()

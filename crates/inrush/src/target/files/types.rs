@@ -81,16 +81,18 @@ impl Store {
             },
             Type::Date if scan::is_date(value) => Ok(Kept::Text),
             Type::Date => Err((Code::Type, "a date of the calendar (YYYY-MM-DD)")),
-            Type::Timestamp { zone } => match (scan::timestamp(value), zone) {
-                (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => {
-                    Ok(Kept::Moment)
+            Type::Timestamp { zone } | Type::TimestampNs { zone } => {
+                match (scan::timestamp(value), zone) {
+                    (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => {
+                        Ok(Kept::Moment)
+                    }
+                    (_, false) => Err((Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)")),
+                    (_, true) => Err((
+                        Code::Type,
+                        "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)",
+                    )),
                 }
-                (_, false) => Err((Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)")),
-                (_, true) => Err((
-                    Code::Type,
-                    "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)",
-                )),
-            },
+            }
             Type::Json if is_json(value) => Ok(Kept::Json),
             Type::Json => Err((Code::Type, "a JSON document")),
         }
@@ -120,7 +122,7 @@ impl Store {
                 Kept::Boolean(number == 1)
             }
             (Type::Date, Typed::Date(days)) if Day::COMMON.contains(&days.into()) => Kept::Text,
-            (Type::Timestamp { zone }, Typed::Moment(moment))
+            (Type::Timestamp { zone } | Type::TimestampNs { zone }, Typed::Moment(moment))
                 if zone == moment.zone && moment.is_common() =>
             {
                 Kept::Moment
@@ -183,7 +185,7 @@ pub(super) fn samples() -> Vec<Column> {
     ];
     let column = |ty, pinned| {
         let name = "c".to_owned();
-        Column { name, ty, declared: None, pinned, required: false }
+        Column { name, ty, declared: None, pinned, required: false, asked: false }
     };
     types.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, pinned))).collect()
 }

@@ -1,7 +1,6 @@
 //! Rows as documents, or as what an update says of them: the bytes that go out.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::pipe::encode::{self, BadValue, EncodeRow, Row, Shape};
 use crate::pipe::{Cell, Encode, Home, Span, Wire};
@@ -19,8 +18,6 @@ pub(super) const GROWTH: usize = 24;
 pub(super) struct Common {
     pub(super) fields: Fields,
     pub(super) stores: Vec<Store>,
-    /// A timestamp finer than dates are has come where the type is a guess.
-    pub(super) too_fine: AtomicBool,
     ids: IdSource,
 }
 
@@ -29,7 +26,7 @@ impl Common {
         let fields = Fields::of(plan);
         let wishes = crate::target::mongodb::fields::wishes(plan);
         let stores = plan.choice.columns.iter().map(|column| Store::of(column, wishes)).collect();
-        Self { fields, stores, too_fine: AtomicBool::new(false), ids: IdSource::new(seconds) }
+        Self { fields, stores, ids: IdSource::new(seconds) }
     }
 }
 
@@ -91,7 +88,6 @@ struct Field {
 
 /// Encodes a row as a document, or as an update.
 struct Documents {
-    common: Arc<Common>,
     fields: Vec<Field>,
     /// Where no column gives it, and the document needs one.
     ids: Option<Ids>,
@@ -140,7 +136,6 @@ impl Documents {
         Self {
             fields,
             ids: makes_ids.then(|| common.ids.ids()),
-            common: Arc::clone(common),
             statement,
             omits_nulls: plan.choice.knobs.word("nulls") == "omit",
             sums: plan.request.verify == Verify::Checksum,
@@ -180,13 +175,9 @@ impl Documents {
                         None => (None, None),
                         Some((home, span)) => {
                             let text = row.bytes(home, span, values);
-                            let kept = field.store.put(text, out).map_err(|misfit| {
-                                if field.store.is_too_fine(misfit) {
-                                    self.common.too_fine.store(true, Relaxed);
-                                }
-                                let (code, wanted) = misfit;
-                                BadValue { column: field.column, code, wanted }
-                            })?;
+                            let bad =
+                                |(code, wanted)| BadValue { column: field.column, code, wanted };
+                            let kept = field.store.put(text, out).map_err(bad)?;
                             (Some(kept), Some((home, span)))
                         }
                     }
@@ -289,12 +280,6 @@ mod tests {
         let field =
             Field { column: 0, name: b"a\0".to_vec(), store, required: false, is_key: false };
         Documents {
-            common: Arc::new(Common {
-                fields: Fields::default(),
-                stores: vec![store],
-                too_fine: AtomicBool::new(false),
-                ids: IdSource::new(0),
-            }),
             fields: vec![field],
             ids: None,
             statement: Statement::Insert,
@@ -323,8 +308,14 @@ mod tests {
             let wishes =
                 Wishes { decimals, wide: !decimals, text_timestamps, specials: Specials::All };
             for (ty, pinned) in types.iter().flat_map(|ty| [(*ty, true), (*ty, false)]) {
-                let column =
-                    Column { name: "a".to_owned(), ty, declared: None, pinned, required: false };
+                let column = Column {
+                    name: "a".to_owned(),
+                    ty,
+                    declared: None,
+                    pinned,
+                    required: false,
+                    asked: false,
+                };
                 encoders.push((format!("{column:?}"), encoder_of(&column, wishes)));
             }
         }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::plan::{TableFacts, TargetFacts};
+use crate::plan::{IfExists, MomentLimits, Request, TableFacts, TargetFacts};
 use crate::target::mongodb::bson::{Document, Raw, Value};
 use crate::target::mongodb::client::{Failure, Reply, code};
+use crate::target::mongodb::knobs::TIMESTAMPS;
+use crate::target::mongodb::lost;
 use crate::target::mongodb::session::Session;
 
 /// Among the settings: whether the server is FerretDB, and which.
@@ -29,7 +31,12 @@ pub(super) const TIME_SERIES: &str = "timeseries";
 pub(super) const ID: &str = "_id";
 
 /// The facts of a load into `collection`.
-pub(super) fn gather(session: &mut Session<'_>, collection: &str) -> Result<TargetFacts> {
+pub(super) fn gather(
+    session: &mut Session<'_>,
+    collection: &str,
+    request: &Request,
+) -> Result<TargetFacts> {
+    let is_text = request.knobs.get(TIMESTAMPS.name).is_some_and(|kept| kept == "text");
     let mut settings = BTreeMap::new();
     let greeted = &session.greeted;
     settings.insert(WIRE_VERSION.to_owned(), greeted.wire_version.to_string());
@@ -51,13 +58,22 @@ pub(super) fn gather(session: &mut Session<'_>, collection: &str) -> Result<Targ
         settings.insert(BACKEND.to_owned(), SQLITE.to_owned());
     }
     let table = read_table(session, collection).map_err(|failure| session.explain(failure))?;
+    let mut lost_with = Vec::new();
+    if let Some(found) = &table
+        && request.if_exists == IfExists::Replace
+        && found.storage.as_deref() != Some(VIEW)
+    {
+        lost_with = lost::read(session, collection).map_err(|failure| session.explain(failure))?;
+    }
     Ok(TargetFacts {
         engine,
+        lost_with,
         // A database is there as soon as something is written into it.
         exists: true,
         table,
         // More than any document has room for.
         columns_max: u32::MAX as usize,
+        moments: if is_text { MomentLimits::default() } else { MomentLimits::of(3) },
         settings,
         ..TargetFacts::default()
     })

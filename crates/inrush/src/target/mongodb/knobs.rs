@@ -43,7 +43,7 @@ pub(super) const TIMESTAMPS: Knob = Knob {
     name: "timestamps",
     kind: KnobKind::Choice(&["date", "text"]),
     default: "date",
-    about: "timestamps as dates, which keep milliseconds, or as they are written; a load that meets finer ones where it only guessed a column's type starts again with text",
+    about: "timestamps as dates, which keep milliseconds, or all as they are written; a column of a guessed type that holds finer ones is text in any case",
 };
 const NULLS: Knob = Knob {
     name: "nulls",

@@ -22,7 +22,6 @@ use crate::target::mongodb::facts::{
 };
 use crate::target::mongodb::fields;
 use crate::target::mongodb::insert::{self, Concern, InsertLane, Shared};
-use crate::target::mongodb::knobs::TIMESTAMPS;
 use crate::target::mongodb::session::Session;
 use crate::target::mongodb::staging::{self, Staging};
 use crate::target::mongodb::types::{Form, Store};
@@ -115,6 +114,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     Fit::Usable {
         atomic: staged,
         durability: Durability::Durable,
+        weakness: None,
         lanes,
         lanes_max,
         // The server does most of the work, and may be on this machine.
@@ -503,11 +503,7 @@ impl Load for MongoLoad<'_> {
         Ok(Verdict { ok: difference.is_none(), difference })
     }
 
-    fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
-        if ended_by == Ended::BySurprise && self.common.too_fine.load(Relaxed) {
-            // A wider type would be the same one; whoever wants dates all the same has said so.
-            return Some(Lesson::Knob(TIMESTAMPS.name, "text"));
-        }
+    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
         self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 

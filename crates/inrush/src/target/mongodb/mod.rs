@@ -23,6 +23,7 @@ mod insert;
 mod json;
 mod knobs;
 mod load;
+mod lost;
 mod scram;
 mod session;
 mod staging;
@@ -81,12 +82,12 @@ impl Target for Mongodb {
         &self,
         location: &Location,
         table: &str,
-        _request: &Request,
+        request: &Request,
         stop: &AtomicBool,
     ) -> Result<TargetFacts> {
         let place = Arc::new(connect::place(&location.secret)?);
         let mut session = session::Session::open(&place, stop)?;
-        facts::gather(&mut session, table)
+        facts::gather(&mut session, table, request)
     }
 
     fn console<'a>(

@@ -144,6 +144,9 @@ fn explain(place: &Place, failure: Failure) -> Error {
         14_031 => error.advise("make room where the server keeps its data, and run the load again"),
         64 | 79 | 100 => error
             .advise("too few members of the replica set answer: ?wtimeoutMS=N waits longer, --durability process waits for one alone"),
+        _ if refused.message.contains("journal") => error.advise(
+            "--durability none waits for no journal, which this server keeps none of (storage.journal.enabled)",
+        ),
         _ => error,
     }
 }

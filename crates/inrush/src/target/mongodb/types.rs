@@ -77,7 +77,7 @@ impl Store {
             Type::Boolean => Form::Boolean,
             Type::Timestamp { .. } if wishes.text_timestamps => Form::Text,
             Type::Date | Type::Timestamp { .. } => Form::Date,
-            Type::Text => Form::Text,
+            Type::TimestampNs { .. } | Type::Text => Form::Text,
             Type::Json => Form::Document,
             Type::Bytes => Form::Binary,
         };
@@ -101,11 +101,6 @@ impl Store {
             Form::Document => "object, array or value",
             Form::Binary => "binData",
         }
-    }
-
-    /// Whether a misfit is a fraction finer than dates have, in a column whose type is a guess.
-    pub(super) fn is_too_fine(self, misfit: Misfit) -> bool {
-        self.strict && misfit.1 == FINER
     }
 
     /// Appends the value that `text` is; its kind, and what there is to sum.
@@ -251,10 +246,12 @@ impl Store {
                 }
                 Some(_) => Ok(()),
             },
-            Type::Timestamp { zone } => match (scan::timestamp(text), zone) {
-                (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => Ok(()),
-                _ => Err((Code::Type, "a timestamp of the column's kind")),
-            },
+            Type::Timestamp { zone } | Type::TimestampNs { zone } => {
+                match (scan::timestamp(text), zone) {
+                    (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => Ok(()),
+                    _ => Err((Code::Type, "a timestamp of the column's kind")),
+                }
+            }
             _ => Ok(()),
         }
     }
@@ -274,7 +271,14 @@ mod tests {
         Wishes { decimals: true, wide: false, text_timestamps: false, specials: Specials::All };
 
     fn stored(ty: Type, pinned: bool, wishes: Wishes, text: &str) -> Option<(u8, String)> {
-        let column = Column { name: String::new(), ty, declared: None, pinned, required: false };
+        let column = Column {
+            name: String::new(),
+            ty,
+            declared: None,
+            pinned,
+            required: false,
+            asked: false,
+        };
         let mut out = Vec::new();
         let (kind, _) = Store::of(&column, wishes).put(text.as_bytes(), &mut out).ok()?;
         json::shown(Value { kind, bytes: &out }).map(|shown| (kind, shown))

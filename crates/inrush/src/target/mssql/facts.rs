@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Kind, Result};
-use crate::plan::{Column, IfExists, Request, TableFacts, TargetFacts, Type};
+use crate::plan::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts, Type};
 use crate::target::mssql::ddl::{Name, literal, quote};
+use crate::target::mssql::lost;
 use crate::target::mssql::session::{Failure, Session};
 
 /// <https://learn.microsoft.com/en-us/sql/sql-server/maximum-capacity-specifications-for-sql-server>
@@ -26,6 +27,7 @@ pub(super) fn gather(
         Some(found) => found.schema.clone(),
         None => schema_for(session, &name)?,
     };
+    let mut lost_with = Vec::new();
     if let Some(found) = &table {
         settings.insert("identity".to_owned(), found.identity.clone().unwrap_or_default());
         if request.if_exists == IfExists::Replace && found.is_view() {
@@ -34,6 +36,9 @@ pub(super) fn gather(
                 found.facts.name
             ))
             .advise("--if-exists append writes through it, where the server lets it"));
+        }
+        if request.if_exists == IfExists::Replace {
+            lost_with = lost::read(session, &name).map_err(|failure| session.explain(failure))?;
         }
     }
     settings.insert("schema".to_owned(), schema);
@@ -46,6 +51,8 @@ pub(super) fn gather(
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
+        lost_with,
+        moments: MomentLimits::of(7),
         settings,
         engine_only: None,
         gave_up: BTreeMap::new(),
@@ -196,6 +203,7 @@ fn columns(
             declared: Some(declared),
             pinned: true,
             required: !nullable,
+            asked: false,
         });
     }
     Ok(identity)

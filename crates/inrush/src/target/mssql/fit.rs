@@ -3,7 +3,7 @@
 use crate::plan::{Column, Durability, Facts, IfExists, OnConflict, Request, TableFacts, Verify};
 use crate::target::mssql::ddl::{NAME_MAX, length};
 use crate::target::mssql::facts::{IN_MEMORY, VIEW};
-use crate::target::{Fit, Knobs, Memory};
+use crate::target::{Fit, Knobs, Memory, Weakness};
 
 /// The table that is there and stays as it is defined; none where the load makes one.
 pub(super) fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
@@ -61,9 +61,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
                 .to_owned(),
         );
     }
+    let (durability, weakness) = durability(setting("database"), setting("delayed_durability"));
     Fit::Usable {
         atomic: !piecemeal,
-        durability: durability(setting("database"), setting("delayed_durability")),
+        durability,
+        weakness,
         lanes: 1,
         lanes_max: 1,
         // The server does most of the work, and may be on this machine.
@@ -74,10 +76,20 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
 
 /// What a crash of server or machine leaves of what was committed
 /// (<https://learn.microsoft.com/en-us/sql/relational-databases/logs/control-transaction-durability>).
-fn durability(database: &str, delayed: &str) -> Durability {
+fn durability(database: &str, delayed: &str) -> (Durability, Option<Weakness>) {
     match (database, delayed) {
-        ("tempdb", _) | (_, "FORCED") => Durability::None,
-        _ => Durability::Durable,
+        ("tempdb", _) => (Durability::None, Some(Weakness::thing("the database tempdb"))),
+        (_, "FORCED") => {
+            let weakness = Weakness {
+                what: "DELAYED_DURABILITY=FORCED, a setting of the database,".to_owned(),
+                remedy: Some(
+                    "or have it changed: ALTER DATABASE CURRENT SET DELAYED_DURABILITY = DISABLED"
+                        .to_owned(),
+                ),
+            };
+            (Durability::None, Some(weakness))
+        }
+        _ => (Durability::Durable, None),
     }
 }
 

@@ -22,6 +22,7 @@ mod insert;
 mod knobs;
 mod link;
 mod load;
+mod lost;
 mod session;
 mod types;
 mod value;

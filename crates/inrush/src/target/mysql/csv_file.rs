@@ -25,14 +25,14 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         return Fit::Unusable { reason: "the table is there, with the rows it has".to_owned() };
     }
     let mut fit = load::fit(request, facts, knobs, false);
-    if let Fit::Usable { durability, .. } = &mut fit {
+    if let Fit::Usable { durability, weakness, .. } = &mut fit {
         if setting("local") != "yes" || !Path::new(setting("datadir")).is_dir() {
             return Fit::Unusable {
                 reason: "the server's data directory can't be reached from here".to_owned(),
             };
         }
         // We write the file, and sync it.
-        *durability = Durability::Durable;
+        (*durability, *weakness) = (Durability::Durable, None);
     }
     fit
 }

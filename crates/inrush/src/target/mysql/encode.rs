@@ -337,6 +337,7 @@ mod tests {
             declared: declared.map(str::to_owned),
             pinned,
             required: false,
+            asked: false,
         };
         let made = types::MADE.iter().flat_map(|ty| {
             let spelled = types::spell(*ty, true, false);

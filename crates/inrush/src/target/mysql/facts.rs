@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Kind, Result};
-use crate::plan::{Column, TableFacts, TargetFacts};
+use crate::plan::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
 use crate::target::mysql::ddl::{literal, quote};
 use crate::target::mysql::indexes;
+use crate::target::mysql::lost;
 use crate::target::mysql::session::{Failure, Session};
 use crate::target::mysql::types;
 
@@ -36,6 +37,7 @@ pub(super) fn gather(
     session: &mut Session<'_>,
     is_local: bool,
     table: &str,
+    request: &Request,
 ) -> Result<TargetFacts> {
     let mut settings = variables(session).map_err(|failure| session.explain(failure))?;
     let version = settings.get("version").cloned().unwrap_or_default();
@@ -52,11 +54,22 @@ pub(super) fn gather(
         .map_err(|failure| session.explain(failure))?;
     let engines: Vec<String> = engines.into_iter().flatten().flatten().collect();
     settings.insert("engines".to_owned(), engines.join(" "));
+    let table = read_table(session, table)?;
+    let mut lost_with = Vec::new();
+    if let Some(found) = &table
+        && request.if_exists == IfExists::Replace
+        // A view has none.
+        && found.storage.is_some()
+    {
+        lost_with = lost::read(session, &found.name).map_err(|failure| session.explain(failure))?;
+    }
     Ok(TargetFacts {
         engine,
         exists: true,
-        table: read_table(session, table)?,
+        table,
+        lost_with,
         columns_max: COLUMNS_MAX,
+        moments: MomentLimits::of(if fractions { 6 } else { 0 }),
         settings,
         engine_only: None,
         gave_up: BTreeMap::new(),
@@ -170,6 +183,7 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
             declared: Some(declared),
             pinned: true,
             required: !nullable,
+            asked: false,
         });
     }
     let keys = session.table(&format!(

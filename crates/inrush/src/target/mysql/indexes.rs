@@ -52,6 +52,47 @@ impl<'s> Parts<'s> {
     }
 }
 
+/// What a table has besides its columns and their types: keys, constraints, and what columns promise.
+pub(super) fn beside_columns(create: &str) -> Vec<String> {
+    let Some(Parts(parts)) = Parts::of(create) else { return Vec::new() };
+    let (columns, others): (Vec<&str>, Vec<&str>) =
+        parts.into_iter().partition(|part| part.starts_with('`'));
+    let shown = |part: &str| {
+        let part = part.replace("`,`", ", ").replace('`', "");
+        part.strip_prefix("KEY ").map_or(part.clone(), |key| format!("INDEX {key}"))
+    };
+    let (mut lost, others): (Vec<String>, Vec<String>) =
+        others.into_iter().map(shown).partition(|part| part.starts_with("PRIMARY KEY"));
+    let key = lost.first().and_then(|key| key.split_once('(')).map_or("", |(_, key)| key);
+    let key: Vec<String> = key.trim_end_matches(')').split(", ").map(str::to_owned).collect();
+    for column in columns {
+        let Some(quoted) = name(column) else { continue };
+        let name = shown(quoted);
+        let words: String = syntax(column).map(|(_, byte)| char::from(byte)).collect();
+        let has = |word: &str| words.contains(word);
+        if has(" NOT NULL") && !key.contains(&name) {
+            lost.push(format!("NOT NULL on {name}"));
+        }
+        if has(" GENERATED ALWAYS AS ") || has(" AS (") {
+            lost.push(format!("the generated column {name}"));
+        }
+        if has(" DEFAULT ") && !has(" DEFAULT NULL") {
+            lost.push(format!("DEFAULT of {name}"));
+        }
+        for word in ["AUTO_INCREMENT", "ON UPDATE", "COMMENT", "CHECK"] {
+            if has(&format!(" {word}")) {
+                lost.push(format!("{word} of {name}"));
+            }
+        }
+    }
+    lost.extend(others);
+    if syntax(create).map(|(_, byte)| char::from(byte)).collect::<String>().contains("PARTITION BY")
+    {
+        lost.push("its partitions".to_owned());
+    }
+    lost
+}
+
 /// Bytes outside of quotes, and where they are. A doubled quote ends a text and begins another, which is as good.
 fn syntax(sql: &str) -> impl Iterator<Item = (usize, u8)> {
     let mut within = None;

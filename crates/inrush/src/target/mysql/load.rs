@@ -19,7 +19,7 @@ use crate::target::mysql::session::{Failure, Session};
 use crate::target::mysql::staging::{self, Staging};
 use crate::target::mysql::types::Class;
 use crate::target::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
-use crate::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
+use crate::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
 
 /// What differs between strategies.
 pub(super) trait Writing: Sync {
@@ -93,21 +93,23 @@ fn has_transactions(engine: &str) -> bool {
 }
 
 /// What a crash of server or machine leaves of what was committed.
-fn durability(engine: &str, facts: &Facts) -> Durability {
-    let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
-    let flushed = match engine {
-        "innodb" => setting("innodb_flush_log_at_trx_commit"),
-        "rocksdb" => setting("rocksdb_flush_log_at_trx_commit"),
+fn durability(engine: &str, facts: &Facts) -> (Durability, Option<Weakness>) {
+    let thing = || Some(Weakness::thing(format!("a table of the engine {engine}")));
+    let name = match engine {
+        "innodb" => "innodb_flush_log_at_trx_commit",
+        "rocksdb" => "rocksdb_flush_log_at_trx_commit",
         // https://mariadb.com/kb/en/memory-storage-engine/: in memory only.
-        "memory" | "blackhole" => return Durability::None,
+        "memory" | "blackhole" => return (Durability::None, thing()),
         // Their files are written, and nobody syncs them.
-        _ => return Durability::Process,
+        _ => return (Durability::Process, thing()),
     };
     // https://dev.mysql.com/doc/refman/8.0/en/innodb-parameters.html#sysvar_innodb_flush_log_at_trx_commit
-    match flushed {
-        Some("1") => Durability::Durable,
-        Some("2") => Durability::Process,
-        _ => Durability::None,
+    let found = facts.target.settings.get(name).map_or("unknown", String::as_str);
+    let weakness = || Some(Weakness::server(name, found, "1"));
+    match found {
+        "1" => (Durability::Durable, None),
+        "2" => (Durability::Process, weakness()),
+        _ => (Durability::None, weakness()),
     }
 }
 
@@ -234,9 +236,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         Err(reason) => return unusable(reason.to_owned()),
     }
     notes.extend(advice(facts, &engine));
+    let (durability, weakness) = durability(&engine, facts);
     Fit::Usable {
         atomic: staged || transactions && !commits,
-        durability: durability(&engine, facts),
+        durability,
+        weakness,
         lanes,
         lanes_max,
         // The server does most of the work, and may be on this machine.

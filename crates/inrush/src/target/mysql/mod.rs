@@ -24,6 +24,7 @@ mod insert;
 mod knobs;
 mod load;
 mod load_data;
+mod lost;
 mod session;
 mod staging;
 mod types;
@@ -144,7 +145,7 @@ impl Target for Mysql {
     ) -> Result<TargetFacts> {
         let place = Arc::new(connect::place(&location.secret)?);
         let mut session = session::Session::open(&place, stop)?;
-        let facts = facts::gather(&mut session, place.is_local, table)?;
+        let facts = facts::gather(&mut session, place.is_local, table, request)?;
         match &facts.table {
             Some(found) if found.storage.is_none() && request.if_exists == IfExists::Replace => {
                 Err(Error::target(format!(

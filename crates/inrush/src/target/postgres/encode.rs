@@ -453,6 +453,7 @@ mod tests {
             declared: declared.map(str::to_owned),
             pinned,
             required: false,
+            asked: false,
         };
         let made = made.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, None, pinned)));
         let existing = existing.map(|text| column(types::declared(text), Some(text), true));
@@ -496,6 +497,7 @@ mod tests {
                 declared: declared.map(str::to_owned),
                 pinned: true,
                 required: false,
+                asked: false,
             };
             let shape = Shape {
                 grammar: Grammar::Columns,

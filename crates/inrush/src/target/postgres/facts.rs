@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Kind, Result};
-use crate::plan::{Column, IfExists, Request, TableFacts, TargetFacts};
+use crate::plan::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
 use crate::target::postgres::ddl::{Name, Table, literal, quote};
+use crate::target::postgres::lost;
 use crate::target::postgres::session::{Failure, Session};
 use crate::target::postgres::types;
 
@@ -43,6 +44,7 @@ pub(super) fn gather(
     let creates =
         format!("SELECT pg_catalog.has_schema_privilege({}, 'CREATE')::text", literal(&schema));
     let creates = session.value(&creates).map_err(|failure| session.explain(failure))?;
+    let mut lost_with = Vec::new();
     if let Some(found) = &table {
         settings.insert("always_identity".to_owned(), found.always_identity.join("\n"));
         let storage = found.facts.storage.as_deref().unwrap_or_default();
@@ -55,6 +57,10 @@ pub(super) fn gather(
             ))
             .advise("--if-exists append writes through it, where the server lets it"));
         }
+        if request.if_exists == IfExists::Replace {
+            lost_with = lost::read(session, &found.schema, &found.facts.name)
+                .map_err(|failure| session.explain(failure))?;
+        }
     } else {
         refuse_taken_name(session, &schema, &name.table)?;
     }
@@ -66,6 +72,8 @@ pub(super) fn gather(
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
+        lost_with,
+        moments: MomentLimits::of(6),
         settings,
         engine_only: None,
         gave_up: BTreeMap::new(),
@@ -271,6 +279,7 @@ fn columns(
             declared: Some(declared),
             pinned: true,
             required: not_null,
+            asked: false,
         });
     }
     Ok(always_identity)

@@ -6,7 +6,7 @@ use crate::plan::{
 use crate::target::postgres::ddl::NAME_MAX;
 use crate::target::postgres::encode::{self, means_utc};
 use crate::target::postgres::facts::VIEW_WITH_RULES;
-use crate::target::{Fit, Knobs, Memory};
+use crate::target::{Fit, Knobs, Memory, Weakness};
 
 /// The table that is there and stays as it is defined; none where the load makes one.
 pub(super) fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
@@ -152,9 +152,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
     let lanes_used = request.lanes.unwrap_or(lanes);
     let mode = Mode::of(kept.is_some(), lanes_used, knobs);
+    let (durability, weakness) = durability(kept, &promised, knobs, setting("fsync"));
     Fit::Usable {
         atomic: mode != Mode::Piecemeal,
-        durability: durability(kept, &promised, setting("fsync")),
+        durability,
+        weakness,
         lanes,
         lanes_max,
         // The server does most of the work, and may be on this machine.
@@ -165,16 +167,34 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
 
 /// What a crash of server or machine leaves of what was committed
 /// (<https://www.postgresql.org/docs/current/wal-async-commit.html>).
-fn durability(kept: Option<&TableFacts>, synchronous_commit: &str, fsync: &str) -> Durability {
-    match kept.and_then(|table| table.storage.as_deref()) {
-        Some("unlogged table" | "temporary table") => return Durability::None,
-        Some("foreign table") => return Durability::Process,
+fn durability(
+    kept: Option<&TableFacts>,
+    synchronous_commit: &str,
+    knobs: &Knobs,
+    fsync: &str,
+) -> (Durability, Option<Weakness>) {
+    let storage = kept.and_then(|table| table.storage.as_deref());
+    let thing = |kind: &str| Some(Weakness::thing(format!("a table that is a {kind}")));
+    match storage {
+        Some("unlogged table") => {
+            let weakness = Weakness::thing("a table that is UNLOGGED");
+            return (Durability::None, Some(weakness));
+        }
+        Some(kind @ "temporary table") => return (Durability::None, thing(kind)),
+        Some(kind @ "foreign table") => return (Durability::Process, thing(kind)),
         _ => {}
     }
+    const COMMIT: &str = "synchronous_commit";
     match (synchronous_commit, fsync) {
-        ("off", _) => Durability::None,
-        (_, "off") => Durability::Process,
-        _ => Durability::Durable,
+        ("off", _) => {
+            let weakness = match knobs.get(COMMIT) {
+                Some("off") => Weakness::knob(COMMIT, "off"),
+                _ => Weakness::server(COMMIT, "off", "on"),
+            };
+            (Durability::None, Some(weakness))
+        }
+        (_, "off") => (Durability::Process, Some(Weakness::server("fsync", "off", "on"))),
+        _ => (Durability::Durable, None),
     }
 }
 

@@ -22,6 +22,7 @@ mod fit;
 mod insert;
 mod knobs;
 mod load;
+mod lost;
 mod repeats;
 mod rows;
 mod session;

@@ -113,7 +113,14 @@ mod tests {
     use super::*;
 
     fn column(name: &str, ty: Type) -> Column {
-        Column { name: name.to_owned(), ty, declared: None, pinned: false, required: false }
+        Column {
+            name: name.to_owned(),
+            ty,
+            declared: None,
+            pinned: false,
+            required: false,
+            asked: false,
+        }
     }
 
     #[test]

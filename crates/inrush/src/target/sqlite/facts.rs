@@ -9,8 +9,9 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 
 use crate::error::{Error, Kind, Result};
 use crate::pending::{directory, follow_link, no_directory};
-use crate::plan::{Column, TableFacts, TargetFacts};
+use crate::plan::{Column, IfExists, Request, TableFacts, TargetFacts};
 use crate::target::sqlite::ddl::quote;
+use crate::target::sqlite::lost;
 use crate::target::sqlite::pages::layout::{database_obstacle, table_obstacle};
 use crate::target::sqlite::session::{
     Home, LockWait, explain, open_file, refuse_leftovers, with_suffix,
@@ -21,7 +22,12 @@ use crate::target::sqlite::types;
 pub(super) const IN_MEMORY: &str = "in_memory";
 
 /// The facts of a database; `locks` says how to wait for a writer that shuts everybody out.
-pub(super) fn gather(path: &Path, table: &str, locks: &LockWait<'_>) -> Result<TargetFacts> {
+pub(super) fn gather(
+    path: &Path,
+    table: &str,
+    request: &Request,
+    locks: &LockWait<'_>,
+) -> Result<TargetFacts> {
     if path.is_dir() {
         return Err(Error::new(
             Kind::Target,
@@ -59,6 +65,10 @@ pub(super) fn gather(path: &Path, table: &str, locks: &LockWait<'_>) -> Result<T
     }
     if let Some(found) = &facts.table {
         refuse_view(&connection, &found.name).map_err(|error| explain(path, &error))??;
+        if request.if_exists == IfExists::Replace {
+            facts.lost_with =
+                lost::read(&connection, &found.name).map_err(|error| explain(path, &error))?;
+        }
     }
     Ok(facts)
 }
@@ -158,6 +168,7 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
             declared: Some(declared),
             pinned: true,
             required,
+            asked: false,
         });
     }
     key.sort();

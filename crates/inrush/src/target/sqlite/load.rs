@@ -16,7 +16,9 @@ use crate::target::sqlite::ddl;
 use crate::target::sqlite::facts;
 use crate::target::sqlite::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::target::sqlite::session::Session;
-use crate::target::{Ended, Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdict};
+use crate::target::{
+    Ended, Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness,
+};
 
 /// Rows in one transaction: all of them.
 const WHOLE_LOAD: &str = "0";
@@ -144,14 +146,15 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     // https://sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last transactions in WAL mode, and corrupt in
     // rare cases in the others; a journal in memory or none is lost with the process.
     let undoable = !matches!(journal, "memory" | "off") || is_memory && journal == "memory";
-    let durability = match knobs.word("synchronous") {
-        _ if is_memory => Durability::None,
-        "full" | "extra" => Durability::Durable,
-        _ => Durability::Process,
+    let (durability, weakness) = match knobs.word("synchronous") {
+        _ if is_memory => (Durability::None, Some(Weakness::thing("a database in memory"))),
+        "full" | "extra" => (Durability::Durable, None),
+        word => (Durability::Process, Some(Weakness::knob("synchronous", word))),
     };
     Fit::Usable {
         atomic: !facts.target.exists || undoable && rows_per_transaction(knobs) == WHOLE_LOAD,
         durability,
+        weakness,
         lanes: 1,
         lanes_max: 1,
         // The lane never waits: there is no server.

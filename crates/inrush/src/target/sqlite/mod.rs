@@ -6,6 +6,7 @@ mod console;
 mod ddl;
 mod facts;
 mod load;
+mod lost;
 mod pages;
 mod session;
 mod sort;
@@ -81,7 +82,7 @@ impl Target for Sqlite {
             .map_or(load::BUSY_TIMEOUT.default, String::as_str);
         // A value that is no number is refused with the other knobs, in words.
         let locks = session::LockWait::new(timeout.parse().unwrap_or(0), stop);
-        facts::gather(location.secret.as_ref(), table, &locks)
+        facts::gather(location.secret.as_ref(), table, request, &locks)
     }
 
     fn console<'a>(

@@ -18,7 +18,7 @@ pub(super) fn spell(ty: Type) -> &'static str {
         Type::Float => "REAL",
         Type::Boolean => "BOOLEAN",
         Type::Date => "DATE",
-        Type::Timestamp { .. } => "TIMESTAMP",
+        Type::Timestamp { .. } | Type::TimestampNs { .. } => "TIMESTAMP",
         Type::Decimal { .. } | Type::Text | Type::Json => "TEXT",
         Type::Bytes => "BLOB",
     }
@@ -82,6 +82,8 @@ pub(super) struct Store {
     strict: bool,
     /// SQLite turns text that looks like a number into one here.
     numeric: bool,
+    /// A table that is there says that these are days or moments, and programs keep those as numbers, too.
+    epochs: bool,
     /// SQLite turns numbers into text here: whatever the value is checked for, it is kept as it is written.
     text: bool,
 }
@@ -133,8 +135,8 @@ impl Store {
             Type::Boolean => Kind::Boolean,
             Type::Date => Kind::Date,
             // A table that is there may hold moments with and without an offset: its type doesn't say.
-            Type::Timestamp { zone } => {
-                Kind::Timestamp { zone: existing.is_none().then_some(zone) }
+            Type::Timestamp { zone } | Type::TimestampNs { zone } => {
+                Kind::Timestamp { zone: (existing.is_none() || column.asked).then_some(zone) }
             }
             Type::Text => Kind::Text,
             Type::Json => Kind::Json,
@@ -142,7 +144,8 @@ impl Store {
         };
         let numeric = matches!(affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
         let text = matches!(affinity, Affinity::Text);
-        Self { kind, strict: !column.pinned, numeric, text }
+        let epochs = existing.is_some() && numeric && !column.is_strict();
+        Self { kind, strict: column.is_strict(), numeric, epochs, text }
     }
 
     /// What most values of the column are, to be asked once and looked for first.
@@ -265,9 +268,9 @@ impl Store {
         }
     }
 
-    /// SQLite's own convention for moments in a table that is there: Unix seconds or Julian days.
+    /// SQLite's own convention for moments in a table that is there: Unix seconds or Julian days. What `--type` calls a date is one.
     fn day_number(self, value: &[u8], wanted: &'static str) -> Result<Kept, Misfit> {
-        if self.strict || !self.numeric {
+        if !self.epochs {
             return Err((Code::Type, wanted));
         }
         exact_number(value).map_err(|_| (Code::Type, wanted))
@@ -403,7 +406,7 @@ pub(super) fn samples() -> Vec<Column> {
         for declared in std::iter::once(None).chain(names.map(Some)) {
             for pinned in [false, true] {
                 let (name, declared) = ("c".to_owned(), declared.map(str::to_owned));
-                columns.push(Column { name, ty, declared, pinned, required: false });
+                columns.push(Column { name, ty, declared, pinned, required: false, asked: false });
             }
         }
     }
@@ -421,6 +424,7 @@ mod tests {
             declared: declared.map(str::to_owned),
             pinned,
             required: false,
+            asked: false,
         })
     }
 

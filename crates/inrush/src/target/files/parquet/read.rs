@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
@@ -90,6 +90,9 @@ fn plan_column(column: &ArrowColumn) -> Column {
         }
         DataType::Boolean => Type::Boolean,
         DataType::Date32 => Type::Date,
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
+            Type::TimestampNs { zone: zone.is_some() }
+        }
         DataType::Timestamp(_, zone) => Type::Timestamp { zone: zone.is_some() },
         DataType::Binary => Type::Bytes,
         ty if ty.is_integer() => Type::Integer,
@@ -101,6 +104,7 @@ fn plan_column(column: &ArrowColumn) -> Column {
         declared: Some(declared(&column.ty, column.content)),
         pinned: true,
         required: column.required,
+        asked: false,
     }
 }
 

@@ -125,7 +125,7 @@ impl Store {
             (Kind::Text(text), Some(check)) => Kind::Checked { text, check: Box::new(check) },
             (kind, _) => kind,
         };
-        Self { kind, strict: !column.pinned, wanted: wanted_is.into(), not_bulk }
+        Self { kind, strict: column.is_strict(), wanted: wanted_is.into(), not_bulk }
     }
 
     /// Why the column's values can't go with INSERT BULK.

@@ -146,8 +146,12 @@ pub(in crate::target::mysql) fn spell(ty: Type, fractions: bool, key: bool) -> S
         }
         Type::Bytes if key => "varbinary(255)".to_owned(),
         Type::Bytes => "longblob".to_owned(),
-        Type::Text | Type::Json | Type::Decimal { .. } if key => "varchar(191)".to_owned(),
-        Type::Text | Type::Json | Type::Decimal { .. } => "longtext".to_owned(),
+        Type::Text | Type::Json | Type::Decimal { .. } | Type::TimestampNs { .. } if key => {
+            "varchar(191)".to_owned()
+        }
+        Type::Text | Type::Json | Type::Decimal { .. } | Type::TimestampNs { .. } => {
+            "longtext".to_owned()
+        }
     }
 }
 

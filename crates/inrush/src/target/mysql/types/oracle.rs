@@ -191,12 +191,19 @@ fn cases(modes: Modes) -> Vec<Case> {
             declared: Some((*text).to_owned()),
             pinned: true,
             required: false,
+            asked: false,
         };
         ((*text).to_owned(), column)
     });
     let made = MADE.iter().map(|ty| {
-        let column =
-            Column { name: "v".into(), ty: *ty, declared: None, pinned: false, required: false };
+        let column = Column {
+            name: "v".into(),
+            ty: *ty,
+            declared: None,
+            pinned: false,
+            required: false,
+            asked: false,
+        };
         (spell(*ty, true, false), column)
     });
     let mut cases = Vec::new();
@@ -436,6 +443,7 @@ fn character_sets_have_what_the_server_has() {
             declared: Some(declared.clone()),
             pinned: true,
             required: false,
+            asked: false,
         };
         let modes = Modes { zero_date: false, zero_in_date: false, invalid_dates: false };
         let store = Store::of(&column, &declared, modes).unwrap();

@@ -138,7 +138,7 @@ impl Store {
         let store = Self {
             wanted: wanted(&kind, &parsed, declared).into(),
             kind,
-            strict: !column.pinned,
+            strict: column.is_strict(),
             modes,
         };
         let Some(check) = store.check(column.ty) else { return Ok(store) };

@@ -148,7 +148,7 @@ pub(in crate::target::postgres) fn spell(ty: Type) -> String {
         Type::Date => "date",
         Type::Timestamp { zone: false } => "timestamp without time zone",
         Type::Timestamp { zone: true } => "timestamp with time zone",
-        Type::Text => "text",
+        Type::Text | Type::TimestampNs { .. } => "text",
         Type::Json => "json",
         Type::Bytes => "bytea",
     };

@@ -163,6 +163,7 @@ fn trials(cases: usize) -> Vec<Trial> {
         declared: declared.map(str::to_owned),
         pinned: declared.is_some(),
         required: false,
+        asked: false,
     };
     let existing = DECLARED.iter().map(|(text, families, send)| {
         let column = column(declared(text), Some(text));

@@ -91,7 +91,7 @@ impl Store {
             kind = Kind::Checked { text, check: Box::new(check) };
         }
         let mut store =
-            Self { wanted: wanted(&kind, declared).into(), kind, strict: !column.pinned };
+            Self { wanted: wanted(&kind, declared).into(), kind, strict: column.is_strict() };
         if parsed.is_array {
             store = store.array(&parsed, declared);
         }
@@ -272,7 +272,7 @@ fn check(column: &Column) -> Option<Store> {
     }
     let spelled = declared::spell(column.ty);
     let kind = kind(&Declared::parse(&spelled), true, false);
-    Some(Store { wanted: wanted(&kind, &spelled).into(), kind, strict: !column.pinned })
+    Some(Store { wanted: wanted(&kind, &spelled).into(), kind, strict: column.is_strict() })
 }
 
 /// How an array's elements are stored, or the values of another type.

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::io;
+use std::sync::Arc;
 
 use inrush_sqlite_pages::{IndexTree, Projection, order};
 
@@ -27,11 +28,23 @@ pub(super) struct IndexWriter {
 
 /// Entries in the order of their b-tree. What stands behind the record doesn't count.
 #[derive(Clone)]
-pub(super) struct EntryOrder;
+pub(super) struct EntryOrder {
+    /// Which fields descend; none of them where it is empty, as nearly always.
+    descends: Arc<[bool]>,
+}
+
+impl EntryOrder {
+    pub(super) fn of(index: &LayoutIndex) -> Self {
+        Self { descends: index.descends.as_slice().into() }
+    }
+}
 
 impl Order for EntryOrder {
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        order::compare(a, b)
+        match self.descends.is_empty() {
+            true => order::compare(a, b),
+            false => order::compare_mixed(a, b, &self.descends),
+        }
     }
 }
 
@@ -45,7 +58,10 @@ impl IndexWriter {
     pub(super) fn push(&mut self, record: &[u8], rowid: i64, position: u64) -> io::Result<()> {
         self.entry.clear();
         self.projection.write(record, rowid, &mut self.entry);
-        let prefix = order::prefix(&self.entry);
+        let prefix = match self.index.descends.first() {
+            Some(true) => order::descending_prefix(&self.entry),
+            _ => order::prefix(&self.entry),
+        };
         if self.index.unique {
             self.entry.extend_from_slice(&position.to_be_bytes());
         }

@@ -35,6 +35,8 @@ pub(super) struct LayoutIndex {
     /// What its entries are made of: the key, then what makes an entry's place certain, the rowid or the primary key. In a
     /// table WITHOUT ROWID the primary key's entries are the rows.
     pub(super) entry: Vec<ProjectedColumn>,
+    /// Which of the entry's fields descend; empty where none does.
+    pub(super) descends: Vec<bool>,
 }
 
 /// A column of a record.
@@ -109,8 +111,8 @@ impl Layout {
             "SELECT list.name, list.\"unique\", schema.rootpage FROM pragma_index_list(?1) AS list \
              LEFT JOIN sqlite_schema AS schema ON schema.type = 'index' AND schema.name = list.name ORDER BY list.seq",
         )?;
-        let mut parts =
-            connection.prepare("SELECT cid, key FROM pragma_index_xinfo(?1) ORDER BY seqno")?;
+        let mut parts = connection
+            .prepare("SELECT cid, key, \"desc\" FROM pragma_index_xinfo(?1) ORDER BY seqno")?;
         let mut indexes = Vec::new();
         let mut rows = list.query([&self.table])?;
         while let Some(row) = rows.next()? {
@@ -121,6 +123,7 @@ impl Layout {
                 key: Vec::new(),
                 unique,
                 entry: Vec::new(),
+                descends: Vec::new(),
             };
             let mut found = parts.query([&name])?;
             while let Some(part) = found.next()? {
@@ -130,6 +133,10 @@ impl Layout {
                     index.key.extend(column.map(|column| self.columns[column].name.clone()));
                 }
                 index.entry.push(self.projected(column));
+                index.descends.push(part.get(2)?);
+            }
+            if !index.descends.contains(&true) {
+                index.descends.clear();
             }
             indexes.push(index);
         }
@@ -226,7 +233,6 @@ pub(in crate::target::sqlite) fn table_obstacle(
     for (condition, what) in [
         ("part.cid = -2", "an index on an expression"),
         ("part.coll <> 'BINARY'", "an index with a collation"),
-        ("part.\"desc\"", "a descending index"),
     ] {
         if parts(condition)? > 0 {
             return found(&format!("has {what}"));

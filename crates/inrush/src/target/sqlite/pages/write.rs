@@ -100,7 +100,8 @@ impl Writing for PageWriting {
                 .indexes
                 .iter()
                 .map(|index| {
-                    IndexWriter::new(index.clone(), Sorter::new(EntryOrder, memory, spill()))
+                    let sorter = Sorter::new(EntryOrder::of(index), memory, spill());
+                    IndexWriter::new(index.clone(), sorter)
                 })
                 .collect(),
         };

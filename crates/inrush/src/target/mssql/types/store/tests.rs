@@ -7,6 +7,7 @@ fn column(declared: Option<&str>, ty: Type, pinned: bool) -> Column {
         declared: declared.map(str::to_owned),
         pinned,
         required: false,
+        asked: false,
     }
 }
 

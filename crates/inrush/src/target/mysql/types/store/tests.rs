@@ -21,6 +21,7 @@ fn of(ty: Type, declared: Option<&str>, pinned: bool, modes: Modes) -> Store {
         declared: declared.map(str::to_owned),
         pinned,
         required: false,
+        asked: false,
     };
     let spelled = declared::spell(ty, true, false);
     Store::of(&column, declared.unwrap_or(&spelled), modes).unwrap()
@@ -340,6 +341,7 @@ fn some_types_take_no_text() {
             declared: Some(declared.to_owned()),
             pinned: true,
             required: false,
+            asked: false,
         };
         assert!(Store::of(&column, declared, MODES).is_err(), "{declared}");
     }

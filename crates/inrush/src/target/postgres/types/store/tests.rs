@@ -20,6 +20,7 @@ fn column(ty: Type, declared: Option<&str>, pinned: bool) -> Column {
         declared: declared.map(str::to_owned),
         pinned,
         required: false,
+        asked: false,
     }
 }
 
