@@ -46,18 +46,7 @@ pub(super) fn choose(
     dialects: Vec<Dialect>,
     default: u8,
 ) -> Option<Found> {
-    let quoted: Vec<Vec<(u32, u32)>> = match dialects.len() {
-        1 => vec![Vec::new()],
-        _ => dialects.iter().map(|dialect| quoted(head, dialect)).collect(),
-    };
-    let readings: Vec<Reading> = dialects
-        .into_iter()
-        .enumerate()
-        .map(|(index, dialect)| {
-            let others = quoted.iter().enumerate().filter(|(other, _)| *other != index);
-            Reading::of(head, whole, dialect, others.map(|(_, spans)| spans.as_slice()).collect())
-        })
-        .collect();
+    let readings = readings(head, whole, dialects);
     let most = readings.iter().filter(|reading| reading.separates()).map(Reading::share);
     let most = most.fold(0.0, f64::max);
     // The first record counts for more than one in a thousand: a header has the data's delimiters, and not their text.
@@ -80,6 +69,30 @@ pub(super) fn choose(
         is_one_column: chosen.is_one_column(),
         title_lines: chosen.title_lines(head),
     })
+}
+
+/// How each dialect reads the head, where the others' quotes are respected.
+fn readings(head: &[u8], whole: bool, dialects: Vec<Dialect>) -> Vec<Reading> {
+    let quoted: Vec<_> = dialects.iter().map(|dialect| quoted(head, dialect)).collect();
+    let read = |dialect: &Dialect, others| Reading::of(head, whole, dialect.clone(), others);
+    let alone: Vec<Reading> = dialects.iter().map(|dialect| read(dialect, Vec::new())).collect();
+    let tears = |other: usize, index: usize| {
+        !quoted[other].is_empty() && read(&dialects[index], vec![&quoted[other]]).torn > 0
+    };
+    // The wrong reading has quotes, too: those that open where the right one's close. It has them from line to line, and so
+    // fewer records; and few of them are alike.
+    let is_believed = |other: usize, index: usize| {
+        other != index
+            && alone[other].separates()
+            && tears(other, index)
+            && (alone[other].records > alone[index].records || !tears(index, other))
+    };
+    (0..dialects.len())
+        .map(|index| {
+            let others = (0..dialects.len()).filter(|other| is_believed(*other, index));
+            read(&dialects[index], others.map(|other| quoted[other].as_slice()).collect())
+        })
+        .collect()
 }
 
 /// Where no reading gives most records the same number of fields: the one that splits most of them, and the first.
@@ -118,6 +131,8 @@ struct Reading {
     width: usize,
     /// Records with that number, sound quoting, and no field that ends inside another dialect's quotes.
     regular: usize,
+    /// Records with a field that ends inside another dialect's quotes.
+    torn: usize,
     /// Records of more than one field.
     wide: usize,
     /// The first record's number of fields.
@@ -133,7 +148,7 @@ impl Reading {
         let mut scanner = Scanner::new(&dialect, head);
         let mut fields = Vec::new();
         let mut widths: Vec<usize> = Vec::new();
-        let (mut records, mut wide, mut delimiters, mut spaced) = (0, 0, 0, 0);
+        let (mut records, mut torn, mut wide, mut delimiters, mut spaced) = (0, 0, 0, 0, 0);
         let mut first_width = None;
         while records < RECORDS_MAX
             && let Some(record) = scanner.next(&mut fields)
@@ -151,13 +166,14 @@ impl Reading {
                 continue;
             }
             first_width.get_or_insert(fields.len());
-            let mut torn = false;
+            let mut is_torn = false;
             for at in ends(&fields) {
                 delimiters += 1;
                 spaced += usize::from(head.get(at as usize + 1) == Some(&b' '));
-                torn |= others.iter_mut().fold(false, |torn, spans| torn | spans.hold(at));
+                is_torn |= others.iter_mut().fold(false, |torn, spans| torn | spans.hold(at));
             }
-            if !torn {
+            torn += usize::from(is_torn);
+            if !is_torn {
                 widths.push(fields.len());
                 wide += usize::from(fields.len() > 1);
             }
@@ -165,7 +181,7 @@ impl Reading {
         let width = usual(&widths);
         let regular = widths.iter().filter(|w| **w == width).count();
         let first_width = first_width.unwrap_or(0);
-        Self { dialect, records, width, regular, wide, first_width, delimiters, spaced }
+        Self { dialect, records, width, regular, torn, wide, first_width, delimiters, spaced }
     }
 
     fn share(&self) -> f64 {

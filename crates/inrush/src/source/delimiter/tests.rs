@@ -20,7 +20,7 @@ enum Says {
 use Says::{Nothing, OneColumn, Rival};
 
 /// What it is, its text, what separates its fields, and what a user has to hear of it.
-const FILES: [(&str, &str, char, Says); 64] = [
+const FILES: [(&str, &str, char, Says); 66] = [
     ("commas", "id,name,size\n1,a,2.5\n2,b,3.5\n", ',', Nothing),
     ("semicolons", "id;name;size\n1;a;2.5\n2;b;3.5\n", ';', Nothing),
     ("tabs", "id\tname\tsize\n1\ta\t2.5\n2\tb\t3.5\n", '\t', Nothing),
@@ -84,6 +84,13 @@ const FILES: [(&str, &str, char, Says); 64] = [
     ("lines in quotes", "id,text\n1,\"a;b\nc;d\"\n2,\"e;f\ng;h\"\n", ',', Nothing),
     ("tabs in quotes", "id,text\n1,\"a\tb\"\n2,\"c\td\"\n", ',', Nothing),
     ("everything quoted", "\"id\";\"a,b\"\n\"1\";\"x,y\"\n\"2\";\"z,w\"\n", ';', Nothing),
+    (
+        "quotes that close where others open",
+        "0\t\"\t;\"\ta\na\ta\t\";\t\"\n0\ta\ta\n",
+        '\t',
+        Nothing,
+    ),
+    ("and over all lines", "0,\",;\",a\na,a,a\n0,a,\";,\"\n", ',', Nothing),
     ("inches", "id,disk\n1,5\" floppy\n2,3\" floppy\n", ',', Nothing),
     ("times", "at\tv\n2013-01-01 10:00:00,123\t1\n2013-01-01 10:00:01,456\t2\n", '\t', Nothing),
     ("a dash line as a header", "---\n1,2\n3,4\n5,6\n", ',', Nothing),
