@@ -10,7 +10,7 @@ fn noted(report: &serde_json::Value, words: &[&str]) {
     let notes: Vec<&str> =
         report["warnings"].as_array().unwrap().iter().filter_map(|note| note.as_str()).collect();
     let is_it = |note: &&str| words.iter().all(|word| note.contains(word));
-    assert!(notes.iter().any(|note| is_it(&note)), "no {words:?} in {notes:?}");
+    assert!(notes.iter().any(is_it), "no {words:?} in {notes:?}");
 }
 
 /// The type that a column got.
