@@ -164,6 +164,9 @@ impl Observed {
         {
             self.finest = Some(sight());
         }
+        if class.fits == 0 && self.tried.iter().all(|tried| tried.misfit.is_some()) {
+            return;
+        }
         for (candidate, tried) in CANDIDATES.iter().zip(&mut self.tried) {
             if class.fits & (1 << *candidate as u16) != 0 {
                 tried.fits += 1;
@@ -345,7 +348,7 @@ impl Observed {
 }
 
 /// What a value may be.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Class {
     fits: u16,
     decimal: Option<scan::Decimal>,
@@ -356,7 +359,32 @@ struct Class {
     moment: Option<scan::Timestamp>,
 }
 
+/// What a value may be. Nearly all numbers are short ones, of which a glance tells all.
 fn fitting(value: &[u8]) -> Class {
+    plain_number(value).unwrap_or_else(|| general(value))
+}
+
+/// The same of a number that is written as programs write them, with up to 15 digits; `None` says nothing.
+#[inline]
+fn plain_number(value: &[u8]) -> Option<Class> {
+    const FLOAT: u16 = 1 << Candidate::Float as u16 | 1 << Candidate::Decimal as u16;
+    let is_integer = value.len() <= 15 && scan::plain_integer(value).is_some();
+    if !is_integer {
+        let number = scan::plain_decimal(value)?;
+        if number == 0.0 {
+            return None;
+        }
+    }
+    let integer = u16::from(is_integer) << Candidate::Integer as u16;
+    Some(Class {
+        fits: FLOAT | integer,
+        decimal: scan::decimal(value),
+        is_point: !is_integer,
+        ..Class::default()
+    })
+}
+
+fn general(value: &[u8]) -> Class {
     let bit = |candidate: Candidate| 1u16 << candidate as u16;
     let mut class = Class::default();
     match value.first() {
@@ -468,6 +496,21 @@ mod tests {
 
     fn ty(values: &[&str]) -> Type {
         observed(values).ty()
+    }
+
+    #[test]
+    fn a_glance_at_a_number_tells_what_a_closer_look_does() {
+        let digits = ["0", "1", "10", "007", "1234567", "123456789012345", "99999999999999999999"];
+        let fractions = ["", ".", ".0", ".5", ".50", ".00", ".12345678", ".123456789", "e3"];
+        for sign in ["", "-", "+"] {
+            for (whole, fraction) in digits.iter().flat_map(|d| fractions.map(|f| (d, f))) {
+                let text = format!("{sign}{whole}{fraction}");
+                if let Some(class) = plain_number(text.as_bytes()) {
+                    assert_eq!(class, general(text.as_bytes()), "{text}");
+                }
+            }
+        }
+        assert!(plain_number(b"12").is_some() && plain_number(b"-1.50").is_some());
     }
 
     #[test]

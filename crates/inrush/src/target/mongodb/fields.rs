@@ -48,9 +48,9 @@ pub(super) fn wishes(plan: &Plan) -> Wishes {
 pub(super) fn wishes_of(facts: &Facts, knobs: &Knobs) -> Wishes {
     let is_ferret = facts.target.settings.contains_key(FERRET);
     Wishes {
-        // FerretDB hangs up on who sends a decimal, or a NaN.
+        // FerretDB hangs up on who sends a decimal or a NaN, and refuses infinities.
         decimals: !is_ferret,
-        specials: if is_ferret { Specials::Infinities } else { Specials::All },
+        specials: if is_ferret { Specials::None } else { Specials::All },
         wide: knobs.get("integers") == Some("int64"),
         text_timestamps: knobs.get("timestamps") == Some("text"),
     }
