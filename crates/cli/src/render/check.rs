@@ -24,7 +24,7 @@ pub(crate) fn check(check: &Check) -> String {
     );
     let _ = writeln!(
         out,
-        "  {} in {:.2} s: {}/s; nothing was written",
+        "  {} in {:.2} s: {}/s, nothing was written",
         bytes(check.bytes_read),
         check.seconds,
         bytes((check.mb_per_second * 1e6) as u64)

@@ -125,10 +125,6 @@ fn tables_that_only_sqlite_can_write() {
             "the table has an index on an expression",
         ),
         (
-            format!("{TABLE}; CREATE INDEX i ON t (name, n DESC)"),
-            "the table has a descending index",
-        ),
-        (
             TABLE.replace("KEY", "KEY AUTOINCREMENT"),
             "the table has AUTOINCREMENT, or a name like it",
         ),

@@ -111,7 +111,8 @@ fn wait_for_lock(fixture: &Fixture, child: &mut std::process::Child) {
 fn kill_loads(seed: u64, strategy: &str, is_there: bool) {
     let Some(fixture) = fixture() else { return };
     fixture.write("in.csv", format!("id,name\n{}", rows()));
-    let args = ["load", "in.csv", "t.duckdb", "--strategy", strategy, "--if-exists", "append"];
+    let how = if is_there { "append" } else { "empty" };
+    let args = ["load", "in.csv", "t.duckdb", "--strategy", strategy, "--if-exists", how];
     let make = || {
         for name in fixture.names().iter().filter(|name| name.starts_with("t.duckdb")) {
             fs::remove_file(fixture.path(name)).unwrap();

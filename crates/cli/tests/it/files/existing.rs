@@ -58,8 +58,8 @@ fn truncate_keeps_the_columns_and_replace_does_not() {
 fn a_header_of_other_columns_is_refused() {
     for (header, words) in [
         ("id,name\n1,a\n", &["no column size"][..]),
-        ("x,y\n1,2\n", &["no column size, id", "x, y"]),
-        ("id;size\n1;2\n", &["no column size, id"]),
+        ("x,y\n1,2\n", &["no columns size, id", "x, y"]),
+        ("id;size\n1;2\n", &["no columns size, id"]),
         ("id,size,id\n1,2,3\n", &["names column 'id' twice"]),
         ("\"id,size\n", &["no header"]),
     ] {

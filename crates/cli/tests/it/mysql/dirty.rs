@@ -150,6 +150,7 @@ fn assert_exactly_the_good_rows(server: &Server, dirty: &Dirty, way: &Way, more:
         assert!(
             note.remove("message").unwrap().as_str().is_some_and(|message| !message.is_empty())
         );
+        assert_eq!(note.remove("table").unwrap(), "t");
         if note["code"] == "duplicate-key" {
             // A key may have several columns.
             note.insert("column".to_owned(), Json::Null);

@@ -169,6 +169,7 @@ fn assert_exactly_the_good_rows(server: &Server, dirty: &Dirty, way: &Way, more:
         let note = note.as_object_mut().unwrap();
         assert_eq!(note.remove("file"), Some(json!("dirty.csv")));
         let message = note.remove("message").unwrap();
+        assert!(note.remove("table").unwrap().is_string());
         assert!(message.as_str().unwrap().contains(words) && message != "", "{message} by {way:?}");
         if words.contains("positive_check") {
             // Only COPY says which column has a domain's values.
