@@ -96,7 +96,7 @@ pub(crate) enum Command {
     /// Say what load would do, and why; touches nothing
     #[command(override_usage = "inrush plan [OPTIONS] SOURCE... TARGET", after_help = LOAD_EXAMPLES)]
     Plan(LoadArgs),
-    /// Read all of it as load would, and write nothing: types, bad rows, the table's definition
+    /// Read all as load would, and write nothing: types, bad rows, CREATE TABLE
     #[command(override_usage = "inrush check [OPTIONS] SOURCE... [TARGET]", after_help = CHECK_EXAMPLES)]
     Check(LoadArgs),
     /// Measure every way of writing on this machine

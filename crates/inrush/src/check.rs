@@ -236,7 +236,7 @@ fn attempt(
         (passed, _) => passed?,
     }
     if allowed.exceeded(tally.rejected, tally.read, true)
-        && let Some(surprise) = tally.disproves(plan)
+        && let Some(surprise) = tally.disproves()
     {
         let why = "bad rows are more than a sample had shown, and than --max-rejects allows";
         return Ok(Attempt::Surprise(Error::source(why), surprise));

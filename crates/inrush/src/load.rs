@@ -143,6 +143,9 @@ pub(crate) fn guess_again(
     }
     let column = match surprise {
         Surprise::Tolerated => {
+            if plan.facts.source.is_surveyed {
+                next = next.intolerant()?;
+            }
             return Ok(Some((next, "with the types that all values have".to_owned())));
         }
         Surprise::Column => None,
@@ -260,7 +263,7 @@ fn steps(
         streamed?;
     }
     if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
-        *surprise = tally.disproves(plan);
+        *surprise = tally.disproves();
         return Err(tally.over_limit(plan));
     }
     let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
@@ -513,7 +516,7 @@ impl Tally {
             put(&reject)?;
             self.last_reject = Some(reject);
             if over {
-                self.surprise = self.disproves(plan);
+                self.surprise = self.disproves();
                 return Err(self.over_limit(plan));
             }
         }
@@ -563,11 +566,9 @@ impl Tally {
         }
     }
 
-    /// When there are too many bad rows: whether columns of tolerated types have brought some, so that a look at all values may find
-    /// another type for them.
-    pub(crate) fn disproves(&self, plan: &Plan) -> Option<Surprise> {
-        let is_open = self.tolerated > 0 && !plan.facts.source.is_surveyed;
-        is_open.then_some(Surprise::Tolerated)
+    /// When there are too many bad rows: whether columns of tolerated types have brought some, which with another type are none.
+    pub(crate) fn disproves(&self) -> Option<Surprise> {
+        (self.tolerated > 0).then_some(Surprise::Tolerated)
     }
 
     fn over_limit(&self, plan: &Plan) -> Error {

@@ -350,7 +350,9 @@ fn a_header_that_is_only_assumed_is_said() {
     fixture.load(&["ht.csv", "new.db"]).exits(0).prints(&["taken as the header", "--header no"]);
     fixture.load(&["y.csv", "new.db"]).exits(0).prints(&["no header", "--header yes"]);
     fixture.sql("t.db", "CREATE TABLE ht (name TEXT, city TEXT)");
-    fixture.load(&["ht.csv", "t.db"]).exits(0).prints(&["none of the table's column names"]);
+    // Where the table exists, a row is not to be made of a header either.
+    fixture.load(&["ht.csv", "t.db"]).exits(1).says(&["'Bob', 'London'", "--header no"]);
+    fixture.load(&["ht.csv", "t.db", "--header", "no"]).exits(0).prints(&["by position"]);
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM ht"), 2);
 }
 

@@ -113,7 +113,7 @@ fn a_column_of_numbers_that_becomes_text_says_why_and_what_to_say() {
     );
     // What was asked for needs no word.
     let fixture = Fixture::new();
-    fixture.write("t.csv", "price\n9.5\n9.50\n");
+    fixture.write("t.csv", "id,price\n1,9.5\n2,9.50\n");
     for options in [&["--type", "price=decimal(5,2)"][..], &["--types", "text"]] {
         let args = [&["t.csv", "t.db", "--if-exists", "replace", "--json"], options].concat();
         assert_eq!(fixture.load(&args).exits(0).json()["warnings"], serde_json::json!([]));
@@ -200,7 +200,7 @@ fn a_column_that_a_spelling_of_null_keeps_from_being_a_number_says_so() {
     fixture.write("in.csv", "id,n\n1,5\n2,NA\n3,7\n");
     let report = fixture.report(&["in.csv", "t.db"]);
     let warnings = report["warnings"].to_string();
-    assert!(warnings.contains("--null NA") && warnings.contains("column n"), "{warnings}");
+    assert!(warnings.contains("--null n=NA") && warnings.contains("column n"), "{warnings}");
     assert_eq!(fixture.table("t.db", "in"), rows![[1, "5"], [2, "NA"], [3, "7"]]);
     fixture.load(&["in.csv", "t.db", "--null", "NA", "--if-exists", "replace"]).exits(0);
     assert_eq!(fixture.table("t.db", "in"), rows![[1, 5], [2, ()], [3, 7]]);
@@ -535,10 +535,11 @@ fn a_decimal_or_json_column_of_a_new_table_keeps_its_text() {
 fn more_bad_rows_than_are_allowed_make_a_tolerated_column_text() {
     let files = Fixture::new();
     let row = |n: usize| match n {
-        5 | 200_000.. => format!("{n},free\n"),
+        // Where no sample is taken.
+        5 | 160_000..160_010 => format!("{n},free\n"),
         n => format!("{n},{n}.5\n"),
     };
-    let text: String = (0..200_010).map(row).collect();
+    let text: String = (0..200_000).map(row).collect();
     files.write("in.csv", format!("id,amount\n{text}"));
     let load = |limit: &str| {
         let args = ["in.csv", "t.db", "--max-rejects", limit, "--if-exists", "replace", "--json"];
@@ -549,7 +550,7 @@ fn more_bad_rows_than_are_allowed_make_a_tolerated_column_text() {
     assert_eq!(report["rows_rejected"], 11);
     let report = load("5").exits(0).json();
     assert_eq!(report["plan"]["columns"][1]["type"], "text");
-    assert_eq!(report["rows_loaded"], 200_010);
+    assert_eq!(report["rows_loaded"], 200_000);
     let notes = report["warnings"].to_string();
     assert!(
         notes.contains("the load started again") && notes.contains("'free' (line 7)"),

@@ -169,6 +169,15 @@ impl Plan {
         Ok(Some(plan))
     }
 
+    /// The plan for the same load in which no column keeps a type at the price of bad rows.
+    pub(crate) fn intolerant(&self) -> Result<Plan> {
+        let mut plan = self.clone();
+        plan.facts.source.is_intolerant = true;
+        plan.facts.source.repeats = Arc::default();
+        plan.choose_again()?;
+        Ok(plan)
+    }
+
     fn choose_again(&mut self) -> Result<()> {
         self.choice =
             choose(&self.request, &self.facts, self.target, &self.location.shown, &self.table)?;

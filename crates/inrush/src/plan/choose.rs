@@ -283,7 +283,7 @@ fn made_columns(
         )
         .advise("if that is not the file's real width, check --delimiter"));
     }
-    let types = spoilt::types(request, fields, hints);
+    let types = spoilt::types(request, &facts.source, hints);
     let tolerated = (0..).zip(&types).filter(|(_, (_, has_price))| *has_price).map(|(at, _)| at);
     tolerated_columns.extend(tolerated);
     let text = request.inference == Inference::Text;
@@ -514,6 +514,7 @@ mod tests {
                 bytes: Some(1_000),
                 seekable: true,
                 is_surveyed: false,
+                is_intolerant: false,
                 repeats: Default::default(),
                 memory_bytes: 0,
                 chunks_ahead: 0,

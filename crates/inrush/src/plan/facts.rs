@@ -20,7 +20,7 @@ pub struct Facts {
 }
 
 /// What the samples showed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SourceFacts {
     /// The columns, in the first input's order.
     pub fields: Vec<FieldFacts>,
@@ -38,6 +38,8 @@ pub struct SourceFacts {
     pub seekable: bool,
     /// Whether all of the values were looked at, and no sample only.
     pub is_surveyed: bool,
+    /// Whether a try has shown that no column can keep a type at the price of bad rows: with the others there are too many.
+    pub is_intolerant: bool,
     /// Rows whose key is an earlier row's, where a try at the load has found them.
     pub repeats: Arc<Repeats>,
     /// What reading it takes in memory besides chunks.

@@ -3,14 +3,14 @@
 //! Without a word from the user such a column is text, and he is told so. Where bad rows are allowed, it keeps the type of nearly all
 //! its values, and the others are bad rows, as long as there are no more of them than may be.
 
-use crate::plan::{FieldFacts, Inference, RejectLimit, Request, Spoiler, Type};
+use crate::plan::{FieldFacts, Inference, RejectLimit, Request, SourceFacts, Spoiler, Type};
 use crate::wording::shell_word;
 
 /// The columns' types where the load makes the table, and whether bad rows are the price of each; what the user has to hear of it goes
 /// to `hints`.
 pub(super) fn types(
     request: &Request,
-    fields: &[FieldFacts],
+    SourceFacts { fields, is_intolerant, .. }: &SourceFacts,
     hints: &mut Vec<String>,
 ) -> Vec<(Type, bool)> {
     if request.inference == Inference::Text {
@@ -19,7 +19,8 @@ pub(super) fn types(
     let is_open = |field: &&FieldFacts| {
         !request.types.keys().any(|name| name.eq_ignore_ascii_case(&field.name))
     };
-    let kept = kept(request.max_rejects, fields, is_open);
+    let limit = if *is_intolerant { RejectLimit::Rows(0) } else { request.max_rejects };
+    let kept = kept(limit, fields, is_open);
     let becomes_text = |(field, kept): &(&FieldFacts, &Option<Type>)| {
         kept.is_none() && is_open(field) && field.ty == Type::Text
     };
@@ -169,7 +170,8 @@ mod tests {
     fn types_of(limit: &str, fields: &[FieldFacts]) -> (Vec<(Type, bool)>, Vec<String>) {
         let mut hints = Vec::new();
         let max_rejects = limit.parse().unwrap();
-        let types = types(&Request { max_rejects, ..Request::default() }, fields, &mut hints);
+        let source = SourceFacts { fields: fields.to_vec(), ..SourceFacts::default() };
+        let types = types(&Request { max_rejects, ..Request::default() }, &source, &mut hints);
         (types, hints)
     }
 

@@ -237,6 +237,7 @@ impl Source {
             bytes,
             seekable,
             is_surveyed: false,
+            is_intolerant: false,
             repeats: Arc::default(),
             memory_bytes: 0,
             chunks_ahead: 0,

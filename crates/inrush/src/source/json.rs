@@ -263,6 +263,7 @@ impl Source {
             bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
             is_surveyed: false,
+            is_intolerant: false,
             repeats: Arc::default(),
             memory_bytes: 0,
             chunks_ahead: 0,

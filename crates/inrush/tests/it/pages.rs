@@ -375,7 +375,8 @@ fn a_key_is_repeated_before_a_type_turns_out_wrong() {
         format!("id,v\n{}", (0..60_000).map(line).collect::<String>())
     };
     let keyed = |request: &mut Request| request.primary_key = vec!["id".to_owned()];
-    let said = agree("CREATE TABLE other (a)", &file(33_333..33_334), keyed).unwrap().said.unwrap_err();
+    let said =
+        agree("CREATE TABLE other (a)", &file(33_333..33_334), keyed).unwrap().said.unwrap_err();
     assert!(said.contains("line 102, column id: '99.0'"), "{said}");
     let lenient = |request: &mut Request| {
         keyed(request);
@@ -386,7 +387,11 @@ fn a_key_is_repeated_before_a_type_turns_out_wrong() {
         (said.1, said.2)
     };
     assert_eq!(rows(file(25_000..60_000)), (60_000, 0), "as text every key is another");
-    assert_eq!(rows(file(33_333..33_334)), (59_998, 2), "one word is a bad row where there may be some");
+    assert_eq!(
+        rows(file(33_333..33_334)),
+        (59_998, 2),
+        "one word is a bad row where there may be some"
+    );
 }
 
 /// Headers of records that are longer than 127 bytes.

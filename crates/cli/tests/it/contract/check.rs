@@ -36,7 +36,9 @@ pub(super) fn finds_the_rows_that_a_load_would_reject<P: Place>() {
             let found = run.json();
             assert_eq!((&found["rows_read"], &found["rows_good"]), (&8.into(), &3.into()));
             assert_eq!(found["rows_bad"], 5);
-            check(place, &[&["in.csv"], &whole[..]].concat()).exits(3).prints(&["line 3", "'five'"]);
+            check(place, &[&["in.csv"], &whole[..]].concat())
+                .exits(3)
+                .prints(&["line 3", "'five'"]);
             // A load says the same of them.
             let how = if existing { "append" } else { "empty" };
             let args = [&["in.csv", "--max-rejects", "5", "--if-exists", how], &whole[..]].concat();

@@ -270,7 +270,7 @@ fn tls_believes_whom_the_mode_says() {
         let port = server.number("SELECT @@port");
         let load = |parameters: &str| {
             let url = format!("{}?{parameters}", server.url_at(&format!("127.0.0.1:{port}")));
-            server.load_at(&url, &["t.csv", "--if-exists", "append"])
+            server.load_at(&url, &["t.csv", "--if-exists", "replace"])
         };
         let setting = |name: &str| {
             let rows = server.query(&format!("SHOW VARIABLES LIKE '{name}'"));

@@ -87,7 +87,7 @@ fn generated_columns_are_the_servers() {
             );
             server
                 .refuses(&["all.csv", "--table", "t", "--if-exists", "append"])
-                .says(&["column c, d"]);
+                .says(&["columns c, d"]);
             server.drop_table("t");
         }
     });

@@ -463,7 +463,8 @@ fn a_source_may_be_slower_than_what_the_database_allows_idle_connections() {
                 }
                 let url = server.url();
                 let load = ["load", "-", &url, "--table", "t", "--lanes", lanes];
-                let load = [&load[..], &["--if-exists", "append", "--chunk-size", "1k"]].concat();
+                let how = if is_there { "append" } else { "empty" };
+                let load = [&load[..], &["--if-exists", how, "--chunk-size", "1k"]].concat();
                 let mut child = start(&mut server.command(&load));
                 let mut input = child.stdin.take().unwrap();
                 let _ = input.write_all(b"id\n");

@@ -17,7 +17,8 @@ fn file(rows: u64) -> String {
 
 /// Loads the file, and gives what was put aside and the table's contents.
 fn loaded(server: &Server, args: &[&str]) -> (Vec<u8>, Vec<(u64, String)>, String) {
-    let load = ["t.csv", "--max-rejects", "5%", "--verify", "checksum", "--if-exists", "append"];
+    let how = if server.tables().is_empty() { "empty" } else { "append" };
+    let load = ["t.csv", "--max-rejects", "5%", "--verify", "checksum", "--if-exists", how];
     server.load(&[&load[..], args].concat()).exits(3);
     let reasons = json_lines(&server.read("t.rejects.csv.jsonl")).into_iter().map(|reason| {
         let words = reason["message"].as_str().unwrap().to_owned();

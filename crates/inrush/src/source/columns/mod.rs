@@ -126,6 +126,7 @@ impl Source {
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
             seekable: inputs.iter().all(|input| input.bytes_stored.is_some()),
             is_surveyed: false,
+            is_intolerant: false,
             repeats: Arc::default(),
             memory_bytes: tables.iter().map(memory).max().unwrap_or(0),
             chunks_ahead: if tables.iter().any(is_parquet) { parquet::CHUNKS_AHEAD } else { 0 },
