@@ -14,7 +14,7 @@ use crate::load::{Nowhere, Observer, Surprise, Tally, guess_again, progress};
 use crate::pipe::reject::{Code, Position, Reject, RejectFiles};
 use crate::pipe::run::{Pass, pass};
 use crate::pipe::{Chunk, Encode, Encoded, Meter, Phase};
-use crate::plan::{DialectShown, Plan, RejectLimit, Request, Type, plan_check};
+use crate::plan::{Column, DialectShown, Inference, Plan, RejectLimit, Request, Type, plan_check};
 use crate::source::profile::{Profile, Profiles};
 
 /// Shapes of a column that are told.
@@ -194,7 +194,14 @@ fn attempt(
     let shape = plan.shape();
     let mut profiles = Profiles::of(&plan.source, &shape);
     let threads = plan.request.encoders.unwrap_or(plan.facts.processors).max(1);
+    // Where the values of a text alone decide, there is nothing that they could be refused for.
+    let is_free = plan.request.target.is_empty()
+        && plan.source.grammar.dialect().is_some()
+        && plan.choice.columns.iter().all(|column| !column.pinned && !column.required);
     let encoders = (0..threads).map(|_| {
+        if is_free {
+            return Ok(profiles.encoder());
+        }
         let checker = plan.target.checker(plan)?;
         let both = Both { checker, profiler: profiles.encoder(), seen: Encoded::default() };
         Ok(Box::new(both) as Box<dyn Encode>)
@@ -241,6 +248,19 @@ fn attempt(
         let why = "bad rows are more than a sample had shown, and than --max-rejects allows";
         return Ok(Attempt::Surprise(Error::source(why), surprise));
     }
+    let profiles = profiles.end();
+    let mut free = plan.choice.columns.iter().zip(&profiles).filter(|_| is_free);
+    let is_news = |(column, profile): &(&Column, &Profile)| {
+        profile.values() > 0 && profile.ty() != column.ty && !plan.facts.source.is_surveyed
+    };
+    if plan.request.inference == Inference::Infer
+        && let Some((column, _)) = free.find(is_news)
+    {
+        let error = Error::source(
+            "a pipe can be read only once, and its values are not what a sample had shown",
+        );
+        return Ok(Attempt::Surprise(error, Surprise::Type(column.name.clone())));
+    }
     files.publish()?;
     let bytes_read = meter.bytes_read();
     let seconds = began.elapsed().as_secs_f64();
@@ -258,7 +278,7 @@ fn attempt(
         rows_read: tally.read,
         rows_good: tally.read - tally.rejected,
         rows_bad: tally.rejected,
-        columns: columns(plan, &profiles.end()),
+        columns: columns(plan, &profiles),
         create_table: plan
             .choice
             .action

@@ -7,7 +7,7 @@ use crate::pipe::encode::{self, BadValue, Encode, EncodeRow, Row, Shape};
 use crate::pipe::{Chunk, Encoded, Wire};
 use crate::plan::{Misfit, Type};
 use crate::source::Source;
-use crate::source::infer::{Observed, Spot};
+use crate::source::infer::{Observed, Plain, Spot};
 
 /// What was seen of one column.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,11 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
+    /// The type that all values are of.
+    pub(crate) fn ty(&self) -> Type {
+        self.observed.ty()
+    }
+
     /// Values that are not NULL.
     pub(crate) fn values(&self) -> u64 {
         self.observed.values()
@@ -102,8 +107,9 @@ impl EncodeRow for Profiler {
                 None => seen.nulls += 1,
                 Some((home, span)) => {
                     let value = row.bytes(home, span, &wire.values);
-                    seen.observed.add(value, spot);
-                    seen.shapes.add(value);
+                    let plain = Plain::of(value);
+                    seen.observed.add_number(value, spot, plain);
+                    seen.shapes.add(value, plain);
                 }
             }
         }
@@ -172,8 +178,15 @@ impl Shapes {
     }
 
     #[inline]
-    fn add(&mut self, value: &[u8]) {
-        let hash = hash(value);
+    fn add(&mut self, value: &[u8], plain: Option<Plain>) {
+        // What a shape is of numbers is known without a look at their digits.
+        const NUMBERS: [u64; 4] = [hash(b"9"), hash(b"-9"), hash(b"9.9"), hash(b"-9.9")];
+        let hash = match plain {
+            None => hash(value),
+            Some(plain) => {
+                NUMBERS[usize::from(plain.is_negative()) + 2 * usize::from(plain.has_fraction())]
+            }
+        };
         if hash == self.last.0 && self.last.1 > 0 {
             self.last.1 += 1;
             return;
@@ -215,16 +228,18 @@ impl Shapes {
 /// A shape's hash: of two values with the same it is taken that they have the same shape. Nothing but a number on the screen depends
 /// on it.
 #[inline]
-fn hash(value: &[u8]) -> u64 {
+const fn hash(value: &[u8]) -> u64 {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
     let (mut hash, mut before) = (PRIME, 0);
-    for byte in value {
-        let class = CLASSES[usize::from(*byte)];
+    let mut at = 0;
+    while at < value.len() {
+        let class = CLASSES[value[at] as usize];
         // Only these stand for several.
         if class != before || !matches!(class, b'9' | b'a' | b' ') {
-            hash = (hash ^ u64::from(class)).wrapping_mul(PRIME).rotate_left(23);
+            hash = (hash ^ class as u64).wrapping_mul(PRIME).rotate_left(23);
             before = class;
         }
+        at += 1;
     }
     hash
 }
@@ -256,7 +271,7 @@ mod tests {
         for value in
             ["2024-01-02", "1999-12-31", "12.5", "7.25", "n/a", "", "2001-01-01", "\u{e9}t\u{e9}"]
         {
-            shapes.add(value.as_bytes());
+            shapes.add(value.as_bytes(), Plain::of(value.as_bytes()));
         }
         let mut total = Shapes::default();
         total.merge(&mut shapes);
@@ -271,7 +286,7 @@ mod tests {
     #[test]
     fn only_so_many_shapes_are_kept_apart() {
         let mut shapes = Shapes::default();
-        (1..2_000).for_each(|count| shapes.add(&vec![b'-'; count]));
+        (1..2_000).for_each(|count| shapes.add(&vec![b'-'; count], None));
         shapes.flush();
         assert_eq!((shapes.count(), shapes.are_more), (SHAPES_MAX, true));
     }

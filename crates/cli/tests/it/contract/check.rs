@@ -49,9 +49,9 @@ pub(super) fn finds_the_rows_that_a_load_would_reject<P: Place>() {
             assert_eq!(is_created, !existing, "{found}");
         }
         // A limit has no part in it, and the rows go to a file when one is named.
-        let args =
-            ["check", "in.csv", &place.url(), "--table", place.table(), "--rejects", "x.csv"];
-        files.inrush(&args).exits(3).prints(&["bad rows are in x.csv"]);
+        let url = place.url();
+        let args = ["check", "in.csv", &url, "--table", place.table(), "--rejects", "x.csv"];
+        files.inrush(&[&args, &whole[..]].concat()).exits(3).prints(&["bad rows are in x.csv"]);
         assert_eq!(files.read("x.csv"), files.read("in.rejects.csv"));
     });
 }
