@@ -8,6 +8,7 @@ use crate::pipe::{Chunk, Encoded, Wire};
 use crate::plan::{Misfit, Type};
 use crate::source::Source;
 use crate::source::infer::{Observed, Plain, Spot};
+use crate::source::survey::LinesSoFar;
 
 /// What was seen of one column.
 #[derive(Clone, Debug, Default)]
@@ -43,9 +44,7 @@ pub(crate) struct Profiles<'a> {
     source: &'a Source,
     shape: Arc<Shape>,
     total: Arc<Mutex<Vec<Profile>>>,
-    /// The input that is being read, and its lines so far.
-    file: u32,
-    lines: u64,
+    lines: LinesSoFar,
 }
 
 impl<'a> Profiles<'a> {
@@ -56,8 +55,8 @@ impl<'a> Profiles<'a> {
         shape.columns.iter_mut().for_each(|column| column.pinned = true);
         shape.found_max = u64::MAX;
         let total = vec![Profile::default(); shape.columns.len()];
-        let lines = source.inputs.first().map_or(0, |input| input.lines_before);
-        Self { source, shape: Arc::new(shape), total: Arc::new(Mutex::new(total)), file: 0, lines }
+        let (shape, total) = (Arc::new(shape), Arc::new(Mutex::new(total)));
+        Self { source, shape, total, lines: LinesSoFar::default() }
     }
 
     /// An encoder for one thread, which sends nothing on.
@@ -73,15 +72,11 @@ impl<'a> Profiles<'a> {
     /// Takes note of a chunk that an encoder has looked at; they come in the source's order. Only here is it known how many lines
     /// came before it.
     pub(crate) fn collect(&mut self, chunk: &Chunk, lines: u64) {
-        if chunk.origin.file != self.file {
-            self.file = chunk.origin.file;
-            self.lines = self.source.inputs[self.file as usize].lines_before;
-        }
+        let before = self.lines.before(self.source, chunk, lines);
         let grammar = &self.shape.grammar;
-        let line = |at: usize| self.lines + grammar.lines(&chunk.bytes[..at]) + 1;
+        let line = |at: usize| before + grammar.lines(&chunk.bytes[..at]) + 1;
         let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         total.iter_mut().for_each(|profile| profile.observed.locate(chunk, line));
-        self.lines += lines;
     }
 
     /// What there was to see.

@@ -15,9 +15,29 @@ pub(crate) struct Survey<'a> {
     source: &'a Source,
     fields: &'a [FieldFacts],
     total: Total,
-    /// The input that is being read, and its lines so far.
-    file: u32,
+    lines: LinesSoFar,
+}
+
+/// How many lines of an input came before a chunk, where chunks come in the source's order.
+#[derive(Default)]
+pub(super) struct LinesSoFar {
+    /// The input that is being read; `None` before the first chunk.
+    file: Option<u32>,
     lines: u64,
+}
+
+impl LinesSoFar {
+    /// The lines before the chunk, which has so many itself.
+    pub(super) fn before(&mut self, source: &Source, chunk: &Chunk, lines: u64) -> u64 {
+        let file = chunk.origin.file;
+        if self.file != Some(file) {
+            self.file = Some(file);
+            self.lines = source.inputs[file as usize].lines_before;
+        }
+        let before = self.lines;
+        self.lines += lines;
+        before
+    }
 }
 
 enum Total {
@@ -34,8 +54,7 @@ impl<'a> Survey<'a> {
             Grammar::Json(_) => Total::Members(Arc::default()),
             _ => Total::Fields(Arc::new(Mutex::new(vec![Observed::default(); fields.len()]))),
         };
-        let lines = source.inputs.first().map_or(0, |input| input.lines_before);
-        Self { source, fields, total, file: 0, lines }
+        Self { source, fields, total, lines: LinesSoFar::default() }
     }
 
     /// An encoder for one thread, which sends nothing on.
@@ -55,12 +74,9 @@ impl<'a> Survey<'a> {
     /// Takes note of a chunk that an encoder has looked at; they come in the source's order. Only here is it known how many lines came
     /// before it.
     pub(crate) fn collect(&mut self, chunk: &Chunk, lines: u64) {
-        if chunk.origin.file != self.file {
-            self.file = chunk.origin.file;
-            self.lines = self.source.inputs[self.file as usize].lines_before;
-        }
+        let before = self.lines.before(self.source, chunk, lines);
         let grammar = &self.source.grammar;
-        let line = |at: usize| self.lines + grammar.lines(&chunk.bytes[..at]) + 1;
+        let line = |at: usize| before + grammar.lines(&chunk.bytes[..at]) + 1;
         match &self.total {
             Total::Fields(total) => {
                 let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,7 +86,6 @@ impl<'a> Survey<'a> {
                 total.lock().unwrap_or_else(PoisonError::into_inner).locate(chunk, line);
             }
         }
-        self.lines += lines;
     }
 
     /// What the fields are; and the source that knows all of them, where some are new.

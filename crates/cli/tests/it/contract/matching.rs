@@ -113,13 +113,13 @@ pub(super) fn bad_rows_go_back_to_their_table<P: Place>() {
         files.write("orders.csv", "id,name\n1,a\nx,b\n");
         let whole = ["--type", "id=integer", "--max-rejects", "all"];
         load(place, &[&["orders.csv"], &whole[..]].concat()).exits(3);
-        for name in ["orders.rejects.csv", "mended.csv"] {
+        for name in ["orders.rejects.csv", "fixed.csv"] {
             files.write(name, "id,name\n2,b\n");
         }
         let notes = files.read("orders.rejects.csv.jsonl");
-        files.write("mended.csv.jsonl", &notes);
+        files.write("fixed.csv.jsonl", &notes);
         let url = place.url();
-        for name in ["orders.rejects.csv", "mended.csv"] {
+        for name in ["orders.rejects.csv", "fixed.csv"] {
             files.load(&[name, &url, "--if-exists", "append"]).exits(0);
         }
         assert_eq!(all_of(place, &COLUMNS), records("1,a\n2,b\n2,b\n"));
