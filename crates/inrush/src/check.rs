@@ -9,13 +9,15 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
-use crate::load::{Nowhere, Observer, Surprise, Tally, guess_again, progress};
-use crate::pipe::reject::{Code, Position, Reject, RejectFiles};
+use crate::load::{Nowhere, Surprise, Tally, guess_again, progress};
+use crate::observer::Observer;
+use crate::pipe::reject::{Position, Reject, RejectFiles};
 use crate::pipe::run::{Pass, pass};
-use crate::pipe::{Chunk, Encode, Encoded, Meter, Phase};
 use crate::plan::{Column, DialectShown, Inference, Plan, RejectLimit, Request, Type, plan_check};
-use crate::source::profile::{Profile, Profiles};
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::Code;
+use inrush_core::flow::{Chunk, Encode, Encoded, Meter, Phase};
+use inrush_source::profile::{Profile, Profiles};
 
 /// Shapes of a column that are told.
 const SHAPES_TOLD: usize = 5;
@@ -191,8 +193,8 @@ fn attempt(
 ) -> Result<Attempt> {
     observer.phase(&Phase::Check);
     let meter = Meter::default();
-    let shape = plan.shape();
-    let mut profiles = Profiles::of(&plan.source, &shape);
+    let shape = &*plan.shape;
+    let mut profiles = Profiles::of(&plan.source, shape);
     let threads = plan.request.encoders.unwrap_or(plan.facts.processors).max(1);
     // Where the values of a text alone decide, there is nothing that they could be refused for.
     let is_free = plan.request.target.is_empty()
@@ -202,7 +204,7 @@ fn attempt(
         if is_free {
             return Ok(profiles.encoder());
         }
-        let checker = plan.target.checker(plan)?;
+        let checker = plan.target.checker(&plan.job)?;
         let both = Both { checker, profiler: profiles.encoder(), seen: Encoded::default() };
         Ok(Box::new(both) as Box<dyn Encode>)
     });
@@ -231,7 +233,7 @@ fn attempt(
         |feeder| plan.source.feed(plan.choice.chunk_bytes, &meter, feeder),
         |parcel| {
             let lines = parcel.encoded.lines;
-            tally.collect(plan, &shape, parcel, &mut put)?;
+            tally.collect(plan, shape, parcel, &mut put)?;
             profiles.collect(&parcel.chunk, lines);
             Ok(())
         },
@@ -283,7 +285,7 @@ fn attempt(
             .choice
             .action
             .makes_table()
-            .then(|| plan.target.definition(plan))
+            .then(|| plan.target.definition(&plan.job))
             .flatten(),
         bad_rows,
         rejects: files.paths(),
@@ -301,7 +303,10 @@ fn columns(plan: &Plan, profiles: &[Profile]) -> Vec<CheckedColumn> {
         CheckedColumn {
             name: column.name.clone(),
             ty: column.ty,
-            declared: column.declared.clone().unwrap_or_else(|| plan.target.spell(column, plan)),
+            declared: column
+                .declared
+                .clone()
+                .unwrap_or_else(|| plan.target.spell(column, &plan.job)),
             is_declared: column.pinned,
             values: profile.values(),
             nulls: profile.nulls,

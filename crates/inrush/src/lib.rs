@@ -13,27 +13,23 @@
 //! # Ok::<(), inrush::Error>(())
 //! ```
 //!
-//! The modules are the data's way: [`mod@plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells.
+//! The modules are the data's way: [`mod@plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells. What all
+//! of them share is in [`inrush_core`]; every engine is a crate of its own, and one line of [`target::ALL`].
 
-#[cfg(all(unix, feature = "bench"))]
-pub mod bench;
 pub mod check;
-mod error;
 mod load;
-mod pending;
+mod observer;
 pub mod pipe;
 pub mod plan;
 pub mod report;
-#[cfg(all(unix, feature = "server"))]
-pub mod server;
-pub mod source;
 pub mod target;
-#[cfg_attr(not(feature = "targets"), allow(dead_code))]
-mod unique;
-pub mod wording;
+mod unnamed;
 
 pub use check::check;
-pub use error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
-pub use load::{Observer, Unobserved, rehearse, run};
+pub use inrush_core::error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
+pub use inrush_core::{error, wording};
+pub use inrush_source as source;
+pub use load::{rehearse, run};
+pub use observer::{Observer, Unobserved};
 pub use plan::{Plan, Request, plan};
 pub use report::Report;

@@ -1,46 +1,24 @@
 //! A load from end to end: one pass, and another when the first one has learnt something.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::{Aftermath, Error, Kind, Result};
-#[cfg(feature = "parquet")]
-use crate::pipe::encode::Grammar;
-use crate::pipe::encode::{Shape, found_by_lane, verbatim};
-use crate::pipe::reject::{Found, Position, Reject, RejectFiles, limit_error};
-use crate::pipe::run::{Parcel, Pass, pass};
-use crate::pipe::{Ack, Checksum, Chunk, Code, Encode, Meter, Phase, Progress, Wire};
+use crate::observer::Observer;
+use crate::pipe::reject::{Position, Reject, RejectFiles, limit_error};
+use crate::pipe::run::{Pass, pass};
 use crate::plan::{FieldFacts, Lesson, OnConflict, Plan, Verify};
 use crate::report::{InputReport, Report, Seconds, Verification};
-use crate::source::Source;
-use crate::source::survey::Survey;
 use crate::target::{Ended, Lane, Load, Sent};
-use crate::wording::{counted, were};
-
-/// Follows a load, and can stop it.
-pub trait Observer: Sync {
-    /// Set to true, ends the load: everything is undone as far as the plan promises.
-    fn stop(&self) -> &AtomicBool {
-        static NEVER: AtomicBool = AtomicBool::new(false);
-        &NEVER
-    }
-
-    /// The load begins a phase.
-    fn phase(&self, _phase: &Phase) {}
-
-    /// How far it is; several times a second.
-    fn progress(&self, _progress: &Progress) {}
-
-    /// The plan was made anew after what a try has found out.
-    fn replanned(&self, _plan: &Plan, _why: &str) {}
-}
-
-/// An observer that looks away.
-pub struct Unobserved;
-
-impl Observer for Unobserved {}
+use inrush_core::encode::Grammar;
+use inrush_core::encode::{Shape, found_by_lane, verbatim};
+use inrush_core::error::{Aftermath, Error, Kind, Result};
+use inrush_core::flow::{Ack, Checksum, Chunk, Code, Encode, Meter, Phase, Progress, Wire};
+use inrush_core::flow::{Found, Parcel};
+use inrush_core::wording::{counted, were};
+use inrush_source::Source;
+use inrush_source::survey::Survey;
 
 /// Carries out a plan.
 ///
@@ -121,7 +99,7 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
         let note = started_again(&why, &how);
         telling |= began.elapsed() > NOTICED;
         if telling {
-            observer.replanned(&plan, &note);
+            observer.replanned(&note);
             notes.push(note);
         }
     }
@@ -193,7 +171,7 @@ fn attempt(plan: &Plan, observer: &dyn Observer, began: Instant) -> Result<Outco
     let mut load = plan
         .choice
         .strategy
-        .begin(plan, stop)
+        .begin(&plan.job, stop)
         .map_err(|error| unless_stopped(error).leaving(Aftermath::NothingChanged))?;
     let mut rejects =
         RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline(), &plan.table);
@@ -377,7 +355,7 @@ fn stream(
 ) -> Result<()> {
     let choice = &plan.choice;
     let source = &plan.source;
-    let shape = plan.shape();
+    let shape = &*plan.shape;
     let encoders = (0..choice.encoders).map(|_| load.encoder()).collect();
     let counts = Mutex::new((0, 0));
     let parts = Pass {
@@ -392,7 +370,7 @@ fn stream(
         parts,
         |feeder| source.feed(choice.chunk_bytes, meter, feeder),
         |parcel| {
-            let collected = tally.collect(plan, &shape, parcel, &mut |reject| rejects.push(reject));
+            let collected = tally.collect(plan, shape, parcel, &mut |reject| rejects.push(reject));
             *counts.lock().unwrap_or_else(PoisonError::into_inner) = (tally.loaded, tally.rejected);
             collected
         },
@@ -412,13 +390,13 @@ pub(crate) fn progress(
     rows_loaded: u64,
     rows_rejected: u64,
 ) -> Progress {
-    Progress {
-        bytes_stored: meter.bytes_stored.load(Relaxed),
-        bytes_total: plan.facts.source.bytes,
-        rows_loaded,
-        rows_rejected,
-        elapsed: began.elapsed(),
-    }
+    let mut progress = Progress::default();
+    progress.bytes_stored = meter.bytes_stored.load(Relaxed);
+    progress.bytes_total = plan.facts.source.bytes;
+    progress.rows_loaded = rows_loaded;
+    progress.rows_rejected = rows_rejected;
+    progress.elapsed = began.elapsed();
+    progress
 }
 
 /// What disproves a guess.
@@ -544,7 +522,6 @@ impl Tally {
     fn place(&self, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
         let record = self.records + u64::from(found.record) + 1;
         let at = match &shape.grammar {
-            #[cfg(feature = "parquet")]
             Grammar::Columns => Position::Columns {
                 row: record,
                 group: chunk.origin.group,
@@ -652,7 +629,7 @@ fn pass_nowhere(
 /// # Errors
 /// As [`run`], but for what the target would say of the rows.
 pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)> {
-    let mut load = plan.choice.strategy.begin(plan, observer.stop())?;
+    let mut load = plan.choice.strategy.begin(&plan.job, observer.stop())?;
     let encoders = (0..plan.choice.encoders).map(|_| load.encoder()).collect();
     let began = Instant::now();
     let records = pass_nowhere(plan, observer, began, encoders, |_| ());

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use inrush::bench::finding::Findings;
-use inrush::bench::sample::{Sample, Status};
-use inrush::bench::{
+use inrush::{Error, Kind, wording};
+use inrush_bench::finding::Findings;
+use inrush_bench::sample::{Sample, Status};
+use inrush_bench::{
     BenchRequest, Prepared, Stopped, WorkerProgram, bench, findings, prepare, resume, suites,
 };
-use inrush::{Error, Kind, wording};
 
 use super::{Answered, eprint_text, print, stop_on_signals};
 use crate::args::BenchArgs;
@@ -76,7 +76,7 @@ fn own_program() -> Result<PathBuf> {
 
 /// The hidden command that the bench's workers are.
 pub(crate) fn work() -> Result<u64> {
-    inrush::bench::work()?;
+    inrush_bench::work()?;
     Ok(0)
 }
 
@@ -170,7 +170,7 @@ fn told(
     failed: &[&Sample],
 ) -> String {
     let mut out = String::new();
-    let tally: Vec<String> = inrush::bench::tally(samples)
+    let tally: Vec<String> = inrush_bench::tally(samples)
         .into_iter()
         .map(|(status, samples)| format!("{} {}", count(u64::from(samples)), status.word()))
         .collect();

@@ -1,9 +1,9 @@
 //! `inrush compare`.
 
 use anyhow::Result;
-use inrush::bench::finding::Comparison;
-use inrush::bench::store::{Run, RunFolder};
 use inrush::{Error, Kind};
+use inrush_bench::finding::Comparison;
+use inrush_bench::store::{Run, RunFolder};
 use serde_json::json;
 
 use crate::args::CompareArgs;
@@ -12,7 +12,7 @@ use crate::render;
 /// Prints how two runs stand to each other, and answers whether the second is slower than allowed.
 pub(crate) fn compare(args: &CompareArgs) -> Result<bool> {
     let (a, b) = (RunFolder::open(&args.a)?, RunFolder::open(&args.b)?);
-    let comparison = inrush::bench::compare::compare(&a, &b);
+    let comparison = inrush_bench::compare::compare(&a, &b);
     if !comparison.differences.is_empty() && !args.force {
         let differences = comparison.differences.join("; ");
         let error = Error::new(Kind::Usage, format!("these runs can't be compared: {differences}"));

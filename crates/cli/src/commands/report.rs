@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use inrush::bench::report::write_stored;
-use inrush::bench::store::RunFolder;
+use inrush_bench::report::write_stored;
+use inrush_bench::store::RunFolder;
 
 /// Writes the report of a stored run again, and prints where it is; the page comes last.
 pub(crate) fn report(run: &Path) -> Result<()> {

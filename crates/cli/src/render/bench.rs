@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use inrush::bench::record::PlannedCell;
-use inrush::bench::sample::{Sample, Status};
-use inrush::bench::{State, Watcher};
+use inrush_bench::record::PlannedCell;
+use inrush_bench::sample::{Sample, Status};
+use inrush_bench::{State, Watcher};
 
 use super::ProgressMode;
 use super::bar::Bar;

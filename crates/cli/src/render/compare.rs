@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use inrush::bench::finding::{Compared, ComparedCell, Comparison, Interval};
-use inrush::bench::record::Manifest;
-use inrush::bench::report::significant;
+use inrush_bench::finding::{Compared, ComparedCell, Comparison, Interval};
+use inrush_bench::record::Manifest;
+use inrush_bench::report::significant;
 
 /// A table for every experiment, and what a reader has to know before and after.
 pub(crate) fn comparison(

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use inrush::Observer;
 use inrush::pipe::Phase;
 use inrush::wording::bytes;
-use inrush::{Observer, Plan};
 
 use super::bar::Bar;
 use super::{count, counted};
@@ -185,7 +185,7 @@ impl Observer for Progress {
         }
     }
 
-    fn replanned(&self, _plan: &Plan, why: &str) {
+    fn replanned(&self, why: &str) {
         if !self.quiet {
             self.line(why);
         }

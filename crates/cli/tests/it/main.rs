@@ -56,6 +56,8 @@ mod mssql;
 mod mysql;
 /// PostgreSQL, on real servers.
 mod postgres;
+/// Private servers: what they leave behind, and what they say when they can't start.
+mod private_servers;
 /// The README's examples print what it shows.
 mod readme;
 /// Bad rows put aside: exactly they, verbatim, with their positions and reasons.

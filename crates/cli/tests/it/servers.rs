@@ -131,10 +131,10 @@ pub(crate) struct Extras<'a> {
 pub(crate) fn for_each_private_server<D: Database>(
     is_meant: impl Fn(&str) -> bool,
     extras: Extras<'_>,
-    test: impl Fn(&mut inrush::server::Server, &Server<D>),
+    test: impl Fn(&mut inrush_servers::Server, &Server<D>),
 ) {
     for (name, _) in named(&D::FAMILY).into_iter().filter(|(name, _)| is_meant(name)) {
-        let mut installed = match inrush::server::Installed::find(&name) {
+        let mut installed = match inrush_servers::Installed::find(&name) {
             Ok(installed) => installed,
             Err(error) => {
                 eprintln!("SKIPPED: {error}");
@@ -147,7 +147,7 @@ pub(crate) fn for_each_private_server<D: Database>(
         let more =
             extras.settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings: Vec<_> = installed.test_settings().into_iter().chain(more).collect();
-        let mut private = inrush::server::Server::start(&installed, &settings).unwrap();
+        let mut private = inrush_servers::Server::start(&installed, &settings).unwrap();
         let server = Server::new(&name, &private.url());
         test(&mut private, &server);
     }

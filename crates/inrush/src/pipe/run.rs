@@ -7,21 +7,12 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use crate::error::{Error, Result};
-use crate::pipe::meter::StageClock;
-use crate::pipe::{Ack, Chunk, Encode, Encoded, Meter};
-use crate::target::Lane;
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::{Encode, Feeder, Meter, Parcel, StageClock};
+use inrush_core::target::Lane;
 
-/// One chunk on its way through the stages, with the memory that all of them reuse.
-#[derive(Default)]
-pub(crate) struct Parcel {
-    pub(crate) chunk: Chunk,
-    pub(crate) encoded: Encoded,
-    pub(crate) ack: Ack,
-}
-
-/// Where the reading stage gets empty parcels and leaves full ones.
-pub(crate) struct Feeder<'a> {
+/// The reading stage's ends of the queues.
+struct ParcelFeeder<'a> {
     empty: Receiver<Parcel>,
     full: Sender<Parcel>,
     halt: &'a AtomicBool,
@@ -29,17 +20,15 @@ pub(crate) struct Feeder<'a> {
     seq: u64,
 }
 
-impl Feeder<'_> {
-    /// An empty parcel; `None` when the pass is over, for whatever reason.
-    pub(crate) fn take(&mut self) -> Option<Parcel> {
+impl Feeder for ParcelFeeder<'_> {
+    fn take(&mut self) -> Option<Parcel> {
         if self.halt.load(Relaxed) {
             return None;
         }
         self.clock.blocked(|| self.empty.recv()).ok()
     }
 
-    /// Passes a parcel on; false when the pass is over.
-    pub(crate) fn give(&mut self, mut parcel: Parcel) -> bool {
+    fn give(&mut self, mut parcel: Parcel) -> bool {
         parcel.chunk.seq = self.seq;
         self.seq += 1;
         self.full.send(parcel).is_ok()
@@ -67,7 +56,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// that waits for input give up.
 pub(crate) fn pass<'a>(
     pass: Pass<'a>,
-    feed: impl FnOnce(&mut Feeder<'_>) -> Result<()> + Send,
+    feed: impl FnOnce(&mut dyn Feeder) -> Result<()> + Send,
     mut collect: impl FnMut(&mut Parcel) -> Result<()>,
     mut tick: impl FnMut(),
     release: impl FnOnce(),
@@ -88,7 +77,7 @@ pub(crate) fn pass<'a>(
 
         let reader = spawn(scope, "inrush-read", halt, move || {
             let clock = StageClock::start(meter, "read");
-            let mut feeder = Feeder { empty: empty_rx, full: chunk_tx, halt, clock, seq: 0 };
+            let mut feeder = ParcelFeeder { empty: empty_rx, full: chunk_tx, halt, clock, seq: 0 };
             feed(&mut feeder)
         });
         let mut workers = vec![];

@@ -6,37 +6,44 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
-use crate::load::Observer;
-use crate::pipe::encode::{Grammar, Shape, ShapeColumn};
+use crate::observer::Observer;
 use crate::pipe::reject::{RejectPlace, sidecar_path, table_of_rejects};
-use crate::plan::choose::{Choice, choose};
-use crate::plan::facts::{Facts, FieldFacts, Repeats, TargetFacts};
-use crate::plan::nulls::Nulls;
-use crate::plan::request::{Durability, IfExists, RejectLimit, Request};
-use crate::plan::schema::{Column, Type};
-use crate::source::{Compression, Place, Source, decode};
+use crate::plan::choose::choose;
 use crate::target::{self, Location, Target};
+use inrush_core::encode::{Grammar, Shape, ShapeColumn};
+use inrush_core::error::{Error, Result};
+use inrush_core::facts::{Facts, FieldFacts, Repeats, SourceFacts, TargetFacts};
+use inrush_core::job::{Choice, Job};
+use inrush_core::nulls::Nulls;
+use inrush_core::request::{Durability, IfExists, RejectLimit, Request};
+use inrush_core::schema::{Column, Type};
+use inrush_source::{Compression, Place, Source, decode};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
 #[derive(Clone)]
 pub struct Plan {
-    /// What the user asked for.
-    pub request: Request,
-    /// What was found.
-    pub facts: Facts,
-    /// What was decided.
-    pub choice: Choice,
+    /// What the target has to know of it: the request, the facts, the choice.
+    pub job: Job,
     /// The kind of database.
     pub target: &'static dyn Target,
-    /// Where it is.
-    pub location: Location,
-    /// The table's name.
-    pub table: String,
     /// The inputs.
     pub source: Arc<Source>,
     /// Where each input's bad rows would go.
     pub reject_places: Vec<RejectPlace>,
+}
+
+impl std::ops::Deref for Plan {
+    type Target = Job;
+
+    fn deref(&self) -> &Job {
+        &self.job
+    }
+}
+
+impl std::ops::DerefMut for Plan {
+    fn deref_mut(&mut self) -> &mut Job {
+        &mut self.job
+    }
 }
 
 /// Looks at source and target, changing neither, and decides how to load the one into the other.
@@ -54,7 +61,7 @@ pub fn plan(request: &Request, observer: &dyn Observer) -> Result<Plan> {
 /// to.
 pub(crate) fn plan_check(request: &Request, observer: &dyn Observer) -> Result<Plan> {
     let (target, location) = match request.target.as_str() {
-        "" => target::unnamed(),
+        "" => crate::unnamed::unnamed(),
         named => target::find(named)?,
     };
     stoppable(observer, |stop| {
@@ -92,7 +99,7 @@ fn gather(
     facts: impl FnOnce(&str, &AtomicBool) -> Result<TargetFacts>,
     stop: &AtomicBool,
 ) -> Result<Plan> {
-    let (places, twice) = crate::source::expand(&request.sources)?;
+    let (places, twice) = inrush_source::expand(&request.sources)?;
     for place in &places {
         if let Place::File(input) = place
             && location.files.iter().any(|file| same_file(file, input))
@@ -126,16 +133,10 @@ fn gather(
     let facts = Facts { source: source_facts, target: target_facts, processors };
     let choice = choose(request, &facts, target, &location.shown, &table)?;
     let reject_places = reject_places(request, &places, &source, location)?;
-    Ok(Plan {
-        request: request.clone(),
-        facts,
-        choice,
-        target,
-        location: location.clone(),
-        table,
-        source: Arc::new(source),
-        reject_places,
-    })
+    let shape = Arc::new(shape(request, &facts.source, &choice, &source, target));
+    let location = location.clone();
+    let job = Job { request: request.clone(), facts, choice, location, table, shape };
+    Ok(Plan { job, target, source: Arc::new(source), reject_places })
 }
 
 impl Plan {
@@ -179,8 +180,10 @@ impl Plan {
     }
 
     fn choose_again(&mut self) -> Result<()> {
-        self.choice =
-            choose(&self.request, &self.facts, self.target, &self.location.shown, &self.table)?;
+        let Self { job, target, source, .. } = self;
+        job.choice = choose(&job.request, &job.facts, *target, &job.location.shown, &job.table)?;
+        let shape = shape(&job.request, &job.facts.source, &job.choice, source, *target);
+        job.shape = Arc::new(shape);
         Ok(())
     }
 
@@ -270,53 +273,57 @@ impl Plan {
         plan
     }
 
-    /// How records become rows.
-    pub fn shape(&self) -> Shape {
-        let fields = self
-            .source
-            .orders
-            .iter()
-            .map(|order| self.choice.fields.iter().map(|field| order[*field]).collect())
-            .collect();
-        let columns = self
-            .choice
-            .columns
-            .iter()
-            .map(|column| ShapeColumn {
-                name: column.name.clone(),
-                pinned: column.pinned,
-                bytes: column.ty == Type::Bytes,
-                is_textual: matches!(
-                    column.ty,
-                    Type::Text
-                        | Type::Bytes
-                        | Type::Date
-                        | Type::Timestamp { .. }
-                        | Type::TimestampNs { .. }
-                ),
-            })
-            .collect();
-        // A spelling may be for one column, by its name in the source or in the table.
-        let known = &self.facts.source.fields;
-        let sources = self.choice.fields.iter().map(|field| known[*field].name.as_str()).collect();
-        let targets = self.choice.columns.iter().map(|column| column.name.as_str()).collect();
-        Shape {
-            grammar: self.source.grammar.clone(),
-            nulls: Nulls::of(&self.request.dialect.nulls, &[sources, targets]),
-            width: self.facts.source.fields.len(),
-            fields,
-            columns,
-            nul_fault: self.target.nul_fault(),
-            found_max: match self.request.max_rejects {
-                RejectLimit::Rows(rows) => rows,
-                RejectLimit::Percent(_) | RejectLimit::All => u64::MAX,
-            },
-        }
-    }
-
     /// The input's names, in order.
     pub fn source_names(&self) -> Vec<&str> {
         self.source.inputs.iter().map(|input| input.name.as_str()).collect()
+    }
+}
+
+/// How records become rows.
+fn shape(
+    request: &Request,
+    facts: &SourceFacts,
+    choice: &Choice,
+    source: &Source,
+    target: &dyn Target,
+) -> Shape {
+    let fields = source
+        .orders
+        .iter()
+        .map(|order| choice.fields.iter().map(|field| order[*field]).collect())
+        .collect();
+    let columns = choice
+        .columns
+        .iter()
+        .map(|column| ShapeColumn {
+            name: column.name.clone(),
+            pinned: column.pinned,
+            bytes: column.ty == Type::Bytes,
+            is_textual: matches!(
+                column.ty,
+                Type::Text
+                    | Type::Bytes
+                    | Type::Date
+                    | Type::Timestamp { .. }
+                    | Type::TimestampNs { .. }
+            ),
+        })
+        .collect();
+    // A spelling may be for one column, by its name in the source or in the table.
+    let known = &facts.fields;
+    let sources = choice.fields.iter().map(|field| known[*field].name.as_str()).collect();
+    let targets = choice.columns.iter().map(|column| column.name.as_str()).collect();
+    Shape {
+        grammar: source.grammar.clone(),
+        nulls: Nulls::of(&request.dialect.nulls, &[sources, targets]),
+        width: facts.fields.len(),
+        fields,
+        columns,
+        nul_fault: target.nul_fault(),
+        found_max: match request.max_rejects {
+            RejectLimit::Rows(rows) => rows,
+            RejectLimit::Percent(_) | RejectLimit::All => u64::MAX,
+        },
     }
 }
 
@@ -405,7 +412,7 @@ fn can_be_made(path: &std::path::Path) -> Result<()> {
         Ok(found) if !found.is_file() => {
             Error::usage(format!("bad rows can't go to {shown}: it is there and no plain file"))
         }
-        _ if !crate::pending::directory(path).is_dir() => {
+        _ if !inrush_core::pending::directory(path).is_dir() => {
             Error::usage(format!("bad rows can't go to {shown}: its directory does not exist"))
         }
         _ => return Ok(()),

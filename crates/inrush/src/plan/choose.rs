@@ -3,18 +3,18 @@
 //! What a strategy can't do forbids it first; then what the user was promised (durability); then the static ranking, which is
 //! the order in which a target lists its strategies.
 
-use crate::error::{Error, Kind, Result};
 use crate::plan::lost::lost_with;
 use crate::plan::matching::existing_columns;
-use crate::plan::moments::Settled;
-use crate::plan::schema::{Column, Type};
 use crate::plan::spoilt;
 use crate::plan::{
-    Durability, Facts, FieldFacts, IfExists, Inference, MatchBy, OnConflict, RejectLimit, Request,
-    TargetFacts, Verify,
+    Action, Choice, Durability, Facts, FieldFacts, IfExists, Inference, MatchBy, OnConflict,
+    RejectLimit, Request, TargetFacts, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
-use crate::wording::counted_in;
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::moments::Settled;
+use inrush_core::schema::{Column, Type};
+use inrush_core::wording::counted_in;
 
 /// What a short bad row takes in memory: its note, and the message with the allocator's share. Longer ones have longer messages,
 /// but there are fewer of them.
@@ -25,61 +25,6 @@ const ENCODERS_MAX: usize = 256;
 
 /// The bounds of `--chunk-size`.
 const CHUNK_BYTES_RANGE: std::ops::RangeInclusive<usize> = (1 << 10)..=(16 << 20);
-
-/// What is done to the table before the first row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// It isn't there, and is made.
-    Create,
-    /// It is there, and is dropped and made anew.
-    Replace,
-    /// It is there, and its rows are deleted.
-    Truncate,
-    /// It is there; rows are added.
-    Append,
-}
-
-impl Action {
-    /// Whether the load decides on the table's columns.
-    pub fn makes_table(self) -> bool {
-        matches!(self, Action::Create | Action::Replace)
-    }
-}
-
-/// What was decided.
-#[derive(Clone)]
-pub struct Choice {
-    /// How rows are written.
-    pub strategy: &'static dyn Strategy,
-    /// With which parameters.
-    pub knobs: Knobs,
-    /// What is done to the table first.
-    pub action: Action,
-    /// The columns that get values, in the table's order.
-    pub columns: Vec<Column>,
-    /// For each of them, the first input's field it takes them from.
-    pub fields: Vec<usize>,
-    /// The columns that keep a type which not all of their values seen are of, because so many bad rows are allowed.
-    pub tolerated: Vec<usize>,
-    /// The columns that `--on-conflict` compares.
-    pub key: Vec<String>,
-    /// Whether a failed load leaves the target as it was.
-    pub atomic: bool,
-    /// Connections.
-    pub lanes: usize,
-    /// Encoder threads.
-    pub encoders: usize,
-    /// Bytes of input in a chunk.
-    pub chunk_bytes: usize,
-    /// Parcels in flight: the bound of every queue.
-    pub parcels: usize,
-    /// The most memory the load takes while no record is longer than a chunk; an outsized record adds four times its length.
-    pub memory_ceiling_bytes: u64,
-    /// Why all this, in plain words.
-    pub reasons: Vec<String>,
-    /// What the user may want otherwise, in plain words.
-    pub hints: Vec<String>,
-}
 
 /// Decides. `place` and `table` are for messages.
 ///

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::plan::{Action, Plan, RejectLimit};
-use crate::wording::counted;
+use inrush_core::wording::counted;
 
 impl Plan {
     /// Why the plan is as it is, one sentence each.
@@ -34,7 +34,8 @@ impl Plan {
             .unwrap_or(0)
             .min(40);
         for column in &choice.columns {
-            let engine = column.declared.clone().unwrap_or_else(|| self.target.spell(column, self));
+            let engine =
+                column.declared.clone().unwrap_or_else(|| self.target.spell(column, &self.job));
             let pad = wide.saturating_sub(column.name.chars().count());
             let _ = writeln!(
                 out,

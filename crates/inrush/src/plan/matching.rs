@@ -4,9 +4,9 @@
 //! matched by position might as well be another table's rows, so that takes a user's word, or a source that has no names; and then
 //! the user hears of it.
 
-use crate::error::{Error, Kind, Result};
 use crate::plan::{Column, Facts, MatchBy, Request, TableFacts};
-use crate::wording::{counted, noun};
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::wording::{counted, noun};
 
 /// Names of a side that a message lists.
 const NAMES_SHOWN: usize = 20;

@@ -5,27 +5,23 @@
 mod assemble;
 mod choose;
 mod explain;
-mod facts;
 mod lost;
 mod matching;
-mod moments;
-mod nulls;
-mod request;
-mod schema;
 mod spoilt;
 mod textual;
 
 pub(crate) use assemble::plan_check;
 pub use assemble::{DialectShown, Plan, plan};
-pub use choose::{Action, Choice, choose};
-pub use facts::{
+pub use choose::choose;
+pub use inrush_core::facts::{
     Facts, FieldFacts, Form, KeyValues, Lesson, Misfit, Repeats, SourceFacts, Spoiler, TableFacts,
     TargetFacts,
 };
-pub use moments::{MomentFacts, MomentLimits};
-pub use nulls::Nulls;
-pub use request::{
+pub use inrush_core::job::{Action, Choice, Job};
+pub use inrush_core::moments::{MomentFacts, MomentLimits};
+pub use inrush_core::nulls::Nulls;
+pub use inrush_core::request::{
     DialectRequest, Durability, Format, IfExists, Inference, MatchBy, OnConflict, RejectLimit,
     Request, Verify,
 };
-pub use schema::{Column, Type};
+pub use inrush_core::schema::{Column, Type};

@@ -3,8 +3,9 @@
 //! Without a word from the user such a column is text, and he is told so. Where bad rows are allowed, it keeps the type of nearly all
 //! its values, and the others are bad rows, as long as there are no more of them than may be.
 
+use crate::plan::textual::form_words;
 use crate::plan::{FieldFacts, Inference, RejectLimit, Request, SourceFacts, Spoiler, Type};
-use crate::wording::shell_word;
+use inrush_core::wording::shell_word;
 
 /// The columns' types where the load makes the table, and whether bad rows are the price of each; what the user has to hear of it goes
 /// to `hints`.
@@ -42,16 +43,14 @@ struct Nearly {
     seen: u64,
 }
 
-impl Spoiler {
-    /// What the column nearly is. One whose values all are of the type, but written in a way that it would not keep, has no bad values.
-    fn nearly(&self) -> Option<Nearly> {
-        match self {
-            Spoiler::Null { narrower, fitting, seen, .. }
-            | Spoiler::Values { narrower, fitting, seen, .. } => {
-                Some(Nearly { ty: *narrower, misfits: seen - fitting, seen: *seen })
-            }
-            Spoiler::Form { .. } => None,
+/// What the column nearly is. One whose values all are of the type, but written in a way that it would not keep, has no bad values.
+fn nearly(spoiler: &Spoiler) -> Option<Nearly> {
+    match spoiler {
+        Spoiler::Null { narrower, fitting, seen, .. }
+        | Spoiler::Values { narrower, fitting, seen, .. } => {
+            Some(Nearly { ty: *narrower, misfits: seen - fitting, seen: *seen })
         }
+        Spoiler::Form { .. } => None,
     }
 }
 
@@ -63,12 +62,12 @@ fn kept(
     is_open: impl Fn(&&FieldFacts) -> bool,
 ) -> Vec<Option<Type>> {
     let mut kept = vec![None; fields.len()];
-    let nearly = |(at, field): (usize, &FieldFacts)| {
+    let candidate = |(at, field): (usize, &FieldFacts)| {
         let is_text = field.ty == Type::Text && !field.is_declared && is_open(&field);
-        Some((at, field.spoiler.as_ref().filter(|_| is_text)?.nearly()?))
+        Some((at, nearly(field.spoiler.as_ref().filter(|_| is_text)?)?))
     };
     let mut candidates: Vec<(usize, Nearly)> =
-        fields.iter().enumerate().filter_map(nearly).collect();
+        fields.iter().enumerate().filter_map(candidate).collect();
     candidates.sort_by_key(|(_, nearly)| nearly.misfits);
     let mut spent = 0;
     for (at, Nearly { ty, misfits, seen }) in candidates {
@@ -84,7 +83,7 @@ fn kept(
 /// What a type that a column keeps costs.
 fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
     let spoiler = field.spoiler.as_ref()?;
-    let Nearly { misfits, seen, .. } = spoiler.nearly()?;
+    let Nearly { misfits, seen, .. } = nearly(spoiler)?;
     let name = &field.name;
     let misfit = match spoiler {
         Spoiler::Null { spelling, .. } => format!("'{spelling}'"),
@@ -121,7 +120,7 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
                 shell_word(&format!("{name}={narrower}"))
             )),
             Some(Spoiler::Form { form, misfit, .. }) => {
-                hints.push(format!("column {name} is text: {}", form.words(name, misfit)));
+                hints.push(format!("column {name} is text: {}", form_words(*form, name, misfit)));
             }
         }
     }

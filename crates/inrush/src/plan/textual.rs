@@ -29,7 +29,7 @@ impl Plan {
             Type::Timestamp { .. } => Type::Date,
             _ => return false,
         };
-        let spelled = |ty| self.target.spell(&Column { ty, ..column.clone() }, self);
+        let spelled = |ty| self.target.spell(&Column { ty, ..column.clone() }, &self.job);
         let text = spelled(Type::Text);
         column.declared.is_none() && spelled(column.ty) == text && spelled(simplest) != text
     }
@@ -39,7 +39,7 @@ impl Plan {
         let engine = &self.facts.target.engine;
         match spoiler {
             Some(Spoiler::Form { form, misfit, .. }) => {
-                format!("column {name} is text: {}", form.words(name, misfit))
+                format!("column {name} is text: {}", form_words(*form, name, misfit))
             }
             Some(Spoiler::Values { misfit, .. }) => format!(
                 "column {name} is text: {engine} has no {ty}, and {misfit} has more digits than a double keeps \
@@ -56,18 +56,16 @@ impl Plan {
     }
 }
 
-impl Form {
-    /// What is so odd about a value of the column, and what to say where it is a number all the same.
-    pub(super) fn words(self, column: &str, misfit: &impl std::fmt::Display) -> String {
-        match self {
-            Form::Odd => format!(
-                "{misfit} may be an identifier, among whole numbers (--type {column}=float makes numbers of all)"
-            ),
-            Form::Padded => format!(
-                "{misfit} ends in a zero, and other values have another number of digits behind the point, as versions \
-                 do (--type {column}=float makes numbers of all)"
-            ),
-        }
+/// What is so odd about a value of the column, and what to say where it is a number all the same.
+pub(super) fn form_words(form: Form, column: &str, misfit: &impl std::fmt::Display) -> String {
+    match form {
+        Form::Odd => format!(
+            "{misfit} may be an identifier, among whole numbers (--type {column}=float makes numbers of all)"
+        ),
+        Form::Padded => format!(
+            "{misfit} ends in a zero, and other values have another number of digits behind the point, as versions \
+             do (--type {column}=float makes numbers of all)"
+        ),
     }
 }
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::pipe::Stage;
 use crate::plan::{Plan, Verify};
-use crate::source::Input;
+use inrush_core::flow::Stage;
+use inrush_source::Input;
 
 /// What a load did. Serializes to the report of `--json`, whose keys are stable.
 #[derive(Serialize)]

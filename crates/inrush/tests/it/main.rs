@@ -24,6 +24,3 @@ mod pages;
 mod random_numbers;
 /// What `sqlite/pages` leaves to SQLite, and the words it has for that.
 mod refusals;
-/// Private servers: what they leave behind, and what they say when they can't start.
-#[cfg(all(unix, feature = "server"))]
-mod server;

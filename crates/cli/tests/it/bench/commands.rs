@@ -44,7 +44,7 @@ fn a_dry_run_says_everything_and_does_nothing() {
 #[test]
 fn requests_are_verified_by_their_counters() {
     let fixture = Fixture::new();
-    let suite = inrush::bench::suites::ALL.iter().find(|(name, _)| *name == "tuning-sqlite");
+    let suite = inrush_bench::suites::ALL.iter().find(|(name, _)| *name == "tuning-sqlite");
     fixture.write("suite.toml", suite.unwrap().1);
     let options = ["--profile", "smoke", "--blocks", "1", "--only", "BEGIN IMMEDIATE"];
     bench(&fixture, &options);

@@ -3,9 +3,9 @@ use crate::fixture::Fixture;
 use crate::servers::{Database as _, ask, named};
 
 /// A private server that lets in only who has a password, and the first of its users.
-fn guarded(test: impl Fn(&inrush::server::Server)) {
+fn guarded(test: impl Fn(&inrush_servers::Server)) {
     for (name, _) in named(&Mongodb::FAMILY) {
-        let installed = match inrush::server::Installed::find(&name) {
+        let installed = match inrush_servers::Installed::find(&name) {
             Ok(installed) => installed,
             Err(error) => {
                 eprintln!("SKIPPED: {error}");
@@ -22,7 +22,7 @@ fn guarded(test: impl Fn(&inrush::server::Server)) {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        test(&inrush::server::Server::start(&installed, &settings).unwrap());
+        test(&inrush_servers::Server::start(&installed, &settings).unwrap());
     }
 }
 
@@ -67,8 +67,8 @@ fn users_get_in_with_their_passwords_and_nobody_reads_them() {
 #[test]
 fn a_unix_socket_is_a_host_as_well() {
     for (name, _) in named(&Mongodb::FAMILY) {
-        let Ok(installed) = inrush::server::Installed::find(&name) else { continue };
-        let server = inrush::server::Server::start(&installed, &[]).unwrap();
+        let Ok(installed) = inrush_servers::Installed::find(&name) else { continue };
+        let server = inrush_servers::Server::start(&installed, &[]).unwrap();
         let fixture = Fixture::new();
         fixture.write("t.csv", "id\n1\n");
         let socket = server.socket().display().to_string().replace('/', "%2F");

@@ -24,7 +24,7 @@ pub(super) fn alone_on_each_server(test: impl Fn(&Server)) {
 pub(super) fn for_each_private_server(
     is_meant: impl Fn(&str) -> bool,
     extras: Extras<'_>,
-    test: impl Fn(&mut inrush::server::Server, &Server),
+    test: impl Fn(&mut inrush_servers::Server, &Server),
 ) {
     servers::for_each_private_server(is_meant, extras, test);
 }

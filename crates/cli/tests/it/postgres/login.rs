@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::Path;
 use std::process::Command;
 
-use inrush::server::{Installed, Server as Private};
+use inrush_servers::{Installed, Server as Private};
 
 use crate::fixture::{Outcome, finish, start};
 use crate::servers::Database as _;

@@ -11,7 +11,7 @@ use run::{HOSTILE, Run};
 
 fn write(run: &Run) -> Fixture {
     let fixture = Fixture::new();
-    let paths = inrush::bench::report::write(fixture.dir(), &run.input()).unwrap();
+    let paths = inrush_bench::report::write(fixture.dir(), &run.input()).unwrap();
     let names: Vec<_> =
         paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["report.json", "report.md", "report.html"]);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use inrush::bench::analysis::analyse;
-use inrush::bench::finding::Findings;
-use inrush::bench::record::{Doctor, Environment, Manifest, PlannedCell, RunPlan, TargetRecord};
-use inrush::bench::report::Input;
-use inrush::bench::sample::{Point, Sample, Status};
-use inrush::bench::store::RunFolder;
-use inrush::bench::suite::Suite;
+use inrush_bench::analysis::analyse;
+use inrush_bench::finding::Findings;
+use inrush_bench::record::{Doctor, Environment, Manifest, PlannedCell, RunPlan, TargetRecord};
+use inrush_bench::report::Input;
+use inrush_bench::sample::{Point, Sample, Status};
+use inrush_bench::store::RunFolder;
+use inrush_bench::suite::Suite;
 use serde_json::{Value as Json, json};
 
 /// What would run, if it was taken for markup or script.

@@ -1,0 +1,94 @@
+//! What becomes of a load's column in a batch.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+
+use inrush_core::{Column, Type};
+
+/// The most digits of a decimal of 128 bits.
+pub(crate) const DECIMAL_DIGITS_MAX: u16 = 38;
+
+/// A column of the batches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrowColumn {
+    /// Its name.
+    pub name: String,
+    /// The load's column that it takes values from; NULL without one.
+    pub from: Option<usize>,
+    /// One of those that [`ArrowColumn::takes`].
+    pub ty: DataType,
+    /// What texts have to be; [`Type::Text`] for any. Says nothing of columns that aren't text.
+    pub content: Type,
+    /// Only values that stay as they are written: the type is a guess, and a value that would change disproves it.
+    pub strict: bool,
+    /// NULL is a bad row.
+    pub required: bool,
+}
+
+impl ArrowColumn {
+    /// The load's column at `from`, in the type that keeps all its values. Decimals of unknown width, or of more digits than a type
+    /// has, are text.
+    pub fn of(from: usize, column: &Column) -> Self {
+        Self {
+            name: column.name.clone(),
+            from: Some(from),
+            ty: arrow_type(column.ty),
+            content: column.ty,
+            strict: !column.pinned,
+            required: column.required,
+        }
+    }
+
+    /// Whether values are encoded as this type.
+    pub fn takes(ty: &DataType) -> bool {
+        match ty {
+            DataType::Decimal128(precision, scale) => {
+                u16::from(*precision) <= DECIMAL_DIGITS_MAX
+                    && u8::try_from(*scale).is_ok_and(|scale| scale <= *precision)
+            }
+            DataType::Boolean
+            | DataType::Int8
+            | DataType::Int16
+            | DataType::Int32
+            | DataType::Int64
+            | DataType::UInt8
+            | DataType::UInt16
+            | DataType::UInt32
+            | DataType::UInt64
+            | DataType::Float32
+            | DataType::Float64
+            | DataType::Date32
+            | DataType::Timestamp(..)
+            | DataType::Utf8
+            | DataType::Binary => true,
+            _ => false,
+        }
+    }
+
+    /// The batches' schema.
+    pub fn schema(columns: &[Self]) -> SchemaRef {
+        let field = |column: &Self| Field::new(&column.name, column.ty.clone(), !column.required);
+        Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+    }
+}
+
+fn arrow_type(ty: Type) -> DataType {
+    match ty {
+        Type::Integer => DataType::Int64,
+        Type::Float => DataType::Float64,
+        Type::Decimal { precision: precision @ 1..=DECIMAL_DIGITS_MAX, scale } => {
+            DataType::Decimal128(precision as u8, scale as i8)
+        }
+        Type::Boolean => DataType::Boolean,
+        Type::Date => DataType::Date32,
+        Type::Timestamp { zone } => {
+            DataType::Timestamp(TimeUnit::Microsecond, zone.then(|| "UTC".into()))
+        }
+        Type::TimestampNs { zone } => {
+            DataType::Timestamp(TimeUnit::Nanosecond, zone.then(|| "UTC".into()))
+        }
+        Type::Decimal { .. } | Type::Text | Type::Json => DataType::Utf8,
+        Type::Bytes => DataType::Binary,
+    }
+}

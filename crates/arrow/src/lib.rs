@@ -1,0 +1,14 @@
+//! Rows as Arrow record batches, for targets that take columns.
+//!
+//! A value goes straight from the source's bytes into its column's memory, checked on the way: `builder` holds the columns, `value`
+//! knows what a text is as a value of each type and what can't be kept.
+
+mod builder;
+mod column;
+mod encode;
+mod sums;
+mod value;
+
+pub use column::ArrowColumn;
+pub use encode::ArrowEncoder;
+pub use sums::add_batch;

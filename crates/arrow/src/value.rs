@@ -1,0 +1,359 @@
+//! What a text is as a value of a column, and what can't be kept as it is.
+
+use inrush_scan::{self as scan, Zone};
+
+use inrush_core::Type;
+use inrush_core::encode::Moment;
+use inrush_core::flow::Code;
+use inrush_core::value::digits::Digits;
+use inrush_core::value::double::{self, Specials};
+use inrush_core::value::is_json;
+
+/// Why a value doesn't fit: what sort of fault, and what the column takes.
+pub(super) type Misfit = (Code, &'static str);
+
+const NO_INTEGER: Misfit = (Code::Type, "an integer");
+
+/// Whole numbers of one width.
+pub(super) trait Whole: Copy + TryFrom<i64> + TryFrom<i128> {
+    /// What a column of these takes.
+    const WANTED: &'static str;
+}
+
+macro_rules! whole {
+    ($($ty:ty: $wanted:literal,)*) => {
+        $(impl Whole for $ty {
+            const WANTED: &'static str = $wanted;
+        })*
+    };
+}
+
+whole! {
+    i8: "an integer of 8 bits",
+    i16: "an integer of 16 bits",
+    i32: "an integer of 32 bits",
+    i64: "an integer of 64 bits",
+    u8: "an unsigned integer of 8 bits",
+    u16: "an unsigned integer of 16 bits",
+    u32: "an unsigned integer of 32 bits",
+    u64: "an unsigned integer of 64 bits",
+}
+
+pub(super) fn whole<T: Whole>(value: &[u8], strict: bool) -> Result<T, Misfit> {
+    let number = Digits::parse(value).ok_or(NO_INTEGER)?;
+    if strict && !scan::is_canonical_integer(value) {
+        return Err((Code::Type, "an integer that stays as it is written"));
+    }
+    // Programs that keep integers as doubles write 1 as 1.0: the same number, nothing lost.
+    if number.has_exponent
+        || number.whole.is_empty()
+        || (number.has_point && number.fraction.is_empty())
+        || number.fraction.iter().any(|digit| *digit != b'0')
+    {
+        return Err(NO_INTEGER);
+    }
+    let magnitude = number.whole.iter().try_fold(0_i128, |magnitude, digit| {
+        magnitude.checked_mul(10)?.checked_add(i128::from(digit - b'0'))
+    });
+    magnitude
+        .map(|magnitude| if number.negative { -magnitude } else { magnitude })
+        .and_then(|number| T::try_from(number).ok())
+        .ok_or((Code::Range, T::WANTED))
+}
+
+pub(super) fn double(value: &[u8], strict: bool) -> Result<f64, Misfit> {
+    double::kept(value, strict, Specials::All)
+}
+
+pub(super) fn single(value: &[u8], strict: bool) -> Result<f32, Misfit> {
+    double::single(value, strict, Specials::All).map_err(|fault| fault.misfit("a float of 32 bits"))
+}
+
+/// A decimal type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Decimals {
+    precision: u8,
+    scale: u8,
+    /// 10^precision.
+    end: i128,
+}
+
+impl Decimals {
+    /// `precision` is at most 38, `scale` at most `precision`.
+    pub(super) fn new(precision: u8, scale: u8) -> Self {
+        Self { precision, scale, end: 10_i128.pow(u32::from(precision)) }
+    }
+
+    /// The digits of `-?(0|[1-9][0-9]*)(\.[0-9]+)?`, where those are up to 18 and not all 0 behind a sign, and fit. `None` says
+    /// nothing; ask [`Decimals::keep`].
+    #[inline(always)]
+    pub(super) fn plain(self, value: &[u8]) -> Option<i128> {
+        let negative = value.first() == Some(&b'-');
+        let text = &value[usize::from(negative)..];
+        if !(1..=19).contains(&text.len()) {
+            return None;
+        }
+        let (mut number, mut point) = (0_u64, text.len());
+        for (at, byte) in text.iter().enumerate() {
+            match byte.wrapping_sub(b'0') {
+                digit @ 0..=9 => number = number.wrapping_mul(10).wrapping_add(u64::from(digit)),
+                _ if *byte == b'.' && point == text.len() => point = at,
+                _ => return None,
+            }
+        }
+        // Without the point.
+        let fraction = (text.len() - point).saturating_sub(1);
+        let is_padded = text[0] == b'0' && point > 1;
+        let has_loose_point = point < text.len() && (point == 0 || fraction == 0);
+        let missing = usize::from(self.scale).checked_sub(fraction)?;
+        let is_long = point + fraction > 18;
+        if is_padded || has_loose_point || is_long || (negative && number == 0) {
+            return None;
+        }
+        let number = i128::from(number).checked_mul(10_i128.pow(missing as u32))?;
+        let number = if negative { -number } else { number };
+        (number.abs() < self.end).then_some(number)
+    }
+
+    pub(super) fn keep(self, value: &[u8], strict: bool) -> Result<i128, Misfit> {
+        const WANTED: &str = "a decimal of the column's precision and scale";
+        let number = Digits::parse(value).ok_or((Code::Type, "a decimal number"))?;
+        let (whole, fraction) = number.size();
+        let is_zero = (whole, fraction) == (0, 0);
+        if strict {
+            // Zeros may follow the digits, but none that are written may go.
+            match scan::decimal(value) {
+                Some(written) if written.scale > u16::from(self.scale) => {
+                    return Err((Code::Range, WANTED));
+                }
+                Some(_) if !(is_zero && number.negative) => {}
+                _ => return Err((Code::Type, "a decimal number that stays as it is written")),
+            }
+        }
+        let (whole_max, scale) = (i64::from(self.precision - self.scale), i64::from(self.scale));
+        if whole > whole_max || fraction > scale {
+            return Err((Code::Range, WANTED));
+        }
+        let point = number.point();
+        // Those before the first that counts are zeros.
+        let digits = (point - whole..point + scale).map(|place| i128::from(number.digit(place)));
+        let magnitude = if is_zero { 0 } else { digits.fold(0, |sum, digit| sum * 10 + digit) };
+        Ok(if number.negative { -magnitude } else { magnitude })
+    }
+
+    /// `digits` / 10^`scale` in the column's scale, where nothing is lost.
+    pub(super) fn rescaled(self, digits: i128, scale: u8) -> Option<i128> {
+        let missing = self.scale.checked_sub(scale)?;
+        let digits = digits.checked_mul(10_i128.checked_pow(missing.into())?)?;
+        (digits > -self.end && digits < self.end).then_some(digits)
+    }
+}
+
+pub(super) fn truth(value: &[u8], strict: bool) -> Result<bool, Misfit> {
+    match (scan::is_boolean(value), value) {
+        (Some(truth), _) => Ok(truth),
+        (None, b"0" | b"1") if !strict => Ok(value == b"1"),
+        _ => Err((Code::Type, "a boolean (true, false)")),
+    }
+}
+
+pub(super) fn day(value: &[u8]) -> Result<i32, Misfit> {
+    scan::date_days(value).ok_or((Code::Type, "a date of the calendar (YYYY-MM-DD)"))
+}
+
+/// A type of timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moments {
+    /// Its unit.
+    pub(super) per_second: i64,
+    /// Whether they are moments of UTC, and not of whatever clock hangs there.
+    pub(super) zone: bool,
+}
+
+impl Moments {
+    /// In the column's unit; `None` where that has a fraction, or is out of range.
+    #[inline(always)]
+    pub(super) fn count(self, moment: Moment) -> Option<i64> {
+        let unit_nanos = 1_000_000_000 / self.per_second;
+        let nanos = i64::from(moment.nanos);
+        if moment.zone != self.zone || nanos % unit_nanos != 0 {
+            return None;
+        }
+        // A moment before 1970 is counted up from the second below it.
+        moment.seconds.checked_mul(self.per_second)?.checked_add(nanos / unit_nanos)
+    }
+
+    /// A timestamp that fits. `None` says nothing; ask [`Moments::misfit`].
+    #[inline(always)]
+    pub(super) fn read(self, value: &[u8]) -> Option<i64> {
+        let found = scan::read_timestamp(value)?;
+        let zone = found.zone == Zone::Offset;
+        self.count(Moment { seconds: found.seconds, nanos: found.nanoseconds, zone })
+    }
+
+    /// What is wrong with a value that [`Moments::read`] doesn't take.
+    pub(super) fn misfit(self, value: &[u8]) -> Misfit {
+        match scan::timestamp(value) {
+            Some(zone) if (zone == Zone::Offset) == self.zone => {
+                let wanted = match self.per_second {
+                    1 => "a timestamp to the second",
+                    1_000 => "a timestamp to the millisecond",
+                    1_000_000 => "a timestamp to the microsecond",
+                    _ => "a timestamp in nanoseconds (from 1677 to 2262)",
+                };
+                (Code::Range, wanted)
+            }
+            _ if self.zone => {
+                (Code::Type, "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)")
+            }
+            _ => (Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)"),
+        }
+    }
+}
+
+/// Whether a text is what the column's texts are.
+#[inline]
+pub(super) fn text(value: &[u8], content: Type) -> Result<(), Misfit> {
+    match content {
+        Type::Json if !is_json(value) => Err((Code::Type, "a JSON document")),
+        Type::Decimal { precision, scale } => match scan::decimal(value) {
+            None => Err((Code::Type, "a decimal number")),
+            Some(found)
+                if precision > 0
+                    && (found.scale > scale
+                        || found.precision - found.scale > precision - scale) =>
+            {
+                Err((Code::Range, "a decimal of the column's precision and scale"))
+            }
+            Some(_) => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// Whether an integer's text says nothing but the number.
+#[inline(always)]
+pub(super) fn plain_whole<T: Whole>(bytes: &[u8], start: usize, end: usize) -> Option<T> {
+    scan::plain_integer_within(bytes, start, end).and_then(|number| T::try_from(number).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_of_every_width_end_where_they_end() {
+        fn ends<T: Whole + std::fmt::Debug + PartialEq>(
+            min: &str,
+            max: &str,
+            below: &str,
+            above: &str,
+        ) {
+            for text in [min, max] {
+                assert!(whole::<T>(text.as_bytes(), true).is_ok(), "{text}");
+                let padded = format!("+{text}.00");
+                assert_eq!(whole::<T>(padded.as_bytes(), false).is_ok(), !text.starts_with('-'));
+            }
+            for text in [below, above, "99999999999999999999999999999999999999999999"] {
+                assert_eq!(whole::<T>(text.as_bytes(), false), Err((Code::Range, T::WANTED)));
+            }
+        }
+        ends::<i8>("-128", "127", "-129", "128");
+        ends::<i16>("-32768", "32767", "-32769", "32768");
+        ends::<i32>("-2147483648", "2147483647", "-2147483649", "2147483648");
+        ends::<i64>(
+            "-9223372036854775808",
+            "9223372036854775807",
+            "-9223372036854775809",
+            "9223372036854775808",
+        );
+        ends::<u8>("0", "255", "-1", "256");
+        ends::<u16>("0", "65535", "-1", "65536");
+        ends::<u32>("0", "4294967295", "-1", "4294967296");
+        ends::<u64>("0", "18446744073709551615", "-1", "18446744073709551616");
+        for text in ["007", "+1", "-0", "1.0", "", "x", "1e3", "1.5", " 1"] {
+            assert_eq!(whole::<i64>(text.as_bytes(), true).unwrap_err().0, Code::Type, "{text}");
+        }
+        assert_eq!(whole::<i64>(b"007", false), Ok(7));
+        for text in ["", "x", "1e3", "1.5", "1.", ".0"] {
+            assert_eq!(whole::<i64>(text.as_bytes(), false), Err(NO_INTEGER), "{text}");
+        }
+    }
+
+    #[test]
+    fn decimals_keep_every_digit() {
+        let wide = Decimals::new(38, 10);
+        let narrow = Decimals::new(5, 2);
+        for (decimals, text, wanted) in [
+            (narrow, "999.99", Some(99_999)),
+            (narrow, "-999.99", Some(-99_999)),
+            (narrow, "1", Some(100)),
+            (narrow, "0.5", Some(50)),
+            (narrow, "0", Some(0)),
+            (narrow, "1000", None),
+            (narrow, "0.001", None),
+            (wide, "9999999999999999999999999999.9999999999", Some(10_i128.pow(38) - 1)),
+            (wide, "-9999999999999999999999999999.9999999999", Some(1 - 10_i128.pow(38))),
+            (wide, "123456789012345678", Some(123_456_789_012_345_678 * 10_i128.pow(10))),
+            (wide, "10000000000000000000000000000", None),
+        ] {
+            let value = text.as_bytes();
+            assert_eq!(decimals.keep(value, true).ok(), wanted, "{text}");
+            if let Some(number) = decimals.plain(value) {
+                assert_eq!(Some(number), wanted, "{text}");
+            }
+        }
+        for text in ["0.5", "-999.99", "1", "0", "123.4"] {
+            assert!(narrow.plain(text.as_bytes()).is_some(), "{text}");
+        }
+        for text in
+            ["", "-", ".", "-.5", ".5", "5.", "00", "01.5", "-0", "-0.00", "+1", "1e2", "1.2.3"]
+        {
+            assert_eq!(narrow.plain(text.as_bytes()), None, "{text}");
+            assert_eq!(narrow.keep(text.as_bytes(), true).unwrap_err().0, Code::Type, "{text}");
+        }
+        for (text, wanted) in
+            [("+1.500", 150), ("1e2", 10_000), ("-0", 0), (".5", 50), ("012", 1200)]
+        {
+            assert_eq!(narrow.keep(text.as_bytes(), false), Ok(wanted), "{text}");
+        }
+        assert_eq!(narrow.rescaled(5, 1), Some(50));
+        assert_eq!(narrow.rescaled(5000, 0), None);
+        assert_eq!(narrow.rescaled(5, 3), None);
+        assert_eq!(wide.rescaled(i128::MIN, 0), None);
+    }
+
+    #[test]
+    fn moments_lose_no_fraction() {
+        let moments = |per_second, zone| Moments { per_second, zone };
+        let local = moments(1_000_000, false);
+        assert_eq!(local.read(b"1970-01-01 00:00:01.5"), Some(1_500_000));
+        assert_eq!(local.read(b"1969-12-31 23:59:59.5"), Some(-500_000));
+        assert_eq!(local.read(b"0001-01-01 00:00"), Some(-62_135_596_800_000_000));
+        assert_eq!(local.read(b"9999-12-31 23:59:59.999999"), Some(253_402_300_799_999_999));
+        let fine = b"1970-01-01 00:00:01.0000005";
+        assert_eq!((local.read(fine), local.misfit(fine).0), (None, Code::Range));
+        let zoned = b"1970-01-01 02:00:00+02:00";
+        assert_eq!((local.read(zoned), local.misfit(zoned).0), (None, Code::Type));
+        assert_eq!(moments(1, true).read(zoned), Some(0));
+        assert_eq!(moments(1_000, false).read(b"1970-01-01T00:00:00.001"), Some(1));
+        assert_eq!(moments(1, false).read(b"1970-01-01T00:00:00.001"), None);
+        let nanos = moments(1_000_000_000, false);
+        assert_eq!(nanos.read(b"1970-01-01 00:00:00.000000001"), Some(1));
+        assert_eq!(nanos.read(b"2262-04-12 00:00:00"), None);
+    }
+
+    #[test]
+    fn singles_and_doubles_keep_whole_numbers() {
+        assert_eq!(single(b"0.1", false), Ok(0.1));
+        assert_eq!(single(b"16777216", false), Ok(16_777_216.0));
+        assert_eq!(single(b"16777217", false).unwrap_err().0, Code::Range);
+        assert_eq!(single(b"1e39", false).unwrap_err().0, Code::Range);
+        assert_eq!(single(b"1e-60", false).unwrap_err().0, Code::Range);
+        assert_eq!(double(b"9007199254740993", false).unwrap_err().0, Code::Range);
+        assert_eq!(double(b"x", false).unwrap_err().0, Code::Type);
+        assert_eq!(double(b"-Infinity", false), Ok(f64::NEG_INFINITY));
+        assert!(single(b"nan", false).unwrap().is_nan());
+        assert_eq!(double(b"NaN", true).unwrap_err().0, Code::Type);
+    }
+}

@@ -1,0 +1,158 @@
+//! Where a run's databases and rows lie while it runs. Nothing of it is left when the run ends, however it ends: a process of its own
+//! waits for that.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::crew::WorkerProgram;
+use crate::task::Order;
+use inrush_core::error::{Error, Result};
+use inrush_core::unique;
+
+/// A server flushes for some seconds.
+const STOP_MAX: Duration = Duration::from_secs(20);
+
+/// A run's folder on the disk that is measured.
+pub(super) struct Ground {
+    folder: PathBuf,
+    keeper: Child,
+    /// While this is open the keeper waits.
+    life: Option<ChildStdin>,
+}
+
+impl Ground {
+    /// Makes one in `parent`, or where the system has temporary files.
+    pub(super) fn make(parent: Option<&Path>, worker: &WorkerProgram) -> Result<Self> {
+        let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
+        let unmade = |error| {
+            Error::target(format!("can't make a folder in {}: {error}", parent.display()))
+                .advise("--place names another place for databases and rows")
+        };
+        let parent = parent.canonicalize().map_err(unmade)?;
+        let folder = parent.join(format!("inrush-bench-{}", unique::word()));
+        // Others may pass, for a server that runs as somebody else, and see nothing.
+        DirBuilder::new().mode(0o711).create(&folder).map_err(unmade)?;
+        let mut keeper = Command::new(&worker.path)
+            .args(&worker.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(unmade)?;
+        let mut life = keeper.stdin.take();
+        let order = serde_json::to_string(&Order::Keep(folder.clone())).unwrap_or_default();
+        let told = life.as_mut().map(|life| life.write_all(format!("{order}\n").as_bytes()));
+        let mut answer = String::new();
+        let heard = keeper.stdout.take().map(|out| BufReader::new(out).read_line(&mut answer));
+        match (told, heard) {
+            (Some(Ok(())), Some(Ok(1..))) => Ok(Self { folder, keeper, life }),
+            _ => {
+                clear(&folder);
+                Err(Error::target(format!("{} is no inrush", worker.path.display())))
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        self.life = None;
+        // It clears up, which takes a moment; and whatever became of it, we do.
+        let _ = self.keeper.wait();
+        clear(&self.folder);
+    }
+}
+
+/// Waits until `gone` returns, which is when the bench is gone, and clears up after it. Only a kill keeps it from that.
+pub(super) fn keep(folder: &Path, gone: impl FnOnce()) {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: no handler of ours runs; the process has begun nothing else.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    gone();
+    clear(folder);
+}
+
+/// Has the file system write back what came before, so that nobody pays for it in a measured phase.
+pub(super) fn settle(folder: &Path) {
+    let Ok(folder) = fs::File::open(folder) else { return };
+    // SAFETY: the descriptor is open until `folder` goes.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::syncfs(folder.as_raw_fd());
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = folder.sync_all();
+}
+
+/// Ends the servers that a run has left, and removes its folder.
+fn clear(folder: &Path) {
+    let began = Instant::now();
+    loop {
+        let left = servers(folder);
+        if left.is_empty() || began.elapsed() > STOP_MAX * 2 {
+            break;
+        }
+        for server in left {
+            // SAFETY: kill() touches no memory; the process was seen a moment ago to be a server of ours.
+            unsafe { libc::kill(server.id, server.signal(began.elapsed())) };
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // Workers that are still at their last statement may make files meanwhile.
+    while fs::remove_dir_all(folder).is_err() && folder.exists() && began.elapsed() < STOP_MAX * 2 {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// A server whose data is ours.
+struct Left {
+    id: libc::pid_t,
+    is_postgres: bool,
+}
+
+impl Left {
+    fn signal(&self, waited: Duration) -> libc::c_int {
+        match self.is_postgres {
+            _ if waited > STOP_MAX => libc::SIGKILL,
+            // At SIGTERM it waits for its clients.
+            true => libc::SIGINT,
+            false => libc::SIGTERM,
+        }
+    }
+}
+
+/// The programs that servers are.
+const PROGRAMS: [&str; 4] = ["mysqld", "mariadbd", "postgres", "initdb"];
+
+/// Servers that were started on data below `folder`: those whose arguments say so.
+fn servers(folder: &Path) -> Vec<Left> {
+    // With the slash: another's folder may begin like ours.
+    let ours = folder.join("");
+    let ours = ours.as_os_str().as_encoded_bytes();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|entry| {
+            let id = entry.file_name().to_str()?.parse().ok()?;
+            let command = fs::read(entry.path().join("cmdline")).ok()?;
+            let mut arguments = command.split(|byte| *byte == 0);
+            let program = Path::new(OsStr::from_bytes(arguments.next()?)).file_name()?.to_str()?;
+            let is_ours = arguments.any(|argument| memchr::memmem::find(argument, ours).is_some());
+            let is_server = PROGRAMS.contains(&program);
+            let is_postgres = program == "postgres";
+            (is_server && is_ours).then_some(Left { id, is_postgres })
+        })
+        .collect()
+}

@@ -1,0 +1,451 @@
+//! Rows of a record batch: values in types of their own, none of them read from text.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt64Type,
+};
+use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, TimeUnit};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use inrush_scan::Field;
+
+use crate::Nulls;
+use crate::encode::row::{Moment, Row, Typed};
+use crate::encode::{
+    BadRecord, Encode, EncodeRow, Encoded, Shape, check_text, describe, told_by_lane,
+};
+use crate::flow::Found;
+use crate::flow::{Chunk, Home, RowFault, RowMark, Span};
+
+/// Whether [`View`] has a form for the type. What else there is in files is brought into one of these as it is read.
+pub fn is_viewed(ty: &DataType) -> bool {
+    matches!(
+        ty,
+        DataType::Null
+            | DataType::Boolean
+            | DataType::Int32
+            | DataType::Int64
+            | DataType::UInt64
+            | DataType::Float64
+            | DataType::Date32
+            | DataType::Utf8
+            | DataType::Binary
+            | DataType::Decimal128(_, 0..)
+            | DataType::Timestamp(..)
+    )
+}
+
+/// What the texts or bytes of a column are in.
+pub fn column_data(batch: &RecordBatch, at: usize) -> &[u8] {
+    let array = batch.column(at);
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value_data(),
+        DataType::Binary => array.as_binary::<i32>().value_data(),
+        _ => &[],
+    }
+}
+
+/// A column's values.
+enum View<'a> {
+    Null,
+    Boolean(&'a BooleanArray),
+    Int32(&'a [i32]),
+    Int64(&'a [i64]),
+    UInt64(&'a [u64]),
+    Float64(&'a [f64]),
+    Decimal(&'a [i128], u8),
+    Date(&'a [i32]),
+    Moment { values: &'a [i64], per_second: i64, zone: bool },
+    Text(&'a [i32]),
+    Bytes(&'a [i32]),
+}
+
+/// A column of a batch.
+struct Column<'a> {
+    /// Its place in the batch.
+    at: u16,
+    nulls: Option<&'a NullBuffer>,
+    view: View<'a>,
+    /// What texts and bytes are in.
+    data: &'a [u8],
+    /// Whether each text has to be looked at: the target takes no NUL, or no bytes that aren't UTF-8, and there are some.
+    is_suspect: bool,
+    /// Numbers that are NULL because their text is a spelling of it; nearly always none.
+    null_numbers: Vec<Typed>,
+}
+
+impl<'a> Column<'a> {
+    fn of(batch: &'a RecordBatch, at: usize, has_bytes: bool, has_nul_fault: bool) -> Self {
+        let array = batch.column(at).as_ref();
+        let data = column_data(batch, at);
+        let moment = |values, per_second| {
+            let zone = matches!(array.data_type(), DataType::Timestamp(_, Some(_)));
+            View::Moment { values, per_second, zone }
+        };
+        let view = match array.data_type() {
+            DataType::Boolean => View::Boolean(array.as_boolean()),
+            DataType::Int32 => View::Int32(array.as_primitive::<Int32Type>().values()),
+            DataType::Int64 => View::Int64(array.as_primitive::<Int64Type>().values()),
+            DataType::UInt64 => View::UInt64(array.as_primitive::<UInt64Type>().values()),
+            DataType::Float64 => View::Float64(array.as_primitive::<Float64Type>().values()),
+            DataType::Decimal128(_, scale) => {
+                View::Decimal(array.as_primitive::<Decimal128Type>().values(), *scale as u8)
+            }
+            DataType::Date32 => View::Date(array.as_primitive::<Date32Type>().values()),
+            DataType::Timestamp(TimeUnit::Second, _) => {
+                moment(array.as_primitive::<TimestampSecondType>().values(), 1)
+            }
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
+                moment(array.as_primitive::<TimestampMillisecondType>().values(), 1_000)
+            }
+            DataType::Timestamp(TimeUnit::Microsecond, _) => {
+                moment(array.as_primitive::<TimestampMicrosecondType>().values(), 1_000_000)
+            }
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+                moment(array.as_primitive::<TimestampNanosecondType>().values(), 1_000_000_000)
+            }
+            DataType::Utf8 => {
+                let texts = array.as_string::<i32>();
+                View::Text(texts.value_offsets())
+            }
+            DataType::Binary => {
+                let bytes = array.as_binary::<i32>();
+                View::Bytes(bytes.value_offsets())
+            }
+            // There is nothing else, see `is_viewed`.
+            _ => View::Null,
+        };
+        let is_suspect = !has_bytes
+            && match view {
+                View::Bytes(_) => true,
+                View::Text(_) => has_nul_fault && memchr::memchr(0, data).is_some(),
+                _ => false,
+            };
+        // The reader takes no batch of more columns.
+        Self { at: at as u16, nulls: array.nulls(), view, data, is_suspect, null_numbers: vec![] }
+    }
+
+    /// The column where NULL has these spellings: numbers are compared with the number that a spelling is.
+    fn with_nulls<'s>(mut self, spellings: impl Iterator<Item = &'s [u8]>) -> Self {
+        let number = |spelling: &[u8]| match self.view {
+            View::Float64(_) => null_float(spelling).map(Typed::Float),
+            View::Int32(_) | View::Int64(_) | View::UInt64(_) => {
+                inrush_scan::integer(spelling).ok().map(Typed::Integer)
+            }
+            _ => None,
+        };
+        self.null_numbers = spellings.filter_map(number).collect();
+        self
+    }
+
+    #[cold]
+    fn is_null_number(&self, number: Typed) -> bool {
+        // What isn't a number, many a program writes for NULL.
+        let is_same = |null: &Typed| match (*null, number) {
+            (Typed::Float(null), Typed::Float(number)) => {
+                null == number || null.is_nan() && number.is_nan()
+            }
+            (null, number) => null == number,
+        };
+        self.null_numbers.iter().any(is_same)
+    }
+
+    #[inline(always)]
+    fn is_null(&self, row: usize) -> bool {
+        matches!(self.view, View::Null) || self.nulls.is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    /// The place of a text, or of bytes.
+    #[inline]
+    fn place(&self, offsets: &[i32], row: usize) -> (Home, Span) {
+        let (from, to) = (offsets[row] as u32, offsets[row + 1] as u32);
+        (Home::Column(self.at), Span { at: from, len: to - from })
+    }
+
+    /// Any value but NULL and text. Compiled into the encoders: on the way through memory a value costs more than what most of them
+    /// do with it.
+    #[inline(always)]
+    fn typed(&self, row: usize) -> Option<Typed> {
+        Some(match self.view {
+            View::Null | View::Text(_) => return None,
+            View::Boolean(values) => Typed::Boolean(values.value(row)),
+            View::Int32(values) => Typed::Integer(values[row].into()),
+            View::Int64(values) => Typed::Integer(values[row]),
+            View::UInt64(values) => match i64::try_from(values[row]) {
+                Ok(number) => Typed::Integer(number),
+                Err(_) => Typed::Decimal { digits: values[row].into(), scale: 0 },
+            },
+            View::Float64(values) => Typed::Float(values[row]),
+            View::Decimal(values, scale) => Typed::Decimal { digits: values[row], scale },
+            View::Date(values) => Typed::Date(values[row]),
+            View::Moment { values, per_second, zone } => {
+                let nanos = values[row].rem_euclid(per_second) * (1_000_000_000 / per_second);
+                let seconds = values[row].div_euclid(per_second);
+                Typed::Moment(Moment { seconds, nanos: nanos as u32, zone })
+            }
+            View::Bytes(offsets) => {
+                let (home, span) = self.place(offsets, row);
+                Typed::Bytes(home, span)
+            }
+        })
+    }
+}
+
+/// The double that a spelling of NULL is: a number's, or what doubles are written as that are none.
+fn null_float(spelling: &[u8]) -> Option<f64> {
+    match spelling {
+        b"NaN" => Some(f64::NAN),
+        b"Infinity" => Some(f64::INFINITY),
+        b"-Infinity" => Some(f64::NEG_INFINITY),
+        spelling => inrush_scan::float(spelling).ok(),
+    }
+}
+
+/// The columns of a batch that a load takes, in the load's order.
+struct Columns<'a> {
+    columns: Vec<Column<'a>>,
+    /// What texts and bytes are in, for each column by its place in the batch.
+    data: Vec<&'a [u8]>,
+    nulls: &'a Nulls,
+}
+
+impl<'a> Columns<'a> {
+    fn of(shape: &'a Shape, chunk: &'a Chunk) -> (Self, usize) {
+        // Whoever makes chunks of columns gives each of them a batch.
+        let Some(batch) = &chunk.batch else {
+            return (Self { columns: vec![], data: vec![], nulls: &shape.nulls }, 0);
+        };
+        let fields = &shape.fields[chunk.origin.file as usize];
+        let columns = fields.iter().zip(&shape.columns).map(|(field, column)| {
+            Column::of(batch, *field, column.bytes, shape.nul_fault.is_some())
+        });
+        let columns = columns.enumerate().map(|(at, column)| match shape.nulls.is_empty() {
+            true => column,
+            false => column.with_nulls(shape.nulls.of_column(at)),
+        });
+        let data = (0..batch.num_columns()).map(|at| column_data(batch, at));
+        let (columns, data) = (columns.collect(), data.collect());
+        (Self { columns, data, nulls: &shape.nulls }, batch.num_rows())
+    }
+}
+
+/// One row.
+struct ColumnsRow<'a> {
+    columns: &'a Columns<'a>,
+    at: usize,
+}
+
+impl ColumnsRow<'_> {
+    fn is_null_spelling(&self, column: usize, text: &[u8]) -> bool {
+        self.columns.nulls.of_column(column).any(|null| null == text)
+    }
+
+    /// Texts, and bytes that go where only text may, are looked at where there is reason to.
+    fn check(&self, shape: &Shape) -> Result<(), BadRecord> {
+        for (index, column) in self.columns.columns.iter().enumerate() {
+            if let (true, View::Text(offsets) | View::Bytes(offsets)) =
+                (column.is_suspect && !column.is_null(self.at), &column.view)
+            {
+                let (home, span) = column.place(offsets, self.at);
+                check_text(shape, index, self.bytes(home, span, &[]))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Row for ColumnsRow<'_> {
+    #[inline(always)]
+    fn typed(&self, index: usize) -> Option<Typed> {
+        let column = &self.columns.columns[index];
+        if column.is_null(self.at) {
+            return None;
+        }
+        let typed = column.typed(self.at)?;
+        (column.null_numbers.is_empty() || !column.is_null_number(typed)).then_some(typed)
+    }
+
+    #[inline]
+    fn value(&self, index: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
+        let column = &self.columns.columns[index];
+        if let View::Text(offsets) = column.view {
+            if column.is_null(self.at) {
+                return None;
+            }
+            let (home, span) = column.place(offsets, self.at);
+            let is_null = !self.columns.nulls.is_empty()
+                && self.is_null_spelling(index, self.bytes(home, span, values));
+            return (!is_null).then_some((home, span));
+        }
+        match self.typed(index)? {
+            Typed::Bytes(home, span) => Some((home, span)),
+            typed => {
+                let at = values.len();
+                typed.write(values);
+                Some((Home::Wire, Span { at: at as u32, len: (values.len() - at) as u32 }))
+            }
+        }
+    }
+
+    #[inline]
+    fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8] {
+        let from = match home {
+            Home::Column(at) => self.columns.data[usize::from(at)],
+            Home::Chunk | Home::Wire => values,
+        };
+        &from[span.at as usize..(span.at + span.len) as usize]
+    }
+
+    #[inline(always)]
+    fn text_among(&self, column: usize) -> Option<(&[u8], Span)> {
+        let column = &self.columns.columns[column];
+        let View::Text(offsets) = column.view else { return None };
+        if column.is_null(self.at) || !self.columns.nulls.is_empty() {
+            return None;
+        }
+        let (_, span) = column.place(offsets, self.at);
+        Some((column.data, span))
+    }
+
+    #[inline(always)]
+    fn fields(&self) -> &[Field] {
+        &[]
+    }
+
+    #[inline(always)]
+    fn text(&self) -> &[u8] {
+        &[]
+    }
+}
+
+/// The row loop around an [`EncodeRow`].
+pub(super) struct ColumnsEncoder<R> {
+    shape: Arc<Shape>,
+    row: R,
+}
+
+impl<R: EncodeRow> ColumnsEncoder<R> {
+    pub(super) fn new(shape: Arc<Shape>, row: R) -> Self {
+        Self { shape, row }
+    }
+}
+
+impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
+    fn encode(&mut self, chunk: &Chunk, out: &mut Encoded) {
+        let Self { shape, row: encoder } = self;
+        let shape: &Shape = shape;
+        let (columns, rows) = Columns::of(shape, chunk);
+        let is_clean = columns.columns.iter().all(|column| !column.is_suspect);
+        for at in 0..rows {
+            let row = ColumnsRow { columns: &columns, at };
+            let before = out.wire.mark();
+            let outcome = if is_clean { Ok(()) } else { row.check(shape) }.and_then(|()| {
+                encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
+            });
+            let at = at as u32;
+            if let Err(bad) = outcome {
+                out.wire.rewind(before);
+                let is_surprise = bad.is_surprise;
+                if out.bad(shape, bad.at(at, at + 1, at, 0), is_surprise) {
+                    break;
+                }
+            } else {
+                let end = out.wire.bytes.len() as u32;
+                out.wire.rows.push(RowMark { start: at, end });
+            }
+            out.records += 1;
+        }
+        encoder.end(chunk, out);
+    }
+}
+
+/// The bad rows that a lane's faults name.
+pub(super) fn found_by_lane(
+    shape: &Shape,
+    chunk: &Chunk,
+    encoded: &Encoded,
+    faults: &[RowFault],
+) -> Vec<Found> {
+    let (columns, _) = Columns::of(shape, chunk);
+    let found = |fault: &RowFault| {
+        let at = encoded.wire.rows[fault.row as usize].start;
+        let row = ColumnsRow { columns: &columns, at: at as usize };
+        told_by_lane(shape, fault, &row).at(at, at + 1, at, 0)
+    };
+    faults.iter().map(found).collect()
+}
+
+/// Values of a batch as text.
+pub struct Texts<'a>(Vec<Column<'a>>);
+
+impl<'a> Texts<'a> {
+    /// Of columns that have a view.
+    pub fn of(batch: &'a RecordBatch) -> Self {
+        Self((0..batch.num_columns()).map(|at| Column::of(batch, at, true, false)).collect())
+    }
+
+    /// Appends a value; false where it is NULL.
+    pub fn push(&self, column: usize, row: usize, out: &mut Vec<u8>) -> bool {
+        let column = &self.0[column];
+        if column.is_null(row) {
+            return false;
+        }
+        match (&column.view, column.typed(row)) {
+            (View::Text(offsets) | View::Bytes(offsets), _) => {
+                let (_, span) = column.place(offsets, row);
+                out.extend_from_slice(
+                    &column.data[span.at as usize..(span.at + span.len) as usize],
+                );
+            }
+            (_, Some(typed)) => typed.write(out),
+            (_, None) => return false,
+        }
+        true
+    }
+}
+
+/// A row as an object of JSON, on a line.
+pub(super) fn object(chunk: &Chunk, row: usize) -> Vec<u8> {
+    let Some(batch) = &chunk.batch else { return Vec::new() };
+    let mut out = vec![b'{'];
+    for (at, field) in batch.schema_ref().fields().iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        string(field.name(), &mut out);
+        out.push(b':');
+        let column = Column::of(batch, at, true, false);
+        let bytes = |offsets| {
+            let (_, span) = column.place(offsets, row);
+            &column.data[span.at as usize..(span.at + span.len) as usize]
+        };
+        match (&column.view, column.typed(row)) {
+            _ if column.is_null(row) => out.extend_from_slice(b"null"),
+            (View::Text(offsets), _) => string(&String::from_utf8_lossy(bytes(offsets)), &mut out),
+            (View::Bytes(offsets), _) => string(&BASE64_STANDARD.encode(bytes(offsets)), &mut out),
+            (_, Some(typed)) => {
+                let is_string = match typed {
+                    Typed::Float(number) => !number.is_finite(),
+                    Typed::Date(_) | Typed::Moment(_) => true,
+                    _ => false,
+                };
+                let quote: &[u8] = if is_string { b"\"" } else { b"" };
+                out.extend_from_slice(quote);
+                typed.write(&mut out);
+                out.extend_from_slice(quote);
+            }
+            (_, None) => out.extend_from_slice(b"null"),
+        }
+    }
+    out.extend_from_slice(b"}\n");
+    out
+}
+
+fn string(text: &str, out: &mut Vec<u8>) {
+    // Writing to memory doesn't fail.
+    let _ = serde_json::to_writer(out, text);
+}

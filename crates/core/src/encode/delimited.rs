@@ -1,0 +1,92 @@
+//! Fields between delimiters: CSV and what is like it.
+
+use inrush_scan::{Dialect, Fault, Field, Form, Scanner, count_lines, unescape};
+
+use crate::encode::text::{Record, Records, Syntax, What};
+use crate::encode::{BadRecord, Shape};
+use crate::error::shorten;
+use crate::flow::{Chunk, Code};
+use crate::wording::counted_in;
+
+/// Delimited text.
+pub(super) struct Delimited(pub(super) Dialect);
+
+impl Syntax for Delimited {
+    type Records<'a> = DelimitedRecords<'a>;
+
+    const HAS_STRINGS: bool = false;
+
+    fn records<'a>(
+        &'a self,
+        shape: &'a Shape,
+        chunk: &'a Chunk,
+        from: u32,
+    ) -> DelimitedRecords<'a> {
+        let bytes = &chunk.bytes[from as usize..];
+        DelimitedRecords { scanner: Scanner::new(&self.0, bytes), width: shape.width, bytes }
+    }
+
+    fn unescape(&self, raw: &[u8], form: Form, out: &mut Vec<u8>) {
+        unescape(&self.0, raw, form, out);
+    }
+
+    /// A quoted NA is the text NA.
+    fn has_quoted_nulls(&self) -> bool {
+        false
+    }
+
+    fn lines(&self, bytes: &[u8]) -> u64 {
+        count_lines(&self.0, bytes)
+    }
+}
+
+pub(super) struct DelimitedRecords<'a> {
+    scanner: Scanner<'a>,
+    width: usize,
+    bytes: &'a [u8],
+}
+
+impl Records for DelimitedRecords<'_> {
+    #[inline(always)]
+    fn next(&mut self, fields: &mut Vec<Field>) -> Option<Record> {
+        let record = self.scanner.next(fields)?;
+        let what = if record.is_blank() && self.width != 1 {
+            // In a table of one column a blank line is a row whose value is NULL; in a wider one it's no row at all.
+            What::Blank
+        } else if record.fault.is_some() || fields.len() != self.width {
+            What::Bad(broken(self.width, &record, self.bytes, fields))
+        } else {
+            What::Row
+        };
+        Some(Record { start: record.start, next: record.next, what })
+    }
+}
+
+/// What is wrong with a record that is not written as records are, or has too few or too many fields.
+#[cold]
+fn broken(width: usize, record: &inrush_scan::Record, bytes: &[u8], fields: &[Field]) -> BadRecord {
+    let bad = |code, message| BadRecord { column: None, code, message, is_surprise: false };
+    match &record.fault {
+        Some(Fault::UnclosedQuote { at }) => {
+            let column = 1 + at.saturating_sub(record.start);
+            bad(Code::Quote, format!("the quote at byte {column} of the line is never closed"))
+        }
+        Some(Fault::EscapedEnd { .. }) => {
+            bad(Code::Quote, "the line ends in an escape that nothing follows".to_owned())
+        }
+        Some(Fault::TextAfterQuote { at }) => {
+            let tail = &bytes[*at as usize..];
+            let tail = &tail[..tail.len().min(20)];
+            bad(Code::Quote, format!("text after a closing quote: {}", shorten(first_line(tail))))
+        }
+        None => {
+            let are = if width == 1 { "is" } else { "are" };
+            let message = format!("{} where {width} {are} expected", counted_in(fields, "field"));
+            bad(Code::FieldCount, message)
+        }
+    }
+}
+
+fn first_line(bytes: &[u8]) -> &[u8] {
+    bytes.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default()
+}

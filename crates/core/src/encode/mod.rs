@@ -1,0 +1,312 @@
+//! Records to wire: what every encoder does with a row, whatever its input and its target.
+//!
+//! The input's syntax finds the fields of a record (`text`), or there are columns (`columns`); the target's [`EncodeRow`] takes
+//! the row's values. The loop between the two is compiled for each pair, so that nothing is looked up for each row.
+
+mod columns;
+mod delimited;
+mod json;
+mod row;
+mod text;
+
+use std::sync::Arc;
+
+use inrush_scan::json::json_lines;
+use inrush_scan::{Dialect, Field, Form, Newline, count_lines};
+
+use crate::Nulls;
+use crate::error::shorten;
+use crate::flow::Found;
+use crate::flow::{Chunk, Code, RowFault, Wire};
+
+pub use columns::Texts;
+pub use columns::{column_data, is_viewed};
+pub use json::{Json, inner};
+pub use row::{Day, Moment, Row, Typed, has_whole_digits};
+
+/// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.
+pub trait Encode: Send {
+    /// Encodes `chunk` into `out`, which comes cleared.
+    fn encode(&mut self, chunk: &Chunk, out: &mut Encoded);
+}
+
+/// What became of one chunk.
+#[derive(Debug, Default)]
+pub struct Encoded {
+    /// The good rows.
+    pub wire: Wire,
+    /// Records read: good and bad, without header, comments and blank lines.
+    pub records: u32,
+    /// Physical lines in the chunk.
+    pub lines: u64,
+    /// Blank lines left out.
+    pub blanks: u64,
+    /// The bad rows, in order.
+    pub found: Vec<Found>,
+    /// The first value that doesn't fit a column whose type is only inferred.
+    pub surprise: Option<Found>,
+}
+
+impl Encoded {
+    /// Forgets the chunk, keeps the memory.
+    pub fn clear(&mut self) {
+        self.wire.clear();
+        self.records = 0;
+        self.lines = 0;
+        self.blanks = 0;
+        self.found.clear();
+        self.surprise = None;
+    }
+}
+
+/// How the input is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Grammar {
+    /// Fields between delimiters.
+    Delimited(Dialect),
+    /// Objects, or arrays, of JSON.
+    Json(Json),
+    /// Columns of values in types of their own.
+    Columns,
+}
+
+impl Grammar {
+    /// The word for reports.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Grammar::Delimited(dialect) if dialect.delimiter == b'\t' => "tsv",
+            Grammar::Delimited(_) => "csv",
+            Grammar::Json(_) => "json",
+            Grammar::Columns => "columns",
+        }
+    }
+
+    /// What the input is made of, in a word.
+    pub fn form(&self) -> &'static str {
+        match self {
+            Grammar::Delimited(_) | Grammar::Json(_) => "text",
+            Grammar::Columns => "columns",
+        }
+    }
+
+    /// How delimited text is written.
+    pub fn dialect(&self) -> Option<&Dialect> {
+        match self {
+            Grammar::Delimited(dialect) => Some(dialect),
+            Grammar::Json(_) => None,
+            Grammar::Columns => None,
+        }
+    }
+
+    /// Physical lines in text that is written so.
+    pub fn lines(&self, bytes: &[u8]) -> u64 {
+        match self {
+            Grammar::Delimited(dialect) => count_lines(dialect, bytes),
+            Grammar::Json(_) => json_lines(bytes),
+            Grammar::Columns => 0,
+        }
+    }
+
+    /// What ends a line of the file that bad rows go to.
+    pub fn newline(&self) -> u8 {
+        match self {
+            Grammar::Delimited(Dialect { newline: Newline::Cr, .. }) => b'\r',
+            _ => b'\n',
+        }
+    }
+}
+
+/// How a record of each input becomes a row.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// How the input is written.
+    pub grammar: Grammar,
+    /// Spellings of NULL besides the empty unquoted field, by column. An empty one makes the quoted empty field NULL too.
+    pub nulls: Nulls,
+    /// Fields a record must have.
+    pub width: usize,
+    /// For each input, the index of the field that each column takes its value from.
+    pub fields: Vec<Vec<usize>>,
+    /// The columns, by name, for messages.
+    pub columns: Vec<ShapeColumn>,
+    /// Why text with a NUL byte is a bad row; `None` where the target takes it.
+    pub nul_fault: Option<&'static str>,
+    /// Bad rows that the load allows in all; a chunk with more ends it.
+    pub found_max: u64,
+}
+
+/// What the record loop must know of a column.
+#[derive(Clone, Debug)]
+pub struct ShapeColumn {
+    /// For messages.
+    pub name: String,
+    /// Whether a value that doesn't fit is a bad row; else it is a surprise.
+    pub pinned: bool,
+    /// Whether the column takes bytes that aren't UTF-8.
+    pub bytes: bool,
+    /// Whether it holds text of whatever kind, days and moments among it.
+    pub is_textual: bool,
+}
+
+/// A value that its column can't hold unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadValue<'a> {
+    /// Index of the column.
+    pub column: usize,
+    /// What sort of fault.
+    pub code: Code,
+    /// What the column takes: "an integer", "a date (YYYY-MM-DD)". Words with a column's own numbers are made once, with its
+    /// encoder, and lent.
+    pub wanted: &'a str,
+}
+
+impl BadValue<'_> {
+    /// NULL where the column takes none.
+    pub fn null(column: usize) -> Self {
+        Self { column, code: Code::NotNull, wanted: "a value" }
+    }
+}
+
+/// Encodes one good record. Static dispatch inside the chunk: the loop around it is compiled for each encoder.
+pub trait EncodeRow: Send {
+    /// Appends the row to `wire`. What a bad value leaves there is taken back by the caller.
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>>;
+
+    /// Called after the chunk's last row.
+    fn end(&mut self, _chunk: &Chunk, _out: &mut Encoded) {}
+}
+
+/// The encoder of the shape's rows.
+pub fn encoder(shape: Arc<Shape>, row: impl EncodeRow + 'static) -> Box<dyn Encode> {
+    match &shape.grammar {
+        Grammar::Delimited(dialect) => {
+            let syntax = delimited::Delimited(dialect.clone());
+            Box::new(text::TextEncoder::new(shape, syntax, row))
+        }
+        Grammar::Json(json) => {
+            let syntax = json.clone();
+            Box::new(text::TextEncoder::new(shape, syntax, row))
+        }
+        Grammar::Columns => Box::new(columns::ColumnsEncoder::new(shape, row)),
+    }
+}
+
+/// The bad rows that a lane's faults name, with their records.
+pub fn found_by_lane(
+    shape: &Shape,
+    chunk: &Chunk,
+    encoded: &Encoded,
+    faults: &[RowFault],
+) -> Vec<Found> {
+    match &shape.grammar {
+        _ if faults.is_empty() => Vec::new(),
+        Grammar::Delimited(dialect) => {
+            let syntax = delimited::Delimited(dialect.clone());
+            text::found_by_lane(&syntax, shape, chunk, encoded, faults)
+        }
+        Grammar::Json(json) => text::found_by_lane(json, shape, chunk, encoded, faults),
+        Grammar::Columns => columns::found_by_lane(shape, chunk, encoded, faults),
+    }
+}
+
+/// The bad row as it was written, to be loaded again when it is mended: a record of text, or an object of JSON.
+pub fn verbatim(shape: &Shape, chunk: &Chunk, found: &Found) -> Vec<u8> {
+    match &shape.grammar {
+        Grammar::Delimited(_) => chunk.bytes[found.start as usize..found.end as usize].to_vec(),
+        Grammar::Json(_) => json::line(&chunk.bytes[found.start as usize..found.end as usize]),
+        Grammar::Columns => columns::object(chunk, found.start as usize),
+    }
+}
+
+/// Whether the field is what it says, and not NULL unless that has other spellings: nearly all are.
+#[inline(always)]
+pub fn is_plain(field: &Field) -> bool {
+    matches!(field.form, Form::Plain | Form::Quoted) & (field.start < field.end)
+}
+
+/// Why a record is no good row.
+struct BadRecord {
+    column: Option<usize>,
+    code: Code,
+    message: String,
+    /// It disproves what was guessed of the columns' names, rather than being a bad row.
+    is_surprise: bool,
+}
+
+impl BadRecord {
+    fn at(self, start: u32, end: u32, record: u32, line: u32) -> Found {
+        let column = self.column.map(|column| column as u32);
+        Found { start, end, record, line, column, code: self.code, message: self.message.into() }
+    }
+}
+
+impl Encoded {
+    /// Notes a bad row. True when there are more of them than the load allows: it ends at this row, and nobody will look at the
+    /// rest of the chunk.
+    fn bad(&mut self, shape: &Shape, found: Found, is_surprise: bool) -> bool {
+        let is_surprise = is_surprise
+            || found.column.is_some_and(|column| !shape.columns[column as usize].pinned)
+                && matches!(found.code, Code::Type | Code::Range);
+        if is_surprise {
+            self.surprise.get_or_insert(found);
+            return false;
+        }
+        self.found.push(found);
+        self.found.len() as u64 > shape.found_max
+    }
+
+    /// The bad rows before the record at `start`.
+    fn bad_before(&self, start: u32) -> u32 {
+        self.found.partition_point(|found| found.start < start) as u32
+    }
+}
+
+/// What a lane says of a row.
+fn told_by_lane(shape: &Shape, fault: &RowFault, row: &impl Row) -> BadRecord {
+    let column = fault.column.as_ref().and_then(|name| {
+        shape.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    });
+    let mut values = Vec::new();
+    let value = column
+        .and_then(|column| row.value(column, &mut values))
+        .map(|(home, span)| format!("{}: ", shorten(row.bytes(home, span, &values))));
+    BadRecord {
+        column,
+        code: fault.code,
+        message: value.unwrap_or_default() + &fault.message,
+        is_surprise: false,
+    }
+}
+
+/// Whether a text is one that the target takes.
+fn check_text(shape: &Shape, column: usize, raw: &[u8]) -> Result<(), BadRecord> {
+    let bad =
+        |code, message| Err(BadRecord { column: Some(column), code, message, is_surprise: false });
+    if let Err(error) = std::str::from_utf8(raw) {
+        let at = error.valid_up_to();
+        return bad(
+            Code::Utf8,
+            format!("invalid UTF-8: byte 0x{:02x} at {} of {}", raw[at], at + 1, shorten(raw)),
+        );
+    }
+    if let Some(why) = shape.nul_fault
+        && memchr::memchr(0, raw).is_some()
+    {
+        return bad(Code::Nul, format!("a NUL byte in {}: {why}", shorten(raw)));
+    }
+    Ok(())
+}
+
+fn describe(row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
+    let mut scratch = Vec::new();
+    let value = match row.value(bad.column, &mut scratch) {
+        Some((home, span)) => shorten(row.bytes(home, span, &scratch)),
+        None => "NULL".to_owned(),
+    };
+    let message = match bad.code {
+        Code::NotNull => "NULL where none is allowed".to_owned(),
+        Code::Range => format!("{value} is out of range for {}", bad.wanted),
+        _ => format!("{value} is not {}", bad.wanted),
+    };
+    BadRecord { column: Some(bad.column), code: bad.code, message, is_surprise: false }
+}

@@ -1,0 +1,335 @@
+//! Rows of text: what every encoder of text does with a record, however it is written and whatever its target.
+
+use std::sync::Arc;
+
+use inrush_scan::{Field, Form};
+
+use crate::encode::row::{Row, Typed};
+use crate::encode::{
+    BadRecord, Encode, EncodeRow, Encoded, Shape, describe, is_plain, told_by_lane,
+};
+use crate::error::shorten;
+use crate::flow::Found;
+use crate::flow::{Chunk, Code, Home, RowFault, RowMark, Span};
+
+/// How text is written.
+pub(super) trait Syntax: Send {
+    /// Finds records.
+    type Records<'a>: Records
+    where
+        Self: 'a;
+
+    /// Whether a value in quotes is a string and nothing else.
+    const HAS_STRINGS: bool;
+
+    /// The records of a chunk from the byte `from` on, where one begins; what is told of them counts from there.
+    fn records<'a>(&'a self, shape: &'a Shape, chunk: &'a Chunk, from: u32) -> Self::Records<'a>;
+
+    /// Appends the value of a field that has to be rewritten.
+    fn unescape(&self, raw: &[u8], form: Form, out: &mut Vec<u8>);
+
+    /// Whether a value written in quotes may be a spelling of NULL.
+    fn has_quoted_nulls(&self) -> bool;
+
+    /// Physical lines in `bytes`.
+    fn lines(&self, bytes: &[u8]) -> u64;
+}
+
+/// Finds the records of a chunk, one by one.
+pub(super) trait Records {
+    /// The next record, of which `fields` become the fields, as many as the source has columns.
+    fn next(&mut self, fields: &mut Vec<Field>) -> Option<Record>;
+}
+
+/// What was found.
+pub(super) struct Record {
+    /// The first byte.
+    pub(super) start: u32,
+    /// The byte behind what goes aside when it is bad.
+    pub(super) next: u32,
+    pub(super) what: What,
+}
+
+/// What a record is.
+pub(super) enum What {
+    Row,
+    /// A line that is none.
+    Blank,
+    Bad(BadRecord),
+}
+
+/// One good record: as many fields as columns, valid text.
+struct TextRow<'a, S> {
+    chunk: &'a [u8],
+    /// One a column.
+    fields: &'a [Field],
+    shape: &'a Shape,
+    syntax: &'a S,
+}
+
+impl<S: Syntax> Row for TextRow<'_, S> {
+    #[inline(always)]
+    fn typed(&self, _column: usize) -> Option<Typed> {
+        None
+    }
+
+    #[inline(always)]
+    fn value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
+        match self.fields().get(column) {
+            Some(field) if is_plain(field) => Some((Home::Chunk, span(field))),
+            _ => self.any_value(column, values),
+        }
+    }
+
+    #[inline]
+    fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8] {
+        let from = match home {
+            Home::Chunk => self.chunk,
+            _ => values,
+        };
+        &from[span.at as usize..(span.at + span.len) as usize]
+    }
+
+    #[inline(always)]
+    fn fields(&self) -> &[Field] {
+        if self.shape.nulls.is_empty() { self.fields } else { &[] }
+    }
+
+    #[inline(always)]
+    fn text(&self) -> &[u8] {
+        self.chunk
+    }
+}
+
+impl<S: Syntax> TextRow<'_, S> {
+    /// [`Row::value`] for a field that may be NULL or has to be written out.
+    #[inline(never)]
+    fn any_value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
+        let field = &self.fields[column];
+        let raw = field.raw(self.chunk);
+        if raw.is_empty() || !self.shape.nulls.is_empty() {
+            let quoted = field.form.is_quoted();
+            if !quoted && raw.is_empty() {
+                return None;
+            }
+            if self.is_spelling_of_null(column) {
+                return None;
+            }
+        }
+        match field.form {
+            Form::Plain | Form::Quoted => Some((Home::Chunk, span(field))),
+            form => {
+                let at = values.len();
+                self.syntax.unescape(raw, form, values);
+                Some((Home::Wire, Span { at: at as u32, len: (values.len() - at) as u32 }))
+            }
+        }
+    }
+}
+
+impl<S: Syntax> TextRow<'_, S> {
+    /// Whether the field is NULL because the user says that it is written so.
+    fn is_spelling_of_null(&self, column: usize) -> bool {
+        let field = &self.fields[column];
+        let (raw, quoted) = (field.raw(self.chunk), field.form.is_quoted());
+        // A quoted NA is the text NA; only an empty spelling can mean the quoted empty field.
+        self.shape.nulls.of_column(column).any(|null| {
+            null == raw && (quoted == null.is_empty() || quoted && self.syntax.has_quoted_nulls())
+        })
+    }
+}
+
+#[inline(always)]
+fn span(field: &Field) -> Span {
+    Span { at: field.start, len: field.end - field.start }
+}
+
+/// Which of a record's fields each column takes its value from.
+struct FieldOrder<'a> {
+    fields: &'a [usize],
+    /// Whether the columns are the record's first fields, in their order.
+    same: bool,
+}
+
+impl<'a> FieldOrder<'a> {
+    fn of(shape: &'a Shape, chunk: &Chunk) -> Self {
+        let fields = shape.fields[chunk.origin.file as usize].as_slice();
+        let same = fields.iter().enumerate().all(|(column, field)| column == *field);
+        Self { fields, same }
+    }
+
+    /// The fields of a good record in the order of the columns; in `memory` unless they are so already.
+    #[inline(always)]
+    fn apply<'m>(&self, fields: &'m [Field], memory: &'m mut Vec<Field>) -> &'m [Field] {
+        if self.same {
+            return fields;
+        }
+        memory.clear();
+        memory.extend(self.fields.iter().map(|field| fields[*field]));
+        memory
+    }
+}
+
+/// The record loop around an [`EncodeRow`].
+pub(super) struct TextEncoder<S, R> {
+    shape: Arc<Shape>,
+    syntax: S,
+    fields: Vec<Field>,
+    ordered: Vec<Field>,
+    row: R,
+}
+
+impl<S: Syntax, R: EncodeRow> TextEncoder<S, R> {
+    /// An encoder of records of this shape.
+    pub(super) fn new(shape: Arc<Shape>, syntax: S, row: R) -> Self {
+        let fields = Vec::with_capacity(shape.width + 1);
+        Self { shape, syntax, fields, ordered: Vec::new(), row }
+    }
+}
+
+impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
+    fn encode(&mut self, chunk: &Chunk, out: &mut Encoded) {
+        let Self { shape, syntax, fields, ordered, row: encoder } = self;
+        let shape: &Shape = shape;
+        let bytes = chunk.bytes.as_slice();
+        let order = FieldOrder::of(shape, chunk);
+        // One vectorised look at the whole chunk saves a look at every field; nearly all chunks pass.
+        let clean = simdutf8::basic::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none();
+        let mut records = syntax.records(shape, chunk, 0);
+        let mut lines = LineCounter::default();
+        while let Some(record) = records.next(fields) {
+            let before = out.wire.mark();
+            let outcome = match record.what {
+                What::Blank => {
+                    out.blanks += 1;
+                    continue;
+                }
+                What::Bad(bad) => Err(bad),
+                What::Row => {
+                    let fields = order.apply(fields, ordered);
+                    let row = TextRow { chunk: bytes, fields, shape, syntax };
+                    let checked = if clean { Ok(()) } else { check_text(&row) };
+                    let checked = match S::HAS_STRINGS {
+                        true => checked.and_then(|()| check_strings(&row)),
+                        false => checked,
+                    };
+                    checked.and_then(|()| {
+                        encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
+                    })
+                }
+            };
+            let done = match outcome {
+                Ok(()) => {
+                    let end = out.wire.bytes.len() as u32;
+                    out.wire.rows.push(RowMark { start: record.start, end });
+                    false
+                }
+                Err(bad) => {
+                    out.wire.rewind(before);
+                    let line = lines.before(syntax, bytes, record.start);
+                    let is_surprise = bad.is_surprise;
+                    let found = bad.at(record.start, record.next, out.records, line);
+                    out.bad(shape, found, is_surprise)
+                }
+            };
+            if done {
+                break;
+            }
+            out.records += 1;
+        }
+        out.lines = syntax.lines(bytes);
+        encoder.end(chunk, out);
+    }
+}
+
+/// Looks at each field of a record in a chunk that isn't clean as a whole.
+fn check_text<S>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
+    for (index, column) in row.shape.columns.iter().enumerate() {
+        if column.bytes {
+            continue;
+        }
+        let raw = row.fields[index].raw(row.chunk);
+        super::check_text(row.shape, index, raw)?;
+    }
+    Ok(())
+}
+
+/// A string among numbers, truths or documents is another thing than they are, even where it is written alike. And an escape may
+/// stand for a NUL, which the look at the chunk's bytes has not seen.
+fn check_strings<S: Syntax>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
+    for (index, column) in row.shape.columns.iter().enumerate() {
+        let field = &row.fields[index];
+        if !field.form.is_quoted() {
+            continue;
+        }
+        let is_other = !column.pinned && !column.is_textual;
+        if is_other && !row.is_spelling_of_null(index) {
+            let message = format!("{} is a string", shorten(field.raw(row.chunk)));
+            let column = Some(index);
+            return Err(BadRecord { column, code: Code::Type, message, is_surprise: true });
+        }
+        if !matches!(field.form, Form::Quoted) && !column.bytes {
+            check_escaped(row, index)?;
+        }
+    }
+    Ok(())
+}
+
+/// Looks at what a string with escapes stands for. Nearly none have the one that stands for a NUL.
+#[inline(never)]
+fn check_escaped<S: Syntax>(row: &TextRow<'_, S>, index: usize) -> Result<(), BadRecord> {
+    let field = &row.fields[index];
+    let raw = field.raw(row.chunk);
+    if row.shape.nul_fault.is_none() || memchr::memmem::find(raw, b"\\u0000").is_none() {
+        return Ok(());
+    }
+    let mut text = Vec::new();
+    row.syntax.unescape(raw, field.form, &mut text);
+    super::check_text(row.shape, index, &text)
+}
+
+/// Counts physical lines up to ascending offsets, each byte once.
+#[derive(Default)]
+struct LineCounter {
+    at: u32,
+    lines: u32,
+}
+
+impl LineCounter {
+    fn before(&mut self, syntax: &impl Syntax, bytes: &[u8], offset: u32) -> u32 {
+        self.lines += syntax.lines(&bytes[self.at as usize..offset as usize]) as u32;
+        self.at = offset;
+        self.lines
+    }
+}
+
+/// The bad rows that a lane's faults name, with their records.
+pub(super) fn found_by_lane(
+    syntax: &impl Syntax,
+    shape: &Shape,
+    chunk: &Chunk,
+    encoded: &Encoded,
+    faults: &[RowFault],
+) -> Vec<Found> {
+    let bytes = chunk.bytes.as_slice();
+    let order = FieldOrder::of(shape, chunk);
+    let (mut fields, mut ordered) = (Vec::new(), Vec::new());
+    let mut lines = LineCounter::default();
+    faults
+        .iter()
+        .map(|fault| {
+            let start = encoded.wire.rows[fault.row as usize].start;
+            let record = syntax.records(shape, chunk, start).next(&mut fields);
+            let end = record.map_or(bytes.len() as u32, |record| start + record.next);
+            let fields = order.apply(&fields, &mut ordered);
+            let row = TextRow { chunk: &bytes[start as usize..], fields, shape, syntax };
+            let line = lines.before(syntax, bytes, start);
+            told_by_lane(shape, fault, &row).at(
+                start,
+                end,
+                fault.row + encoded.bad_before(start),
+                line,
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,244 @@
+//! One error type: what happened, what to try, and what became of the target.
+
+use std::fmt;
+
+/// The result of anything that can fail in this library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What sort of failure it was. The command line derives its exit code from this and from nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The request itself is wrong: an unknown knob, an option that contradicts another.
+    Usage,
+    /// An input can't be read or isn't what it was taken for.
+    Source,
+    /// More bad rows than the request allows.
+    Rejects,
+    /// The target refused, is locked, is full, isn't there.
+    Target,
+    /// The rows that arrived aren't the rows that were sent.
+    Verify,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+impl Kind {
+    /// One word, as reports of failures have it. Never renamed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Usage => "usage",
+            Kind::Source => "source",
+            Kind::Rejects => "rejects",
+            Kind::Target => "target",
+            Kind::Verify => "verify",
+            Kind::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What a failed load left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Aftermath {
+    /// The target is as it was before the load.
+    NothingChanged,
+    /// `rows` were committed in earlier transactions, because the plan said so, and are still there.
+    Committed {
+        /// Rows that stay.
+        rows: u64,
+    },
+    /// The target did not answer when asked to undo; its own recovery decides.
+    Unknown,
+}
+
+impl Aftermath {
+    /// One word, as reports of failures have it. Never renamed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Aftermath::NothingChanged => "nothing-changed",
+            Aftermath::Committed { .. } => "committed",
+            Aftermath::Unknown => "unknown",
+        }
+    }
+}
+
+/// A failure. One pointer wide, because it travels through every hot function's return value.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    what: String,
+    advice: Vec<String>,
+    aftermath: Option<Aftermath>,
+    place: Option<ErrorPlace>,
+}
+
+/// Where in the input a failure is. The same is in the words of [`Error::what`]; programs need not read those.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorPlace {
+    /// The input, as the request names it.
+    pub file: String,
+    /// The physical line on which the record begins, from 1; `None` where the whole input is meant, or has no lines.
+    pub line: Option<u64>,
+    /// The data record's number in the input, from 1; the header isn't counted.
+    pub record: Option<u64>,
+    /// The column, where one is to blame.
+    pub column: Option<String>,
+}
+
+impl Error {
+    /// A failure of `kind`; `what` says what happened and where, without a final period.
+    pub fn new(kind: Kind, what: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            what: what.into(),
+            advice: Vec::new(),
+            aftermath: None,
+            place: None,
+        }))
+    }
+
+    /// A failure of [`Kind::Usage`].
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, what)
+    }
+
+    /// A failure of [`Kind::Source`].
+    pub fn source(what: impl Into<String>) -> Self {
+        Self::new(Kind::Source, what)
+    }
+
+    /// A failure of [`Kind::Target`].
+    pub fn target(what: impl Into<String>) -> Self {
+        Self::new(Kind::Target, what)
+    }
+
+    /// What a user gets who stops something.
+    pub fn interrupted() -> Self {
+        Self::new(Kind::Interrupted, "interrupted")
+    }
+
+    /// Adds something the user can try.
+    #[must_use]
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.0.advice.push(advice.into());
+        self
+    }
+
+    /// Adds what became of the target.
+    #[must_use]
+    pub fn leaving(mut self, aftermath: Aftermath) -> Self {
+        self.0.aftermath = Some(aftermath);
+        self
+    }
+
+    /// Adds where in the input it is.
+    #[must_use]
+    pub fn at(mut self, place: ErrorPlace) -> Self {
+        self.0.place = Some(place);
+        self
+    }
+
+    /// Adds which input it is about.
+    #[must_use]
+    pub fn about(self, file: &str) -> Self {
+        self.at(ErrorPlace { file: file.to_owned(), ..ErrorPlace::default() })
+    }
+
+    /// Adds the input that was being read, where the failure is one of reading and names none yet.
+    #[must_use]
+    pub fn in_input(self, file: &str) -> Self {
+        let is_known = self.0.kind != Kind::Source || self.0.place.is_some();
+        if is_known { self } else { self.about(file) }
+    }
+
+    /// What sort of failure it was.
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// What happened, and where.
+    pub fn what(&self) -> &str {
+        &self.0.what
+    }
+
+    /// What to try, most promising first; may be empty.
+    pub fn advice(&self) -> &[String] {
+        &self.0.advice
+    }
+
+    /// What the load left behind; `None` when no load had begun, so nothing can have changed.
+    pub fn aftermath(&self) -> Option<Aftermath> {
+        self.0.aftermath
+    }
+
+    /// Where in the input it is; `None` where no input is to blame.
+    pub fn place(&self) -> Option<&ErrorPlace> {
+        self.0.place.as_ref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.what)?;
+        for advice in &self.0.advice {
+            write!(f, "; {advice}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What a user typed as a place, as messages show it: of what may be a URL only the scheme, for a password can stand anywhere
+/// in one.
+pub fn without_secrets(place: &str) -> String {
+    match place.split_once(':') {
+        Some((scheme, rest)) if rest.starts_with("//") || rest.contains('@') => {
+            format!("{scheme}:...")
+        }
+        _ => place.to_owned(),
+    }
+}
+
+/// A value as messages show it: quoted, control characters escaped, cut to 60 characters.
+pub fn shorten(bytes: &[u8]) -> String {
+    const SHOWN_MAX: usize = 60;
+    let head = &bytes[..bytes.len().min(SHOWN_MAX * 4)];
+    let text = String::from_utf8_lossy(head);
+    let mut out = String::from("'");
+    for c in text.chars().take(SHOWN_MAX) {
+        match c {
+            '\'' => out.push('\''),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    if text.chars().count() > SHOWN_MAX || head.len() < bytes.len() {
+        out.push_str("...");
+    }
+    out.push('\'');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_values_stay_short_and_printable() {
+        assert_eq!(shorten(b"abc"), "'abc'");
+        assert_eq!(shorten(b"a\x1b[31m\0\n"), "'a\\u{1b}[31m\\u{0}\\n'");
+        let long = shorten("\u{e9}".repeat(500).as_bytes());
+        assert_eq!(long.chars().filter(|c| *c == '\u{e9}').count(), 60);
+        assert!(long.ends_with("...'"));
+    }
+}

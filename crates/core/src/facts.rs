@@ -1,0 +1,260 @@
+//! What was found before a choice is made: of the source, of the target, of the machine.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::moments::{MomentFacts, MomentLimits};
+use crate::schema::{Column, Type};
+
+/// Everything [`crate::choose`] may know. Gathered without changing anything.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The input.
+    pub source: SourceFacts,
+    /// The database.
+    pub target: TargetFacts,
+    /// Processors this process may use.
+    pub processors: usize,
+}
+
+/// What the samples showed.
+#[derive(Clone, Debug, Default)]
+pub struct SourceFacts {
+    /// The columns, in the first input's order.
+    pub fields: Vec<FieldFacts>,
+    /// Whether the names come from a header.
+    pub header: bool,
+    /// Whether it is the first line's look that says so, and neither the format nor the user.
+    pub header_is_detected: bool,
+    /// How the dialect and the header were decided, in plain words.
+    pub reasons: Vec<String>,
+    /// Things a user should know, such as a renamed column.
+    pub warnings: Vec<String>,
+    /// The input's size on disk, when every input is a file.
+    pub bytes: Option<u64>,
+    /// Whether the input can be read a second time.
+    pub seekable: bool,
+    /// Whether all of the values were looked at, and no sample only.
+    pub is_surveyed: bool,
+    /// Whether a try has shown that no column can keep a type at the price of bad rows: with the others there are too many.
+    pub is_intolerant: bool,
+    /// Rows whose key is an earlier row's, where a try at the load has found them.
+    pub repeats: Arc<Repeats>,
+    /// What reading it takes in memory besides chunks.
+    pub memory_bytes: u64,
+    /// Chunks that reading it keeps before they are on their way.
+    pub chunks_ahead: usize,
+    /// The inputs, where all are Parquet files of the same columns in the same order, none of them taken apart: what an engine may
+    /// read by itself.
+    pub parquet: Option<Vec<PathBuf>>,
+}
+
+impl SourceFacts {
+    /// The place of the field that goes to `column`, one of a table's `columns`, by its name. Where names differ in case alone, each
+    /// is itself.
+    pub fn field_for(&self, column: &Column, columns: &[Column]) -> Option<usize> {
+        let is_others = |field: &FieldFacts| {
+            columns.iter().any(|other| other.name == field.name && other.name != column.name)
+        };
+        let exact = self.fields.iter().position(|field| field.name == column.name);
+        exact.or_else(|| {
+            self.fields.iter().position(|field| {
+                field.name.eq_ignore_ascii_case(&column.name) && !is_others(field)
+            })
+        })
+    }
+}
+
+/// Rows whose key is that of an earlier row, or of one that the table holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repeats {
+    /// The keys, each by its columns.
+    pub keys: Vec<Vec<String>>,
+    /// The rows, ascending: how many rows come before it that the encoders found good, and which key it repeats.
+    pub rows: Vec<(u64, u32)>,
+    /// Or what the only key is in them.
+    pub values: Option<KeyValues>,
+    /// The only key has to be looked for first; what the target says of a row that repeats it, without naming the row.
+    pub sought: Option<String>,
+}
+
+impl Repeats {
+    /// Whether it is known which rows these are.
+    pub fn are_known(&self) -> bool {
+        !self.rows.is_empty() || self.values.is_some()
+    }
+}
+
+/// Values of a key that more rows have than may.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyValues {
+    /// Which of [`KeyValues::shown`] each is, in the form that the target takes; several forms may be one value to it.
+    pub forms: HashMap<Box<[u8]>, u32>,
+    /// The values, as messages show them.
+    pub shown: Vec<String>,
+    /// Whether the table holds a row with it, so that each row of the source is one too many.
+    pub taken: Vec<bool>,
+    /// What the target says of a row that repeats the key, without naming the row.
+    pub words: String,
+}
+
+/// What a try at a load has found out, and the next one has to know.
+#[derive(Clone, Debug)]
+pub enum Lesson {
+    /// The types of columns were guessed wrong.
+    Types,
+    /// A knob wants another value.
+    Knob(&'static str, &'static str),
+    /// One connection, which takes the rows in the source's order, and a knob's value where that takes one more: only then is it
+    /// plain which of two rows repeats the other's key.
+    InOrder(Option<(&'static str, &'static str)>),
+    /// The strategy can't do it after all, for a reason that only a try could tell.
+    GaveUp,
+    /// Rows repeat keys.
+    Repeats(Repeats),
+}
+
+/// What the samples showed of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldFacts {
+    /// The name in the header, made unique; `column_N` without one.
+    pub name: String,
+    /// The narrowest type that every sampled value fits without changing.
+    pub ty: Type,
+    /// Why a narrower type that nearly all values fit was not taken.
+    pub spoiler: Option<Spoiler>,
+    /// Whether the type is the input's own word, and no guess.
+    pub is_declared: bool,
+    /// How fine its moments are, where it has any.
+    pub moments: MomentFacts,
+}
+
+/// What keeps a column from a narrower type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spoiler {
+    /// Somebody's way to write NULL.
+    Null {
+        /// As it is written.
+        spelling: String,
+        /// The narrower type.
+        narrower: Type,
+        /// Values that are of the narrower type.
+        fitting: u64,
+        /// Values seen.
+        seen: u64,
+    },
+    /// Values of another kind.
+    Values {
+        /// The narrower type.
+        narrower: Type,
+        /// Values that are of the narrower type.
+        fitting: u64,
+        /// Values seen.
+        seen: u64,
+        /// The first that isn't.
+        misfit: Misfit,
+    },
+    /// All values are of the narrower type, but one of them is written in a way that it would not keep.
+    Form {
+        /// The narrower type.
+        narrower: Type,
+        /// In which way.
+        form: Form,
+        /// The first that is.
+        misfit: Misfit,
+    },
+}
+
+/// How a number is written that may be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As no whole number is, among whole numbers: `1e5`, `-0`.
+    Odd,
+    /// With a zero at its end where others have another number of places: `3.10` beside `3.9`.
+    Padded,
+}
+
+/// The value that decided against a type, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The value, as messages show it.
+    pub value: String,
+    /// The input, where there are several.
+    pub file: Option<String>,
+    /// The physical line on which its record begins, from 1, where that is known: of places in the middle of a file it isn't.
+    pub line: Option<u64>,
+    /// The record's offset in the decoded input, from 0.
+    pub byte: u64,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (", self.value)?;
+        if let Some(file) = &self.file {
+            write!(f, "{file}, ")?;
+        }
+        match self.line {
+            Some(line) => write!(f, "line {line})"),
+            None => write!(f, "near byte {})", self.byte),
+        }
+    }
+}
+
+/// What the target says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct TargetFacts {
+    /// The engine and its version, for people.
+    pub engine: String,
+    /// Whether the database is there.
+    pub exists: bool,
+    /// The table, if it is there.
+    pub table: Option<TableFacts>,
+    /// The most columns a table can have.
+    pub columns_max: usize,
+    /// The moments that columns of a new table keep.
+    pub moments: MomentLimits,
+    /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
+    pub lost_with: Vec<String>,
+    /// Settings that bear on loads, as found.
+    pub settings: BTreeMap<String, String>,
+    /// Why only the engine itself can write rows into this database; `None` where they can be stored past its SQL.
+    pub engine_only: Option<String>,
+    /// Strategies that a try has shown to be of no use here, and why.
+    pub gave_up: BTreeMap<&'static str, String>,
+}
+
+/// A table that is there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableFacts {
+    /// Its name as the catalogue spells it.
+    pub name: String,
+    /// The storage engine that keeps it, in lower case, where the database has several.
+    pub storage: Option<String>,
+    /// The columns that can be written, in order.
+    pub columns: Vec<Column>,
+    /// Whether rows may have any columns: those are the source's then, and none of them is pinned by the table.
+    pub takes_any: bool,
+    /// Whether its columns have no names, but places in arrays.
+    pub is_nameless: bool,
+    /// Columns that a row has to say something of: they take no NULL and have no default. Empty where the target tells so row by
+    /// row.
+    pub needs: Vec<String>,
+    /// For each of the columns, about how many bytes a row takes that says nothing of it.
+    pub default_bytes: Vec<u32>,
+    /// Whether it holds at least one row.
+    pub holds_rows: bool,
+    /// The primary key's columns, empty without one.
+    pub primary_key: Vec<String>,
+    /// Unique keys besides the primary one.
+    pub unique_keys: Vec<Vec<String>>,
+    /// Indexes that refuse no row, so that they may as well be built after the rows, as the engine spells them.
+    pub indexes: Vec<String>,
+    /// Tables whose rows the engine would delete or change if this one's were deleted.
+    pub dependents: Vec<String>,
+    /// Whether the engine checks foreign keys of other tables against this one's rows.
+    pub is_parent: bool,
+    /// Why only the engine itself can write rows into this table: a trigger, a CHECK.
+    pub engine_only: Option<String>,
+}

@@ -1,0 +1,55 @@
+//! Chunks: whole records, with their origin.
+
+use crate::flow::Home;
+
+/// Where a chunk comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The input's index in the source.
+    pub file: u32,
+    /// The offset of the chunk's first byte in the decoded (decompressed, UTF-8) input; 0 where there are columns.
+    pub byte: u64,
+    /// Where records are columns: the row group or batch of the input, from 0.
+    pub group: u32,
+    /// And the place of the chunk's first row in it, from 0.
+    pub group_row: u64,
+}
+
+/// Where a chunk lies in its input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Whether the input starts with it.
+    pub first: bool,
+    /// Whether the input ends with it.
+    pub last: bool,
+}
+
+/// Whole records of one input. Offsets inside are `u32`, so a chunk stays below 4 GiB.
+#[derive(Debug, Default)]
+pub struct Chunk {
+    /// Position in the source as a whole, from 0.
+    pub seq: u64,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The records, with their terminators; empty where they are columns.
+    pub bytes: Vec<u8>,
+    /// Where in its input it lies, for records of JSON.
+    pub part: Part,
+    /// The records, where they are columns.
+    pub batch: Option<arrow_array::RecordBatch>,
+}
+
+impl Chunk {
+    /// What a home of the chunk's values holds; nothing for the wire's, which isn't here.
+    #[inline]
+    pub fn home(&self, home: Home) -> &[u8] {
+        match home {
+            Home::Chunk => &self.bytes,
+            Home::Column(at) => match &self.batch {
+                Some(batch) => crate::encode::column_data(batch, at.into()),
+                None => &[],
+            },
+            Home::Wire => &[],
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What a target has to know of a load: what was asked for, found and decided.
+
+use std::sync::Arc;
+
+use crate::encode::Shape;
+use crate::target::{Knobs, Location, Strategy};
+use crate::{Column, Facts, Request};
+
+/// A load, as a target sees it. Where the rows come from is not its affair.
+#[derive(Clone)]
+pub struct Job {
+    /// What the user asked for.
+    pub request: Request,
+    /// What was found.
+    pub facts: Facts,
+    /// What was decided.
+    pub choice: Choice,
+    /// Where the database is.
+    pub location: Location,
+    /// The table's name.
+    pub table: String,
+    /// How records become rows.
+    pub shape: Arc<Shape>,
+}
+
+/// What is done to the table before the first row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It isn't there, and is made.
+    Create,
+    /// It is there, and is dropped and made anew.
+    Replace,
+    /// It is there, and its rows are deleted.
+    Truncate,
+    /// It is there; rows are added.
+    Append,
+}
+
+impl Action {
+    /// Whether the load decides on the table's columns.
+    pub fn makes_table(self) -> bool {
+        matches!(self, Action::Create | Action::Replace)
+    }
+}
+
+/// What was decided.
+#[derive(Clone)]
+pub struct Choice {
+    /// How rows are written.
+    pub strategy: &'static dyn Strategy,
+    /// With which parameters.
+    pub knobs: Knobs,
+    /// What is done to the table first.
+    pub action: Action,
+    /// The columns that get values, in the table's order.
+    pub columns: Vec<Column>,
+    /// For each of them, the first input's field it takes them from.
+    pub fields: Vec<usize>,
+    /// The columns that keep a type which not all of their values seen are of, because so many bad rows are allowed.
+    pub tolerated: Vec<usize>,
+    /// The columns that `--on-conflict` compares.
+    pub key: Vec<String>,
+    /// Whether a failed load leaves the target as it was.
+    pub atomic: bool,
+    /// Connections.
+    pub lanes: usize,
+    /// Encoder threads.
+    pub encoders: usize,
+    /// Bytes of input in a chunk.
+    pub chunk_bytes: usize,
+    /// Parcels in flight: the bound of every queue.
+    pub parcels: usize,
+    /// The most memory the load takes while no record is longer than a chunk; an outsized record adds four times its length.
+    pub memory_ceiling_bytes: u64,
+    /// Why all this, in plain words.
+    pub reasons: Vec<String>,
+    /// What the user may want otherwise, in plain words.
+    pub hints: Vec<String>,
+}

@@ -1,0 +1,46 @@
+//! The words that all of inrush shares: what a user asks for, what is found, what is decided, what flows, and what a target is.
+//!
+//! ```text
+//! Request + Facts -> Job (Choice, Shape)
+//!                     |
+//! source: Chunk -> encode: Encoded (Wire, Found) -> target: Lane -> Ack
+//! ```
+//!
+//! - [`request`], [`schema`], [`facts`], [`moments`], [`nulls`], [`job`]: data, decided on by the planner and read by everybody.
+//! - [`flow`]: what goes from stage to stage. [`cut`] makes chunks of what is read, [`mod@encode`] makes wires of chunks.
+//! - [`value`]: what a text is as a number, once for all engines.
+//! - [`target`]: the traits that an engine's crate implements.
+//! - [`error`], [`wording`], [`pending`], [`unique`]: what everything needs.
+//!
+//! Nothing here knows a source, an engine, a thread or a socket. A change here rebuilds everything above; what only one engine needs
+//! belongs into its crate.
+
+pub mod cut;
+pub mod encode;
+pub mod error;
+pub mod facts;
+pub mod flow;
+pub mod job;
+pub mod moments;
+pub mod nulls;
+pub mod pending;
+pub mod request;
+pub mod schema;
+pub mod target;
+pub mod unique;
+pub mod value;
+pub mod wording;
+
+pub use error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
+pub use facts::{
+    Facts, FieldFacts, Form, KeyValues, Lesson, Misfit, Repeats, SourceFacts, Spoiler, TableFacts,
+    TargetFacts,
+};
+pub use job::{Action, Choice, Job};
+pub use moments::{MomentFacts, MomentLimits, Settled};
+pub use nulls::Nulls;
+pub use request::{
+    DialectRequest, Durability, Format, IfExists, Inference, MatchBy, OnConflict, RejectLimit,
+    Request, Verify,
+};
+pub use schema::{Column, Type};

@@ -1,0 +1,214 @@
+//! Moments that are finer, or further away, than what a target's type keeps.
+
+use std::cmp::Ordering;
+
+use crate::facts::{FieldFacts, Misfit};
+use crate::schema::Type;
+
+/// What is known of a column's moments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MomentFacts {
+    /// The most decimal digits of a second that one needs; zeros at its end are none.
+    pub digits: u8,
+    /// The first value that needs so many. `None` where no value was looked at: then the digits are those that the input's own type
+    /// has room for.
+    pub finest: Option<Misfit>,
+    /// The first and the last, in seconds since 1970-01-01 00:00:00.
+    pub seconds: Option<(i64, i64)>,
+}
+
+impl MomentFacts {
+    /// Adds a value, and says whether it is finer than all before.
+    pub fn see(&mut self, moment: &inrush_scan::Timestamp) -> bool {
+        let digits = digits(moment.nanoseconds);
+        let is_finest = self.seconds.is_none() || digits > self.digits;
+        if is_finest {
+            self.digits = digits;
+        }
+        let at = moment.seconds;
+        let (first, last) = self.seconds.unwrap_or((at, at));
+        self.seconds = Some((first.min(at), last.max(at)));
+        is_finest
+    }
+
+    /// Adds what was seen elsewhere, and says how fine this was beside it.
+    pub fn merge(&mut self, other: &Self) -> Ordering {
+        let fineness = |facts: &Self| facts.seconds.map(|_| facts.digits);
+        let order = fineness(self).cmp(&fineness(other));
+        self.digits = self.digits.max(other.digits);
+        self.seconds = match (self.seconds, other.seconds) {
+            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+            (a, b) => a.or(b),
+        };
+        order
+    }
+
+    /// Whether 64 bits of nanoseconds hold all of them. Their very ends stand for infinity in some engines.
+    fn fit_nanos(&self) -> bool {
+        const END: i64 = i64::MAX / 1_000_000_000;
+        self.seconds.is_none_or(|(first, last)| -END < first && last < END)
+    }
+}
+
+/// The digits behind the point, without zeros at the end.
+fn digits(nanos: u32) -> u8 {
+    let (mut digits, mut rest) = (9, nanos);
+    while digits > 0 && rest.is_multiple_of(10) {
+        digits -= 1;
+        rest /= 10;
+    }
+    digits
+}
+
+/// The moments that the types of a new table's columns keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MomentLimits {
+    /// Decimal digits of a second in a timestamp; 9 where it is kept as it is written.
+    pub digits: u8,
+    /// Whether there is a type of nanoseconds besides, which reaches from 1677 to 2262, for moments of no zone...
+    pub nanos: bool,
+    /// ... and for those of UTC.
+    pub nanos_zoned: bool,
+}
+
+impl Default for MomentLimits {
+    /// Any moment, as it is written.
+    fn default() -> Self {
+        Self { digits: 9, nanos: false, nanos_zoned: false }
+    }
+}
+
+impl MomentLimits {
+    /// Timestamps of so many digits, and nothing finer.
+    pub const fn of(digits: u8) -> Self {
+        Self { digits, nanos: false, nanos_zoned: false }
+    }
+
+    /// Whether there is a type of nanoseconds.
+    pub fn has_nanos(&self, zone: bool) -> bool {
+        if zone { self.nanos_zoned } else { self.nanos }
+    }
+
+    /// What becomes of a source's column, as far as is known of it.
+    pub fn settle(&self, field: &FieldFacts) -> Settled {
+        let (Type::Timestamp { zone }, moments) = (field.ty, &field.moments) else {
+            return Settled::As(field.ty);
+        };
+        if moments.digits <= self.digits {
+            Settled::As(field.ty)
+        } else if self.has_nanos(zone) && moments.fit_nanos() {
+            Settled::As(Type::TimestampNs { zone })
+        } else if moments.finest.is_none() {
+            Settled::Hoped
+        } else {
+            Settled::Text
+        }
+    }
+
+    /// Why such a column is text, and what to say to have it otherwise.
+    pub fn why_text(&self, field: &FieldFacts, engine: &str) -> String {
+        let FieldFacts { name, ty, moments, .. } = field;
+        let zone = matches!(ty, Type::Timestamp { zone: true });
+        let keeps = match self.has_nanos(zone) {
+            true => "keeps nanoseconds from 1677 to 2262 only".to_owned(),
+            false => match self.digits {
+                0 => "keeps no fractions of seconds".to_owned(),
+                1 => "keeps 1 digit of a second's fraction".to_owned(),
+                digits => format!("keeps {digits} digits of a second's fraction"),
+            },
+        };
+        let value = moments.finest.as_ref().map(ToString::to_string).unwrap_or_default();
+        format!(
+            "column {name} is text: {engine} {keeps}, and {value} has {} (--type {name}={ty} makes such rows bad rows)",
+            moments.digits
+        )
+    }
+}
+
+/// What becomes of a column of moments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Of this type, which keeps all that was seen.
+    As(Type),
+    /// Of its own type, although the input's has room for finer ones: most programs write that type whatever their clock. A value
+    /// that is finer disproves it.
+    Hoped,
+    /// Text.
+    Text,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(zone: bool, values: &[&str]) -> FieldFacts {
+        let mut moments = MomentFacts::default();
+        for value in values {
+            let moment = inrush_scan::read_timestamp(value.as_bytes()).unwrap();
+            if moments.see(&moment) {
+                moments.finest = Some(misfit(value));
+            }
+        }
+        let ty = Type::Timestamp { zone };
+        FieldFacts { name: "t".to_owned(), ty, spoiler: None, is_declared: false, moments }
+    }
+
+    fn misfit(value: &str) -> Misfit {
+        Misfit { value: format!("'{value}'"), file: None, line: Some(7), byte: 0 }
+    }
+
+    const MICROS: &str = "2024-01-01 00:00:00.123456000";
+    const NANOS: &str = "2024-01-01 00:00:00.123456789";
+
+    #[test]
+    fn a_column_gets_the_type_that_keeps_its_fractions() {
+        let plain = Settled::As(Type::Timestamp { zone: false });
+        let nanos = Settled::As(Type::TimestampNs { zone: false });
+        let micros = MomentLimits::of(6);
+        let both = MomentLimits { nanos: true, ..micros };
+        for (limits, values, wanted) in [
+            (micros, &[MICROS][..], plain),
+            (micros, &[MICROS, NANOS], Settled::Text),
+            (MomentLimits::of(7), &["2024-01-01 00:00:00.1234567"], plain),
+            (MomentLimits::of(0), &["2024-01-01 00:00:00"], plain),
+            (MomentLimits::of(0), &["2024-01-01 00:00:00.5"], Settled::Text),
+            (MomentLimits::default(), &[NANOS], plain),
+            (both, &[MICROS], plain),
+            (both, &[NANOS], nanos),
+            (both, &[NANOS, "1600-01-01 00:00:00"], Settled::Text),
+            (both, &[NANOS, "2262-04-11 23:47:16.854775807"], Settled::Text),
+            (both, &["1600-01-01 00:00:00"], plain),
+        ] {
+            assert_eq!(limits.settle(&field(false, values)), wanted, "{limits:?} {values:?}");
+        }
+        assert_eq!(both.settle(&field(true, &["2024-01-01 00:00:00.1234567Z"])), Settled::Text);
+        let mut room = field(false, &[]);
+        room.moments.digits = 9;
+        assert_eq!(micros.settle(&room), Settled::Hoped);
+        assert_eq!(both.settle(&room), nanos);
+    }
+
+    #[test]
+    fn what_is_seen_in_parts_is_what_is_seen_at_once() {
+        let values = [MICROS, NANOS, "1600-01-01 00:00:00", "2024-01-01 00:00:00.1"];
+        let all = field(false, &values).moments;
+        for at in 0..=values.len() {
+            let (head, tail) = values.split_at(at);
+            let mut sum = field(false, head).moments;
+            sum.merge(&field(false, tail).moments);
+            assert_eq!((sum.digits, sum.seconds), (all.digits, all.seconds));
+        }
+        assert_eq!((all.digits, all.finest), (9, Some(misfit(NANOS))));
+    }
+
+    #[test]
+    fn why_names_the_column_the_value_and_the_way_out() {
+        let why =
+            MomentLimits::of(6).why_text(&field(true, &["2024-01-01 00:00:00.1234567Z"]), "X 1");
+        assert_eq!(
+            why,
+            "column t is text: X 1 keeps 6 digits of a second's fraction, and '2024-01-01 00:00:00.1234567Z' (line 7) has 7 \
+             (--type t=timestamptz makes such rows bad rows)"
+        );
+    }
+}

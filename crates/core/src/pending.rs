@@ -1,0 +1,141 @@
+//! Files that are being written: hidden beside the place they will have, and locked while they are ours, so that what a killed
+//! load left can be told from what another is writing, on whatever machine or in whatever container that one runs.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::error::Error;
+
+/// A file that is ours alone until this goes. The file itself stays: it is published or removed by name.
+#[derive(Debug)]
+pub struct Pending {
+    /// Where it is until it is published.
+    pub path: PathBuf,
+    /// Held for its lock. The kernel lets go of it when we are killed.
+    _locked: File,
+}
+
+impl Pending {
+    /// An empty file for what will be `path` once it is whole; `private` when only its owner may read it. What loads that were
+    /// killed left for the same place is removed.
+    ///
+    /// # Errors
+    /// When the directory can't be read or written.
+    pub fn create(path: &Path, private: bool) -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let prefix = prefix(path);
+        let directory = directory(path);
+        sweep(directory, &prefix)?;
+        loop {
+            let count = COUNT.fetch_add(1, Relaxed);
+            let path = directory.join(format!("{prefix}{}-{count}", std::process::id()));
+            let mut options = File::options();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(
+                &mut options,
+                if private { 0o600 } else { 0o666 },
+            );
+            let file = match options.open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => file?,
+            };
+            // Between the two calls a sweep may have taken it for a dead load's.
+            if file.try_lock().is_ok() && path.exists() {
+                return Ok(Self { path, _locked: file });
+            }
+        }
+    }
+}
+
+/// Where a link to a file that isn't there points: it is made there.
+pub fn follow_link(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(goal) if !path.exists() => path = directory(&path).join(goal),
+            _ => break,
+        }
+    }
+    path
+}
+
+/// The system has nowhere to make a new file: its directory isn't there, or is one in which nobody makes files, such as `/proc`.
+pub fn no_directory(path: &Path) -> Error {
+    let directory = directory(path);
+    let shown = directory.display();
+    match directory.is_dir() {
+        true => Error::target(format!("the directory {shown} takes no new files"))
+            .advise("name a file in another directory"),
+        false => Error::target(format!("the directory {shown} does not exist"))
+            .advise(format!("mkdir -p {shown}")),
+    }
+}
+
+fn prefix(path: &Path) -> String {
+    format!(".{}.inrush-", path.file_name().unwrap_or_default().to_string_lossy())
+}
+
+fn sweep(directory: &Path, prefix: &str) -> io::Result<()> {
+    for entry in fs::read_dir(directory)?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // PID-COUNT; what SQLite and DuckDB write beside it goes with it.
+        let ours = name.strip_prefix(prefix).is_some_and(|rest| {
+            rest.split_once('-').is_some_and(|(pid, count)| {
+                [pid, count].iter().all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+            })
+        });
+        if !ours {
+            continue;
+        }
+        let Ok(file) = File::options().write(true).open(entry.path()) else { continue };
+        match file.try_lock() {
+            Ok(()) => {
+                // Where a database spills what memory does not hold.
+                let _ = fs::remove_dir_all(directory.join(format!("{name}.db.tmp")));
+                for suffix in ["-journal", "-wal", "-shm", ".db", ".db.wal", ""] {
+                    // One that can't be removed harms nobody, and its turn comes again.
+                    let _ = fs::remove_file(directory.join(format!("{name}{suffix}")));
+                }
+            }
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The directory of a file named by the user.
+pub fn directory(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_dead_left_is_swept_and_the_living_are_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.db");
+        let living = Pending::create(&path, true).unwrap();
+        // Even with our own process id: in a container every load has the same.
+        let dead = [
+            format!(".a.db.inrush-{}-4000000000", std::process::id()),
+            ".a.db.inrush-1-0".to_owned(),
+        ];
+        let beside = [".a.db.inrush-1-0-journal", ".a.db.inrush-1-0-wal"];
+        let others = ["a.db", ".b.db.inrush-1-0", ".a.db.inrush-x", ".a.db.inrush-1-0.txt"];
+        let write = |name: &str| fs::write(place.path().join(name), b"").unwrap();
+        dead.iter().for_each(|name| write(name));
+        beside.iter().chain(&others).for_each(|name| write(name));
+        let second = Pending::create(&path, true).unwrap();
+        assert_ne!(living.path, second.path);
+        assert!(living.path.exists() && second.path.exists());
+        assert!(others.iter().all(|name| place.path().join(name).exists()));
+        assert!(!dead.iter().any(|name| place.path().join(name).exists()));
+        assert!(!beside.iter().any(|name| place.path().join(name).exists()));
+    }
+}

@@ -1,0 +1,344 @@
+//! What the user asked for, before anything was looked at.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::schema::Type;
+
+/// A load as the user asked for it. [`crate::plan()`] turns it into a [`crate::Plan`].
+#[derive(Clone, Default)]
+pub struct Request {
+    /// Files, globs, or `-` for standard input; at least one.
+    pub sources: Vec<String>,
+    /// The target's URL or file name, possibly with a password in it.
+    pub target: String,
+    /// The table; `None` takes the first source's stem.
+    pub table: Option<String>,
+    /// What to do with a table that is there.
+    pub if_exists: IfExists,
+    /// How the source's columns find those of a table that is there; `None` compares names where both sides have them.
+    pub match_by: Option<MatchBy>,
+    /// What to do with a row whose key is there.
+    pub on_conflict: OnConflict,
+    /// The columns that `on_conflict` compares; empty takes the table's primary key.
+    pub key: Vec<String>,
+    /// The primary key of a table that the load makes.
+    pub primary_key: Vec<String>,
+    /// Indexes to build after the rows, each a list of columns.
+    pub indexes: Vec<Vec<String>>,
+    /// Types the user fixed, by column name.
+    pub types: BTreeMap<String, Type>,
+    /// Whether other columns' types are inferred or all text.
+    pub inference: Inference,
+    /// How the input is written; `None` fields are sniffed.
+    pub dialect: DialectRequest,
+    /// A strategy id, `target/name` or just `name`; `None` lets the planner choose.
+    pub strategy: Option<String>,
+    /// Knob settings by name, unparsed.
+    pub knobs: BTreeMap<String, String>,
+    /// Connections; `None` lets the planner choose.
+    pub lanes: Option<usize>,
+    /// Encoder threads; `None` lets the planner choose.
+    pub encoders: Option<usize>,
+    /// Bytes of input in a chunk; `None` lets the planner choose.
+    pub chunk_bytes: Option<usize>,
+    /// The promise at the end of the load.
+    pub durability: Durability,
+    /// How many bad rows are put aside before the load stops.
+    pub max_rejects: RejectLimit,
+    /// Where bad rows go; `None` puts them beside the source.
+    pub rejects: Option<PathBuf>,
+    /// How the loaded rows are verified.
+    pub verify: Verify,
+    /// Where DuckDB's library is; `None` looks for it.
+    pub duckdb_lib: Option<PathBuf>,
+}
+
+impl Request {
+    /// Whether a column of a table that the load makes is part of its key or of an index.
+    pub fn is_keyed(&self, column: &str) -> bool {
+        self.indexes
+            .iter()
+            .chain([&self.primary_key])
+            .flatten()
+            .any(|name| name.eq_ignore_ascii_case(column))
+    }
+}
+
+/// How the input is written, as far as the user says. `None` is sniffed.
+#[derive(Clone, Debug, Default)]
+pub struct DialectRequest {
+    /// What the input is.
+    pub format: Option<Format>,
+    /// Whether the fields of nested values become columns of their own, `a.b`; else such values are JSON.
+    pub flatten: bool,
+    /// The byte between fields.
+    pub delimiter: Option<u8>,
+    /// The byte around fields; `Some(None)` for none.
+    pub quote: Option<Option<u8>>,
+    /// The byte that makes the next one literal; `Some(None)` for none.
+    pub escape: Option<Option<u8>>,
+    /// Whether the first record names the columns.
+    pub header: Option<bool>,
+    /// Spellings of NULL besides the empty unquoted field; `COLUMN=S` is the spelling S of one column.
+    pub nulls: Vec<String>,
+    /// A label of the WHATWG encoding standard.
+    pub encoding: Option<String>,
+    /// Physical lines to skip at the start of every file.
+    pub skip_lines: u64,
+    /// The byte that starts a comment line.
+    pub comment: Option<u8>,
+}
+
+impl DialectRequest {
+    /// The byte between fields, where the user says it, by itself or by the format.
+    pub fn told_delimiter(&self) -> Option<u8> {
+        self.delimiter.or((self.format == Some(Format::Tsv)).then_some(b'\t'))
+    }
+
+    /// An option that was used and has a meaning for delimited text only.
+    pub fn delimited_option(&self) -> Option<&'static str> {
+        let options = [
+            ("--delimiter", self.delimiter.is_some()),
+            ("--quote", self.quote.is_some()),
+            ("--escape", self.escape.is_some()),
+            ("--header", self.header.is_some()),
+            ("--comment", self.comment.is_some()),
+        ];
+        options.into_iter().find_map(|(option, is_said)| is_said.then_some(option))
+    }
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant),+ }
+
+        impl $name {
+            /// Every value, by the word users type.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word users type.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok($name::$variant),)+
+                    _ => Err(format!("'{text}' is none of {}", Self::WORDS.join(", "))),
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// What to do with a table that is there.
+    IfExists {
+        /// Load only when it holds no row.
+        #[default]
+        Empty = "empty",
+        /// Add rows to those it holds.
+        Append = "append",
+        /// Drop it and make it anew from the source.
+        Replace = "replace",
+        /// Delete its rows, keep its definition.
+        Truncate = "truncate",
+        /// Load only when it isn't there.
+        Fail = "fail",
+    }
+}
+
+words! {
+    /// How the source's columns find those of a table that is there.
+    MatchBy {
+        /// Each goes to the column of its name.
+        #[default]
+        Name = "name",
+        /// The first goes to the first, whatever they are called.
+        Position = "position",
+    }
+}
+
+words! {
+    /// What to do with a row whose key is there already.
+    OnConflict {
+        /// It is a bad row.
+        #[default]
+        Fail = "fail",
+        /// Leave the row that is there.
+        Skip = "skip",
+        /// Delete the row that is there and insert the new one.
+        Replace = "replace",
+        /// Set the columns of the row that is there to the new row's values.
+        Update = "update",
+    }
+}
+
+words! {
+    /// What a load that reported success survives.
+    Durability {
+        /// A loss of power at the very moment of the report.
+        #[default]
+        Durable = "durable",
+        /// A crash of the database process.
+        Process = "process",
+        /// Nothing is promised.
+        None = "none",
+    }
+}
+
+words! {
+    /// How the loaded rows are verified.
+    Verify {
+        /// The table grew by as many rows as were sent.
+        #[default]
+        Count = "count",
+        /// And an order-independent sum over every column's stored values is the sum of what was sent.
+        Checksum = "checksum",
+        /// Not at all.
+        None = "none",
+    }
+}
+
+words! {
+    /// The shape of the input.
+    Format {
+        /// Fields between delimiters, quotes around fields that need them.
+        #[default]
+        Csv = "csv",
+        /// The same with tabs.
+        Tsv = "tsv",
+        /// Objects of JSON, or arrays, one a line.
+        Jsonl = "jsonl",
+        /// One array of JSON, whose elements are the rows, or objects over many lines.
+        Json = "json",
+        /// A Parquet file.
+        Parquet = "parquet",
+        /// Arrow IPC, as a file or a stream.
+        Arrow = "arrow",
+    }
+}
+
+words! {
+    /// Where types come from.
+    Inference {
+        /// From a sample of the values.
+        #[default]
+        Infer = "infer",
+        /// Every column is text.
+        Text = "text",
+    }
+}
+
+/// How many bad rows are put aside before the load stops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RejectLimit {
+    /// So many rows; 0 stops at the first.
+    Rows(u64),
+    /// So much of the rows read, in percent; judged at the end, and on the way once 1,000 rows were read.
+    Percent(f64),
+    /// All that there are.
+    All,
+}
+
+impl Default for RejectLimit {
+    fn default() -> Self {
+        RejectLimit::Rows(0)
+    }
+}
+
+impl RejectLimit {
+    /// Rows that must have been read before a percentage can stop a load on the way: one bad row among the first
+    /// ten is no reason to give up on 1 %.
+    const PERCENT_ROWS_MIN: u64 = 1_000;
+
+    /// Whether `rejected` of `read` rows are too many; `done` when nothing more will be read.
+    pub fn exceeded(self, rejected: u64, read: u64, done: bool) -> bool {
+        match self {
+            RejectLimit::All => false,
+            RejectLimit::Rows(limit) => rejected > limit,
+            RejectLimit::Percent(percent) => {
+                // 14 of 1,000 are exactly 1.4 %, which has no exact double.
+                let allowed = percent * read as f64 * (1.0 + 1e-9);
+                (done || read >= Self::PERCENT_ROWS_MIN) && rejected as f64 * 100.0 > allowed
+            }
+        }
+    }
+}
+
+impl fmt::Display for RejectLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RejectLimit::All => f.write_str("all"),
+            RejectLimit::Rows(rows) => write!(f, "{rows}"),
+            RejectLimit::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl FromStr for RejectLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || {
+            format!("'{text}' is neither a number of rows, nor a percentage such as 0.5%, nor all")
+        };
+        if text == "all" {
+            return Ok(RejectLimit::All);
+        }
+        match text.strip_suffix('%') {
+            Some(number) => match number.trim().parse::<f64>() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => {
+                    Ok(RejectLimit::Percent(percent))
+                }
+                _ => Err(bad()),
+            },
+            None => text.parse().map(RejectLimit::Rows).map_err(|_| bad()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_waits_for_enough_rows() {
+        let limit: RejectLimit = "1%".parse().unwrap();
+        assert!(!limit.exceeded(1, 10, false));
+        assert!(limit.exceeded(1, 10, true));
+        assert!(limit.exceeded(11, 1_000, false));
+        assert!(!limit.exceeded(10, 1_000, true));
+        assert!(!RejectLimit::Percent(1.4).exceeded(14, 1_000, true));
+        assert!(RejectLimit::Percent(1.4).exceeded(15, 1_000, true));
+        assert!(RejectLimit::default().exceeded(1, 1, false));
+        assert!(!"all".parse::<RejectLimit>().unwrap().exceeded(u64::MAX, 1, true));
+        assert!("101%".parse::<RejectLimit>().is_err());
+        assert!("-1".parse::<RejectLimit>().is_err());
+    }
+
+    #[test]
+    fn words_round_trip() {
+        for word in IfExists::WORDS {
+            assert_eq!(word.parse::<IfExists>().unwrap().word(), *word);
+        }
+        assert!("sometimes".parse::<Durability>().unwrap_err().contains("durable, process, none"));
+    }
+}

@@ -1,0 +1,173 @@
+//! Columns and their types, as every target understands them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+/// What a column's values are. Each target maps these to its own types and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
+pub enum Type {
+    /// Whole numbers of 64 bits.
+    Integer,
+    /// IEEE 754 double precision.
+    Float,
+    /// Exact decimals; both 0 when the width isn't known.
+    Decimal {
+        /// Digits in all.
+        precision: u16,
+        /// Digits after the point.
+        scale: u16,
+    },
+    /// True or false.
+    Boolean,
+    /// A calendar day.
+    Date,
+    /// A day and a time of day.
+    Timestamp {
+        /// Whether values carry an offset from UTC.
+        zone: bool,
+    },
+    /// A day and a time of day to the nanosecond, in the years 1677 to 2262. Only for targets with such a type; with others
+    /// [`Type::Timestamp`] is as fine as they are.
+    TimestampNs {
+        /// Whether values carry an offset from UTC.
+        zone: bool,
+    },
+    /// Characters, kept as they are.
+    Text,
+    /// A JSON document, kept as it is written.
+    Json,
+    /// Bytes, kept as they are; need not be UTF-8.
+    Bytes,
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Integer => f.write_str("integer"),
+            Type::Float => f.write_str("float"),
+            Type::Decimal { precision: 0, .. } => f.write_str("decimal"),
+            Type::Decimal { precision, scale } => write!(f, "decimal({precision},{scale})"),
+            Type::Boolean => f.write_str("boolean"),
+            Type::Date => f.write_str("date"),
+            Type::Timestamp { zone: false } => f.write_str("timestamp"),
+            Type::Timestamp { zone: true } => f.write_str("timestamptz"),
+            Type::TimestampNs { zone: false } => f.write_str("timestamp_ns"),
+            Type::TimestampNs { zone: true } => f.write_str("timestamptz_ns"),
+            Type::Text => f.write_str("text"),
+            Type::Json => f.write_str("json"),
+            Type::Bytes => f.write_str("bytes"),
+        }
+    }
+}
+
+impl From<Type> for String {
+    fn from(ty: Type) -> Self {
+        ty.to_string()
+    }
+}
+
+impl FromStr for Type {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let lower = text.trim().to_ascii_lowercase();
+        if let Some(inner) = lower.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'))
+        {
+            let mut parts = inner.split(',').map(|part| part.trim().parse::<u16>());
+            if let (Some(Ok(precision)), scale, None) = (parts.next(), parts.next(), parts.next())
+                && let Ok(scale) = scale.unwrap_or(Ok(0))
+                && precision > 0
+                && scale <= precision
+            {
+                return Ok(Type::Decimal { precision, scale });
+            }
+            return Err(format!("'{text}' is not a decimal type: write decimal(PRECISION,SCALE)"));
+        }
+        Ok(match lower.as_str() {
+            "integer" | "int" | "bigint" => Type::Integer,
+            "float" | "real" | "double" => Type::Float,
+            "decimal" | "numeric" => Type::Decimal { precision: 0, scale: 0 },
+            "boolean" | "bool" => Type::Boolean,
+            "date" => Type::Date,
+            "timestamp" | "datetime" => Type::Timestamp { zone: false },
+            "timestamptz" => Type::Timestamp { zone: true },
+            "timestamp_ns" => Type::TimestampNs { zone: false },
+            "timestamptz_ns" => Type::TimestampNs { zone: true },
+            "text" | "string" | "varchar" => Type::Text,
+            "json" => Type::Json,
+            "bytes" | "blob" | "bytea" => Type::Bytes,
+            _ => {
+                return Err(format!(
+                    "'{text}' is not a type: use integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, json or bytes"
+                ));
+            }
+        })
+    }
+}
+
+/// One column of the table, and where its values come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Its name in the table.
+    pub name: String,
+    /// What its values are.
+    #[serde(rename = "type")]
+    pub ty: Type,
+    /// The type as the target's catalogue spells it; `None` for a table that the load makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared: Option<String>,
+    /// Whether the type is a promise (an existing table, `--type`) rather than an inference: a value that
+    /// doesn't fit a pinned column is a bad row, one that doesn't fit an inferred column widens the column.
+    #[serde(skip)]
+    pub pinned: bool,
+    /// Whether a NULL is a bad row although the engine would take it, and make up a value.
+    #[serde(skip)]
+    pub required: bool,
+    /// Whether `--type` says what it is.
+    #[serde(skip)]
+    pub asked: bool,
+}
+
+impl Column {
+    /// Whether only values are taken that stay as they are written. A guess takes no others, for they disprove it. Where a type is
+    /// a promise, a value may be written otherwise and be the same; but days and moments of which `--type` speaks are those that
+    /// a guess would find, whatever else the engine takes for one.
+    pub fn is_strict(&self) -> bool {
+        let is_moment =
+            matches!(self.ty, Type::Date | Type::Timestamp { .. } | Type::TimestampNs { .. });
+        !self.pinned || (self.asked && is_moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_reads_back_from_its_own_name() {
+        let all = [
+            Type::Integer,
+            Type::Float,
+            Type::Decimal { precision: 9, scale: 7 },
+            Type::Decimal { precision: 0, scale: 0 },
+            Type::Boolean,
+            Type::Date,
+            Type::Timestamp { zone: false },
+            Type::Timestamp { zone: true },
+            Type::TimestampNs { zone: false },
+            Type::TimestampNs { zone: true },
+            Type::Text,
+            Type::Json,
+            Type::Bytes,
+        ];
+        for ty in all {
+            assert_eq!(ty.to_string().parse::<Type>(), Ok(ty));
+        }
+        assert!("decimal(2,3)".parse::<Type>().is_err());
+        assert!("decimal(a)".parse::<Type>().is_err());
+        assert!("elephant".parse::<Type>().is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! A connection that runs statements: for what is no load, such as a bench's queries, updates and transactions.
+
+use crate::error::Result;
+
+/// A connection. It is closed when it goes.
+///
+/// Text of one protocol round trip each: what a program without prepared statements would send. Errors are the database's own words
+/// ([`crate::Error::what`] begins with neither URL nor path, so that equal failures read equal), and the connection goes on after one
+/// unless it is lost; then every later call fails. A statement during which the user wanted to stop is
+/// [`Interrupted`](crate::Kind::Interrupted), whatever became of it, as soon as it takes more than some tens of milliseconds.
+pub trait Console: Send {
+    /// Runs one statement, and hands out the rows that it answers with, as they come; how many rows it changed, as the database counts
+    /// them.
+    ///
+    /// # Errors
+    /// When the database refuses, or is gone.
+    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64>;
+
+    /// Runs one statement and forgets what it answers; how many rows it changed.
+    ///
+    /// # Errors
+    /// As [`Console::run`].
+    fn execute(&mut self, sql: &str) -> Result<u64> {
+        self.run(sql, &mut |_| {})
+    }
+
+    /// Runs a query, and hands out its rows; how many there were.
+    ///
+    /// # Errors
+    /// As [`Console::run`].
+    fn query(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+        let mut rows = 0;
+        self.run(sql, &mut |values| {
+            rows += 1;
+            row(values);
+        })?;
+        Ok(rows)
+    }
+
+    /// The first value of a query, if there is one and it isn't NULL.
+    ///
+    /// # Errors
+    /// As [`Console::query`].
+    fn value(&mut self, sql: &str) -> Result<Option<String>> {
+        let mut first = None;
+        self.query(sql, &mut |row| {
+            if first.is_none() {
+                first = Some(
+                    row.first()
+                        .copied()
+                        .flatten()
+                        .map(|text| String::from_utf8_lossy(text).into_owned()),
+                );
+            }
+        })?;
+        Ok(first.flatten())
+    }
+
+    /// Asks for nothing, and waits for the answer: whether somebody is there, and how long the way takes.
+    ///
+    /// # Errors
+    /// As [`Console::run`].
+    fn ping(&mut self) -> Result<()> {
+        self.value("SELECT 1").map(drop)
+    }
+
+    /// Every setting of the database as this connection sees it, by name; none of them holds a secret.
+    ///
+    /// # Errors
+    /// As [`Console::query`].
+    fn settings(&mut self) -> Result<Vec<Setting>>;
+
+    /// The engine and its version.
+    ///
+    /// # Errors
+    /// As [`Console::query`].
+    fn engine(&mut self) -> Result<String>;
+}
+
+/// A row of an answer: values as the database writes them as text, `None` for NULL. Gone when the call that hands it out goes on.
+pub type Row<'r> = [Option<&'r [u8]>];
+
+/// Whether a setting of this name may hold a password, or something as good as one; most databases show asterisks, not all of them
+/// everywhere.
+pub fn may_be_secret(name: &str) -> bool {
+    const ENDINGS: [&str; 5] = ["_password", "_pwd", "_auth", "_token", "_secret"];
+    /// Connection strings and commands, with what is needed to connect in them.
+    const NAMES: [&str; 3] =
+        ["primary_conninfo", "ssl_passphrase_command", "wsrep_provider_options"];
+    let name = name.to_ascii_lowercase();
+    ENDINGS.iter().any(|ending| name.ends_with(ending)) || NAMES.contains(&name.as_str())
+}
+
+/// A setting.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// Its value, as the database writes it.
+    pub value: String,
+    /// What it would be if nobody had set it, where the database says so.
+    pub default: Option<String>,
+}

@@ -1,0 +1,167 @@
+//! Parameters of strategies: what help, documentation and the planner know of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::error::{Error, Result};
+use crate::target::Strategy;
+
+/// A named, typed, bounded parameter of a strategy.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Knob {
+    /// As users type it: `--set NAME=VALUE`.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: KnobKind,
+    /// The value without `--set`.
+    pub default: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+}
+
+/// What values a knob takes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum KnobKind {
+    /// A whole number within bounds, both included.
+    Count {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+impl KnobKind {
+    /// The value as the knob has it: a number without suffix, a word as it is listed.
+    ///
+    /// # Errors
+    /// When it isn't one that the knob takes; says which those are.
+    pub fn check(&self, value: &str) -> Result<String, String> {
+        match self {
+            KnobKind::Count { min, max } => match parse_count(value) {
+                Some(number) if (*min..=*max).contains(&number) => Ok(number.to_string()),
+                _ => Err(format!("takes a number from {min} to {max}")),
+            },
+            KnobKind::Choice(words) => words
+                .iter()
+                .find(|word| word.eq_ignore_ascii_case(value))
+                .map(|word| (*word).to_owned())
+                .ok_or_else(|| format!("takes one of {}", words.join(", "))),
+        }
+    }
+}
+
+impl fmt::Display for KnobKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KnobKind::Count { min, max } => write!(f, "{min}..{max}"),
+            KnobKind::Choice(words) => f.write_str(&words.join("|")),
+        }
+    }
+}
+
+/// A number with an optional binary suffix: `64k`, `1m`, `2g`, with or without `ib`.
+pub fn parse_count(text: &str) -> Option<u64> {
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &lower[digits.len()..] {
+        "" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    digits.trim().replace('_', "").parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Every knob of one strategy, with its value and whether the user set it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Knobs(BTreeMap<&'static str, (String, bool)>);
+
+impl Knobs {
+    /// The strategy's knobs with the user's settings.
+    ///
+    /// # Errors
+    /// When a setting names no knob of the strategy, or its value isn't one the knob takes.
+    pub fn resolve(strategy: &dyn Strategy, settings: &BTreeMap<String, String>) -> Result<Self> {
+        let mut values: BTreeMap<_, _> = strategy
+            .knobs()
+            .iter()
+            .map(|knob| (knob.name, (knob.default.to_owned(), false)))
+            .collect();
+        for (name, value) in settings {
+            let Some(knob) = strategy.knobs().iter().find(|knob| knob.name == name) else {
+                let names: Vec<&str> = strategy.knobs().iter().map(|knob| knob.name).collect();
+                return Err(Error::usage(format!("{} has no knob '{name}'", strategy.id()))
+                    .advise(format!("use one of its knobs: {}", names.join(", "))));
+            };
+            let value = knob
+                .kind
+                .check(value)
+                .map_err(|wanted| Error::usage(format!("--set {name}={value}: {name} {wanted}")))?;
+            values.insert(knob.name, (value, true));
+        }
+        Ok(Self(values))
+    }
+
+    /// Sets a knob that the user left alone.
+    pub fn suggest(&mut self, name: &'static str, value: &str) {
+        if let Some(entry) = self.0.get_mut(name)
+            && !entry.1
+        {
+            value.clone_into(&mut entry.0);
+        }
+    }
+
+    /// The knob's value. A name that is no knob of the strategy is a mistake in its own code.
+    pub fn word(&self, name: &str) -> &str {
+        &self.0[name].0
+    }
+
+    /// The knob's value as a number; words are 0.
+    pub fn count(&self, name: &str) -> u64 {
+        self.word(name).parse().unwrap_or(0)
+    }
+
+    /// Whether the user has set the knob.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|(_, set)| *set)
+    }
+
+    /// The knob's value, if the strategy has such a knob.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|(value, _)| value.as_str())
+    }
+
+    /// Names and values, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.iter().map(|(name, (value, _))| (*name, value.as_str()))
+    }
+}
+
+impl Serialize for Knobs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(name, value)| match value.parse::<u64>() {
+            Ok(number) => (name, serde_json::Value::from(number)),
+            Err(_) => (name, serde_json::Value::from(value)),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_take_binary_suffixes() {
+        assert_eq!(parse_count("64k"), Some(65_536));
+        assert_eq!(parse_count("1MiB"), Some(1 << 20));
+        assert_eq!(parse_count("100_000"), Some(100_000));
+        assert_eq!(parse_count("x"), None);
+        assert_eq!(parse_count("99999999999g"), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! The steps of a load.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use crate::error::Result;
+use crate::flow::{Ack, Checksum, Chunk, Encode, Wire};
+use crate::wording::{counted, were};
+use crate::{Job, Lesson, OnConflict};
+
+/// A load under way. The steps, in order:
+///
+/// 1. [`Strategy::begin`] gave it.
+/// 2. [`Load::hand_over`], which ends the next two steps where the engine reads the source by itself; else [`Load::encoder`] as often
+///    as there are encoder threads, and [`Load::lanes`] once.
+/// 3. The pipeline runs; the lanes are dropped when all chunks are sent.
+/// 4. [`Load::complete`], [`Load::verify`].
+/// 5. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.
+pub trait Load: Send {
+    /// Has the engine read the source by itself, and says how many rows it took; `None` where they go through the pipeline.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn hand_over(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// An encoder for one thread.
+    fn encoder(&self) -> Box<dyn Encode>;
+
+    /// A connection that sends.
+    ///
+    /// # Errors
+    /// When it can't be had.
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>>;
+
+    /// Whether keys or indexes are built after the rows.
+    fn indexes(&self) -> bool;
+
+    /// Completes the table once all rows are sent: what comes after the rows, keys and indexes among it.
+    ///
+    /// # Errors
+    /// When one can't be built; a duplicate key found here names its columns.
+    fn complete(&mut self) -> Result<()>;
+
+    /// Compares the table with what was sent.
+    ///
+    /// # Errors
+    /// When it can't be read. A difference is an answer, not an error.
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict>;
+
+    /// Makes everything visible and lasting, and reads back what durability the engine was running with.
+    ///
+    /// # Errors
+    /// When the target refuses; [`Load::abort`] says what is left.
+    fn commit(&mut self) -> Result<BTreeMap<String, String>>;
+
+    /// What a load that has just failed found out: with it another try fares better.
+    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
+        None
+    }
+
+    /// Undoes everything that can be undone, and says what is left.
+    fn abort(&mut self) -> crate::error::Aftermath;
+}
+
+/// What ended a load before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Bad rows: there may be earlier ones that it would have told at its end only.
+    ByRows,
+    /// A row that disproves a guessed type, before which the same holds; with nothing else to learn the types are.
+    BySurprise,
+    /// Anything else, or what was learnt before.
+    Otherwise,
+}
+
+/// One connection. Only I/O: the encoder has done the thinking.
+pub trait Lane: Send {
+    /// Sends one wire, whole. Rows that the target refuses are in the answer; an error ends the load.
+    ///
+    /// # Errors
+    /// When the target fails for a reason that no row is to blame for.
+    fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack>;
+
+    /// All wires of this lane are sent.
+    ///
+    /// # Errors
+    /// When what was sent can't be completed.
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What a load sent, to be compared with what is there.
+#[derive(Debug)]
+pub struct Sent {
+    /// Rows the target acknowledged.
+    pub rows: u64,
+    /// Sums over their values, when verified by checksum.
+    pub checksum: Option<Checksum>,
+    /// By how many rows the table has grown, once [`Load::verify`] has counted them.
+    pub grown: Cell<Option<u64>>,
+}
+
+impl Sent {
+    /// What is wrong with a table that went from `before` to `after` rows. Where nothing is, the report knows from here on how many
+    /// of the rows are new.
+    pub fn miscounted(&self, before: u64, after: u64, job: &Job) -> Option<String> {
+        let grown = after.checked_sub(before);
+        self.grown.set(grown);
+        let ok = match job.request.on_conflict {
+            // Rows that replaced or changed others did not make the table longer.
+            OnConflict::Update | OnConflict::Replace => {
+                grown.is_some_and(|grown| grown <= self.rows)
+            }
+            OnConflict::Fail | OnConflict::Skip => grown == Some(self.rows),
+        };
+        let sent = self.rows;
+        let (after, were) = (counted(after, "row"), were(sent));
+        (!ok).then(|| format!("the table went from {before} to {after}, {sent} {were} sent"))
+    }
+
+    /// What is wrong with a table to which values of these sums were added.
+    pub fn differs(&self, arrived: &Checksum, job: &Job) -> Option<String> {
+        let column = arrived.first_difference(self.checksum.as_ref()?)?;
+        let name = &job.choice.columns[column].name;
+        Some(format!("the values in column {name} are not those that were sent"))
+    }
+}
+
+/// The outcome of a verification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether the target holds what was sent.
+    pub ok: bool,
+    /// The difference, in words.
+    pub difference: Option<String>,
+}

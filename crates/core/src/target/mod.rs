@@ -1,0 +1,123 @@
+//! Databases: what each can do, and the steps of a load into one.
+//!
+//! A [`Target`] says what it finds ([`TargetFacts`]) and lists its [`Strategy`]s; each says how well it fits a [`Job`]'s request and begins
+//! a [`Load`]; a load gives encoders, and [`Lane`]s that send.
+
+mod console;
+mod knob;
+mod load;
+mod strategy;
+mod way;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use serde::{Serialize, Serializer};
+
+use crate::error::Result;
+use crate::flow::Encode;
+use crate::{Column, Job, Request, TargetFacts};
+
+pub use console::{Console, Row, Setting, may_be_secret};
+pub use knob::{Knob, KnobKind, Knobs, parse_count};
+pub use load::{Ended, Lane, Load, Sent, Verdict};
+pub use strategy::{Fit, Memory, Strategy, Weakness};
+pub use way::{Start, Way};
+
+/// A kind of database.
+pub trait Target: Sync {
+    /// The word before the slash of its strategies' ids.
+    fn name(&self) -> &'static str;
+
+    /// How users write such a target, for help and messages.
+    fn spelling(&self) -> &'static str;
+
+    /// The location that `text` names, if it is one of this target's.
+    fn claim(&self, text: &str) -> Option<Location>;
+
+    /// Its strategies, best first: the static ranking.
+    fn strategies(&self) -> &'static [&'static dyn Strategy];
+
+    /// Looks at the database and the table without changing either. Of the request only what bears on connecting counts;
+    /// `stop` ends a wait.
+    ///
+    /// # Errors
+    /// When the database is there but can't be read.
+    fn facts(
+        &self,
+        location: &Location,
+        table: &str,
+        request: &Request,
+        stop: &AtomicBool,
+    ) -> Result<TargetFacts>;
+
+    /// Opens a connection that runs statements. What opens or creates the database is the target's affair: a file of SQLite's that isn't
+    /// there is made, a server's database has to be there. `stop` ends a long statement, as it does a load's.
+    ///
+    /// # Errors
+    /// When the location makes no sense, nobody answers, or the database refuses; in its own words, as [`Console`] says.
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>>;
+
+    /// How a server gets a database of this name, which is a word, and gets rid of it; `None` where a database is a file.
+    fn own_database(&self, _name: &str) -> Option<OwnDatabase> {
+        None
+    }
+
+    /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
+    fn nul_fault(&self) -> Option<&'static str>;
+
+    /// The engine's type for a column of a table that the load makes.
+    fn spell(&self, column: &Column, job: &Job) -> String;
+
+    /// An encoder that refuses the rows which encoders of this target's loads refuse. What it makes of the others nobody sends, so
+    /// the database is not asked for anything.
+    ///
+    /// # Errors
+    /// When the plan has a column that the target has no type for.
+    fn checker(&self, job: &Job) -> Result<Box<dyn Encode>>;
+
+    /// The statement by which a load makes the table, without indexes that it builds after the rows; `None` where no statement
+    /// does.
+    fn definition(&self, _plan: &Job) -> Option<String> {
+        None
+    }
+}
+
+/// A database that somebody needs for a while. Its statements are for a [`Console`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnDatabase {
+    /// The database in which the statements run; `None` for the one that the server's own URL names.
+    pub enter: Option<String>,
+    /// What makes it.
+    pub make: String,
+    /// What drops it, whether or not it is there.
+    pub drop: String,
+}
+
+/// Where a database is. Shows itself without the password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Location {
+    /// What the target needs to open it; may hold a password.
+    pub secret: String,
+    /// The same for people.
+    pub shown: String,
+    /// Files of this machine that are the database: nothing of ours may overwrite them.
+    pub files: Vec<PathBuf>,
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl Serialize for Location {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.shown)
+    }
+}

@@ -1,0 +1,23 @@
+//! What a text is as a value: one rule for all engines, and the forms in which they take it.
+
+pub mod digits;
+pub mod double;
+pub mod hex;
+
+use inrush_scan as scan;
+
+/// Whether the bytes are a whole number with an exponent, such as `1e5`, that a double keeps.
+pub fn is_whole_with_exponent(value: &[u8]) -> bool {
+    let Some(at) = memchr::memchr2(b'e', b'E', value) else { return false };
+    let (whole, exponent) = (&value[..at], &value[at + 1..]);
+    scan::is_canonical_integer(whole)
+        && whole.len() <= 15
+        && !exponent.is_empty()
+        && exponent.iter().all(u8::is_ascii_digit)
+        && scan::float(value).is_ok()
+}
+
+/// Whether the bytes are one JSON document (RFC 8259).
+pub fn is_json(value: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(value).is_ok()
+}

@@ -1,0 +1,83 @@
+//! Numbers in messages, with their nouns and units.
+
+/// The noun, in the plural unless there is exactly one. `one` is the singular, and its plural ends in `s`.
+///
+/// ```
+/// use inrush::wording::noun;
+/// assert_eq!((noun(1, "bad row"), noun(0, "bad row")), ("bad row".into(), "bad rows".into()));
+/// ```
+pub fn noun(number: u64, one: &str) -> String {
+    format!("{one}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The number and its noun.
+///
+/// ```
+/// assert_eq!(inrush::wording::counted(1, "row"), "1 row");
+/// ```
+pub fn counted(number: u64, one: &str) -> String {
+    format!("{number} {}", noun(number, one))
+}
+
+/// The same for what this process holds.
+pub fn counted_in<T>(all: &[T], one: &str) -> String {
+    counted(all.len() as u64, one)
+}
+
+/// A word of a command line, as a shell takes it: in quotes where it has more than letters, digits and a few marks.
+///
+/// ```
+/// assert_eq!(inrush::wording::shell_word("id=NA"), "id=NA");
+/// assert_eq!(inrush::wording::shell_word("it's a b"), r"'it'\''s a b'");
+/// ```
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./=:,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// The verb for so many.
+pub fn were(number: u64) -> &'static str {
+    if number == 1 { "was" } else { "were" }
+}
+
+/// Bytes in the unit that fits, which is a power of 1,000, and in three digits: `1.50 GB`.
+pub fn bytes(number: u64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let number_f = number as f64;
+    // What would be rounded to 1000 is one of the next unit.
+    match UNITS.iter().find(|(size, _)| number_f >= size * 0.9995) {
+        None => counted(number, "byte"),
+        Some((size, unit)) => {
+            let share = number_f / size;
+            let places = if share < 9.995 { 2 } else { usize::from(share < 99.95) };
+            format!("{share:.places$} {unit}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_powers_of_1000_in_three_digits() {
+        let cases = [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (1_000, "1.00 kB"),
+            (9_996, "10.0 kB"),
+            (99_960, "100 kB"),
+            (999_600, "1.00 MB"),
+            (389_000_000, "389 MB"),
+            (16_800_000_000, "16.8 GB"),
+            (2_000_000_000_000_000, "2000 TB"),
+        ];
+        for (number, shown) in cases {
+            assert_eq!(bytes(number), shown);
+        }
+    }
+}

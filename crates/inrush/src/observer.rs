@@ -1,0 +1,28 @@
+//! Who follows a load, and can stop it.
+
+use std::sync::atomic::AtomicBool;
+
+use inrush_core::flow::{Phase, Progress};
+
+/// Follows a load, and can stop it.
+pub trait Observer: Sync {
+    /// Set to true, ends the load: everything is undone as far as the plan promises.
+    fn stop(&self) -> &AtomicBool {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        &NEVER
+    }
+
+    /// The load begins a phase.
+    fn phase(&self, _phase: &Phase) {}
+
+    /// How far it is; several times a second.
+    fn progress(&self, _progress: &Progress) {}
+
+    /// The plan was made anew after what a try has found out.
+    fn replanned(&self, _why: &str) {}
+}
+
+/// An observer that looks away.
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

@@ -1,0 +1,528 @@
+//! The way to a server: a socket, perhaps encrypted, and a watch over calls that wait.
+//!
+//! Calls block. While they wait they look every [`TICK`] whether the user wants to stop, and whether the server takes longer than it
+//! may. Where it can be told to end a command (over a connection of its own), it is, and what it says then is still read.
+
+mod tls;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustls::{ClientConnection, StreamOwned};
+use socket2::{SockRef, TcpKeepalive};
+
+pub use tls::{Believe, Tls};
+
+/// How often a call that waits looks whether the user wants to stop.
+pub const TICK: Duration = Duration::from_millis(50);
+
+/// How long a command may go on once the server was told to end it.
+pub const END_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often it is told again: the first time the command may not have arrived yet.
+const END_AGAIN: Duration = Duration::from_secs(1);
+
+/// The longest that goodbye may take.
+const GOODBYE: Duration = Duration::from_millis(500);
+
+/// How often an idle connection is asked whether it is still there, so that a server that vanished without a word is noticed.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A host and a port, by TCP.
+    Host(String, u16),
+    /// The path of a Unix socket.
+    Socket(String),
+}
+
+impl Address {
+    /// Whether the server runs on this machine, as far as the way there tells.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Address::Host(host, _) => matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1"),
+            Address::Socket(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Host(host, port) => write!(f, "{host}:{port}"),
+            Address::Socket(path) => f.write_str(path),
+        }
+    }
+}
+
+/// How long a server may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// To answer at all, and to let us in.
+    pub connect: Duration,
+    /// For one answer; `None` for as long as it likes.
+    pub answer: Option<Duration>,
+}
+
+/// What bytes go both ways over.
+pub trait Duplex: Read + Write {}
+
+impl<T: Read + Write> Duplex for T {}
+
+/// Bytes to and from a server.
+pub struct Channel<'a> {
+    way: Way<'a>,
+}
+
+enum Way<'a> {
+    Plain(Socket<'a>),
+    Encrypted(Box<StreamOwned<ClientConnection, Socket<'a>>>),
+}
+
+impl<'a> Channel<'a> {
+    /// A socket to the server, on which nothing was said.
+    ///
+    /// # Errors
+    /// When nobody answers in time, or the user does not want to wait.
+    pub fn connect(
+        address: &Address,
+        patience: Patience,
+        stop: Option<&'a AtomicBool>,
+    ) -> Result<Self, Broken> {
+        let watch = Watch::new(patience, stop);
+        let stream = match address {
+            Address::Socket(path) => Stream::Unix(UnixStream::connect(path)?),
+            Address::Host(host, port) => Stream::Tcp(reach(host, *port, &watch)?),
+        };
+        stream.prepare()?;
+        Ok(Self { way: Way::Plain(Socket { stream, watch, heard: VecDeque::new() }) })
+    }
+
+    /// Encrypts all that follows.
+    ///
+    /// # Errors
+    /// When the server isn't whom it has to be.
+    pub fn encrypt(self, tls: &Tls, host: &str) -> Result<Self, Broken> {
+        self.encrypt_by(tls, host, |tls, mut socket| {
+            while tls.is_handshaking() {
+                tls.complete_io(&mut socket)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The same where `shake` leads the handshake: for protocols that put it into messages of their own.
+    ///
+    /// # Errors
+    /// As for [`Channel::encrypt`], and when `shake` fails.
+    pub fn encrypt_by(
+        self,
+        tls: &Tls,
+        host: &str,
+        shake: impl FnOnce(&mut ClientConnection, &mut dyn Duplex) -> io::Result<()>,
+    ) -> Result<Self, Broken> {
+        let Way::Plain(mut socket) = self.way else { return Ok(self) };
+        let mut tls = tls.client(host)?;
+        shake(&mut tls, &mut socket)?;
+        Ok(Self { way: Way::Encrypted(Box::new(StreamOwned::new(tls, socket))) })
+    }
+
+    /// Whether nobody on the way can read along.
+    pub fn is_private(&self) -> bool {
+        matches!(self.way, Way::Encrypted(_)) || matches!(self.socket().stream, Stream::Unix(_))
+    }
+
+    /// Whether the other end is on this machine.
+    pub fn is_local(&self) -> bool {
+        match &self.socket().stream {
+            Stream::Unix(_) => true,
+            Stream::Tcp(stream) => stream.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()),
+        }
+    }
+
+    /// The certificate that the server proved to have, in DER.
+    pub fn certificate(&self) -> Option<Vec<u8>> {
+        match &self.way {
+            Way::Plain(_) => None,
+            Way::Encrypted(tls) => Some(tls.conn.peer_certificates()?.first()?.to_vec()),
+        }
+    }
+
+    fn socket(&self) -> &Socket<'a> {
+        match &self.way {
+            Way::Plain(socket) => socket,
+            Way::Encrypted(tls) => &tls.sock,
+        }
+    }
+
+    fn watch(&mut self) -> &mut Watch<'a> {
+        match &mut self.way {
+            Way::Plain(socket) => &mut socket.watch,
+            Way::Encrypted(tls) => &mut tls.sock.watch,
+        }
+    }
+
+    /// The server has let us in; `end` tells it to end the command that it is at.
+    pub fn logged_in(&mut self, end: impl Fn() + Send + 'a) {
+        self.watch().end = Some(Box::new(end));
+        self.watch().is_in = true;
+    }
+
+    /// The server has let us in, and can't be told to end a command but by hanging up.
+    pub fn logged_in_for_good(&mut self) {
+        self.watch().is_in = true;
+    }
+
+    /// A command begins: its time starts anew.
+    pub fn begin(&mut self) {
+        self.watch().restart();
+    }
+
+    /// From here on a call that waits is not given up when the user wants to stop.
+    pub fn unwatch(&mut self) {
+        self.watch().stop = None;
+    }
+
+    /// Waits no longer than politeness asks for: only goodbye is left to say.
+    pub fn be_brief(&mut self) {
+        let watch = self.watch();
+        watch.stop = None;
+        watch.is_leaving = true;
+        watch.began = Instant::now();
+    }
+
+    /// Whether the server was told to end the last command.
+    pub fn was_stopped(&self) -> bool {
+        self.socket().watch.ended.is_some()
+    }
+}
+
+impl Read for Channel<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.way {
+            Way::Plain(socket) => socket.read(buffer),
+            Way::Encrypted(tls) => tls.read(buffer),
+        }
+    }
+}
+
+impl Write for Channel<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match &mut self.way {
+            Way::Plain(socket) => socket.write(buffer),
+            Way::Encrypted(tls) => tls.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.way {
+            Way::Plain(socket) => socket.flush(),
+            Way::Encrypted(tls) => tls.flush(),
+        }
+    }
+}
+
+/// Connects to the first address of `host` that answers, while the user may change his mind: neither looking up a name nor
+/// connecting can be interrupted, so another thread does both.
+fn reach(host: &str, port: u16, watch: &Watch<'_>) -> Result<TcpStream, Broken> {
+    let (sender, receiver) = channel();
+    let (host, limit) = (host.to_owned(), watch.patience.connect);
+    std::thread::spawn(move || {
+        let connect = || {
+            let mut outcome = Err(io::Error::new(ErrorKind::NotFound, "the name has no address"));
+            for address in (host.as_str(), port).to_socket_addrs()? {
+                outcome = TcpStream::connect_timeout(&address, limit);
+                if outcome.is_ok() {
+                    break;
+                }
+            }
+            outcome
+        };
+        // Nobody may be waiting any more.
+        let _ = sender.send(connect());
+    });
+    loop {
+        match receiver.recv_timeout(TICK) {
+            Ok(connected) => return Ok(connected?),
+            Err(RecvTimeoutError::Timeout) => watch.look_without_end()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Broken::Lost("the name can't be looked up".to_owned()));
+            }
+        }
+    }
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// Has reads and writes return after a tick, and a server that vanished noticed.
+    fn prepare(&self) -> io::Result<()> {
+        let socket = match self {
+            Stream::Tcp(stream) => {
+                let socket = SockRef::from(stream);
+                socket.set_tcp_nodelay(true)?;
+                socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
+                socket
+            }
+            Stream::Unix(stream) => SockRef::from(stream),
+        };
+        socket.set_read_timeout(Some(TICK))?;
+        socket.set_write_timeout(Some(TICK))
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => stream.set_nonblocking(nonblocking),
+            Stream::Unix(stream) => stream.set_nonblocking(nonblocking),
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Unix(stream) => stream.read(buffer),
+        }
+    }
+
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.write(buffer),
+            Stream::Unix(stream) => stream.write(buffer),
+        }
+    }
+}
+
+/// A socket that blocks for as long as its watch allows.
+struct Socket<'a> {
+    stream: Stream,
+    watch: Watch<'a>,
+    /// What came while the other end took no more bytes, and isn't read yet.
+    heard: VecDeque<u8>,
+}
+
+/// The most that is heard while the other end doesn't listen: triggers that say something about every row of a chunk say less.
+const HEARD_MAX: usize = 64 << 20;
+
+impl Socket<'_> {
+    /// Does `work` until it is done, the socket fails, or the watch has enough.
+    fn patiently<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Stream) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            self.watch.look()?;
+            match work(&mut self.stream) {
+                Err(error) if is_not_yet(&error) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Takes what has come, and waits for nothing: a server that can't say what it has to say takes no more bytes, and would
+    /// wait for us for ever.
+    fn hear(&mut self) -> io::Result<()> {
+        self.stream.set_nonblocking(true)?;
+        let mut buffer = [0; 64 << 10];
+        let outcome = loop {
+            if self.heard.len() > HEARD_MAX {
+                break Err(io::Error::other("the server talks, and does not listen"));
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) => break Ok(()),
+                Ok(read) => self.heard.extend(&buffer[..read]),
+                Err(error) if is_not_yet(&error) => break Ok(()),
+                // The next call that needs the socket sees it, too.
+                Err(_) => break Ok(()),
+            }
+        };
+        self.stream.set_nonblocking(false)?;
+        outcome
+    }
+}
+
+/// Whether it is worth another try.
+fn is_not_yet(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+impl Read for Socket<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.heard.is_empty() {
+            return self.heard.read(buffer);
+        }
+        self.patiently(|stream| stream.read(buffer))
+    }
+}
+
+impl Write for Socket<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        loop {
+            self.watch.look()?;
+            match self.stream.write(buffer) {
+                Err(error) if is_not_yet(&error) => self.hear()?,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Looks whether a call has waited long enough.
+struct Watch<'a> {
+    patience: Patience,
+    /// `None` while nothing may be ended halfway.
+    stop: Option<&'a AtomicBool>,
+    /// Whether the server has let us in.
+    is_in: bool,
+    /// Tells the server to end the command; `None` where nothing does but hanging up, and as long as it has not let us in.
+    end: Option<Box<dyn Fn() + Send + 'a>>,
+    /// When the command was sent.
+    began: Instant,
+    looked: Instant,
+    /// When the server was told to end the command, for the first time and the last.
+    ended: Option<(Instant, Instant)>,
+    /// Only goodbye is left to say.
+    is_leaving: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(patience: Patience, stop: Option<&'a AtomicBool>) -> Self {
+        let now = Instant::now();
+        Self {
+            patience,
+            stop,
+            is_in: false,
+            end: None,
+            began: now,
+            looked: now,
+            ended: None,
+            is_leaving: false,
+        }
+    }
+
+    /// A command begins.
+    fn restart(&mut self) {
+        self.began = Instant::now();
+        self.ended = None;
+    }
+
+    /// How long the command may take.
+    fn limit(&self) -> Option<Duration> {
+        match self.is_in {
+            _ if self.is_leaving => Some(GOODBYE),
+            true => self.patience.answer,
+            false => Some(self.patience.connect),
+        }
+    }
+
+    fn in_time(&self) -> Result<(), Impatience> {
+        match self.limit() {
+            Some(limit) if self.began.elapsed() > limit => Err(Impatience::NoAnswer(limit)),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_asked_to_stop(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Relaxed))
+    }
+
+    fn look_without_end(&self) -> Result<(), Impatience> {
+        if self.is_asked_to_stop() {
+            return Err(Impatience::Stopped);
+        }
+        self.in_time()
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        if now - self.looked < TICK {
+            return Ok(());
+        }
+        self.looked = now;
+        let Some(end) = &self.end else { return Ok(self.look_without_end()?) };
+        self.in_time()?;
+        match self.ended {
+            Some((first, _)) if now - first > END_TIMEOUT => return Err(Impatience::NoEnd.into()),
+            Some((_, last)) if now - last < END_AGAIN => {}
+            None if !self.is_asked_to_stop() => {}
+            ended => {
+                end();
+                self.ended = Some((ended.map_or(now, |(first, _)| first), Instant::now()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a call was given up.
+#[derive(Debug)]
+enum Impatience {
+    Stopped,
+    NoAnswer(Duration),
+    NoEnd,
+}
+
+impl fmt::Display for Impatience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped => write!(f, "stopped"),
+            Self::NoAnswer(limit) => write!(f, "no answer within {} s", limit.as_secs()),
+            Self::NoEnd => write!(f, "the server does not end it"),
+        }
+    }
+}
+
+impl std::error::Error for Impatience {}
+
+impl From<Impatience> for io::Error {
+    fn from(impatience: Impatience) -> Self {
+        io::Error::other(impatience)
+    }
+}
+
+/// Why there is no talking to the server any more.
+#[derive(Debug)]
+pub enum Broken {
+    /// The user does not want to wait.
+    Stopped,
+    /// The connection is gone, or never was: one sentence without a full stop.
+    Lost(String),
+}
+
+impl From<Impatience> for Broken {
+    fn from(impatience: Impatience) -> Self {
+        match impatience {
+            Impatience::Stopped => Broken::Stopped,
+            other => Broken::Lost(other.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Self {
+        let inner = error.get_ref();
+        if inner.is_some_and(|inner| matches!(inner.downcast_ref(), Some(Impatience::Stopped))) {
+            return Broken::Stopped;
+        }
+        match error.kind() {
+            ErrorKind::UnexpectedEof => Broken::Lost("the server closed it".to_owned()),
+            _ if inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>) => {
+                Broken::Lost(format!("TLS: {error}"))
+            }
+            _ => Broken::Lost(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! What targets share that talk to a server.
+//!
+//! ```text
+//! URL -> Channel (address, TLS, patience, Ctrl-C) -> an engine's session -> lane of statements
+//!                                                          |
+//!                                            hidden tables (staging names)
+//! ```
+//!
+//! An engine's crate brings its protocol; nothing here knows one. What is here holds for all servers: change it for all, or not at all.
+
+mod account;
+pub mod channel;
+pub mod folder;
+pub mod staging;
+pub mod statement;
+
+pub use account::account;

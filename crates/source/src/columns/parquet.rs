@@ -1,0 +1,299 @@
+//! Parquet files (<https://parquet.apache.org/docs/file-format/>).
+//!
+//! Row groups are read one after the other, for chunks have to come in the file's order within a fixed memory; what is shared between
+//! threads are a group's columns. So a file of one big group takes as many processors as one of many.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::LogicalType;
+use parquet::column::page::PageReader as _;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::serialized_reader::SerializedPageReader;
+
+use crate::columns::reading::{Reading, Way, readings};
+use crate::columns::{Batch, Failure, Take};
+use inrush_core::Type;
+
+/// Batches that a thread may be ahead.
+const AHEAD: usize = 2;
+
+/// Batches in memory before they are on their way: those ahead, one that the threads make, and one that is put together.
+pub(super) const CHUNKS_AHEAD: usize = AHEAD + 2;
+
+/// Threads that read columns; what comes after them is more work.
+const THREADS_MAX: usize = 4;
+
+/// What a dictionary takes at most, as writers make them.
+const DICTIONARY_BYTES: u64 = 1 << 20;
+
+/// What a file says of itself.
+#[derive(Clone, Debug)]
+pub(super) struct Footer {
+    metadata: ArrowReaderMetadata,
+    /// What reading takes in memory besides batches.
+    pub(super) memory_bytes: u64,
+}
+
+impl Footer {
+    pub(super) fn read(file: &File) -> Result<Self, ParquetError> {
+        // The file's own types say enough, and have fewer forms than those of the program that wrote it.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata = ArrowReaderMetadata::load(file, options)?;
+        let groups = metadata.metadata().row_groups().iter();
+        let memory_bytes = match groups.max_by_key(|group| group.total_byte_size()) {
+            Some(group) => pages_bytes(Arc::new(file.try_clone()?), group),
+            None => 0,
+        };
+        Ok(Self { metadata, memory_bytes })
+    }
+
+    /// The rows of the file.
+    pub(super) fn rows(&self) -> u64 {
+        self.metadata.metadata().file_metadata().num_rows().unsigned_abs()
+    }
+
+    pub(super) fn readings(&self, flatten: bool) -> Vec<Reading> {
+        let mut readings = readings(self.metadata.schema(), flatten);
+        let roots = self.metadata.parquet_schema().root_schema().get_fields();
+        for reading in &mut readings {
+            if let [root] = *reading.path {
+                match roots[root].get_basic_info().logical_type_ref() {
+                    Some(LogicalType::Uuid) => (reading.way, reading.ty) = (Way::Uuid, Type::Text),
+                    Some(LogicalType::Json) => reading.ty = Type::Json,
+                    _ => {}
+                }
+            }
+        }
+        readings
+    }
+
+    fn groups(&self) -> usize {
+        self.metadata.metadata().num_row_groups()
+    }
+
+    /// Reads all rows, a batch of about `batch_bytes` at a time.
+    pub(super) fn batches(
+        &self,
+        path: &Path,
+        readings: &[Reading],
+        names: &SchemaRef,
+        batch_bytes: usize,
+        take: &mut Take<'_>,
+    ) -> Result<(), Failure> {
+        let shares = self.shares(readings);
+        let groups: Vec<Group> =
+            (0..self.groups()).map(|at| self.group(at, readings, batch_bytes)).collect();
+        let groups = groups.as_slice();
+        thread::scope(|scope| {
+            let mut parts = Vec::new();
+            for share in &shares {
+                let (to, from) = bounded(AHEAD);
+                scope.spawn(move || {
+                    if let Err(failure) = self.read_share(path, readings, share, groups, &to) {
+                        // Nobody listens any more when the load has ended.
+                        let _ = to.send(Err(failure));
+                    }
+                });
+                parts.push(from);
+            }
+            self.merge(names, groups, &parts, take)
+        })
+    }
+
+    fn group(&self, at: usize, readings: &[Reading], batch_bytes: usize) -> Group {
+        let group = self.metadata.metadata().row_group(at);
+        let rows = group.num_rows().unsigned_abs();
+        let stored = group.total_byte_size().unsigned_abs() / rows.max(1);
+        // A dictionary makes texts small in the file, and writers of late say how long they are.
+        let texts =
+            group.columns().iter().filter_map(ColumnChunkMetaData::unencoded_byte_array_data_bytes);
+        let texts = texts.sum::<i64>().unsigned_abs() / rows.max(1);
+        let held = texts + readings.iter().map(Reading::width).sum::<u64>();
+        let batch_rows = (batch_bytes as u64 / stored.max(held).max(1)).clamp(1, 1 << 16);
+        Group { rows, batch_rows, bytes: group.compressed_size().unsigned_abs() }
+    }
+
+    /// The columns, shared so that all threads have about as much to do.
+    fn shares(&self, readings: &[Reading]) -> Vec<Vec<usize>> {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let metadata = self.metadata.metadata();
+        let schema = self.metadata.parquet_schema();
+        let mut work = vec![0; schema.root_schema().get_fields().len()];
+        for (leaf, _) in schema.columns().iter().enumerate() {
+            let bytes = |group: &RowGroupMetaData| {
+                group.column(leaf).uncompressed_size() + group.num_rows()
+            };
+            work[schema.get_column_root_idx(leaf)] +=
+                metadata.row_groups().iter().map(bytes).sum::<i64>();
+        }
+        let mut roots: Vec<usize> = readings.iter().map(|reading| reading.path[0]).collect();
+        roots.dedup();
+        let threads = processors.min(THREADS_MAX).min(roots.len()).max(1);
+        // The largest first, each to whom has least.
+        roots.sort_by_key(|root| std::cmp::Reverse(work[*root]));
+        let mut shares = vec![(0, Vec::new()); threads];
+        for root in roots {
+            if let Some((sum, share)) = shares.iter_mut().min_by_key(|(sum, _)| *sum) {
+                *sum += work[root];
+                share.push(root);
+            }
+        }
+        shares
+            .into_iter()
+            .map(|(_, mut share)| {
+                share.sort_unstable();
+                share
+            })
+            .collect()
+    }
+
+    fn read_share(
+        &self,
+        path: &Path,
+        readings: &[Reading],
+        share: &[usize],
+        groups: &[Group],
+        to: &Sender<Part>,
+    ) -> Result<(), Failure> {
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), share.iter().copied());
+        for (at, group) in groups.iter().enumerate() {
+            // Its own descriptor: those that are copies of one share a position.
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                File::open(path)?,
+                self.metadata.clone(),
+            )
+            .with_row_groups(vec![at])
+            .with_projection(mask.clone())
+            .with_batch_size(group.batch_rows as usize);
+            for batch in builder.build()? {
+                let batch = batch?;
+                let mut columns = Vec::new();
+                for (index, reading) in readings.iter().enumerate() {
+                    if let Ok(root) = share.binary_search(&reading.path[0]) {
+                        columns.push((index, reading.apply(&batch, root)?));
+                    }
+                }
+                if to.send(Ok(columns)).is_err() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the threads' columns side by side.
+    fn merge(
+        &self,
+        names: &SchemaRef,
+        groups: &[Group],
+        parts: &[Receiver<Part>],
+        take: &mut Take<'_>,
+    ) -> Result<(), Failure> {
+        for (at, group) in groups.iter().enumerate() {
+            let mut row = 0;
+            while row < group.rows {
+                let rows = group.batch_rows.min(group.rows - row);
+                let mut columns = Vec::with_capacity(names.fields().len());
+                for part in parts {
+                    columns.extend(part.recv().map_err(|_| "a column ends before its rows do")??);
+                }
+                columns.sort_by_key(|(index, _)| *index);
+                let arrays = columns.into_iter().map(|(_, array)| array).collect();
+                let batch = RecordBatch::try_new(Arc::clone(names), arrays)?;
+                if batch.num_rows() as u64 != rows {
+                    return Err("a row group has fewer rows than it says".into());
+                }
+                let bytes = |rows| {
+                    (u128::from(group.bytes) * u128::from(rows) / u128::from(group.rows)) as u64
+                };
+                let stored = bytes(row + rows) - bytes(row);
+                if !take(Batch { rows: batch, group: at as u32, row, stored })? {
+                    return Ok(());
+                }
+                row += rows;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a page of each of the group's columns takes, packed and unpacked, and a dictionary: some writers make one page of all
+/// values. Columns whose pages are not what they should be are told when they are read.
+fn pages_bytes(file: Arc<File>, group: &RowGroupMetaData) -> u64 {
+    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+    let of = |column: &ColumnChunkMetaData| {
+        let (packed, unpacked) = (column.compressed_size(), column.uncompressed_size());
+        let all = column.num_values().unsigned_abs().max(1);
+        let values = first_page(&file, column, rows).map_or(all, |values| values.min(all));
+        let share = |bytes: i64| {
+            (u128::from(bytes.unsigned_abs()) * u128::from(values) / u128::from(all)) as u64
+        };
+        share(packed) + share(unpacked) + unpacked.unsigned_abs().min(DICTIONARY_BYTES)
+    };
+    group.columns().iter().map(of).sum()
+}
+
+/// How many values are in the first page of a column, as its header says.
+fn first_page(file: &Arc<File>, column: &ColumnChunkMetaData, rows: usize) -> Option<u64> {
+    let mut pages = SerializedPageReader::new(Arc::clone(file), column, rows, None).ok()?;
+    let first = pages.peek_next_page().ok()??;
+    if !first.is_dict {
+        return first.num_levels.map(|values| values as u64);
+    }
+    pages.skip_next_page().ok()?;
+    pages.peek_next_page().ok()??.num_levels.map(|values| values as u64)
+}
+
+/// Some columns of a batch, each with its place among all.
+type Part = Result<Vec<(usize, ArrayRef)>, Failure>;
+
+struct Group {
+    rows: u64,
+    batch_rows: u64,
+    /// As stored.
+    bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::Int64Array;
+    use parquet::arrow::ArrowWriter;
+    use parquet::file::properties::WriterProperties;
+
+    use super::*;
+
+    #[test]
+    fn a_page_may_be_as_large_as_its_column() {
+        let column: ArrayRef = Arc::new((0..500_000).collect::<Int64Array>());
+        let batch = RecordBatch::try_from_iter([("n", column)]).unwrap();
+        let memory = |page_bytes: usize| {
+            let properties = WriterProperties::builder()
+                .set_dictionary_enabled(false)
+                .set_data_page_size_limit(page_bytes)
+                .set_data_page_row_count_limit(usize::MAX)
+                .build();
+            let file = tempfile::tempfile().unwrap();
+            let mut writer =
+                ArrowWriter::try_new(file.try_clone().unwrap(), batch.schema(), Some(properties))
+                    .unwrap();
+            writer.write(&batch).unwrap();
+            writer.close().unwrap();
+            Footer::read(&file).unwrap().memory_bytes
+        };
+        // Packed as it is unpacked, so a page is there twice.
+        let pages = |memory: u64| (memory - DICTIONARY_BYTES) / 2;
+        assert_eq!(pages(memory(usize::MAX)) >> 20, (500_000 * 8) >> 20);
+        assert!(pages(memory(64 << 10)) < 128 << 10);
+    }
+}

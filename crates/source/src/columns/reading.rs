@@ -1,0 +1,247 @@
+//! What becomes of a column on its way from a file to an encoder.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_cast::cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType, Fields, Schema, TimeUnit};
+
+use crate::columns::nested;
+use inrush_core::Type;
+use inrush_core::encode::is_viewed;
+
+/// One of the load's columns.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    /// Names from the schema down; more than one where a struct is flattened.
+    pub(super) name: String,
+    /// The column of the file, and inside of it the field of a struct, and so on.
+    pub(super) path: Vec<usize>,
+    /// What it is in the file.
+    from: DataType,
+    pub(super) way: Way,
+    pub(super) ty: Type,
+}
+
+/// How an array becomes one that encoders know.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Way {
+    AsIs,
+    /// To a type that holds every value.
+    Cast(DataType),
+    /// 16 bytes, as text.
+    Uuid,
+    /// Lists, structs and maps, as JSON.
+    Json,
+}
+
+/// The readings of a schema, its structs taken apart if `flatten` says so.
+pub(super) fn readings(schema: &Schema, flatten: bool) -> Vec<Reading> {
+    let mut readings = Vec::new();
+    add(schema.fields(), &mut Vec::new(), "", flatten, &mut readings);
+    readings
+}
+
+fn add(
+    fields: &Fields,
+    path: &mut Vec<usize>,
+    before: &str,
+    flatten: bool,
+    readings: &mut Vec<Reading>,
+) {
+    for (at, field) in fields.iter().enumerate() {
+        let name = format!("{before}{}", field.name());
+        path.push(at);
+        match field.data_type() {
+            DataType::Struct(inner) if flatten && !inner.is_empty() => {
+                add(inner, path, &format!("{name}."), flatten, readings);
+            }
+            ty => {
+                let from = ty.clone();
+                let (way, ty) = way(ty);
+                readings.push(Reading { name, path: path.clone(), from, way, ty });
+            }
+        }
+        path.pop();
+    }
+}
+
+/// How a type is read, and what its values are.
+fn way(ty: &DataType) -> (Way, Type) {
+    use DataType as D;
+    let cast = |to: D, ty| (if is_viewed(&to) { Way::Cast(to) } else { Way::Json }, ty);
+    match ty {
+        D::Null => (Way::AsIs, Type::Text),
+        D::Boolean => (Way::AsIs, Type::Boolean),
+        D::Int32 | D::Int64 => (Way::AsIs, Type::Integer),
+        D::Int8 | D::Int16 | D::UInt8 | D::UInt16 => cast(D::Int32, Type::Integer),
+        D::UInt32 => cast(D::Int64, Type::Integer),
+        D::UInt64 => (Way::AsIs, Type::Decimal { precision: 20, scale: 0 }),
+        D::Float64 => (Way::AsIs, Type::Float),
+        D::Float16 | D::Float32 => cast(D::Float64, Type::Float),
+        D::Decimal128(precision, 0..) => (Way::AsIs, decimal(*precision, ty)),
+        D::Decimal32(precision, scale @ 0..) | D::Decimal64(precision, scale @ 0..) => {
+            cast(D::Decimal128(*precision, *scale), decimal(*precision, ty))
+        }
+        D::Decimal32(precision, _)
+        | D::Decimal64(precision, _)
+        | D::Decimal128(precision, _)
+        | D::Decimal256(precision, _) => cast(D::Utf8, decimal(*precision, ty)),
+        D::Date32 => (Way::AsIs, Type::Date),
+        // Milliseconds, which should be whole days, and need not.
+        D::Date64 => {
+            cast(D::Timestamp(TimeUnit::Millisecond, None), Type::Timestamp { zone: false })
+        }
+        D::Timestamp(_, zone) => (Way::AsIs, Type::Timestamp { zone: zone.is_some() }),
+        D::Utf8 => (Way::AsIs, Type::Text),
+        D::LargeUtf8 | D::Utf8View => cast(D::Utf8, Type::Text),
+        D::Binary => (Way::AsIs, Type::Bytes),
+        D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_) => cast(D::Binary, Type::Bytes),
+        D::Dictionary(_, values) => match way(values) {
+            (Way::AsIs, ty) => cast(values.as_ref().clone(), ty),
+            (Way::Cast(to), ty) => cast(to, ty),
+            (way, ty) => (way, ty),
+        },
+        D::Time32(_) | D::Time64(_) | D::Duration(_) | D::Interval(_) => cast(D::Utf8, Type::Text),
+        _ => (Way::Json, Type::Json),
+    }
+}
+
+fn decimal(precision: u8, ty: &DataType) -> Type {
+    let scale = match ty {
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => *scale,
+        _ => 0,
+    };
+    // A negative scale stands for zeros before the point.
+    let zeros = scale.min(0).unsigned_abs();
+    Type::Decimal {
+        precision: u16::from(precision) + u16::from(zeros),
+        scale: scale.max(0).unsigned_abs().into(),
+    }
+}
+
+impl Reading {
+    /// The column of a batch, of which `root` is the one that the path begins with.
+    pub(super) fn apply(&self, batch: &RecordBatch, root: usize) -> Result<ArrayRef, ArrowError> {
+        let mut array = Arc::clone(batch.column(root));
+        for at in self.path.iter().skip(1) {
+            array = field_of(&array, *at)?;
+        }
+        match &self.way {
+            Way::AsIs => Ok(array),
+            Way::Cast(to) => {
+                // A value that doesn't fit is an error: none of these casts may lose any.
+                let strict = CastOptions { safe: false, ..CastOptions::default() };
+                cast_with_options(&array, to, &strict)
+            }
+            Way::Uuid => Ok(Arc::new(uuids(&array))),
+            Way::Json => Ok(Arc::new(nested::documents(&array)?)),
+        }
+    }
+
+    /// The type of the arrays that [`Reading::apply`] makes.
+    pub(super) fn becomes(&self) -> DataType {
+        match &self.way {
+            Way::AsIs => self.from.clone(),
+            Way::Cast(to) => to.clone(),
+            Way::Uuid | Way::Json => DataType::Utf8,
+        }
+    }
+
+    /// The decimal digits of a second that a moment has room for; 0 where values are none.
+    pub(super) fn moment_digits(&self) -> u8 {
+        match self.becomes() {
+            DataType::Timestamp(TimeUnit::Millisecond, _) => 3,
+            DataType::Timestamp(TimeUnit::Microsecond, _) => 6,
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => 9,
+            _ => 0,
+        }
+    }
+
+    /// Bytes that a value takes in memory, about.
+    pub(super) fn width(&self) -> u64 {
+        match self.ty {
+            Type::Boolean => 1,
+            Type::Date => 4,
+            Type::Integer | Type::Float | Type::Timestamp { .. } | Type::TimestampNs { .. } => 8,
+            Type::Decimal { .. } | Type::Text | Type::Bytes => 16,
+            Type::Json => 64,
+        }
+    }
+}
+
+/// A field of a struct, NULL where the struct is.
+fn field_of(array: &ArrayRef, at: usize) -> Result<ArrayRef, ArrowError> {
+    let parent = array.as_struct();
+    let field = parent.column(at);
+    let nulls = NullBuffer::union(parent.nulls(), field.nulls());
+    Ok(make_array(field.to_data().into_builder().nulls(nulls).build()?))
+}
+
+fn uuids(array: &ArrayRef) -> StringArray {
+    let values = array.as_fixed_size_binary();
+    (0..values.len())
+        .map(|at| {
+            values.is_valid(at).then(|| {
+                let hex: String =
+                    values.value(at).iter().map(|byte| format!("{byte:02x}")).collect();
+                // 8-4-4-4-12, RFC 9562.
+                let parts = [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)];
+                parts.map(|(from, to)| hex.get(from..to).unwrap_or_default()).join("-")
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::Field;
+
+    #[test]
+    fn every_type_ends_as_one_that_encoders_know() {
+        use DataType as D;
+        let decimal = |precision, scale| Type::Decimal { precision, scale };
+        let dictionary = D::Dictionary(Box::new(D::Int8), Box::new(D::LargeUtf8));
+        for (ty, to, wanted) in [
+            (D::Int8, D::Int32, Type::Integer),
+            (D::UInt64, D::UInt64, decimal(20, 0)),
+            (D::Float32, D::Float64, Type::Float),
+            (D::Decimal256(76, 40), D::Utf8, decimal(76, 40)),
+            (D::Decimal128(5, -2), D::Utf8, decimal(7, 0)),
+            (D::Decimal128(38, 10), D::Decimal128(38, 10), decimal(38, 10)),
+            (D::Time64(TimeUnit::Microsecond), D::Utf8, Type::Text),
+            (dictionary, D::Utf8, Type::Text),
+            (D::new_list(D::Int32, true), D::Utf8, Type::Json),
+        ] {
+            let (way, found) = way(&ty);
+            assert_eq!(found, wanted, "{ty}");
+            let becomes = match way {
+                Way::AsIs => ty.clone(),
+                Way::Cast(to) => to,
+                Way::Uuid | Way::Json => D::Utf8,
+            };
+            assert_eq!(becomes, to, "{ty}");
+            assert!(is_viewed(&becomes));
+        }
+    }
+
+    #[test]
+    fn structs_are_taken_apart_on_demand() {
+        let inner = Fields::from(vec![
+            Field::new("x", DataType::Int32, true),
+            Field::new("y", DataType::Utf8, true),
+        ]);
+        let schema = Schema::new(vec![Field::new("a", DataType::Struct(inner), true)]);
+        let names = |flatten| -> Vec<String> {
+            readings(&schema, flatten).into_iter().map(|reading| reading.name).collect()
+        };
+        assert_eq!(names(false), ["a"]);
+        assert_eq!(names(true), ["a.x", "a.y"]);
+    }
+}

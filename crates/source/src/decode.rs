@@ -1,0 +1,213 @@
+//! Character encodings: whatever comes in, UTF-8 goes out.
+
+use std::io::{self, Read};
+
+use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use inrush_core::error::{Error, Result};
+
+/// The encoding that an input's first bytes show: a byte order mark, or the pattern of zeros that ASCII leaves in UTF-16.
+pub fn detect(head: &[u8]) -> Option<&'static Encoding> {
+    match head {
+        // The mark of UTF-32, which nothing here reads.
+        [0xff, 0xfe, 0, 0, ..] => return None,
+        [0xff, 0xfe, ..] => return Some(UTF_16LE),
+        [0xfe, 0xff, ..] => return Some(UTF_16BE),
+        _ => {}
+    }
+    let head = &head[..head.len().min(4096) & !1];
+    let zeros = |from: usize| head.iter().skip(from).step_by(2).filter(|b| **b == 0).count();
+    let (even, odd) = (zeros(0), zeros(1));
+    // Latin text is at least half ASCII, and hardly any other character has a zero where ASCII has its letter; other binary
+    // data has its zeros on both sides.
+    let half = head.len() / 4;
+    let one_sided = |many: usize, few: usize| many > 0 && many >= half && few * 8 <= many;
+    if one_sided(odd, even) || even == 0 && ends_lines(head, [b'\n', 0]) {
+        Some(UTF_16LE)
+    } else if one_sided(even, odd) || odd == 0 && ends_lines(head, [0, b'\n']) {
+        Some(UTF_16BE)
+    } else {
+        None
+    }
+}
+
+/// Whether lines end in this unit, and none in a newline of one byte. In other scripts than Latin a line may have no other
+/// zeros than those beside delimiters and its end.
+fn ends_lines(head: &[u8], newline: [u8; 2]) -> bool {
+    let lines = head.chunks_exact(2).filter(|unit| *unit == newline).count();
+    lines > 1 && memchr::memchr_iter(b'\n', head).count() == lines
+}
+
+/// Whether three of four bytes are zeros, always the same three: ASCII in UTF-32.
+pub fn looks_like_utf32(head: &[u8]) -> bool {
+    let head = &head[..head.len().min(4096) & !3];
+    let zeros = |at: usize| head.iter().skip(at).step_by(4).filter(|b| **b == 0).count();
+    let [first, second, third, last] = [0, 1, 2, 3].map(zeros);
+    let all = head.len() / 4;
+    let mostly = |zeros: usize| zeros * 10 > all * 9;
+    all >= 2
+        && (third == all && last == all && mostly(second)
+            || first == all && second == all && mostly(third))
+        && (first < all || last < all)
+}
+
+/// The encoding with this label in the WHATWG encoding standard (`latin1` is windows-1252 there, as in browsers and MySQL).
+pub fn by_label(label: &str) -> Result<&'static Encoding> {
+    Encoding::for_label_no_replacement(label.trim().as_bytes()).ok_or_else(|| {
+        Error::usage(format!("'{label}' is no encoding"))
+            .advise("try utf-8, utf-16le, utf-16be, latin1")
+    })
+}
+
+/// Reads UTF-8 out of another encoding. A sequence that is malformed there becomes the byte 0xFF, which is valid nowhere in
+/// UTF-8: so the row it stands in is a bad row, instead of quietly holding a replacement character.
+pub struct Decoder<R> {
+    input: R,
+    decoder: encoding_rs::Decoder,
+    raw: Vec<u8>,
+    raw_at: usize,
+    raw_end: usize,
+    ended: bool,
+    text: Vec<u8>,
+    text_at: usize,
+}
+
+const RAW_BYTES: usize = 64 << 10;
+
+impl<R: Read> Decoder<R> {
+    /// A reader of UTF-8 over one of `encoding`.
+    pub fn new(input: R, encoding: &'static Encoding) -> Self {
+        Self {
+            input,
+            // A byte order mark passes through, as U+FEFF; who reads the first line takes it off, whatever the encoding.
+            decoder: encoding.new_decoder_without_bom_handling(),
+            raw: vec![0; RAW_BYTES],
+            raw_at: 0,
+            raw_end: 0,
+            ended: false,
+            text: Vec::new(),
+            text_at: 0,
+        }
+    }
+
+    fn refill(&mut self) -> io::Result<()> {
+        self.text.clear();
+        self.text_at = 0;
+        while self.text.is_empty() && !self.ended {
+            if self.raw_at == self.raw_end {
+                self.raw_at = 0;
+                self.raw_end = self.input.read(&mut self.raw)?;
+                self.ended = self.raw_end == 0;
+            }
+            let from = &self.raw[self.raw_at..self.raw_end];
+            // Every encoding's unit of one byte makes at most three bytes of UTF-8.
+            self.text.resize(from.len() * 3 + 16, 0);
+            let (result, read, written) =
+                self.decoder.decode_to_utf8_without_replacement(from, &mut self.text, self.ended);
+            self.raw_at += read;
+            self.text.truncate(written);
+            match result {
+                DecoderResult::InputEmpty => {}
+                DecoderResult::OutputFull => {}
+                DecoderResult::Malformed(..) => {
+                    self.text.push(0xff);
+                    // More input may follow in the buffer: the end is seen again after it.
+                    self.ended = false;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.text_at == self.text.len() {
+            self.refill()?;
+        }
+        let ready = &self.text[self.text_at..];
+        let len = ready.len().min(out.len());
+        out[..len].copy_from_slice(&ready[..len]);
+        self.text_at += len;
+        Ok(len)
+    }
+}
+
+/// Whether bytes in this encoding are UTF-8 already.
+pub fn is_utf8(encoding: &'static Encoding) -> bool {
+    encoding == UTF_8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(bytes: &[u8], encoding: &'static Encoding) -> Vec<u8> {
+        let mut out = Vec::new();
+        Decoder::new(bytes, encoding).read_to_end(&mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn utf16_and_latin1_become_utf8() {
+        let text = "id,name\n1,Zo\u{eb} \u{1f600}\n";
+        let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let be: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(decode(&le, UTF_16LE), text.as_bytes());
+        assert_eq!(decode(&be, UTF_16BE), text.as_bytes());
+        assert_eq!(detect(&le), Some(UTF_16LE));
+        assert_eq!(detect(&be), Some(UTF_16BE));
+        assert_eq!(detect(text.as_bytes()), None);
+        assert_eq!(
+            decode(b"Zo\xeb \x80", by_label("latin1").unwrap()),
+            "Zo\u{eb} \u{20ac}".as_bytes()
+        );
+    }
+
+    #[test]
+    fn other_scripts_in_utf16_are_known_by_the_ends_of_their_lines() {
+        let text = "\u{418}\u{43c}\u{44f}\t\u{426}\u{435}\u{43d}\u{430}\r\n\u{410}\u{43d}\u{43d}\u{430}\t\u{434}\u{430}\r\n".repeat(9);
+        let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let be: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(detect(&le), Some(UTF_16LE));
+        assert_eq!(detect(&be), Some(UTF_16BE));
+        // Stray zeros in UTF-8, and no zero at all.
+        for text in ["a,b\n1,\0\n", "a,b\n\n\0,2\n", "\u{418}\n\u{43c}\n"] {
+            assert_eq!(detect(text.as_bytes()), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn utf32_is_known_by_its_mark_or_its_zeros() {
+        let text = "id,name\n1,Zo\u{eb} \u{20ac}\n".repeat(5);
+        let le: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        let be: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
+        for bytes in [&le, &be] {
+            assert!(looks_like_utf32(bytes));
+            assert_eq!(detect(bytes), None);
+        }
+        let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [text.as_bytes(), &utf16, &[0; 64], b"", b"a\0\0\0"] {
+            assert!(!looks_like_utf32(bytes));
+        }
+        assert_eq!(detect(b"\xff\xfe\0\0a\0\0\0"), None);
+    }
+
+    #[test]
+    fn long_inputs_cross_buffers_unharmed() {
+        let text = "\u{20ac}\u{1f600}x\n".repeat(50_000);
+        let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(decode(&le, UTF_16LE), text.as_bytes());
+    }
+
+    #[test]
+    fn malformed_input_is_marked_not_replaced() {
+        // A lone surrogate, good text, and half a unit at the end.
+        let mut le: Vec<u8> = vec![0x00, 0xd8];
+        le.extend("ab".encode_utf16().flat_map(u16::to_le_bytes));
+        le.push(b'c');
+        let out = decode(&le, UTF_16LE);
+        assert_eq!(out.iter().filter(|b| **b == 0xff).count(), 2, "{out:?}");
+        assert!(out.windows(2).any(|w| w == b"ab"));
+    }
+}

@@ -1,0 +1,189 @@
+//! Compression, told by content and not by name.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use lz4_flex::frame::FrameDecoder;
+
+/// How an input is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// RFC 1952; several members one after another count as one stream.
+    Gzip,
+    /// RFC 8878.
+    Zstd,
+    /// bzip2, single or several streams.
+    Bzip2,
+    /// The .xz container.
+    Xz,
+    /// The LZ4 frame format.
+    Lz4,
+}
+
+impl Compression {
+    /// The compression that `head`, an input's first bytes, announces. Six bytes are enough.
+    pub fn detect(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+            // A frame, or a skippable frame before one (RFC 8878, section 3.1.2).
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+                Some(Compression::Zstd)
+            }
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Compression::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
+            [0x04, 0x22, 0x4d, 0x18, ..] => Some(Compression::Lz4),
+            _ => None,
+        }
+    }
+
+    /// The name users know it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Bzip2 => "bzip2",
+            Compression::Xz => "xz",
+            Compression::Lz4 => "lz4",
+        }
+    }
+
+    /// Decompresses `input`.
+    pub fn open<'a>(
+        self,
+        input: Box<dyn Read + Send + 'a>,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
+        // 256 KiB: decompressors ask for a few KiB at a time, and a system call for each would show.
+        let input = BufReader::with_capacity(256 << 10, input);
+        Ok(match self {
+            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
+            Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
+            Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
+            Compression::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(input)),
+            Compression::Lz4 => Box::new(Lz4Frames::new(input)),
+        })
+    }
+}
+
+/// All frames of an LZ4 stream. The decoder stops after each, and takes an input that breaks off between two blocks for one
+/// that ends; the end mark, which it then goes on to look for in vain, tells the two apart.
+struct Lz4Frames<R: BufRead> {
+    decoder: FrameDecoder<Ending<R>>,
+    between_frames: bool,
+}
+
+impl<R: BufRead> Lz4Frames<R> {
+    fn new(input: R) -> Self {
+        Self { decoder: FrameDecoder::new(Ending { input, ended: false }), between_frames: true }
+    }
+}
+
+impl<R: BufRead> Read for Lz4Frames<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.between_frames && self.decoder.get_mut().input.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.between_frames = false;
+            let got = self.decoder.read(out)?;
+            if got > 0 || out.is_empty() {
+                return Ok(got);
+            }
+            if self.decoder.get_ref().ended {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.between_frames = true;
+        }
+    }
+}
+
+/// Remembers that its end was reached.
+struct Ending<R> {
+    input: R,
+    ended: bool,
+}
+
+impl<R: Read> Read for Ending<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let got = self.input.read(out)?;
+        self.ended |= got == 0 && !out.is_empty();
+        Ok(got)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    /// Every compression's own way to make two streams one after another.
+    fn twice(compression: Compression, text: &[u8]) -> Vec<u8> {
+        let once = || match compression {
+            Compression::Gzip => {
+                let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                to.write_all(text).unwrap();
+                to.finish().unwrap()
+            }
+            Compression::Zstd => zstd::encode_all(text, 1).unwrap(),
+            Compression::Bzip2 => {
+                let mut to = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+                to.write_all(text).unwrap();
+                to.finish().unwrap()
+            }
+            Compression::Xz => {
+                let mut to = liblzma::write::XzEncoder::new(Vec::new(), 1);
+                to.write_all(text).unwrap();
+                to.finish().unwrap()
+            }
+            Compression::Lz4 => {
+                let mut info = lz4_flex::frame::FrameInfo::new();
+                info.block_size = lz4_flex::frame::BlockSize::Max64KB;
+                let mut to = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
+                to.write_all(text).unwrap();
+                to.finish().unwrap()
+            }
+        };
+        [once(), once()].concat()
+    }
+
+    fn read(compression: Compression, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        compression.open(Box::new(bytes))?.read_to_end(&mut out)?;
+        Ok(out)
+    }
+
+    #[test]
+    fn streams_are_read_to_their_end_and_never_taken_for_ended_before() {
+        let text: Vec<u8> = (0..8_000)
+            .flat_map(|n: u32| format!("{},{}\n", n, n.wrapping_mul(2_654_435_761)).into_bytes())
+            .collect();
+        for compression in [
+            Compression::Gzip,
+            Compression::Zstd,
+            Compression::Bzip2,
+            Compression::Xz,
+            Compression::Lz4,
+        ] {
+            let whole = twice(compression, &text);
+            assert_eq!(Compression::detect(&whole), Some(compression));
+            assert_eq!(
+                read(compression, &whole).unwrap(),
+                [text.as_slice(), &text].concat(),
+                "{compression:?}"
+            );
+            let half = whole.len() / 2;
+            let cuts = (1..whole.len()).filter(|cut| {
+                *cut != half
+                    && (cut % 9_973 == 0
+                        || *cut < 40
+                        || whole.len() - cut < 12
+                        || cut.abs_diff(half) < 12)
+            });
+            for cut in cuts {
+                assert!(
+                    read(compression, &whole[..cut]).is_err(),
+                    "{compression:?} cut at {cut} of {}",
+                    whole.len()
+                );
+            }
+        }
+    }
+}

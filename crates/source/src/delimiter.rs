@@ -1,0 +1,282 @@
+//! What separates fields: the character that gives every record the same number of them.
+//!
+//! What one character's reading finds in quotes says nothing for another: in `a<TAB>"31,818.28"` the comma is text. Where two read the
+//! head equally well, one that a space follows every time loses (`Last, First`), and then the rarer in running text and in numbers wins.
+
+use inrush_scan::{Dialect, Field, Scanner};
+
+use crate::quoting::usual;
+use crate::sniff::RECORDS_MAX;
+
+/// Delimiters that are looked for, in the order in which they win where several read the head equally well.
+pub(super) const DELIMITERS: [u8; 4] = [b'\t', b';', b'|', b','];
+
+/// Delimiters that are never found by looking, but pointed out where no other was found.
+const OTHERS: [u8; 5] = [b' ', b':', b'^', 0x01, 0x1f];
+
+/// Shares of regular records that differ by less than this differ by a few bad rows.
+const NOISE: f64 = 0.02;
+
+/// Records that have to agree before nothing else is possible.
+const SURE_MIN: usize = 2;
+
+/// The reading that was chosen.
+pub(super) struct Found {
+    pub(super) dialect: Dialect,
+    /// Other delimiters that read the head as well.
+    pub(super) rivals: Vec<u8>,
+    /// Whether each record is one field.
+    pub(super) is_one_column: bool,
+    /// Lines before the first with the usual number of fields, if all of them have far fewer: a title.
+    pub(super) title_lines: usize,
+}
+
+impl Found {
+    /// Commas, where nothing else can be.
+    pub(super) fn plain() -> Self {
+        Self { dialect: Dialect::csv(), rivals: Vec::new(), is_one_column: false, title_lines: 0 }
+    }
+}
+
+/// Of these dialects, one for each delimiter and the likelier first, the one that reads `head` best; where none gives
+/// several fields to most records, the one with `default` as its delimiter, unless another splits them at least.
+pub(super) fn choose(
+    head: &[u8],
+    whole: bool,
+    dialects: Vec<Dialect>,
+    default: u8,
+) -> Option<Found> {
+    let readings = readings(head, whole, dialects);
+    let most = readings.iter().filter(|reading| reading.separates()).map(Reading::share);
+    let most = most.fold(0.0, f64::max);
+    // The first record counts for more than one in a thousand: a header has the data's delimiters, and not their text.
+    let mut good: Vec<&Reading> = readings
+        .iter()
+        .filter(|reading| reading.separates() && reading.share() > most - NOISE)
+        .collect();
+    if good.iter().any(|reading| reading.starts_regular()) {
+        good.retain(|reading| reading.starts_regular());
+    }
+    // A stable sort: the likelier first.
+    good.sort_by_key(|reading| (reading.is_spaced(), !reading.is_perfect()));
+    let (chosen, rivals) = match good.split_first() {
+        Some((first, others)) => (*first, others),
+        None => (ragged(&readings, default)?, &[][..]),
+    };
+    Some(Found {
+        dialect: chosen.dialect.clone(),
+        rivals: rivals.iter().map(|reading| reading.dialect.delimiter).collect(),
+        is_one_column: chosen.is_one_column(),
+        title_lines: chosen.title_lines(head),
+    })
+}
+
+/// How each dialect reads the head, where the others' quotes are respected.
+fn readings(head: &[u8], whole: bool, dialects: Vec<Dialect>) -> Vec<Reading> {
+    let quoted: Vec<_> = dialects.iter().map(|dialect| quoted(head, dialect)).collect();
+    let read = |dialect: &Dialect, others| Reading::of(head, whole, dialect.clone(), others);
+    let alone: Vec<Reading> = dialects.iter().map(|dialect| read(dialect, Vec::new())).collect();
+    let tears = |other: usize, index: usize| {
+        !quoted[other].is_empty() && read(&dialects[index], vec![&quoted[other]]).torn > 0
+    };
+    // The wrong reading has quotes, too: those that open where the right one's close. It has them from line to line, and so
+    // fewer records; and few of them are alike.
+    let is_believed = |other: usize, index: usize| {
+        other != index
+            && alone[other].separates()
+            && tears(other, index)
+            && (alone[other].records > alone[index].records || !tears(index, other))
+    };
+    (0..dialects.len())
+        .map(|index| {
+            let others = (0..dialects.len()).filter(|other| is_believed(*other, index));
+            read(&dialects[index], others.map(|other| quoted[other].as_slice()).collect())
+        })
+        .collect()
+}
+
+/// Where no reading gives most records the same number of fields: the one that splits most of them, and the first.
+fn ragged(readings: &[Reading], default: u8) -> Option<&Reading> {
+    let is_default = |reading: &&Reading| reading.dialect.delimiter == default;
+    readings
+        .iter()
+        .filter(|reading| reading.first_width > 1 && reading.wide * 2 > reading.records)
+        .max_by_key(|reading| (reading.wide, is_default(reading)))
+        .or_else(|| readings.iter().find(is_default))
+        .or(readings.first())
+}
+
+/// A delimiter that is not looked for and would give every record the same number of fields, and how many. `dialect` is
+/// the one that found a single column.
+pub(super) fn pointed_out(head: &[u8], whole: bool, dialect: &Dialect) -> Option<(u8, usize)> {
+    OTHERS.iter().find_map(|&delimiter| {
+        let dialect = Dialect { delimiter, ..dialect.clone() };
+        dialect.check().ok()?;
+        let reading = Reading::of(head, whole, dialect, Vec::new());
+        reading.is_sure().then_some((delimiter, reading.width))
+    })
+}
+
+/// Whether every record of `head` has the same number of fields, and more than one; of a single record nobody can tell.
+pub(super) fn is_regular(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
+    Reading::of(head, whole, dialect.clone(), Vec::new()).is_sure()
+}
+
+/// How a dialect reads the head.
+struct Reading {
+    dialect: Dialect,
+    /// Records looked at, without blank lines.
+    records: usize,
+    /// The usual number of fields.
+    width: usize,
+    /// Records with that number, sound quoting, and no field that ends inside another dialect's quotes.
+    regular: usize,
+    /// Records with a field that ends inside another dialect's quotes.
+    torn: usize,
+    /// Records of more than one field.
+    wide: usize,
+    /// The first record's number of fields.
+    first_width: usize,
+    /// Delimiters between fields, and how many of them a space follows.
+    delimiters: usize,
+    spaced: usize,
+}
+
+impl Reading {
+    fn of(head: &[u8], whole: bool, dialect: Dialect, others: Vec<&[(u32, u32)]>) -> Self {
+        let mut others: Vec<Spans> = others.into_iter().map(Spans::new).collect();
+        let mut scanner = Scanner::new(&dialect, head);
+        let mut fields = Vec::new();
+        let mut widths: Vec<usize> = Vec::new();
+        let (mut records, mut torn, mut wide, mut delimiters, mut spaced) = (0, 0, 0, 0, 0);
+        let mut first_width = None;
+        while records < RECORDS_MAX
+            && let Some(record) = scanner.next(&mut fields)
+        {
+            // The last record may have been cut off with the head.
+            if !whole && record.next as usize == head.len() && records > 0 {
+                break;
+            }
+            if record.is_blank() {
+                continue;
+            }
+            records += 1;
+            if record.fault.is_some() {
+                first_width.get_or_insert(0);
+                continue;
+            }
+            first_width.get_or_insert(fields.len());
+            let mut is_torn = false;
+            for at in ends(&fields) {
+                delimiters += 1;
+                spaced += usize::from(head.get(at as usize + 1) == Some(&b' '));
+                is_torn |= others.iter_mut().fold(false, |torn, spans| torn | spans.hold(at));
+            }
+            torn += usize::from(is_torn);
+            if !is_torn {
+                widths.push(fields.len());
+                wide += usize::from(fields.len() > 1);
+            }
+        }
+        let width = usual(&widths);
+        let regular = widths.iter().filter(|w| **w == width).count();
+        let first_width = first_width.unwrap_or(0);
+        Self { dialect, records, width, regular, torn, wide, first_width, delimiters, spaced }
+    }
+
+    fn share(&self) -> f64 {
+        self.regular as f64 / self.records.max(1) as f64
+    }
+
+    fn is_perfect(&self) -> bool {
+        self.regular == self.records
+    }
+
+    /// Whether most records have the same number of fields, and more than one.
+    fn separates(&self) -> bool {
+        self.width > 1 && self.regular * 2 > self.records
+    }
+
+    /// Whether every record has the same number of fields, and more than one; of a single record nobody can tell.
+    fn is_sure(&self) -> bool {
+        self.width > 1 && self.is_perfect() && self.records >= SURE_MIN
+    }
+
+    fn starts_regular(&self) -> bool {
+        self.first_width == self.width
+    }
+
+    /// Whether a space follows every delimiter, as in running text; or nearly.
+    fn is_spaced(&self) -> bool {
+        self.spaced > 0 && self.spaced as f64 > (1.0 - NOISE) * self.delimiters as f64
+    }
+
+    fn title_lines(&self, head: &[u8]) -> usize {
+        if !self.separates() || self.starts_regular() {
+            return 0;
+        }
+        let mut scanner = Scanner::new(&self.dialect, head);
+        let mut fields = Vec::new();
+        while let Some(record) = scanner.next(&mut fields) {
+            if record.fault.is_none() && fields.len() == self.width {
+                let before = &head[..record.start as usize];
+                return inrush_scan::count_lines(&self.dialect, before) as usize;
+            }
+            if record.fault.is_some() || fields.len() * 2 > self.width {
+                return 0;
+            }
+        }
+        0
+    }
+
+    fn is_one_column(&self) -> bool {
+        self.records > 0 && self.width == 1 && self.first_width <= 1
+    }
+}
+
+/// Where the delimiters behind all fields but the last stand.
+fn ends(fields: &[Field]) -> impl Iterator<Item = u32> + '_ {
+    let inner = fields.split_last().map_or(&[][..], |(_, inner)| inner);
+    inner.iter().map(|field| field.end + u32::from(field.form.is_quoted()))
+}
+
+/// Where quoted fields lie, in order.
+fn quoted(head: &[u8], dialect: &Dialect) -> Vec<(u32, u32)> {
+    let mut spans = Vec::new();
+    let mut scanner = Scanner::new(dialect, head);
+    let (mut fields, mut records) = (Vec::new(), 0);
+    while records < RECORDS_MAX
+        && let Some(record) = scanner.next(&mut fields)
+    {
+        records += 1;
+        if record.fault.is_none() {
+            let quoted = fields.iter().filter(|field| field.form.is_quoted());
+            spans.extend(quoted.map(|field| (field.start, field.end)));
+        }
+    }
+    spans
+}
+
+/// Spans that are asked about offsets in rising order.
+struct Spans<'a> {
+    left: &'a [(u32, u32)],
+}
+
+impl<'a> Spans<'a> {
+    fn new(spans: &'a [(u32, u32)]) -> Self {
+        Self { left: spans }
+    }
+
+    /// Whether one of them holds the offset.
+    fn hold(&mut self, at: u32) -> bool {
+        while let Some(((_, end), left)) = self.left.split_first()
+            && *end <= at
+        {
+            self.left = left;
+        }
+        self.left.first().is_some_and(|(start, _)| *start <= at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! The first bytes of an input: what it is, and whether it is text at all.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::atomic::AtomicBool;
+
+use encoding_rs::UTF_8;
+use inrush_scan::json::{JsonCutter, JsonLayout};
+use inrush_scan::{Newline, Tail};
+
+use crate::place::cannot_open;
+use crate::separator_line::SeparatorLine;
+use crate::stdin::Pipe;
+use crate::{Compression, Input, Place};
+use crate::{decode, sniff};
+use inrush_core::DialectRequest;
+use inrush_core::cut::RECORD_BYTES_MAX;
+use inrush_core::error::{Error, Result};
+
+/// Bytes of an input that are looked at before a plan is made, from its start.
+pub(super) const HEAD_BYTES: usize = 1 << 20;
+
+/// The first bytes of one input, decoded.
+pub(super) struct Head {
+    pub(super) input: Input,
+    pub(super) text: Vec<u8>,
+    /// Nothing comes after `text`.
+    pub(super) whole: bool,
+}
+
+/// The head of the input at `place`, or in the pipe if that is one.
+pub(super) fn read_head(
+    place: &Place,
+    request: &DialectRequest,
+    pipe: Option<&mut Pipe>,
+    stop: &AtomicBool,
+) -> Result<Head> {
+    let name = place.name();
+    let fail = |error: io::Error| cannot_open(&name, &error);
+    let pipe = match (place, pipe) {
+        (_, Some(pipe)) if place.regular_bytes().is_none() => pipe,
+        (Place::File(path), _) => {
+            let file = File::open(path).map_err(fail)?;
+            return look(place, request, Box::new(file), false);
+        }
+        (Place::Stdin, _) => return Err(no_record(&name)),
+    };
+    let mut bytes_max = HEAD_BYTES;
+    loop {
+        let bytes = pipe.peek(bytes_max, stop).map_err(fail)?;
+        let cut_off = bytes.len() == bytes_max;
+        let head = look(place, request, Box::new(io::Cursor::new(bytes)), cut_off)?;
+        // Compressed data comes in blocks, and none may have been whole.
+        if !cut_off || has_record(&head.text, request) {
+            return Ok(head);
+        }
+        if bytes_max >= RECORD_BYTES_MAX {
+            return Err(no_record(&name));
+        }
+        bytes_max *= 2;
+    }
+}
+
+/// Whether the first line that is neither to be skipped, nor blank, nor a comment is there as a whole.
+fn has_record(text: &[u8], request: &DialectRequest) -> bool {
+    let newline = newline_byte(text);
+    let mut at = body_start(text, request.skip_lines);
+    // One array of JSON may be one line.
+    if text[at..].trim_ascii_start().starts_with(b"[")
+        && JsonCutter::new(JsonLayout::Array).cut(&text[at..], 1, Tail::More).is_some()
+    {
+        return true;
+    }
+    while let Some(len) = memchr::memchr(newline, &text[at..]) {
+        let line = &text[at..at + len];
+        if !line.trim_ascii_end().is_empty() && request.comment != Some(line[0]) {
+            return true;
+        }
+        at += len + 1;
+    }
+    false
+}
+
+/// The byte that ends lines here; a CR before it is no more than an ornament.
+fn newline_byte(text: &[u8]) -> u8 {
+    match sniff::newline(text) {
+        Newline::Lf => b'\n',
+        Newline::Cr => b'\r',
+    }
+}
+
+fn no_record(name: &str) -> Error {
+    let mib = RECORD_BYTES_MAX >> 20;
+    Error::source(format!("the first {mib} MiB of {name} hold no record"))
+        .advise("check --skip-lines, --comment and --encoding")
+}
+
+/// Looks at what `reader` gives; `cut_off` when that is not all, which is then not the input's fault.
+fn look(
+    place: &Place,
+    request: &DialectRequest,
+    mut reader: Box<dyn Read + Send>,
+    cut_off: bool,
+) -> Result<Head> {
+    let mut magic = Vec::new();
+    let got = reader.by_ref().take(8).read_to_end(&mut magic);
+    got.map_err(|error| cannot_open(&place.name(), &error))?;
+    let mut input = Input { compression: Compression::detect(&magic), ..Input::plain(place) };
+    let forgive = |error: io::Error| if cut_off { Ok(0) } else { Err(input.read_error(&error)) };
+    let mut plain: Box<dyn Read + Send> = Box::new(io::Cursor::new(magic).chain(reader));
+    if let Some(compression) = input.compression {
+        plain = compression.open(plain).map_err(|error| input.read_error(&error))?;
+    }
+    let mut text = Vec::new();
+    plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
+    let encoding = match &request.encoding {
+        // A UTF-8 mark is right, whatever is said: bad rows of an input in another encoding come back with one.
+        _ if text.starts_with(b"\xef\xbb\xbf") => UTF_8,
+        Some(label) => decode::by_label(label)?,
+        None => decode::detect(&text).unwrap_or(UTF_8),
+    };
+    if decode::is_utf8(encoding) {
+        refuse_binary(&input.name, &text)?;
+    } else {
+        plain = Box::new(decode::Decoder::new(
+            io::Cursor::new(std::mem::take(&mut text)).chain(plain),
+            encoding,
+        ));
+        plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
+    }
+    let mut whole = text.len() < HEAD_BYTES && !cut_off;
+    // The first record must be whole to be understood, and what follows it is looked at as well.
+    let mut found = has_record(&text, request);
+    let mut enough = found;
+    while !whole && !enough {
+        if text.len() >= RECORD_BYTES_MAX {
+            return Err(no_record(&input.name));
+        }
+        let more = plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text);
+        let got = more.or_else(forgive)?;
+        whole = got < HEAD_BYTES && !cut_off;
+        if got == 0 {
+            break;
+        }
+        enough = found;
+        found = has_record(&text, request);
+    }
+    input.encoding = encoding;
+    Ok(Head { input, text, whole })
+}
+
+/// Files that are not text, by their first bytes, and what to do with them.
+const BINARIES: [(&[u8], &str, &str); 21] = [
+    (
+        b"PAR1",
+        "a compressed Parquet file",
+        "decompress it: Parquet files compress their own columns",
+    ),
+    (b"ARROW1", "a compressed Arrow file", "decompress it first"),
+    (
+        b"SQLite format 3\0",
+        "an SQLite database",
+        "name the target last: inrush load FILE.csv DATABASE.db",
+    ),
+    (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
+    (b"Rar!\x1a", "a RAR archive", "unpack it first"),
+    (b"\x1f\x9d", "a file compressed by compress", "decompress it first: uncompress, or gzip -d"),
+    (b"PGDMP", "a dump of PostgreSQL's own format", "restore it with pg_restore"),
+    (b"Obj\x01", "an Avro file", "convert it to Parquet or JSON Lines first"),
+    (b"\x89HDF", "an HDF5 file", "convert it to Parquet or CSV first"),
+    (b"\x93NUMPY", "a NumPy array", "convert it to CSV first: numpy.savetxt"),
+    (b"<stata_dta>", "a Stata file", "export it as CSV"),
+    (b"$FL2", "an SPSS file", "export it as CSV"),
+    (b"%PDF", "a PDF document", "name a CSV or TSV file"),
+    (b"\x7fELF", "a program", "name a CSV or TSV file"),
+    (b"\x89PNG", "a picture", "name a CSV or TSV file"),
+    (b"GIF89a", "a picture", "name a CSV or TSV file"),
+    (b"\xff\xd8\xff", "a picture", "name a CSV or TSV file"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document", "save the sheet as CSV"),
+    (b"\xff\xfe\0\0", "text in UTF-32", UTF_32_ADVICE),
+    (b"\0\0\xfe\xff", "text in UTF-32", UTF_32_ADVICE),
+];
+
+const UTF_32_ADVICE: &str = "convert it first: iconv -f UTF-32 -t UTF-8";
+
+/// Where a tar archive says that it is one.
+const TAR_MAGIC: std::ops::Range<usize> = 257..262;
+
+fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
+    if let Some((_, what, advice)) = BINARIES.iter().find(|(magic, ..)| text.starts_with(magic)) {
+        // Text in UTF-32 is text, but in no form that can be read.
+        let not_text = if *advice == UTF_32_ADVICE { "which can't be read" } else { "not text" };
+        return Err(Error::source(format!("{name} is {what}, {not_text}")).advise(*advice));
+    }
+    if text.get(TAR_MAGIC) == Some(b"ustar") {
+        return Err(Error::source(format!("{name} is a tar archive, not text"))
+            .advise("unpack it, and name the files in it: tar -xf"));
+    }
+    if decode::looks_like_utf32(text) {
+        return Err(Error::source(format!("{name} is text in UTF-32, which can't be read"))
+            .advise(UTF_32_ADVICE));
+    }
+    // Stray NULs make bad rows; one in a hundred bytes makes a binary file.
+    let zeros = memchr::memchr_iter(0, text).count();
+    if zeros >= 8 && zeros >= text.len() / 100 {
+        let at = memchr::memchr(0, text).unwrap_or(0);
+        return Err(Error::source(format!("{name} does not look like text: {zeros} of its first {} bytes are NUL, the first at byte {at}", text.len()))
+            .advise("if it is UTF-16 without a byte order mark, say --encoding utf-16le"));
+    }
+    Ok(())
+}
+
+/// Where records begin: after a byte order mark, `skip_lines` physical lines, and a line that says what separates fields.
+pub(super) fn body_start(text: &[u8], skip_lines: u64) -> usize {
+    let at = skipped_to(text, skip_lines);
+    at + SeparatorLine::at(&text[at..], newline_byte(text)).map_or(0, |line| line.raw.len())
+}
+
+/// The line that says what separates fields: the first, even among those that are skipped, or the first that isn't.
+pub(super) fn separator_line(text: &[u8], skip_lines: u64) -> Option<SeparatorLine<'_>> {
+    [0, skip_lines].into_iter().find_map(|skip_lines| {
+        SeparatorLine::at(&text[skipped_to(text, skip_lines)..], newline_byte(text))
+    })
+}
+
+/// The offset behind a byte order mark and `skip_lines` physical lines.
+fn skipped_to(text: &[u8], skip_lines: u64) -> usize {
+    let newline = newline_byte(text);
+    let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    for _ in 0..skip_lines {
+        let Some(end) = memchr::memchr(newline, &text[at..]) else { return text.len() };
+        at += end + 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skipped_lines_and_byte_order_marks_come_off() {
+        assert_eq!(body_start(b"\xef\xbb\xbfa,b\n", 0), 3);
+        assert_eq!(body_start(b"x\r\ny\nz", 2), 5);
+        assert_eq!(body_start(b"x", 3), 1);
+        assert_eq!(body_start(b"x\ry\rz", 2), 4);
+        // Where there are LFs, a lone CR is data.
+        assert_eq!(body_start(b"title\rmore\na,b\n", 1), 11);
+    }
+
+    #[test]
+    fn a_line_that_says_what_separates_fields_is_no_record() {
+        let text = b"\xef\xbb\xbfsep=;\r\na;b\r\n";
+        assert_eq!(body_start(text, 0), 10);
+        assert_eq!(body_start(text, 1), 10);
+        assert_eq!(body_start(b"title\nsep=;\na;b\n", 1), 12);
+        let named = |text: &'static [u8], skip| separator_line(text, skip).map(|line| line.named);
+        assert_eq!(named(text, 0), Some(";"));
+        assert_eq!(named(text, 1), Some(";"));
+        assert_eq!(named(b"title\nsep=|\na|b\n", 1), Some("|"));
+        assert_eq!(named(b"title\nsep=|\na|b\n", 0), None);
+    }
+}

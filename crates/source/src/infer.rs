@@ -1,0 +1,706 @@
+//! Column types from values: the narrowest type that no value would have to change for.
+
+use std::cmp::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inrush_scan as scan;
+
+use crate::Input;
+use inrush_core::encode::{BadValue, EncodeRow, Row};
+use inrush_core::error::shorten;
+use inrush_core::flow::{Chunk, Encoded, Origin, Wire};
+use inrush_core::value;
+use inrush_core::{Form, Misfit, MomentFacts, Spoiler, Type};
+
+/// The candidates, narrowest first. A column gets the first one that all its values fit.
+const CANDIDATES: [Candidate; 8] = [
+    Candidate::Integer,
+    Candidate::Float,
+    Candidate::Decimal,
+    Candidate::Boolean,
+    Candidate::Date,
+    Candidate::Timestamp,
+    Candidate::TimestampZone,
+    Candidate::Json,
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Candidate {
+    Integer,
+    Float,
+    Decimal,
+    Boolean,
+    Date,
+    Timestamp,
+    TimestampZone,
+    Json,
+}
+
+/// What programs write for NULL, in any case. Only ever suggested: `NA` is also Namibia.
+const NULL_LIKE: [&[u8]; 8] = [b"NA", b"N/A", b"NULL", b"null", b"NaN", b"None", b"\\N", b"-"];
+
+/// Whether the value is what many a program writes for NULL.
+pub(crate) fn is_null_like(value: &[u8]) -> bool {
+    value.len() <= 4 && NULL_LIKE.iter().any(|null| null.eq_ignore_ascii_case(value))
+}
+
+/// What was seen of one column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Observed {
+    values: u64,
+    tried: [Tried; CANDIDATES.len()],
+    /// The first value that is a float among floats, and else rather an identifier: `1e5`, `-0`, whole numbers of more than 64 bits.
+    odd: Option<Sight>,
+    /// Values written with a point, or otherwise as nothing but a float.
+    points: u64,
+    /// Digits after the point of values that have one, at the least; `digits_after` is the most.
+    scale_min: Option<u16>,
+    /// The first value with a zero at the end that no program writes for a number: `1.10`, not `1.0`.
+    padded: Option<Sight>,
+    /// Values that look like somebody's way to write NULL, and the first of them.
+    null_like: u64,
+    null_spelling: Option<String>,
+    digits_before: u16,
+    digits_after: u16,
+    /// Whether it is known which values are no truths, days, moments or documents, so that another number is no news...
+    is_numeric: bool,
+    /// ... and that some are no numbers either.
+    is_textual: bool,
+    moments: MomentFacts,
+    /// The first value that is as fine as any.
+    finest: Option<Sight>,
+}
+
+/// What was seen of one column as values of one type.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Tried {
+    /// Values that are of the type.
+    fits: u64,
+    /// The first that isn't.
+    misfit: Option<Sight>,
+}
+
+/// A value that decides something, shortened, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+struct Sight {
+    value: String,
+    spot: Spot,
+}
+
+/// A record's place in the source: its input, its offset there, and its line, from 1, when that is known. Offsets order them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    file: u32,
+    byte: u64,
+    line: Option<u64>,
+}
+
+impl Spot {
+    /// The place of a chunk's row, from 0, until [`Observed::place`] knows more.
+    pub(crate) fn row(row: u64) -> Self {
+        Self { byte: row, ..Self::default() }
+    }
+
+    /// The place of a chunk's record.
+    pub(crate) fn of(chunk: &Chunk, start: u32) -> Self {
+        let Origin { file, byte, .. } = chunk.origin;
+        Self { file, byte: byte + u64::from(start), line: None }
+    }
+}
+
+impl Sight {
+    /// Keeps what comes first in the source.
+    fn earlier(known: &mut Option<Sight>, new: &Option<Sight>) {
+        if let Some(sight) = new
+            && known.as_ref().is_none_or(|known| sight.spot < known.spot)
+        {
+            *known = new.clone();
+        }
+    }
+
+    fn misfit(&self, inputs: &[Input]) -> Misfit {
+        let Spot { file, byte, line } = self.spot;
+        let name = inputs.get(file as usize).filter(|_| inputs.len() > 1);
+        Misfit { value: self.value.clone(), file: name.map(|input| input.name.clone()), line, byte }
+    }
+}
+
+/// What a column is as one of the types that were tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    /// The type.
+    pub ty: Type,
+    /// Values that are of it.
+    pub fits: u64,
+    /// The first that isn't.
+    pub misfit: Option<Misfit>,
+}
+
+impl Observed {
+    /// Looks at a value, and notes its place if that matters.
+    pub(crate) fn add(&mut self, value: &[u8], spot: Spot) {
+        self.add_number(value, spot, Plain::of(value));
+    }
+
+    /// The same of a value at which somebody has glanced. Nearly all numbers of a column of numbers bring no news.
+    #[inline]
+    pub(crate) fn add_number(&mut self, value: &[u8], spot: Spot, plain: Option<Plain>) {
+        let Some(plain) = plain else {
+            return self.count(value, spot, &general(value));
+        };
+        let is_padded = plain.fraction > 1 && value.last() == Some(&b'0');
+        let is_known = self.is_numeric && (self.points > 0 || !plain.has_fraction());
+        if is_padded || !is_known {
+            return self.count(value, spot, &plain.class());
+        }
+        self.values += 1;
+        self.digits_before = self.digits_before.max(plain.whole);
+        self.tried[Candidate::Float as usize].fits += 1;
+        self.tried[Candidate::Decimal as usize].fits += 1;
+        if plain.has_fraction() {
+            self.points += 1;
+            self.digits_after = self.digits_after.max(plain.fraction);
+            self.scale_min =
+                Some(self.scale_min.map_or(plain.fraction, |min| min.min(plain.fraction)));
+        } else {
+            self.tried[Candidate::Integer as usize].fits += 1;
+        }
+    }
+
+    fn count(&mut self, value: &[u8], spot: Spot, class: &Class) {
+        self.values += 1;
+        self.points += u64::from(class.is_point);
+        let sight = || Sight { value: shorten(value), spot };
+        if class.is_odd {
+            self.odd.get_or_insert_with(sight);
+        }
+        if is_null_like(value) {
+            self.null_like += 1;
+            self.null_spelling.get_or_insert_with(|| String::from_utf8_lossy(value).into_owned());
+        }
+        if let Some(decimal) = &class.decimal {
+            self.digits_before = self.digits_before.max(decimal.precision - decimal.scale);
+            self.digits_after = self.digits_after.max(decimal.scale);
+            if decimal.scale > 0 {
+                self.scale_min =
+                    Some(self.scale_min.map_or(decimal.scale, |min| min.min(decimal.scale)));
+            }
+            if decimal.scale > 1 && value.last() == Some(&b'0') {
+                self.padded.get_or_insert_with(sight);
+            }
+        }
+        if let Some(moment) = &class.moment
+            && self.moments.see(moment)
+        {
+            self.finest = Some(sight());
+        }
+        if class.fits == 0 && self.is_textual {
+            return;
+        }
+        for (candidate, tried) in CANDIDATES.iter().zip(&mut self.tried) {
+            if class.fits & (1 << *candidate as u16) != 0 {
+                tried.fits += 1;
+            } else if tried.misfit.is_none() {
+                tried.misfit = Some(sight());
+            }
+        }
+        let is_misfit = |tried: &Tried| tried.misfit.is_some();
+        self.is_numeric = self.tried[Candidate::Boolean as usize..].iter().all(is_misfit);
+        self.is_textual = self.tried.iter().all(is_misfit);
+    }
+
+    /// A value that is a string: it may be a day or a moment, which have no other form, and nothing else but text.
+    pub(crate) fn add_string(&mut self, value: &[u8], spot: Spot) {
+        const MOMENTS: u16 = 1 << Candidate::Date as u16
+            | 1 << Candidate::Timestamp as u16
+            | 1 << Candidate::TimestampZone as u16;
+        let class = general(value);
+        let moments =
+            Class { fits: class.fits & MOMENTS, moment: class.moment, ..Class::default() };
+        self.count(value, spot, &moments);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Observed) {
+        self.values += other.values;
+        self.points += other.points;
+        self.null_like += other.null_like;
+        if self.null_spelling.is_none() {
+            self.null_spelling.clone_from(&other.null_spelling);
+        }
+        for (known, new) in self.tried.iter_mut().zip(&other.tried) {
+            known.fits += new.fits;
+            Sight::earlier(&mut known.misfit, &new.misfit);
+        }
+        self.digits_before = self.digits_before.max(other.digits_before);
+        self.digits_after = self.digits_after.max(other.digits_after);
+        self.scale_min = match (self.scale_min, other.scale_min) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        match self.moments.merge(&other.moments) {
+            Ordering::Less => self.finest.clone_from(&other.finest),
+            Ordering::Equal => Sight::earlier(&mut self.finest, &other.finest),
+            Ordering::Greater => {}
+        }
+        Sight::earlier(&mut self.padded, &other.padded);
+        Sight::earlier(&mut self.odd, &other.odd);
+    }
+
+    /// The values that decide something.
+    fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
+        let misfits = self.tried.iter_mut().filter_map(|tried| tried.misfit.as_mut());
+        misfits.chain(&mut self.padded).chain(&mut self.odd).chain(&mut self.finest)
+    }
+
+    /// Values were told apart by their row in the chunk alone, from 0: now their records' `starts` are known.
+    pub(crate) fn place(&mut self, chunk: &Chunk, starts: impl Fn(u64) -> u32) {
+        for sight in self.sights() {
+            sight.spot = Spot::of(chunk, starts(sight.spot.byte));
+        }
+    }
+
+    /// Finds the lines of what was seen in this chunk, of which `line` tells the one at an offset.
+    pub(crate) fn locate(&mut self, chunk: &Chunk, line: impl Fn(usize) -> u64) {
+        let Origin { file, byte, .. } = chunk.origin;
+        let here = byte..byte + chunk.bytes.len() as u64;
+        for Sight { spot, .. } in self.sights() {
+            if spot.line.is_none() && spot.file == file && here.contains(&spot.byte) {
+                spot.line = Some(line((spot.byte - byte) as usize));
+            }
+        }
+    }
+
+    /// How fine the values are that are moments.
+    pub(crate) fn moments(&self, inputs: &[Input]) -> MomentFacts {
+        let finest = self.finest.as_ref().map(|sight| sight.misfit(inputs));
+        MomentFacts { finest, ..self.moments.clone() }
+    }
+
+    /// How many values were seen.
+    pub(crate) fn values(&self) -> u64 {
+        self.values
+    }
+
+    /// What the column is as each of the types, narrowest first: how many values fit, and which is the first that doesn't.
+    pub(crate) fn attempts(&self, inputs: &[Input]) -> Vec<Attempt> {
+        let attempt = |(candidate, tried): (&Candidate, &Tried)| Attempt {
+            ty: self.type_of(*candidate),
+            fits: tried.fits,
+            misfit: tried.misfit.as_ref().map(|sight| sight.misfit(inputs)),
+        };
+        CANDIDATES.iter().zip(&self.tried).map(attempt).collect()
+    }
+
+    /// The column's type; text where nothing was seen.
+    pub(crate) fn ty(&self) -> Type {
+        let fits_all =
+            |index: usize| self.tried[index].fits == self.values && self.is_float_column(index);
+        let fitting = (0..CANDIDATES.len()).find(|index| self.values > 0 && fits_all(*index));
+        fitting.map_or(Type::Text, |index| self.type_of(CANDIDATES[index]))
+    }
+
+    /// The type that a candidate is: a decimal has the size that the numbers seen need.
+    fn type_of(&self, candidate: Candidate) -> Type {
+        match candidate {
+            Candidate::Integer => Type::Integer,
+            Candidate::Float => Type::Float,
+            Candidate::Decimal => Type::Decimal {
+                precision: self.digits_before + self.digits_after,
+                scale: self.digits_after,
+            },
+            Candidate::Boolean => Type::Boolean,
+            Candidate::Date => Type::Date,
+            Candidate::Timestamp => Type::Timestamp { zone: false },
+            Candidate::TimestampZone => Type::Timestamp { zone: true },
+            Candidate::Json => Type::Json,
+        }
+    }
+
+    /// Among whole numbers `1e5` is rather an identifier that a spreadsheet has not got at yet, and `-0` no number that a program has
+    /// counted; among decimals the one is 100000, and the other how C writes a rounded -0.001. And `1.10` beside `1.9` is a version,
+    /// which as a number would become its neighbour; where all fractions have as many digits, as in prices, the zero says nothing.
+    fn is_float_column(&self, index: usize) -> bool {
+        CANDIDATES[index] != Candidate::Float
+            || !self.are_versions() && (self.odd.is_none() || self.points > 0)
+    }
+
+    fn are_versions(&self) -> bool {
+        self.padded.is_some() && self.scale_min != Some(self.digits_after)
+    }
+
+    /// Why the column is no narrower type than it is: of text, although at least half of its values fit one; of decimals, which
+    /// targets without such make text of.
+    pub(crate) fn spoiler(&self, inputs: &[Input]) -> Option<Spoiler> {
+        let index = match self.ty() {
+            Type::Text => self.nearest()?,
+            Type::Decimal { .. } => Candidate::Float as usize,
+            _ => return None,
+        };
+        let Tried { fits, misfit } = &self.tried[index];
+        let (fitting, narrower) = (*fits, self.type_of(CANDIDATES[index]));
+        if let Some(spelling) = &self.null_spelling
+            && fitting > 0
+            && fitting + self.null_like == self.values
+        {
+            let (spelling, seen) = (spelling.clone(), self.values);
+            return Some(Spoiler::Null { spelling, narrower, fitting, seen });
+        }
+        let Some(misfit) = misfit else {
+            let (sight, form) = match &self.padded {
+                Some(padded) if self.are_versions() => (padded, Form::Padded),
+                _ => (self.odd.as_ref()?, Form::Odd),
+            };
+            return Some(Spoiler::Form { narrower, form, misfit: sight.misfit(inputs) });
+        };
+        let misfit = misfit.misfit(inputs);
+        Some(Spoiler::Values { narrower, fitting, seen: self.values, misfit })
+    }
+
+    /// The type that a column of text nearly is: the one that most values fit, the narrowest of several, if these, or days and
+    /// moments together, are half of all.
+    fn nearest(&self) -> Option<usize> {
+        let (index, tried) = self
+            .tried
+            .iter()
+            .enumerate()
+            .rev()
+            .max_by_key(|(index, tried)| (tried.fits, self.is_float_column(*index)))?;
+        let days_and_moments: u64 = self.tried
+            [Candidate::Date as usize..=Candidate::TimestampZone as usize]
+            .iter()
+            .map(|tried| tried.fits)
+            .sum();
+        let of_this_kind = match CANDIDATES[index] {
+            Candidate::Date | Candidate::Timestamp | Candidate::TimestampZone => days_and_moments,
+            _ => tried.fits,
+        };
+        let is_nearly =
+            2 * of_this_kind >= self.values || tried.fits + self.null_like == self.values;
+        (of_this_kind > 0 && is_nearly).then_some(index)
+    }
+}
+
+/// What a value may be.
+#[derive(Debug, Default, PartialEq)]
+struct Class {
+    fits: u16,
+    decimal: Option<scan::Decimal>,
+    /// See [`Observed::odd`].
+    is_odd: bool,
+    /// See [`Observed::points`].
+    is_point: bool,
+    moment: Option<scan::Timestamp>,
+}
+
+/// A number that is written as programs write them, with up to 15 digits: what a glance tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plain {
+    /// Digits before the point; a lone zero with digits behind it isn't counted.
+    whole: u16,
+    /// Digits behind it.
+    fraction: u16,
+    is_negative: bool,
+}
+
+impl Plain {
+    /// `None` says nothing.
+    #[inline(always)]
+    pub(crate) fn of(value: &[u8]) -> Option<Self> {
+        let is_negative = *value.first()? == b'-';
+        let digits = value.len() - usize::from(is_negative);
+        if value.len() <= 15 && scan::plain_integer(value).is_some() {
+            return Some(Self { whole: digits as u16, fraction: 0, is_negative });
+        }
+        if scan::plain_decimal(value)? == 0.0 {
+            return None;
+        }
+        let point = value.iter().position(|byte| *byte == b'.')?;
+        let (whole, fraction) = (point - usize::from(is_negative), value.len() - point - 1);
+        let is_zero = value[usize::from(is_negative)] == b'0';
+        let whole = if is_zero { 0 } else { whole as u16 };
+        Some(Self { whole, fraction: fraction as u16, is_negative })
+    }
+
+    /// Whether it is no whole number.
+    #[inline(always)]
+    pub(crate) fn has_fraction(self) -> bool {
+        self.fraction > 0
+    }
+
+    /// Whether it has a sign.
+    #[inline(always)]
+    pub(crate) fn is_negative(self) -> bool {
+        self.is_negative
+    }
+
+    fn class(self) -> Class {
+        const FLOAT: u16 = 1 << Candidate::Float as u16 | 1 << Candidate::Decimal as u16;
+        let integer = u16::from(!self.has_fraction()) << Candidate::Integer as u16;
+        Class {
+            fits: FLOAT | integer,
+            decimal: Some(scan::Decimal {
+                precision: self.whole + self.fraction,
+                scale: self.fraction,
+            }),
+            is_point: self.has_fraction(),
+            ..Class::default()
+        }
+    }
+}
+
+fn general(value: &[u8]) -> Class {
+    let bit = |candidate: Candidate| 1u16 << candidate as u16;
+    let mut class = Class::default();
+    match value.first() {
+        Some(b'0'..=b'9' | b'-' | b'.') => {
+            let is_integer = scan::is_canonical_integer(value) && scan::integer(value).is_ok();
+            let is_odd = value::is_whole_with_exponent(value);
+            if is_integer {
+                class.fits |= bit(Candidate::Integer);
+            }
+            if is_odd || scan::float_round_trips(value) {
+                class.fits |= bit(Candidate::Float);
+                class.is_odd = !is_integer && (is_odd || is_whole(value));
+                class.is_point = !is_integer && !class.is_odd;
+            }
+            // Decimals have no negative zero.
+            class.decimal = scan::decimal(value).filter(|_| !is_negative_zero(value));
+            if class.decimal.is_some() {
+                class.fits |= bit(Candidate::Decimal);
+            } else if scan::is_date(value) {
+                class.fits |= bit(Candidate::Date);
+            } else {
+                class.moment = scan::read_timestamp(value);
+                match class.moment.map(|moment| moment.zone) {
+                    Some(scan::Zone::None) => class.fits |= bit(Candidate::Timestamp),
+                    Some(scan::Zone::Offset) => class.fits |= bit(Candidate::TimestampZone),
+                    None => {}
+                }
+            }
+        }
+        Some(b't' | b'T' | b'f' | b'F') if scan::is_boolean(value).is_some() => {
+            class.fits |= bit(Candidate::Boolean)
+        }
+        Some(b'{' | b'[') if value::is_json(value) => class.fits |= bit(Candidate::Json),
+        _ => {}
+    }
+    class
+}
+
+/// Whether a number is written as nothing but digits.
+fn is_whole(value: &[u8]) -> bool {
+    value.strip_prefix(b"-").unwrap_or(value).iter().all(u8::is_ascii_digit)
+}
+
+fn is_negative_zero(value: &[u8]) -> bool {
+    value.first() == Some(&b'-') && value[1..].iter().all(|byte| matches!(byte, b'0' | b'.'))
+}
+
+/// Looks at every value of the good records it is given, and makes no wire.
+pub(crate) struct Surveyor {
+    seen: Vec<Observed>,
+    /// Good rows of the chunk so far.
+    rows: u64,
+    total: Arc<Mutex<Vec<Observed>>>,
+}
+
+impl Surveyor {
+    /// All surveyors of one survey share `total`, one entry a column.
+    pub(crate) fn new(total: Arc<Mutex<Vec<Observed>>>) -> Self {
+        let columns = total.lock().unwrap_or_else(PoisonError::into_inner).len();
+        Self { seen: vec![Observed::default(); columns], rows: 0, total }
+    }
+}
+
+impl EncodeRow for Surveyor {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+        // Where the record begins the row doesn't know, so its number stands for that until the chunk ends.
+        let spot = Spot::row(self.rows);
+        for (column, seen) in self.seen.iter_mut().enumerate() {
+            wire.values.clear();
+            if let Some((home, span)) = row.value(column, &mut wire.values) {
+                seen.add(row.bytes(home, span, &wire.values), spot);
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn end(&mut self, chunk: &Chunk, out: &mut Encoded) {
+        self.rows = 0;
+        let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
+        for (sum, seen) in total.iter_mut().zip(&mut self.seen) {
+            seen.place(chunk, |row| out.wire.rows[row as usize].start);
+            sum.merge(seen);
+            *seen = Observed::default();
+        }
+        out.wire.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ty(values: &[&str]) -> Type {
+        observed(values).ty()
+    }
+
+    #[test]
+    fn a_glance_at_a_number_tells_what_a_closer_look_does() {
+        let digits = ["0", "1", "10", "007", "1234567", "123456789012345", "99999999999999999999"];
+        let fractions = ["", ".", ".0", ".5", ".50", ".00", ".12345678", ".123456789", "e3"];
+        for sign in ["", "-", "+"] {
+            for (whole, fraction) in digits.iter().flat_map(|d| fractions.map(|f| (d, f))) {
+                let text = format!("{sign}{whole}{fraction}");
+                if let Some(plain) = Plain::of(text.as_bytes()) {
+                    assert_eq!(plain.class(), general(text.as_bytes()), "{text}");
+                }
+            }
+        }
+        assert!(Plain::of(b"12").is_some() && Plain::of(b"-1.50").is_some());
+        // And what is seen of many of them is what is seen of each.
+        let values = ["1", "-20", "3.5", "x", "7", "0.25", "1.50", "2024-01-01", "12", "-0.5"];
+        let (mut quick, mut slow) = (Observed::default(), Observed::default());
+        for (at, value) in (0..).zip(values.iter().cycle().take(50)) {
+            let (value, spot) = (value.as_bytes(), Spot::row(at));
+            quick.add(value, spot);
+            slow.count(value, spot, &general(value));
+        }
+        assert_eq!(quick, slow);
+    }
+
+    #[test]
+    fn the_narrowest_type_that_changes_nothing() {
+        let decimal = |precision, scale| Type::Decimal { precision, scale };
+        let cases: &[(&[&str], Type)] = &[
+            (&[], Type::Text),
+            (&["1", "-20", "9223372036854775807"], Type::Integer),
+            (&["1", "007"], Type::Text),
+            (&["1", "+1"], Type::Text),
+            (&["1", "1e5"], Type::Text),
+            (&["1", "9223372036854775808"], decimal(19, 0)),
+            (&["12345678901234567890"], decimal(20, 0)),
+            (&["1", "2.5", "-0.25"], Type::Float),
+            (&["39.02", "10.357019999999999", "1e-05"], Type::Float),
+            (&["1012.3", "1e3"], Type::Float),
+            (&["19.90", "5.00", "7.25"], Type::Float),
+            (&["10.0", "0.25"], Type::Float),
+            (&["1.1", "1.10", "1.2"], decimal(3, 2)),
+            (&["9.5", "9.50", "10", "100.25"], decimal(5, 2)),
+            (&["9.5", "10", "100.25"], Type::Float),
+            (&["1.10", "2.50", "3"], Type::Float),
+            (&["3.10", "3.9"], decimal(3, 2)),
+            (&["1", "-0"], Type::Text),
+            (&["-0", "1.5"], Type::Float),
+            (&["-0.0", "1.5"], Type::Float),
+            (&["-0.0", "0.1234567890123456789"], Type::Text),
+            (&["10000000000000000000000"], decimal(23, 0)),
+            (&["10000000000000000000000", "1.5"], Type::Float),
+            (&["12345678901234567000", "1.5"], decimal(21, 1)),
+            (&["0.1234567890123456789", "12"], decimal(21, 19)),
+            (&["NaN", "1.5"], Type::Text),
+            (&["true", "false", "True"], Type::Boolean),
+            (&["true", "1"], Type::Text),
+            (&["2013-01-01", "2012-02-29"], Type::Date),
+            (&["2013-01-01", "2012-02-30"], Type::Text),
+            (&["2013-01-01 05:00:00", "2013-01-01T06:00"], Type::Timestamp { zone: false }),
+            (
+                &["2013-01-01T05:00:00Z", "2013-01-01 05:00:00+02:00"],
+                Type::Timestamp { zone: true },
+            ),
+            (&["2013-01-01 05:00:00", "2013-01-01 05:00:00Z"], Type::Text),
+            (&["{\"a\":1}", "[1,2]"], Type::Json),
+            (&["{\"a\":1}", "{a}"], Type::Text),
+            (&["1", ""], Type::Text),
+            (&[" 1"], Type::Text),
+        ];
+        for (values, wanted) in cases {
+            assert_eq!(ty(values), *wanted, "{values:?}");
+        }
+    }
+
+    /// One value a line, of which each takes ten bytes.
+    fn observed(values: &[&str]) -> Observed {
+        let mut observed = Observed::default();
+        for (index, value) in values.iter().enumerate() {
+            observed.add(value.as_bytes(), Spot { byte: index as u64 * 10, ..Spot::default() });
+        }
+        let bytes = vec![b' '; values.len() * 10];
+        observed.locate(&Chunk { bytes, ..Chunk::default() }, |at| at as u64 / 10 + 1);
+        observed
+    }
+
+    fn misfit(value: &str, line: u64) -> Misfit {
+        let (value, byte) = (format!("'{value}'"), (line - 1) * 10);
+        Misfit { value, file: None, line: Some(line), byte }
+    }
+
+    #[test]
+    fn a_column_nearly_of_a_type_says_what_spoils_it() {
+        let numbers: Vec<String> = (0..99).map(|n| n.to_string()).collect();
+        let mut values: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        values.insert(7, "abc");
+        let spoiler = Spoiler::Values {
+            narrower: Type::Integer,
+            fitting: 99,
+            seen: 100,
+            misfit: misfit("abc", 8),
+        };
+        assert_eq!(observed(&values).spoiler(&[]), Some(spoiler));
+        let null = Spoiler::Null {
+            spelling: "NA".to_owned(),
+            narrower: Type::Integer,
+            fitting: 1,
+            seen: 3,
+        };
+        assert_eq!(observed(&["NA", "NA", "1"]).spoiler(&[]), Some(null));
+        assert_eq!(observed(&["abc"; 99]).spoiler(&[]), None);
+    }
+
+    #[test]
+    fn columns_of_numbers_and_days_that_are_text_say_why() {
+        let spoiler = |values: &[&str]| observed(values).spoiler(&[]);
+        let values = |narrower, fitting, seen, value, line| {
+            Some(Spoiler::Values { narrower, fitting, seen, misfit: misfit(value, line) })
+        };
+        let form = |form, value, line| {
+            Some(Spoiler::Form { narrower: Type::Float, form, misfit: misfit(value, line) })
+        };
+        assert_eq!(spoiler(&["9.5", "free", "3"]), values(Type::Float, 2, 3, "free", 2));
+        assert_eq!(spoiler(&["Ann", "Bob", "5"]), None);
+        assert_eq!(spoiler(&["1", "2", "007"]), values(Type::Integer, 2, 3, "007", 3));
+        assert_eq!(spoiler(&["1", "2", "1e5"]), form(Form::Odd, "1e5", 3));
+        assert_eq!(spoiler(&["1", "-0"]), form(Form::Odd, "-0", 2));
+        assert_eq!(spoiler(&["9.5", "9.50", "10", "100.25"]), form(Form::Padded, "9.50", 2));
+        let long = "12345678901234567890";
+        assert_eq!(spoiler(&["1", long]), values(Type::Float, 1, 2, long, 2));
+        // Neither days nor moments are half of it, and together they are.
+        assert_eq!(
+            spoiler(&["2024-01-01", "2024-01-01 05:00", "x", "2024-01-02", "y"]),
+            values(Type::Date, 2, 5, "2024-01-01 05:00", 2)
+        );
+        for values in [&["1", "2"][..], &["1.5", "2"], &["3.10", "3.90"], &["a", ""]] {
+            assert_eq!(spoiler(values), None, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_misfit_of_each_type_is_that_of_the_source_whoever_saw_it_first() {
+        let spot = |file, byte| Spot { file, byte, line: None };
+        let (mut early, mut late) = (Observed::default(), Observed::default());
+        early.add(b"1", spot(0, 0));
+        early.add(b"1.5", spot(0, 4));
+        late.add(b"2.5", spot(0, 8));
+        late.add(b"x", spot(1, 0));
+        late.merge(&early);
+        assert_eq!(late.values(), 4);
+        let inputs = ["a.csv", "b.csv"].map(|name| Input::plain(&crate::Place::File(name.into())));
+        let attempts = late.attempts(&inputs);
+        let of = |ty| attempts.iter().find(|attempt| attempt.ty == ty).unwrap();
+        let shown = |ty| (of(ty).fits, of(ty).misfit.as_ref().unwrap().to_string());
+        assert_eq!(shown(Type::Integer), (1, "'1.5' (a.csv, near byte 4)".to_owned()));
+        assert_eq!(shown(Type::Float), (3, "'x' (b.csv, near byte 0)".to_owned()));
+        assert_eq!(shown(Type::Date), (0, "'1' (a.csv, near byte 0)".to_owned()));
+    }
+}

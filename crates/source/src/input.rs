@@ -1,0 +1,402 @@
+//! Inputs, opened as often as they have to be read.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use encoding_rs::{Encoding, UTF_8};
+
+#[cfg(feature = "parquet")]
+use crate::columns;
+use crate::format::{self, Layout};
+use crate::head::{Head, body_start, read_head};
+use crate::infer::{Observed, Surveyor};
+use crate::place::cannot_open;
+use crate::stdin::Pipe;
+use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
+use inrush_core::encode::{self, Encode, Grammar, Shape, ShapeColumn};
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::Feeder;
+use inrush_core::flow::Meter;
+use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts};
+
+/// One input, opened, looked at, and closed again (standard input stays open).
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The name that messages and the sidecar show.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// How it is compressed.
+    pub compression: Option<Compression>,
+    /// How its characters are encoded.
+    pub encoding: &'static Encoding,
+    /// Its size as stored; `None` for a pipe.
+    pub bytes_stored: Option<u64>,
+    /// Where its data begins in the decoded text: after byte order mark, skipped lines and header.
+    pub body_at: u64,
+    /// Physical lines before that.
+    pub lines_before: u64,
+    /// The line that says what separates fields, verbatim with its terminator; empty without one, or where the user says otherwise.
+    pub separator_line: Vec<u8>,
+    /// The header, verbatim with its terminator; empty without one.
+    pub header: Vec<u8>,
+}
+
+/// Everything that is read in one load.
+#[derive(Debug)]
+pub struct Source {
+    /// In the order they are loaded.
+    pub inputs: Vec<Input>,
+    /// How all of them are written.
+    pub grammar: Grammar,
+    /// Spellings of NULL besides the empty unquoted field, by the first input's fields.
+    pub nulls: Nulls,
+    /// Whether the first record names the columns.
+    pub header: bool,
+    /// For each input, the position of each of the first input's fields.
+    pub orders: Vec<Vec<usize>>,
+    /// Where inputs are columns, what each says of them.
+    #[cfg(feature = "parquet")]
+    pub(super) tables: Vec<columns::Table>,
+    /// The one pipe among the inputs, until it is read.
+    pub(super) pipe: Mutex<Option<Pipe>>,
+    pub(super) abandoned: Arc<AtomicBool>,
+}
+
+impl Source {
+    /// Opens and looks at every input. `known` are the columns of the table, if it is there: they help to tell a header.
+    pub fn open(
+        places: &[Place],
+        request: &DialectRequest,
+        known: Option<&[String]>,
+        stop: &AtomicBool,
+    ) -> Result<(Self, SourceFacts)> {
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let mut pipe = None;
+        for place in places.iter().filter(|place| place.regular_bytes().is_none()) {
+            if pipe.replace(Pipe::open(place, Arc::clone(&abandoned))?).is_some() {
+                return Err(Error::usage(
+                    "only one of the sources can be a pipe or standard input",
+                ));
+            }
+        }
+        let mut layouts = Vec::new();
+        for place in places {
+            let layout = format::layout(place, request, &mut pipe, stop)
+                .map_err(|error| error.in_input(&place.name()))?;
+            layouts.push((place.clone(), layout));
+        }
+        let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
+        match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
+            (_, None) => Self::open_text(places, request, known, pipe, abandoned, stop),
+            #[cfg(feature = "parquet")]
+            (None, _) => Self::open_columns(&layouts, request, pipe, abandoned, stop),
+            #[cfg(not(feature = "parquet"))]
+            (None, Some((place, layout))) => Err(Error::source(format!(
+                "{} is {}, which this build of inrush can't read",
+                place.name(),
+                layout.words()
+            ))),
+            (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
+                "{} is {}, and {} is text",
+                place.name(),
+                layout.words(),
+                text.name()
+            ))
+            .advise("load them one by one")),
+        }
+    }
+
+    /// Opens inputs of text.
+    fn open_text(
+        places: &[Place],
+        request: &DialectRequest,
+        known: Option<&[String]>,
+        mut pipe: Option<Pipe>,
+        abandoned: Arc<AtomicBool>,
+        stop: &AtomicBool,
+    ) -> Result<(Self, SourceFacts)> {
+        let mut heads = Vec::new();
+        for place in places {
+            let head = read_head(place, request, pipe.as_mut(), stop);
+            heads.push(head.map_err(|error| error.in_input(&place.name()))?);
+        }
+        for Head { input, text, whole } in &heads {
+            let body = &text[body_start(text, request.skip_lines)..];
+            shapes::refuse(&input.name, body, *whole, request, &input.place.extension())?;
+        }
+        let layout = |head: &Head| {
+            let text = &head.text[body_start(&head.text, request.skip_lines)..];
+            json::layout(text, head.whole, request, &head.input.place.extension())
+        };
+        let layouts: Vec<_> = heads.iter().map(layout).collect();
+        if let (Some(_), Some(other)) =
+            (layouts[0], layouts.iter().position(|layout| layout.is_none() == layouts[0].is_some()))
+        {
+            return Err(Error::source(format!(
+                "{} is JSON, and {} is not, or the other way round",
+                heads[0].input.name, heads[other].input.name
+            ))
+            .advise("load them one by one, or say what they are with --format"));
+        }
+        if let Some(layouts) = layouts.into_iter().collect::<Option<Vec<_>>>() {
+            return Self::open_json(heads, layouts, request, known, pipe, abandoned);
+        }
+        if request.flatten {
+            let name = &heads[0].input.name;
+            return Err(Error::usage(format!(
+                "--flatten is for nested values, and {name} is delimited text"
+            ))
+            .advise("leave it out, or say --format jsonl if it is JSON"));
+        }
+        let mut reasons = Vec::new();
+        let mut warnings = Vec::new();
+        let first = &heads[0];
+        let skipped = body_start(&first.text, request.skip_lines);
+        let head = &first.text[skipped..];
+        let said = separator_line::said(first, request, &mut reasons)?;
+        let extension = first.input.place.extension();
+        let sniffed = sniff::dialect(head, first.whole, request, said, &extension)
+            .map_err(|error| Error::usage(error.to_string()))?;
+        reasons.extend(sniffed.reasons);
+        warnings.extend(sniffed.warnings);
+        let dialect = sniffed.dialect;
+        for head in &mut heads {
+            let body = &head.text[body_start(&head.text, request.skip_lines)..];
+            if sniff::mixes_line_ends(body, &dialect) {
+                return Err(Error::source(format!(
+                    "{}: lines end in lone carriage returns, and some in newlines",
+                    head.input.name
+                ))
+                .advise("convert the file first: tr '\\r' '\\n' makes newlines of all"));
+            }
+            separator_line::keep(head, dialect.delimiter, request)?;
+        }
+        for head in &heads[1..] {
+            if memchr::memchr2(b'\n', b'\r', &head.text).is_some()
+                && sniff::newline(&head.text) != dialect.newline
+            {
+                return Err(Error::source(format!(
+                    "{} ends its lines otherwise than {}",
+                    head.input.name, heads[0].input.name
+                ))
+                .advise("load them one by one: a lone carriage return ends lines in one of them"));
+            }
+        }
+
+        let mut source = Source {
+            inputs: Vec::new(),
+            grammar: Grammar::Delimited(dialect.clone()),
+            nulls: Nulls::default(),
+            header: false,
+            orders: Vec::new(),
+            #[cfg(feature = "parquet")]
+            tables: Vec::new(),
+            pipe: Mutex::new(pipe),
+            abandoned,
+        };
+        let names = source.find_header(
+            &mut heads,
+            &dialect,
+            request,
+            known,
+            &mut reasons,
+            &mut warnings,
+        )?;
+        let known_as = names.iter().map(String::as_str).collect();
+        source.nulls = Nulls::of(&request.nulls, &[known_as]);
+        source.inputs = heads.iter().map(|head| head.input.clone()).collect();
+        let seen = source.sample(&heads, &dialect, names.len())?;
+        let fields = names
+            .into_iter()
+            .zip(seen)
+            .map(|(name, seen)| FieldFacts {
+                name,
+                ty: seen.ty(),
+                spoiler: seen.spoiler(&source.inputs),
+                is_declared: false,
+                moments: seen.moments(&source.inputs),
+            })
+            .collect();
+        for input in &source.inputs {
+            let named = request.encoding.is_some();
+            if input.encoding != UTF_8 && !named {
+                reasons.push(format!("{} is in {}", input.name, input.encoding.name()));
+            }
+        }
+        let bytes = source.inputs.iter().map(|input| input.bytes_stored).sum();
+        let seekable = source.inputs.iter().all(|input| input.bytes_stored.is_some());
+        let facts = SourceFacts {
+            fields,
+            header: source.header,
+            header_is_detected: true,
+            reasons,
+            warnings,
+            bytes,
+            seekable,
+            is_surveyed: false,
+            is_intolerant: false,
+            repeats: Arc::default(),
+            memory_bytes: 0,
+            chunks_ahead: 0,
+            parquet: None,
+        };
+        Ok((source, facts))
+    }
+
+    /// An encoder that only looks at the values' types and adds what it saw to `total`, one entry a field.
+    pub(super) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
+        let width = total.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let fields =
+            if self.orders.is_empty() { vec![(0..width).collect()] } else { self.orders.clone() };
+        let columns = (0..width)
+            .map(|n| ShapeColumn {
+                name: n.to_string(),
+                pinned: true,
+                // What has a type is looked at as it is, bytes among it.
+                bytes: self.grammar.form() == "columns",
+                is_textual: true,
+            })
+            .collect();
+        let shape = Shape {
+            grammar: self.grammar.clone(),
+            nulls: self.nulls.clone(),
+            width,
+            fields,
+            columns,
+            nul_fault: Some("it is not sampled"),
+            found_max: u64::MAX,
+        };
+        encode::encoder(Arc::new(shape), Surveyor::new(Arc::clone(total)))
+    }
+
+    /// Feeds every input into the pipeline, in order, as chunks of about `chunk_bytes`.
+    pub fn feed(&self, chunk_bytes: usize, meter: &Meter, feeder: &mut dyn Feeder) -> Result<()> {
+        match self.grammar {
+            Grammar::Delimited(_) | Grammar::Json(_) => {
+                text::feed(self, chunk_bytes, meter, feeder)
+            }
+            #[cfg(feature = "parquet")]
+            Grammar::Columns => columns::feed(self, chunk_bytes, meter, feeder),
+            #[cfg(not(feature = "parquet"))]
+            Grammar::Columns => unreachable!("this build opens no columns"),
+        }
+    }
+
+    /// How many rows an input says that it holds, where it says so.
+    #[cfg(feature = "parquet")]
+    pub fn rows_of(&self, file: usize) -> Option<u64> {
+        self.tables.get(file).and_then(columns::Table::rows)
+    }
+
+    /// The same; text says nothing of it.
+    #[cfg(not(feature = "parquet"))]
+    pub fn rows_of(&self, _file: usize) -> Option<u64> {
+        None
+    }
+
+    /// Whoever waits for a pipe's data need wait no longer.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Relaxed);
+    }
+
+    /// The text of one input from its first data record on. Bytes taken from storage are counted in `meter`.
+    pub fn open_body<'a>(
+        &self,
+        file: usize,
+        meter: &'a Meter,
+    ) -> Result<Box<dyn Read + Send + 'a>> {
+        let input = &self.inputs[file];
+        let mut reader: Box<dyn Read + Send + 'a> = match &input.place {
+            Place::File(path) if input.bytes_stored.is_some() => {
+                let mut raw = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
+                if input.compression.is_none() && decode::is_utf8(input.encoding) {
+                    raw.seek(SeekFrom::Start(input.body_at))
+                        .map_err(|error| input.read_error(&error))?;
+                    return Ok(Box::new(Counted { input: raw, meter }));
+                }
+                layers(Box::new(Counted { input: raw, meter }), input)?
+            }
+            _ => {
+                let Some(pipe) = self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take()
+                else {
+                    return Err(Error::source(format!("{} can be read only once", input.name))
+                        .about(&input.name)
+                        .advise("save it to a file first"));
+                };
+                layers(Box::new(Counted { input: pipe, meter }), input)?
+            }
+        };
+        io::copy(&mut reader.by_ref().take(input.body_at), &mut io::sink())
+            .map_err(|error| input.read_error(&error))?;
+        Ok(reader)
+    }
+}
+
+impl Input {
+    /// An input that is read as it is.
+    pub(super) fn plain(place: &Place) -> Self {
+        Self {
+            name: place.name(),
+            place: place.clone(),
+            compression: None,
+            encoding: UTF_8,
+            bytes_stored: place.regular_bytes(),
+            body_at: 0,
+            lines_before: 0,
+            separator_line: Vec::new(),
+            header: Vec::new(),
+        }
+    }
+
+    /// What a failed read means, in words.
+    pub fn read_error(&self, error: &io::Error) -> Error {
+        let error = match self.compression {
+            Some(compression) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Error::source(format!(
+                    "{}: the {} data ends in the middle, or something else follows it",
+                    self.name,
+                    compression.name()
+                ))
+                .advise("fetch the file again: it is incomplete")
+            }
+            Some(compression) if error.raw_os_error().is_none() => Error::source(format!(
+                "{}: the {} data is damaged: {error}",
+                self.name,
+                compression.name()
+            ))
+            .advise("fetch the file again"),
+            _ => cannot_open(&self.name, error),
+        };
+        error.about(&self.name)
+    }
+}
+
+/// Decompression and decoding around raw bytes.
+fn layers<'a>(raw: Box<dyn Read + Send + 'a>, input: &Input) -> Result<Box<dyn Read + Send + 'a>> {
+    let plain = match input.compression {
+        Some(compression) => compression.open(raw).map_err(|error| input.read_error(&error))?,
+        None => raw,
+    };
+    Ok(if decode::is_utf8(input.encoding) {
+        plain
+    } else {
+        Box::new(decode::Decoder::new(plain, input.encoding))
+    })
+}
+
+/// Counts what is taken from storage, for the progress bar.
+struct Counted<'a, R> {
+    input: R,
+    meter: &'a Meter,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let got = self.input.read(out)?;
+        self.meter.add_stored(got as u64);
+        Ok(got)
+    }
+}

@@ -1,0 +1,494 @@
+//! Inputs of JSON: how they are laid out, and what their columns are.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inrush_scan::Tail;
+use inrush_scan::json::{
+    JsonCutter, JsonKind, JsonLayout, JsonMember, JsonPart, JsonScanner, json_lines, json_unescape,
+};
+
+use std::sync::atomic::AtomicBool;
+
+use crate::head::{Head, body_start};
+use crate::header::unique;
+use crate::infer::{Observed, Spot};
+use crate::sample::Sample;
+use crate::stdin::Pipe;
+use crate::{Input, Source};
+use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner};
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::{Chunk, Origin, Part};
+use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
+
+/// Records that are looked at to tell one layout from another.
+const LAYOUT_RECORDS: usize = 100;
+
+/// Endings of names that no JSON has.
+const OTHERS: [&str; 6] = ["csv", "tsv", "tab", "txt", "psv", "dat"];
+
+/// How the text is laid out, if it is JSON at all: by the user's word, the name's ending, or its first bytes.
+pub(super) fn layout(
+    text: &[u8],
+    is_whole: bool,
+    request: &DialectRequest,
+    extension: &str,
+) -> Option<JsonLayout> {
+    let named = matches!(extension, "jsonl" | "ndjson" | "json");
+    let is_json = match request.format {
+        Some(Format::Jsonl | Format::Json) => true,
+        Some(_) => false,
+        None => named || !OTHERS.contains(&extension) && request.delimiter.is_none(),
+    };
+    if !is_json {
+        return None;
+    }
+    let is_told = named || request.format.is_some();
+    match text.trim_ascii_start().first() {
+        Some(b'{' | b'[') => {}
+        // Told to be JSON, whatever it begins with is a record, if a broken one.
+        _ => return is_told.then_some(JsonLayout::Lines),
+    }
+    let (good, read) = good(text, is_whole, JsonLayout::Lines);
+    // A line of its own for each record, but for a broken one here and there.
+    if good * 2 > read
+        || extension == "ndjson"
+        || extension == "jsonl" && text.trim_ascii_start().starts_with(b"{")
+    {
+        return (is_told || good > 0).then_some(JsonLayout::Lines);
+    }
+    let layout = match text.trim_ascii_start().first() {
+        Some(b'[') => JsonLayout::Array,
+        _ => JsonLayout::Values,
+    };
+    (is_told || self::good(text, is_whole, layout).0 > 0).then_some(layout)
+}
+
+/// Whether the text is JSON under a name that says otherwise: each of its first records is an object, or an array in an array.
+pub(super) fn is_hidden(
+    text: &[u8],
+    is_whole: bool,
+    request: &DialectRequest,
+    extension: &str,
+) -> bool {
+    let starts = text.trim_ascii_start();
+    let is_likely = starts.first() == Some(&b'{')
+        || starts
+            .strip_prefix(b"[")
+            .is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'{' | b'[')));
+    let layout = match OTHERS.contains(&extension) && is_likely {
+        true => layout(text, is_whole, request, ""),
+        false => None,
+    };
+    layout.is_some_and(|layout| {
+        let (good, read) = good(text, is_whole, layout);
+        good == read
+    })
+}
+
+/// Of the first records in this layout, how many are objects, or arrays in lines, without a fault; and how many there are.
+fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
+    let tail = if is_whole { Tail::End } else { Tail::More };
+    let Some(end) = JsonCutter::new(layout).cut(text, text.len(), tail) else { return (0, 1) };
+    let part = JsonPart { first: true, last: is_whole && end == text.len() };
+    let mut scanner = JsonScanner::new(layout, part, &text[..end]);
+    let mut members = Vec::new();
+    let (mut good, mut read, mut tables) = (0, 0, 0);
+    while read < LAYOUT_RECORDS
+        && let Some(record) = scanner.next(&mut members)
+    {
+        if record.is_blank() {
+            continue;
+        }
+        read += 1;
+        let holds = |kind| members.iter().any(|member| member.value.kind == kind);
+        // One line that is an array of objects is not a record: they are.
+        let is_row = match record.kind {
+            JsonKind::Object => true,
+            JsonKind::Array => !holds(JsonKind::Object),
+            _ => false,
+        };
+        let is_good = record.fault.is_none() && is_row;
+        let is_array = |member: &JsonMember| member.value.kind == JsonKind::Array;
+        good += usize::from(is_good);
+        tables += usize::from(
+            is_good
+                && record.kind == JsonKind::Array
+                && !members.is_empty()
+                && members.iter().all(is_array),
+        );
+    }
+    // Nor is the only line of a file, if all it holds are arrays.
+    if layout == JsonLayout::Lines && read == 1 { (good - tables, read) } else { (good, read) }
+}
+
+/// Whether records are arrays: the first that is either decides.
+fn are_arrays(text: &[u8], is_whole: bool, layout: JsonLayout) -> bool {
+    let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: is_whole }, text);
+    let mut members = Vec::new();
+    while let Some(record) = scanner.next(&mut members) {
+        match (record.fault, record.kind) {
+            _ if record.is_blank() => {}
+            (None, JsonKind::Object) => return false,
+            (None, JsonKind::Array) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether the first of the records, which are arrays, could name the columns: it holds strings only, and no two of them are
+/// equal, where others hold numbers or booleans.
+fn starts_with_names(text: &[u8], is_whole: bool, layout: JsonLayout) -> bool {
+    let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: is_whole }, text);
+    let (mut members, mut read) = (Vec::new(), 0);
+    while read < LAYOUT_RECORDS
+        && let Some(record) = scanner.next(&mut members)
+    {
+        if record.is_blank() || record.fault.is_some() {
+            continue;
+        }
+        read += 1;
+        let is_string = |member: &JsonMember| {
+            matches!(member.value.kind, JsonKind::String | JsonKind::EscapedString)
+        };
+        if read == 1 {
+            let names: HashSet<&[u8]> =
+                members.iter().map(|member| member.value.raw(text)).collect();
+            if names.len() != members.len() || !members.iter().all(is_string) {
+                return false;
+            }
+        } else if members.iter().any(|member| {
+            matches!(member.value.kind, JsonKind::Number | JsonKind::True | JsonKind::False)
+        }) {
+            return true;
+        }
+    }
+    false
+}
+
+impl Source {
+    /// Opens inputs of JSON. `known` are the columns of the table, if it is there.
+    pub(super) fn open_json(
+        mut heads: Vec<Head>,
+        layouts: Vec<JsonLayout>,
+        request: &DialectRequest,
+        known: Option<&[String]>,
+        pipe: Option<Pipe>,
+        abandoned: Arc<AtomicBool>,
+    ) -> Result<(Self, SourceFacts)> {
+        if let Some(option) = request.delimited_option() {
+            let name = &heads[0].input.name;
+            return Err(Error::usage(format!(
+                "{option} is for delimited text, and {name} is JSON"
+            ))
+            .advise("say --format csv if it isn't"));
+        }
+        for head in &mut heads {
+            let body_at = body_start(&head.text, request.skip_lines);
+            head.input.body_at = body_at as u64;
+            head.input.lines_before = json_lines(&head.text[..body_at]);
+        }
+        let body = |head: &Head| head.input.body_at as usize;
+        let is_positional =
+            are_arrays(&heads[0].text[body(&heads[0])..], heads[0].whole, layouts[0]);
+        let json = Json { layouts, places: HashMap::new(), flatten: request.flatten };
+        let mut source = Source {
+            inputs: heads.iter().map(|head| head.input.clone()).collect(),
+            grammar: Grammar::Json(json.clone()),
+            nulls: Nulls::of(&request.nulls, &[]),
+            header: !is_positional,
+            orders: Vec::new(),
+            #[cfg(feature = "parquet")]
+            tables: Vec::new(),
+            pipe: Mutex::new(pipe),
+            abandoned,
+        };
+        let mut fields = source.look_at_members(&heads, &json, &[])?;
+        // Which spellings are one column's is known when the names are.
+        let known_as = fields.iter().map(|field| field.name.as_str()).collect();
+        source.nulls = Nulls::of(&request.nulls, &[known_as]);
+        if source.nulls.are_for_columns() {
+            fields = source.look_at_members(&heads, &json, &fields)?;
+        }
+        if fields.is_empty() {
+            let known = known.unwrap_or_default().iter();
+            fields = known
+                .map(|name| FieldFacts {
+                    name: name.clone(),
+                    ty: Type::Text,
+                    spoiler: None,
+                    is_declared: false,
+                    moments: Default::default(),
+                })
+                .collect();
+        }
+        if fields.is_empty() {
+            return Err(Error::source(format!(
+                "{} holds no object, so there are no columns",
+                heads[0].input.name
+            ))
+            .advise("check that it is the file you mean"));
+        }
+        let pipe = source.pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let source = Source { pipe: Mutex::new(pipe), ..source.with_members(&fields) };
+        let mut warnings = Vec::new();
+        let first = &heads[0];
+        let layout = json.layouts[0];
+        if is_positional && starts_with_names(&first.text[body(first)..], first.whole, layout) {
+            let note = "the first array could be a header, and is loaded as a row";
+            warnings.push(match layout {
+                JsonLayout::Lines => format!("{note} (--skip-lines 1 leaves it out)"),
+                _ => format!("{note}: arrays of JSON have none"),
+            });
+        }
+        let names = fields.iter().map(|field| field.name.clone()).collect();
+        for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
+            field.name = name;
+        }
+        let mut reasons = vec![match json.layouts[0] {
+            JsonLayout::Lines => "each line is a row of JSON".to_owned(),
+            JsonLayout::Array => "the elements of one JSON array are the rows".to_owned(),
+            JsonLayout::Values => "JSON objects that may span lines are the rows".to_owned(),
+        }];
+        if !request.flatten && fields.iter().any(|field| field.ty == Type::Json) {
+            reasons.push("nested values are JSON (--flatten makes columns of them)".to_owned());
+        }
+        let facts = SourceFacts {
+            fields,
+            header: source.header,
+            header_is_detected: false,
+            reasons,
+            warnings,
+            bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
+            seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
+            is_surveyed: false,
+            is_intolerant: false,
+            repeats: Arc::default(),
+            memory_bytes: 0,
+            chunks_ahead: 0,
+            parquet: None,
+        };
+        Ok((source, facts))
+    }
+
+    /// What the heads, and places spread over the first input, show of the members, of which some may be known.
+    fn look_at_members(
+        &self,
+        heads: &[Head],
+        json: &Json,
+        known: &[FieldFacts],
+    ) -> Result<Vec<FieldFacts>> {
+        let total = Arc::new(Mutex::new(Seen::default()));
+        let mut surveyor = MemberSurveyor::new(json, &self.nulls, known, Arc::clone(&total));
+        for (file, head) in heads.iter().enumerate() {
+            let text = &head.text[head.input.body_at as usize..];
+            let tail = if head.whole { Tail::End } else { Tail::More };
+            let end = JsonCutter::new(json.layouts[file]).cut(text, text.len(), tail).unwrap_or(0);
+            let chunk = Chunk {
+                seq: file as u64,
+                origin: Origin { file: file as u32, byte: head.input.body_at, ..Origin::default() },
+                part: Part { first: true, last: head.whole },
+                bytes: text[..end].to_vec(),
+                ..Chunk::default()
+            };
+            surveyor.encode(&chunk, &mut Encoded::default());
+            let before = head.input.lines_before;
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            total.locate(&chunk, |at| before + json_lines(&chunk.bytes[..at]) + 1);
+        }
+        if json.layouts[0] == JsonLayout::Lines {
+            for (index, sample) in self.spread(&heads[0], None)?.into_iter().enumerate() {
+                let Sample { origin, bytes, .. } = sample;
+                let seq = (heads.len() + index) as u64;
+                let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
+                surveyor.encode(&chunk, &mut Encoded::default());
+            }
+        }
+        let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(total.fields(&self.inputs))
+    }
+
+    /// The same source of JSON, which has these members; not its pipe.
+    pub(super) fn with_members(&self, fields: &[FieldFacts]) -> Source {
+        let names = fields.iter().map(|field| field.name.as_str());
+        let grammar = match &self.grammar {
+            // An array's elements have their places, and no names.
+            Grammar::Json(json) if self.header => Grammar::Json(json.clone().with_fields(names)),
+            grammar => grammar.clone(),
+        };
+        Source {
+            inputs: self.inputs.clone(),
+            grammar,
+            nulls: self.nulls.clone(),
+            header: self.header,
+            orders: vec![(0..fields.len()).collect(); self.inputs.len()],
+            #[cfg(feature = "parquet")]
+            tables: Vec::new(),
+            pipe: Mutex::new(None),
+            abandoned: Arc::clone(&self.abandoned),
+        }
+    }
+}
+
+/// What was seen of an input's members.
+#[derive(Default)]
+pub(super) struct Seen {
+    members: HashMap<Box<[u8]>, Member>,
+}
+
+struct Member {
+    /// Where it was first seen: chunk, and its place among those that were new there.
+    first: (u64, usize),
+    observed: Observed,
+}
+
+impl Seen {
+    fn add(&mut self, name: &[u8], seq: u64) -> &mut Observed {
+        let first = (seq, self.members.len());
+        let member = || Member { first, observed: Observed::default() };
+        &mut self.members.entry(name.into()).or_insert_with(member).observed
+    }
+
+    fn merge(&mut self, other: Seen) {
+        for (name, member) in other.members {
+            match self.members.get_mut(&name) {
+                Some(known) => {
+                    known.first = known.first.min(member.first);
+                    known.observed.merge(&member.observed);
+                }
+                None => drop(self.members.insert(name, member)),
+            }
+        }
+    }
+
+    /// Finds the lines of what was seen in this chunk, see [`Observed::locate`].
+    pub(super) fn locate(&mut self, chunk: &Chunk, line: impl Fn(usize) -> u64) {
+        for member in self.members.values_mut() {
+            member.observed.locate(chunk, &line);
+        }
+    }
+
+    /// The fields, in the order in which they were first seen.
+    pub(super) fn fields(&self, inputs: &[Input]) -> Vec<FieldFacts> {
+        let mut members: Vec<_> = self.members.iter().collect();
+        members.sort_by_key(|(_, member)| member.first);
+        members
+            .into_iter()
+            .map(|(name, member)| FieldFacts {
+                name: String::from_utf8_lossy(name).into_owned(),
+                ty: member.observed.ty(),
+                spoiler: member.observed.spoiler(inputs),
+                is_declared: false,
+                moments: member.observed.moments(inputs),
+            })
+            .collect()
+    }
+}
+
+/// Looks at every member of the records it is given, and makes no wire.
+pub(super) struct MemberSurveyor {
+    layouts: Vec<JsonLayout>,
+    flatten: bool,
+    nulls: Nulls,
+    /// The members that are known, by which a spelling of NULL may be for one.
+    places: HashMap<Box<[u8]>, usize>,
+    total: Arc<Mutex<Seen>>,
+    name: Vec<u8>,
+    text: Vec<u8>,
+}
+
+impl MemberSurveyor {
+    /// All surveyors of one survey share `total`. `nulls` are by the places of the members that are `known`.
+    pub(super) fn new(
+        json: &Json,
+        nulls: &Nulls,
+        known: &[FieldFacts],
+        total: Arc<Mutex<Seen>>,
+    ) -> Self {
+        let places = known.iter().enumerate();
+        Self {
+            layouts: json.layouts.clone(),
+            flatten: json.flatten,
+            nulls: nulls.clone(),
+            places: places.map(|(at, field)| (field.name.as_bytes().into(), at)).collect(),
+            total,
+            name: Vec::new(),
+            text: Vec::new(),
+        }
+    }
+
+    /// Whether a string is a spelling of NULL in the member of the name that is being looked at.
+    fn is_null(&self, text: &[u8]) -> bool {
+        !self.nulls.is_empty() && {
+            let place = self.places.get(self.name.as_slice()).copied().unwrap_or(usize::MAX);
+            self.nulls.of_column(place).any(|null| null == text)
+        }
+    }
+
+    fn look(
+        &mut self,
+        members: &[JsonMember],
+        bytes: &[u8],
+        before: usize,
+        (seq, spot): (u64, Spot),
+        seen: &mut Seen,
+    ) {
+        for (index, member) in members.iter().enumerate() {
+            self.name.truncate(before);
+            if before > 0 {
+                self.name.push(b'.');
+            }
+            if member.key.start == 0 && member.key.end == 0 {
+                // An array's element has its place for a name.
+                self.name.extend_from_slice(format!("column_{}", index + 1).as_bytes());
+            } else if member.key.escaped {
+                json_unescape(member.key.raw(bytes), &mut self.name);
+            } else {
+                self.name.extend_from_slice(member.key.raw(bytes));
+            }
+            let inner = if self.flatten { inner(member, bytes) } else { Vec::new() };
+            if !inner.is_empty() {
+                self.look(&inner, member.value.raw(bytes), self.name.len(), (seq, spot), seen);
+                continue;
+            }
+            let observed = seen.add(&self.name, seq);
+            let raw = member.value.raw(bytes);
+            match member.value.kind {
+                JsonKind::Null => {}
+                JsonKind::String if self.is_null(raw) => {}
+                JsonKind::String => observed.add_string(raw, spot),
+                JsonKind::EscapedString => {
+                    self.text.clear();
+                    json_unescape(raw, &mut self.text);
+                    if !self.is_null(&self.text) {
+                        observed.add_string(&self.text, spot);
+                    }
+                }
+                _ => observed.add(raw, spot),
+            }
+        }
+    }
+}
+
+impl Encode for MemberSurveyor {
+    fn encode(&mut self, chunk: &Chunk, out: &mut Encoded) {
+        let layout = self.layouts[chunk.origin.file as usize];
+        let Part { first, last } = chunk.part;
+        let mut scanner = JsonScanner::new(layout, JsonPart { first, last }, &chunk.bytes);
+        let (mut members, mut seen) = (Vec::new(), Seen::default());
+        while let Some(record) = scanner.next(&mut members) {
+            if record.is_blank() {
+                continue;
+            }
+            out.records += 1;
+            if record.fault.is_none() && matches!(record.kind, JsonKind::Object | JsonKind::Array) {
+                self.name.clear();
+                let spot = Spot::of(chunk, record.start);
+                self.look(&members, &chunk.bytes, 0, (chunk.seq, spot), &mut seen);
+            }
+        }
+        out.lines = json_lines(&chunk.bytes);
+        self.total.lock().unwrap_or_else(PoisonError::into_inner).merge(seen);
+    }
+}

@@ -1,0 +1,35 @@
+//! Inputs: where they are, how they are compressed and encoded, how their text is written, what its columns are.
+//!
+//! ```text
+//! place -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
+//! input -> decompress -> decode -> text (chunks)
+//! input -> columns (Parquet, Arrow IPC: batches)
+//! ```
+
+#[cfg(feature = "parquet")]
+mod columns;
+pub mod decode;
+mod decompress;
+mod delimiter;
+mod format;
+mod head;
+mod header;
+mod infer;
+mod input;
+mod json;
+mod place;
+pub mod profile;
+mod quoting;
+mod sample;
+mod separator_line;
+mod shapes;
+mod sniff;
+mod stdin;
+pub mod survey;
+mod text;
+
+pub use decompress::Compression;
+pub use input::{Input, Source};
+pub use inrush_core::cut::RECORD_BYTES_MAX;
+pub use place::Place;
+pub use place::expand;

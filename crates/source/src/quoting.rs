@@ -1,0 +1,147 @@
+//! How fields are quoted, given what separates them.
+
+use inrush_scan::{Dialect, DialectError, Newline, Scanner};
+
+use crate::sniff::RECORDS_MAX;
+use inrush_core::DialectRequest;
+
+/// The quoting that reads `head` best where `delimiter` separates fields, in a dialect with it.
+///
+/// # Errors
+/// When the user's own choices contradict each other.
+pub(super) fn best(
+    head: &[u8],
+    whole: bool,
+    request: &DialectRequest,
+    delimiter: u8,
+    newline: Newline,
+) -> Result<Dialect, DialectError> {
+    let mut best: Option<(Score, Dialect)> = None;
+    let mut contradiction = DialectError::TwoMeanings(delimiter);
+    for (quote, escape) in quotings(request) {
+        let dialect = Dialect { delimiter, quote, escape, comment: request.comment, newline };
+        if let Err(error) = dialect.check() {
+            contradiction = error;
+            continue;
+        }
+        let sniffed_escape = request.escape.is_none() && escape.is_some();
+        if sniffed_escape && !backslashes_escape(head, &dialect) {
+            continue;
+        }
+        let score = score(head, whole, &dialect);
+        if best.as_ref().is_none_or(|(top, _)| score.is_better(top, &dialect)) {
+            best = Some((score, dialect));
+        }
+    }
+    best.map(|(_, dialect)| dialect).ok_or(contradiction)
+}
+
+/// Quotes and escapes to try, the plainest first: the others have to read the head better.
+fn quotings(request: &DialectRequest) -> Vec<(Option<u8>, Option<u8>)> {
+    // A quote that is its own escape is what doubling means anyway.
+    let quote_of = |quote: Option<Option<u8>>| quote.unwrap_or(Some(b'"'));
+    let escape =
+        request.escape.map(|escape| escape.filter(|e| Some(*e) != quote_of(request.quote)));
+    match (request.quote, escape) {
+        (Some(quote), Some(escape)) => vec![(quote, escape)],
+        (Some(quote), None) => vec![(quote, None), (quote, Some(b'\\'))],
+        (None, Some(escape)) => vec![(Some(b'"'), escape), (None, escape)],
+        (None, None) => {
+            vec![(Some(b'"'), None), (Some(b'"'), Some(b'\\')), (None, None), (Some(b'\''), None)]
+        }
+    }
+}
+
+/// Whether every backslash stands where an escape would: before a quote, a delimiter, a line's end or another backslash. One in
+/// a path or a regular expression is a character like others.
+fn backslashes_escape(head: &[u8], dialect: &Dialect) -> bool {
+    let mut at = 0;
+    while let Some(next) = memchr::memchr(b'\\', &head[at..]) {
+        at += next + 1;
+        match head.get(at) {
+            Some(b'\\') => at += 1,
+            Some(b)
+                if Some(*b) == dialect.quote
+                    || *b == dialect.delimiter
+                    || matches!(b, b'\n' | b'\r') => {}
+            Some(_) => return false,
+            None => break,
+        }
+    }
+    true
+}
+
+/// How well a dialect reads the head.
+#[derive(Debug, PartialEq)]
+struct Score {
+    /// Share of records with the usual number of fields and sound quoting.
+    regular: f64,
+    /// The usual number of fields.
+    width: usize,
+    /// Records with sound quotes: a quote character that quotes nothing explains nothing.
+    quoted: usize,
+    /// Records whose quoting is broken.
+    broken: usize,
+    /// Records looked at.
+    records: usize,
+}
+
+impl Score {
+    /// A few broken quotes are bad rows, and make no file one without quotes: that takes so many, and more of them than sound
+    /// ones.
+    const BROKEN_MIN: usize = 3;
+
+    /// Whether `dialect`, which scores so, reads the quotes better than the one that scores `other`.
+    fn is_better(&self, other: &Score, dialect: &Dialect) -> bool {
+        if dialect.quote.is_none()
+            && (other.broken < Self::BROKEN_MIN || other.broken <= other.quoted)
+        {
+            return false;
+        }
+        // An apostrophe is a character of many languages, and a quote only where it explains much.
+        let apostrophe = dialect.quote == Some(b'\'');
+        if apostrophe && self.quoted * 2 <= self.records && self.regular <= other.regular {
+            return false;
+        }
+        let explains = self.quoted > 0 && other.quoted == 0;
+        let mends = self.broken < other.broken && (self.quoted > 0 || dialect.quote.is_none());
+        self.regular > other.regular && mends || self.regular >= other.regular && explains
+    }
+}
+
+fn score(head: &[u8], whole: bool, dialect: &Dialect) -> Score {
+    let mut scanner = Scanner::new(dialect, head);
+    let mut fields = Vec::new();
+    let mut widths: Vec<usize> = Vec::new();
+    let (mut broken, mut quoted) = (0, 0);
+    while widths.len() + broken < RECORDS_MAX
+        && let Some(record) = scanner.next(&mut fields)
+    {
+        // The last record may have been cut off with the head.
+        if !whole && record.next as usize == head.len() && !widths.is_empty() {
+            break;
+        }
+        if record.fault.is_some() {
+            broken += 1;
+        } else if !record.is_blank() {
+            widths.push(fields.len());
+            quoted += usize::from(fields.iter().any(|field| field.form.is_quoted()));
+        }
+    }
+    let width = usual(&widths);
+    let regular = widths.iter().filter(|w| **w == width).count();
+    let records = widths.len() + broken;
+    Score { regular: regular as f64 / records.max(1) as f64, width, quoted, broken, records }
+}
+
+/// The most frequent number; of several the larger.
+pub(super) fn usual(widths: &[usize]) -> usize {
+    let mut counts = std::collections::BTreeMap::new();
+    widths.iter().for_each(|width| *counts.entry(*width).or_insert(0usize) += 1);
+    counts.into_iter().max_by_key(|(width, count)| (*count, *width)).map_or(1, |(width, _)| width)
+}
+
+/// The usual number of fields of the records in `head`.
+pub(super) fn width(head: &[u8], whole: bool, dialect: &Dialect) -> usize {
+    score(head, whole, dialect).width
+}

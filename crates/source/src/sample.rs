@@ -1,0 +1,149 @@
+//! Values to infer types from: the inputs' heads, and places spread over a plain file.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inrush_scan::{Cutter, Dialect, Newline, Tail};
+
+use crate::head::{HEAD_BYTES, Head};
+use crate::infer::Observed;
+use crate::place::cannot_open;
+use crate::{Input, Place, Source, decode};
+use inrush_core::cut::RECORD_BYTES_MAX;
+use inrush_core::error::Result;
+use inrush_core::flow::{Chunk, Encoded, Meter, Origin};
+
+/// Places in a plain file, besides its start, that are looked at too...
+const SPREAD_PLACES: u64 = 8;
+
+/// ... and how much at each.
+const SPREAD_BYTES: usize = 64 << 10;
+
+/// Whole records of an input, to be looked at.
+pub(super) struct Sample {
+    pub(super) origin: Origin,
+    /// Physical lines before them, where somebody has counted.
+    pub(super) lines_before: Option<u64>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Sample {
+    /// Records of which it doesn't matter where they stand.
+    pub(super) fn of(file: u32, bytes: &[u8]) -> Self {
+        let origin = Origin { file, ..Origin::default() };
+        Self { origin, lines_before: None, bytes: bytes.to_vec() }
+    }
+
+    /// An input's first records.
+    fn first(file: usize, input: &Input, bytes: &[u8]) -> Self {
+        let sample = Self::of(file as u32, bytes);
+        let origin = Origin { byte: input.body_at, ..sample.origin };
+        Self { origin, lines_before: Some(input.lines_before), ..sample }
+    }
+}
+
+impl Source {
+    /// The inference over every input's head, and over places spread through a plain first file.
+    pub(super) fn sample(
+        &self,
+        heads: &[Head],
+        dialect: &Dialect,
+        width: usize,
+    ) -> Result<Vec<Observed>> {
+        let mut texts = Vec::new();
+        for (index, head) in heads.iter().enumerate() {
+            let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
+            let cutter = Cutter::new(dialect);
+            if head.whole {
+                texts.push(Sample::first(index, &head.input, body));
+            } else if let Some(end) = cutter.cut(body, body.len(), Tail::More) {
+                texts.push(Sample::first(index, &head.input, &body[..end]));
+            } else if head.input.bytes_stored.is_some() {
+                let record = self.first_record(index, &cutter)?;
+                texts.push(Sample::first(index, &head.input, &record));
+            }
+        }
+        texts.extend(self.spread(&heads[0], Some(dialect))?);
+        Ok(self.survey(texts, width))
+    }
+
+    /// The first record of an input, where it is longer than what was looked at.
+    fn first_record(&self, file: usize, cutter: &Cutter) -> Result<Vec<u8>> {
+        let meter = Meter::default();
+        let mut reader = self.open_body(file, &meter)?;
+        let mut text = Vec::new();
+        loop {
+            let more = text.len().max(2 * HEAD_BYTES) as u64;
+            let got = reader.by_ref().take(more).read_to_end(&mut text);
+            let ended = (got.map_err(|error| self.inputs[file].read_error(&error))? as u64) < more;
+            let tail = if ended { Tail::End } else { Tail::More };
+            if let Some(end) = cutter.cut(&text, 1, tail) {
+                text.truncate(end);
+                return Ok(text);
+            }
+            if ended || text.len() >= RECORD_BYTES_MAX {
+                return Ok(Vec::new());
+            }
+        }
+    }
+
+    /// Whole lines from places spread over the first input, when lines can be told there: in a plain file whose head has no
+    /// newline inside quotes. What is missed costs a restart of the load, never a value.
+    pub(super) fn spread(&self, head: &Head, dialect: Option<&Dialect>) -> Result<Vec<Sample>> {
+        let (Place::File(path), Some(bytes)) = (&head.input.place, head.input.bytes_stored) else {
+            return Ok(vec![]);
+        };
+        let quote = dialect.and_then(|dialect| dialect.quote);
+        let lines = quote.is_none_or(|quote| memchr::memchr(quote, &head.text).is_none());
+        if head.whole
+            || !lines
+            || head.input.compression.is_some()
+            || !decode::is_utf8(head.input.encoding)
+            || dialect.is_some_and(|dialect| dialect.newline == Newline::Cr)
+        {
+            return Ok(vec![]);
+        }
+        let fail = |error: io::Error| cannot_open(&head.input.name, &error);
+        let mut file = File::open(path).map_err(fail)?;
+        let mut texts = Vec::new();
+        for place in 1..=SPREAD_PLACES {
+            // The last place is the end of the file, where appended rows of another kind would be.
+            let at = (bytes.saturating_sub(SPREAD_BYTES as u64)) / SPREAD_PLACES * place;
+            if at < head.text.len() as u64 {
+                continue;
+            }
+            file.seek(SeekFrom::Start(at)).map_err(fail)?;
+            let mut text = Vec::with_capacity(SPREAD_BYTES);
+            file.by_ref().take(SPREAD_BYTES as u64).read_to_end(&mut text).map_err(fail)?;
+            let start = memchr::memchr(b'\n', &text).map_or(text.len(), |at| at + 1);
+            let end = memchr::memrchr(b'\n', &text).map_or(start, |at| at + 1).max(start);
+            // A quote here may close a field that began before, and nobody can tell.
+            if quote.is_none_or(|quote| memchr::memchr(quote, &text).is_none()) {
+                let sample = Sample::of(0, &text[start..end]);
+                let origin = Origin { byte: at + start as u64, ..sample.origin };
+                texts.push(Sample { origin, ..sample });
+            }
+        }
+        Ok(texts)
+    }
+
+    pub(super) fn survey(&self, texts: Vec<Sample>, width: usize) -> Vec<Observed> {
+        let total = Arc::new(Mutex::new(vec![Observed::default(); width]));
+        let mut encoder = self.surveyor(&total);
+        let mut encoded = Encoded::default();
+        for Sample { origin, lines_before, bytes } in texts {
+            let chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
+            encoded.clear();
+            encoder.encode(&chunk, &mut encoded);
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            for seen in total.iter_mut().filter(|_| lines_before.is_some()) {
+                seen.locate(&chunk, |at| {
+                    lines_before.unwrap_or(0) + self.grammar.lines(&chunk.bytes[..at]) + 1
+                });
+            }
+        }
+        let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+        total.clone()
+    }
+}

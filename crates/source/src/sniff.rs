@@ -1,0 +1,341 @@
+//! The dialect and the header, from an input's first bytes.
+
+use inrush_scan::{Dialect, DialectError, Field, Newline, Scanner, unescape};
+
+use crate::delimiter::{self, DELIMITERS, Found};
+use crate::infer::Observed;
+use crate::quoting;
+use inrush_core::Type;
+use inrush_core::{DialectRequest, Format};
+
+/// Records looked at; more would not change the verdict.
+pub(super) const RECORDS_MAX: usize = 1_000;
+
+/// What was found out about the dialect.
+#[derive(Debug)]
+pub(crate) struct Sniffed {
+    pub dialect: Dialect,
+    /// Why, in plain words.
+    pub reasons: Vec<String>,
+    /// What is unusual enough that a user must hear of it: it changes how values are read.
+    pub warnings: Vec<String>,
+}
+
+/// The kind of line ends: a lone CR counts only where there is no LF at all.
+pub(crate) fn newline(head: &[u8]) -> Newline {
+    if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() {
+        Newline::Cr
+    } else {
+        Newline::Lf
+    }
+}
+
+/// Whether lone CRs are more than LFs: an old Mac file behind which somebody wrote a newline is one line.
+fn has_more_cr(head: &[u8]) -> bool {
+    let lone = memchr::memchr_iter(b'\r', head).filter(|at| head.get(at + 1) != Some(&b'\n'));
+    lone.count() > memchr::memchr_iter(b'\n', head).count()
+}
+
+/// Whether lines end in lone CRs and somebody wrote a newline behind: then the first record holds CRs outside quotes.
+pub(crate) fn mixes_line_ends(head: &[u8], dialect: &Dialect) -> bool {
+    let mut scanner = Scanner::new(dialect, head);
+    let mut fields = Vec::new();
+    let holds_cr = |field: &Field| !field.form.is_quoted() && field.raw(head).contains(&b'\r');
+    dialect.newline == Newline::Lf
+        && has_more_cr(head)
+        && scanner.next(&mut fields).is_some()
+        && fields.iter().any(holds_cr)
+}
+
+/// The dialect that reads `head` best; `whole` when there is no more of the input. `said` is the delimiter that a line before
+/// `head` names.
+///
+/// # Errors
+/// When the user's own choices contradict each other.
+pub(crate) fn dialect(
+    head: &[u8],
+    whole: bool,
+    request: &DialectRequest,
+    said: Option<u8>,
+    extension: &str,
+) -> Result<Sniffed, DialectError> {
+    let mut reasons = Vec::new();
+    let mut warnings = Vec::new();
+    let newline = newline(head);
+    if newline == Newline::Cr {
+        reasons.push("lines end in a lone carriage return".to_owned());
+    } else if has_more_cr(head) {
+        warnings.push(
+            "carriage returns that no newline follows are data, and there are more of them than lines: if they end lines, convert the file first (tr '\\r' '\\n')"
+                .to_owned(),
+        );
+    }
+    let told = request.told_delimiter().or(said);
+    let (delimiters, default) = delimiters(told, request.format, extension);
+    let mut dialects = Vec::new();
+    let mut contradiction = None;
+    for delimiter in delimiters {
+        // First the quoting under each delimiter, then the delimiter: a comma inside quotes must not count as a field's end.
+        match quoting::best(head, whole, request, delimiter, newline) {
+            Ok(dialect) => dialects.push(dialect),
+            Err(error) => drop(contradiction.get_or_insert(error)),
+        }
+    }
+    let found = match (delimiter::choose(head, whole, dialects, default), contradiction) {
+        (Some(found), _) => found,
+        (None, Some(contradiction)) => return Err(contradiction),
+        (None, None) => Found::plain(),
+    };
+    let dialect = found.dialect;
+    if told.is_none() && !found.is_one_column {
+        reasons.push(format!("fields are separated by {}", name(dialect.delimiter)));
+    }
+    if !found.rivals.is_empty() {
+        warnings.push(rivals(dialect.delimiter, &found.rivals));
+    }
+    if found.is_one_column {
+        warnings.push(one_column(head, whole, &dialect, told));
+    }
+    if found.title_lines > 0 {
+        let lines = found.title_lines as u64;
+        let skip = request.skip_lines + lines + u64::from(said.is_some());
+        warnings.push(match lines {
+            1 => format!("the first line has fewer fields than the others: if it is a title, --skip-lines {skip} leaves it out"),
+            _ => format!("the first {lines} lines have fewer fields than the others: if they are a title, --skip-lines {skip} leaves them out"),
+        });
+    }
+    if request.quote.is_none() && dialect.quote != Some(b'"') {
+        warnings.push(match dialect.quote {
+            None => "double quotes are read as plain characters, for as quotes most would be broken (--quote '\"' says otherwise)".to_owned(),
+            Some(quote) => {
+                format!("fields are quoted with {} (--quote '\"' says otherwise)", name(quote))
+            }
+        });
+    }
+    if request.escape.is_none() && dialect.escape.is_some() {
+        warnings.push(
+            "a backslash makes the next character literal, for without it quotes would be broken (--escape none says otherwise)"
+                .to_owned(),
+        );
+    }
+    Ok(Sniffed { dialect, reasons, warnings })
+}
+
+/// The delimiters to try, the likeliest first, and the one to take where none is found.
+fn delimiters(told: Option<u8>, format: Option<Format>, extension: &str) -> (Vec<u8>, u8) {
+    if let Some(told) = told {
+        return (vec![told], told);
+    }
+    let likely = match extension {
+        "tsv" | "tab" if format != Some(Format::Csv) => Some(b'\t'),
+        "psv" => Some(b'|'),
+        _ => None,
+    };
+    let others = DELIMITERS.iter().copied().filter(|delimiter| Some(*delimiter) != likely);
+    let all = likely.into_iter().chain(others);
+    (
+        all.filter(|delimiter| format != Some(Format::Csv) || *delimiter != b'\t').collect(),
+        likely.unwrap_or(b','),
+    )
+}
+
+/// That others would do as well.
+fn rivals(delimiter: u8, rivals: &[u8]) -> String {
+    let words: Vec<String> = rivals.iter().map(|rival| word(*rival)).collect();
+    format!(
+        "fields are separated by {}; {} would read it as well: --delimiter {}",
+        word(delimiter),
+        words.join(" or "),
+        words.join(" or ")
+    )
+}
+
+/// That each line is one column.
+fn one_column(head: &[u8], whole: bool, dialect: &Dialect, told: Option<u8>) -> String {
+    if let Some(told) = told {
+        let told = word(told);
+        return format!("the delimiter {told} was not found, so each line is loaded as one column");
+    }
+    let note = "no delimiter was found, so each line is loaded as one column";
+    match delimiter::pointed_out(head, whole, dialect) {
+        Some((other, width)) => {
+            let other = word(other);
+            format!("{note}; with --delimiter {other} each would have {width} fields")
+        }
+        None => format!("{note} (--delimiter says otherwise)"),
+    }
+}
+
+/// A delimiter as `--delimiter` takes it.
+pub(crate) fn word(byte: u8) -> String {
+    match byte {
+        b',' => "comma".to_owned(),
+        b'\t' => "tab".to_owned(),
+        b';' => "semicolon".to_owned(),
+        b'|' => "pipe".to_owned(),
+        b' ' => "space".to_owned(),
+        // As shells with $'' take it.
+        byte if byte.is_ascii_control() => format!("$'\\x{byte:02x}'"),
+        byte => format!("'{}'", char::from(byte)),
+    }
+}
+
+/// A byte as messages name it.
+pub(crate) fn name(byte: u8) -> String {
+    match byte {
+        b',' => "commas".to_owned(),
+        b'\t' => "tabs".to_owned(),
+        b';' => "semicolons".to_owned(),
+        b'|' => "vertical bars".to_owned(),
+        byte => format!("'{}'", char::from(byte).escape_default()),
+    }
+}
+
+/// The usual number of fields of the records in `head`.
+pub(crate) fn width(head: &[u8], whole: bool, dialect: &Dialect) -> usize {
+    quoting::width(head, whole, dialect)
+}
+
+/// Whether the first record names the columns.
+pub(crate) struct HeaderVerdict {
+    /// `None` when it may as well be a row of an existing table, which nobody but the user can tell.
+    pub header: Option<bool>,
+    pub why: &'static str,
+    /// Whether something in the input or the table proves it; else it is an assumption, and the user must hear of it, for a row
+    /// is at stake.
+    pub proven: bool,
+}
+
+/// Whether the first record names the columns. `known` are the columns of the table, if it is there.
+///
+/// Where a table is there, a line that could be names is never a row by assumption: words are what the table may hold, and what a
+/// header of another table has.
+pub(crate) fn header(
+    names: &[String],
+    first: &[Observed],
+    rest: &[Observed],
+    known: Option<&[String]>,
+) -> HeaderVerdict {
+    let verdict = |header, proven, why| HeaderVerdict { header: Some(header), why, proven };
+    let hits = known.map_or(0, |known| {
+        let is_known = |name: &&String| known.iter().any(|k| k.eq_ignore_ascii_case(name.trim()));
+        names.iter().filter(is_known).count()
+    });
+    if hits > 0 && hits * 2 >= names.len() {
+        return verdict(true, true, "the first line has the names of the table's columns");
+    }
+    let typed = |observed: &Observed| observed.ty() != Type::Text;
+    let contradicts = |(first, rest): (&Observed, &Observed)| {
+        typed(rest) && !typed(first) && first != &Observed::default()
+    };
+    if first.iter().zip(rest).any(contradicts) {
+        return verdict(
+            true,
+            true,
+            "the first line has words where the others have numbers or dates",
+        );
+    }
+    if first.iter().any(typed) {
+        // A line of numbers alone is data; one with words as well may be a header such as country,2019,2020.
+        let proven = first.iter().all(|field| typed(field) || field == &Observed::default());
+        return verdict(false, proven, "the first line has numbers or dates like the others");
+    }
+    if names.iter().all(|name| name.trim().is_empty()) {
+        return verdict(false, true, "the first line is empty");
+    }
+    match known {
+        Some(_) => HeaderVerdict {
+            header: None,
+            why: "it may name columns, and it may be a row",
+            proven: false,
+        },
+        None => {
+            verdict(true, false, "the first line could be names, and nothing speaks against it")
+        }
+    }
+}
+
+/// The fields of the record at the start of `bytes`, as text, and the offset after it. `None` when there is no record.
+pub(crate) fn first_record(
+    bytes: &[u8],
+    dialect: &Dialect,
+) -> Option<(Vec<Vec<u8>>, inrush_scan::Record)> {
+    let mut fields: Vec<Field> = Vec::new();
+    let mut scanner = Scanner::new(dialect, bytes);
+    loop {
+        let record = scanner.next(&mut fields)?;
+        if record.is_blank() {
+            continue;
+        }
+        let values = fields
+            .iter()
+            .map(|field| {
+                let mut value = Vec::new();
+                unescape(
+                    dialect,
+                    &bytes[field.start as usize..field.end as usize],
+                    field.form,
+                    &mut value,
+                );
+                value
+            })
+            .collect();
+        return Some((values, record));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sniffed(head: &str) -> Dialect {
+        dialect(head.as_bytes(), true, &DialectRequest::default(), None, "csv").unwrap().dialect
+    }
+
+    #[test]
+    fn delimiters_are_found_by_regularity() {
+        assert_eq!(sniffed("a,b,c\n1,2,3\n4,5,6\n").delimiter, b',');
+        assert_eq!(sniffed("a\tb\n1,5\t2\n1,5\t3,7\n").delimiter, b'\t');
+        assert_eq!(sniffed("a;b\n1,5;2,5\n3,5;4\n").delimiter, b';');
+        assert_eq!(sniffed("a|b|c\n1|2|3\n").delimiter, b'|');
+        assert_eq!(sniffed("word\nother\n").delimiter, b',');
+        assert_eq!(sniffed("a,b,c\n1,2\n3,4,5\n").delimiter, b',');
+        assert_eq!(sniffed("a,b,c\n1,2\n").delimiter, b',');
+        assert_eq!(sniffed("name,text\n1,\"a;b;c\"\n2,\"d;e;f\"\n").delimiter, b',');
+    }
+
+    #[test]
+    fn quoting_is_taken_as_it_reads_best() {
+        assert_eq!(sniffed("a,b\n1,\"x, y\"\n").quote, Some(b'"'));
+        assert_eq!(sniffed("a,b\n1,'x, y'\n2,'z, w'\n").quote, Some(b'\''));
+        let backslash = sniffed("a,b\n1,\"say \\\"hi\\\", you\"\n2,\"x\"\n");
+        assert_eq!((backslash.quote, backslash.escape), (Some(b'"'), Some(b'\\')));
+        let paths = "id,v\n1,C:\\new\\dir\n2,\"say \\\"hi\\\" now\"\n";
+        assert_eq!(sniffed(paths).escape, None);
+        let apostrophes = format!("id,v\n{}5,'quoted'\n", "1,x\n".repeat(20));
+        assert_eq!(sniffed(&apostrophes).quote, Some(b'"'));
+        let plain = "a\tb\n\"Bob\" Smith\t1\n\"Al\" Jones\t2\n\"Cy\" Young\t3\n";
+        assert_eq!(sniffed(plain).quote, None);
+        let few = "id,name\n1,a\n2,\"b\" c\n3,\"d\n4,e\n";
+        assert_eq!(sniffed(few).quote, Some(b'"'));
+        let one_bad_in_many = format!("a,b\n{}\"x\" y,2\n", "\"q\",1\n".repeat(200));
+        assert_eq!(sniffed(&one_bad_in_many).quote, Some(b'"'));
+    }
+
+    #[test]
+    fn old_mac_lines_are_told_by_the_absence_of_newlines() {
+        assert_eq!(sniffed("a,b\r1,2\r").newline, Newline::Cr);
+        assert_eq!(sniffed("a,b\r\n1,2\r\n").newline, Newline::Lf);
+        let warns = |head: &[u8]| {
+            let found = dialect(head, true, &DialectRequest::default(), None, "csv").unwrap();
+            found.warnings.iter().any(|note| note.contains("carriage returns"))
+        };
+        assert!(warns(b"a,b\r1,2\r3,4\r\n"));
+        assert!(!warns(b"a,b\r\n1,2\r\n3,\"4\r5\"\r\n"));
+        assert!(!warns(b"a,b\r1,2\r"));
+        let mixes = |head: &[u8]| mixes_line_ends(head, &Dialect::csv());
+        assert!(mixes(b"a,b\r1,2\r3,4\r\n"));
+        assert!(!mixes(b"a,b\n1,\"2\r3\r4\r5\"\n"));
+        assert!(!mixes(b"a,\"b\rc\rd\"\n1,2\n"));
+    }
+}

@@ -1,0 +1,113 @@
+//! SQL text: identifiers quoted, tables made.
+
+use crate::facts::HAS_JSON;
+use crate::types;
+use inrush_core::{Job, OnConflict};
+
+/// A name as SQL takes it, whatever is in it.
+pub(super) fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A string as SQL takes it.
+pub(super) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Names with commas between them.
+pub(super) fn list(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    names.into_iter().map(|name| quote(name.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+/// The loaded columns.
+pub(super) fn columns(job: &Job) -> String {
+    list(job.choice.columns.iter().map(|column| &column.name))
+}
+
+/// Whether the engine has the type JSON.
+pub(super) fn has_json(job: &Job) -> bool {
+    job.facts.target.settings.contains_key(HAS_JSON)
+}
+
+/// The table's name: of one that is there as the catalogue spells it.
+pub(super) fn table(job: &Job) -> &str {
+    let there = job.facts.target.table.as_ref().filter(|_| !job.choice.action.makes_table());
+    there.map_or(job.table.as_str(), |table| table.name.as_str())
+}
+
+/// The name of a column as the table spells it.
+fn spelled<'p>(job: &'p Job, name: &'p str) -> &'p str {
+    let columns = &job.choice.columns;
+    let found = columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+    found.map_or(name, |column| column.name.as_str())
+}
+
+/// CREATE TABLE for a table that the load makes; `keyed` with its primary key.
+pub(super) fn create_table(job: &Job, keyed: bool) -> String {
+    let has_json = has_json(job);
+    let mut parts: Vec<String> = job
+        .choice
+        .columns
+        .iter()
+        .map(|column| format!("{} {}", quote(&column.name), types::spell(column.ty, has_json)))
+        .collect();
+    if keyed && !job.request.primary_key.is_empty() {
+        parts.push(format!("PRIMARY KEY ({})", list(&job.request.primary_key)));
+    }
+    format!("CREATE TABLE {} (\n  {}\n)", quote(&job.table), parts.join(",\n  "))
+}
+
+/// Gives a table its primary key.
+pub(super) fn add_key(job: &Job) -> String {
+    let key = job.request.primary_key.iter().map(|name| spelled(job, name));
+    format!("ALTER TABLE {} ADD PRIMARY KEY ({})", quote(&job.table), list(key))
+}
+
+/// CREATE INDEX; its name is the table's and the columns', and `taken` tells whether another object has it.
+pub(super) fn create_index(
+    job: &Job,
+    columns: &[String],
+    mut taken: impl FnMut(&str) -> bool,
+) -> String {
+    let base = format!("{}_{}", job.table, columns.join("_"));
+    let name = std::iter::once(base.clone())
+        .chain((2..).map(|n| format!("{base}_{n}")))
+        .find(|name| !taken(name))
+        .unwrap_or(base);
+    let columns = columns.iter().map(|name| spelled(job, name));
+    format!("CREATE INDEX {} ON {} ({})", quote(&name), quote(&job.table), list(columns))
+}
+
+/// What INSERT does with a row whose key is there; empty where such a row is a bad row.
+pub(super) fn on_conflict(job: &Job) -> String {
+    let choice = &job.choice;
+    let key = list(choice.key.iter().map(|name| spelled(job, name)));
+    let is_key = |name: &str| choice.key.iter().any(|key| key.eq_ignore_ascii_case(name));
+    // A row has the key of the one that it changes, so the key stays; DuckDB takes no change of an indexed column here.
+    let set = |names: Vec<&str>| {
+        let sets: Vec<String> = names
+            .iter()
+            .filter(|name| !is_key(name))
+            .map(|name| format!("{0} = excluded.{0}", quote(name)))
+            .collect();
+        match sets.is_empty() {
+            true => "DO NOTHING".to_owned(),
+            false => format!("DO UPDATE SET {}", sets.join(", ")),
+        }
+    };
+    let loaded = || choice.columns.iter().map(|column| column.name.as_str()).collect();
+    match job.request.on_conflict {
+        OnConflict::Fail => String::new(),
+        OnConflict::Skip => format!(" ON CONFLICT ({key}) DO NOTHING"),
+        OnConflict::Update => format!(" ON CONFLICT ({key}) {}", set(loaded())),
+        // The row as if it were new: columns that the source lacks get their default.
+        OnConflict::Replace => {
+            let table = job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
+            let all = match table {
+                Some(table) => table.columns.iter().map(|column| column.name.as_str()).collect(),
+                None => loaded(),
+            };
+            format!(" ON CONFLICT ({key}) {}", set(all))
+        }
+    }
+}

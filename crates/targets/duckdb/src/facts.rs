@@ -1,0 +1,290 @@
+//! What a database says of itself, read without changing it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
+use crate::ddl::{literal, quote};
+use crate::library::library;
+use crate::lost;
+use crate::types;
+use inrush_core::error::{Error, Result};
+use inrush_core::pending::{directory, follow_link, no_directory};
+use inrush_core::target::Location;
+use inrush_core::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
+
+/// Among a target's settings: the engine has the type JSON, which is an extension that some libraries leave out.
+pub(super) const HAS_JSON: &str = "json";
+
+/// Among a target's settings: the database is in memory.
+pub(super) const IN_MEMORY: &str = "in_memory";
+
+/// Where a database is, as a location says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// A file: as the user names it, and where it really is.
+    File { named: PathBuf, real: PathBuf },
+    /// In this process, by its name, for as long as anybody here has it open.
+    Memory(String),
+}
+
+impl Home {
+    pub(super) fn of(location: &Location) -> Self {
+        match location.secret.strip_prefix(":memory:") {
+            Some(name) => Self::Memory(name.to_owned()),
+            None => {
+                let named = PathBuf::from(&location.secret);
+                let real = named.canonicalize().unwrap_or_else(|_| follow_link(&named));
+                Self::File { real: std::path::absolute(&real).unwrap_or(real), named }
+            }
+        }
+    }
+
+    /// Under which this process shares it.
+    pub(super) fn key(&self) -> PathBuf {
+        match self {
+            Self::File { real, .. } => real.clone(),
+            Self::Memory(name) => PathBuf::from(format!(":memory:{name}")),
+        }
+    }
+}
+
+/// A path as the library takes it.
+pub(super) fn path_text(path: &Path) -> Result<&str> {
+    path.to_str()
+        .ok_or_else(|| Error::usage(format!("{}: DuckDB takes paths in UTF-8", path.display())))
+}
+
+/// The facts of a database.
+pub(super) fn gather(
+    location: &Location,
+    table: &str,
+    request: &Request,
+    stop: &AtomicBool,
+) -> Result<TargetFacts> {
+    let home = Home::of(location);
+    let exists = match &home {
+        Home::Memory(_) => true,
+        Home::File { named, real } => is_there(named, real)?,
+    };
+    let library = library(request.duckdb_lib.as_deref())?;
+    let shown = location.shown.as_str();
+    let words = |refusal: Refusal| explain(shown, &refusal);
+    let open = |path: &str, mode| {
+        Database::open(library, path, &[("access_mode", mode)]).map(Arc::new).map_err(words)
+    };
+    let database = match (Database::shared(&home.key()), &home) {
+        (Some(database), _) => database,
+        (None, Home::Memory(_)) => {
+            return Err(Error::usage("a database in memory would be gone when the load ends")
+                .advise("name a file"));
+        }
+        (None, Home::File { real, .. }) if exists => open(path_text(real)?, "READ_ONLY")?,
+        // For its version and its types.
+        (None, Home::File { .. }) => open(":memory:", "AUTOMATIC")?,
+    };
+    let connection = database.connect().map_err(words)?;
+    let _interrupter = Interrupter::new(&connection, stop);
+    let mut facts = read(&connection, exists.then_some(table)).map_err(words)?;
+    facts.exists = exists;
+    if let Some(found) = &facts.table
+        && request.if_exists == IfExists::Replace
+        && found.storage.as_deref() != Some("view")
+    {
+        facts.lost_with = lost::read(&connection, &found.name).map_err(words)?;
+    }
+    if matches!(home, Home::Memory(_)) {
+        facts.settings.insert(IN_MEMORY.to_owned(), "yes".to_owned());
+    }
+    if let Some(found) = &facts.table
+        && found.storage.as_deref() == Some("view")
+    {
+        return Err(Error::target(format!(
+            "{} is a view, and rows can't be loaded into a view",
+            found.name
+        ))
+        .advise("name the table behind it with --table"));
+    }
+    Ok(facts)
+}
+
+/// Whether there is a database.
+fn is_there(named: &Path, real: &Path) -> Result<bool> {
+    let shown = named.display();
+    if named.is_dir() {
+        return Err(Error::target(format!("{shown} is a directory, not a database"))
+            .advise("name a file in it"));
+    }
+    match std::fs::metadata(real) {
+        Ok(found) if found.len() == 0 => {
+            Err(Error::target(format!("{shown} is empty, which no DuckDB database is"))
+                .advise(format!("remove it, and inrush makes the database: rm {shown}")))
+        }
+        Ok(_) => Ok(true),
+        Err(_) if !directory(real).is_dir() => Err(no_directory(&follow_link(named))),
+        Err(_) => {
+            refuse_leftovers(named, real)?;
+            Ok(false)
+        }
+    }
+}
+
+/// A log of another database, left beside the place of a new one, would be played back into it by whoever opens it next.
+pub(super) fn refuse_leftovers(named: &Path, real: &Path) -> Result<()> {
+    let log = with_suffix(real, ".wal");
+    if !log.exists() {
+        return Ok(());
+    }
+    let (shown, log) = (named.display(), log.display());
+    Err(Error::target(format!(
+        "{log} is there without {shown}: it belongs to a database that is gone"
+    ))
+    .advise(format!("put that database back as {shown}, or remove {log}")))
+}
+
+/// The path with something after its last byte, as DuckDB names its log.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Name and version.
+pub(super) fn engine(connection: &Connection) -> String {
+    format!("DuckDB {}", connection.library.version.trim_start_matches('v'))
+}
+
+/// The facts as this connection sees them; a load calls it again inside its transaction. Without a table there is none.
+pub(super) fn read(connection: &Connection, table: Option<&str>) -> Result<TargetFacts, Refusal> {
+    let mut facts = TargetFacts {
+        engine: engine(connection),
+        exists: true,
+        // No limit is documented; a row of more has never been seen to be of use.
+        columns_max: 10_000,
+        moments: MomentLimits { nanos: true, ..MomentLimits::of(6) },
+        ..TargetFacts::default()
+    };
+    let has_json = "SELECT count(*) FROM duckdb_types() WHERE type_name = 'JSON'";
+    if connection.value(has_json)?.is_some_and(|count| count != "0") {
+        facts.settings.insert(HAS_JSON.to_owned(), "yes".to_owned());
+    }
+    facts.table = match table {
+        Some(table) => read_table(connection, table)?,
+        None => None,
+    };
+    Ok(facts)
+}
+
+/// The condition that finds a table's lines in one of the engine's lists.
+fn here(name: &str) -> String {
+    format!(
+        "database_name = current_database() AND schema_name = current_schema() AND table_name = {}",
+        literal(name)
+    )
+}
+
+fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>, Refusal> {
+    // A name as it is written comes before one that differs in case.
+    let sql = format!(
+        "SELECT name, kind FROM (\
+           SELECT table_name AS name, 'table' AS kind FROM duckdb_tables() \
+           WHERE database_name = current_database() AND schema_name = current_schema() \
+           UNION ALL SELECT view_name, 'view' FROM duckdb_views() \
+           WHERE database_name = current_database() AND schema_name = current_schema() AND NOT internal) \
+         WHERE lower(name) = lower({0}) ORDER BY name <> {0} LIMIT 1",
+        literal(table)
+    );
+    let mut found = connection.rows(&sql)?;
+    let Some(row) = found.pop() else { return Ok(None) };
+    let [Some(name), Some(kind)] = row.as_slice() else { return Ok(None) };
+    let mut facts =
+        TableFacts { name: name.clone(), storage: Some(kind.clone()), ..TableFacts::default() };
+    if kind == "view" {
+        return Ok(Some(facts));
+    }
+    let sql = format!(
+        "SELECT column_name, data_type, CAST(NOT is_nullable AS VARCHAR), CAST(column_default IS NOT NULL AS VARCHAR) \
+         FROM duckdb_columns() WHERE {} ORDER BY column_index",
+        here(name)
+    );
+    for row in connection.rows(&sql)? {
+        let [Some(column), Some(declared), required, has_default] = row.as_slice() else {
+            continue;
+        };
+        let (required, has_default) =
+            (required.as_deref() == Some("true"), has_default.as_deref() == Some("true"));
+        // What a generated column is made of is shown as its default.
+        if has_default && is_generated(connection, name, column) {
+            continue;
+        }
+        if required && !has_default {
+            facts.needs.push(column.clone());
+        }
+        facts.columns.push(Column {
+            name: column.clone(),
+            ty: types::declared(declared).0,
+            declared: Some(declared.clone()),
+            pinned: true,
+            required,
+            asked: false,
+        });
+    }
+    for row in connection.rows(&format!(
+        "SELECT constraint_type, array_to_string(constraint_column_names, chr(31)) FROM duckdb_constraints() \
+         WHERE {} AND constraint_type IN ('PRIMARY KEY', 'UNIQUE') ORDER BY constraint_index",
+        here(name)
+    ))? {
+        let [Some(kind), Some(columns)] = row.as_slice() else { continue };
+        let columns: Vec<String> = columns.split('\u{1f}').map(str::to_owned).collect();
+        match kind.as_str() {
+            "PRIMARY KEY" => facts.primary_key = columns,
+            _ => facts.unique_keys.push(columns),
+        }
+    }
+    for row in connection.rows(&format!(
+        "SELECT index_name, CAST(is_unique AS VARCHAR), expressions FROM duckdb_indexes() WHERE {} ORDER BY index_oid",
+        here(name)
+    ))? {
+        let [Some(index), unique, Some(expressions)] = row.as_slice() else { continue };
+        match unique.as_deref() {
+            Some("true") => facts.unique_keys.extend(index_columns(expressions, &facts.columns)),
+            _ => facts.indexes.push(index.clone()),
+        }
+    }
+    let parents = format!(
+        "SELECT count(*) FROM duckdb_constraints() WHERE database_name = current_database() \
+         AND constraint_type = 'FOREIGN KEY' AND referenced_table = {}",
+        literal(name)
+    );
+    facts.is_parent = connection.value(&parents)?.is_some_and(|count| count != "0");
+    let holds = format!("SELECT CAST(EXISTS (FROM {}) AS VARCHAR)", quote(name));
+    facts.holds_rows = connection.value(&holds)?.as_deref() == Some("true");
+    Ok(Some(facts))
+}
+
+/// Whether a column's values are the engine's: it refuses to compile a statement that gives one.
+fn is_generated(connection: &Connection, table: &str, column: &str) -> bool {
+    let sql = format!("INSERT INTO {} ({}) VALUES (NULL)", quote(table), quote(column));
+    connection.prepare(&sql).is_err_and(|refusal| refusal.message.contains("generated column"))
+}
+
+/// The columns of an index. None where one is an expression.
+fn index_columns(expressions: &str, columns: &[Column]) -> Option<Vec<String>> {
+    let names = index_parts(expressions)?;
+    let known = |name: &String| columns.iter().any(|column| column.name == *name);
+    names.iter().all(known).then_some(names)
+}
+
+/// What an index is on, as the engine lists it: `[a, "b c"]`.
+pub(super) fn index_parts(expressions: &str) -> Option<Vec<String>> {
+    let inner = expressions.strip_prefix('[')?.strip_suffix(']')?;
+    let plain = |text: &str| {
+        let text = text.trim().trim_matches('\'');
+        match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+            Some(text) => text.replace("\"\"", "\""),
+            None => text.to_owned(),
+        }
+    };
+    Some(inner.split(", ").map(plain).collect())
+}

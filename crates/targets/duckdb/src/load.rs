@@ -1,0 +1,394 @@
+//! A load into DuckDB, step by step: the same for every strategy but for the lane.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::appender::AppendWriter;
+use crate::connection::Cause;
+use crate::ddl::{self, quote};
+use crate::encode;
+use crate::facts::{self, IN_MEMORY};
+use crate::knobs;
+use crate::prepared::PreparedWriter;
+use crate::read_file;
+use crate::session::Session;
+use crate::sift::{Rules, SiftLane, Sifting, Write, WriteLane};
+use crate::stream::StreamLane;
+use crate::sums;
+use crate::types::Carried;
+use inrush_core::encode::Shape;
+use inrush_core::error::{Aftermath, Error, Result};
+use inrush_core::flow::{Checksum, Encode};
+use inrush_core::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
+use inrush_core::{
+    Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, TableFacts, Verify,
+};
+
+/// How rows get to the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// One statement takes them from a stream of Arrow's.
+    Arrow,
+    /// The appender, in data chunks.
+    Appender,
+    /// A prepared INSERT, run once a row.
+    Prepared,
+    /// The engine reads the files.
+    ReadFile,
+}
+
+/// The table that is there and stays as it is defined; none where the load makes one.
+fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
+    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+}
+
+/// What all strategies answer to `fit`.
+pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    let unusable = |reason: String| Fit::Unusable { reason };
+    let kept = kept_table(request, facts);
+    let conflicts = request.on_conflict != OnConflict::Fail;
+    let changes = matches!(request.on_conflict, OnConflict::Update | OnConflict::Replace);
+    if way == Way::ReadFile
+        && let Some(fit) = read_file::unfit(request, facts)
+    {
+        return fit;
+    }
+    if let Some(table) = kept
+        && changes
+        && table.unique_keys.len() + usize::from(!table.primary_key.is_empty()) > 1
+    {
+        return unusable(format!(
+            "--on-conflict {} takes a table with one key, and DuckDB can't tell which of several a row meets",
+            request.on_conflict
+        ));
+    }
+    if way == Way::Appender && changes {
+        return unusable("the appender adds rows and changes none".to_owned());
+    }
+    if way == Way::Appender
+        && let Some(column) = kept.and_then(|table| {
+            let is_cast = |column: &&inrush_core::Column| {
+                let declared = column.declared.as_deref().unwrap_or_default();
+                super::types::declared(declared).1 == Carried::Cast
+            };
+            table.columns.iter().find(is_cast)
+        })
+    {
+        return unusable(format!(
+            "column {} is of type {}, which takes a statement to make of text",
+            column.name,
+            column.declared.as_deref().unwrap_or_default()
+        ));
+    }
+    let keyed = match kept {
+        Some(table) => !table.primary_key.is_empty() || !table.unique_keys.is_empty(),
+        None => !request.primary_key.is_empty(),
+    };
+    // Of a pipe nobody can ask a second time which row it was.
+    if conflicts || keyed && !facts.source.seekable {
+        knobs.suggest(knobs::SIFT.name, "on");
+    }
+    if conflicts && !is_sifted(knobs) {
+        return unusable("--on-conflict asks the engine of each chunk (sift=on)".to_owned());
+    }
+    let is_memory = facts.target.settings.contains_key(IN_MEMORY);
+    let in_one = knobs.get(knobs::ROWS_PER_TRANSACTION.name).is_none_or(|rows| rows == "0");
+    let mut notes = Vec::new();
+    let after =
+        usize::from(!request.primary_key.is_empty() && !is_sifted(knobs)) + request.indexes.len();
+    if kept.is_none() && after > 0 {
+        notes.push(match after {
+            1 => "its key or index is built after the rows".to_owned(),
+            _ => format!("its {after} keys and indexes are built after the rows"),
+        });
+    }
+    Fit::Usable {
+        atomic: !facts.target.exists || in_one,
+        durability: if is_memory { Durability::None } else { Durability::Durable },
+        weakness: is_memory.then(|| Weakness::thing("a database in memory")),
+        lanes: 1,
+        lanes_max: 1,
+        // DuckDB's own threads take what these leave.
+        encoders: facts.processors.clamp(1, 16),
+        notes,
+    }
+}
+
+fn is_sifted(knobs: &Knobs) -> bool {
+    knobs.get(knobs::SIFT.name) == Some("on")
+}
+
+pub(super) fn memory(knobs: &Knobs) -> Memory {
+    Memory {
+        wire_bytes_per_byte: encode::GROWTH,
+        // DuckDB's buffers, its code and threads, batches that it is reading, and the program itself.
+        fixed_bytes: knobs.count(knobs::MEMORY_LIMIT.name) + (96 << 20),
+        // A statement takes batches of some ten thousand rows with a third less work than of some thousand.
+        chunk_bytes: 2 << 20,
+    }
+}
+
+/// A load under way.
+pub(super) struct DuckLoad<'a> {
+    job: &'a Job,
+    way: Way,
+    session: Session<'a>,
+    shape: Arc<Shape>,
+    carried: Arc<[Carried]>,
+    rules: Rules,
+    /// Rows in the table before the load.
+    rows_before: u64,
+    checksum_before: Option<Checksum>,
+    outcome: Outcome,
+}
+
+/// What the lanes have found out.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// Rows were refused without saying which.
+    pub(super) refused: bool,
+    /// Something was committed before the end, because the plan says so.
+    pub(super) committed: bool,
+    pub(super) committed_rows: u64,
+    /// What the engine reads by itself it refuses, or would change.
+    gave_up: bool,
+}
+
+impl<'a> DuckLoad<'a> {
+    pub(super) fn start(
+        way: Way,
+        job: &'a Job,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Load + 'a>> {
+        let session = Session::open(job, stop)?;
+        let mut load = Self {
+            job,
+            way,
+            session,
+            shape: Arc::clone(&job.shape),
+            carried: super::types::carried_of(job),
+            rules: Rules::default(),
+            rows_before: 0,
+            checksum_before: None,
+            outcome: Outcome::default(),
+        };
+        let prepared = load.prepare();
+        if prepared.is_err() {
+            load.abort();
+        }
+        prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
+    }
+
+    fn is_sifted(&self) -> bool {
+        is_sifted(&self.job.choice.knobs)
+    }
+
+    /// Makes the table ready, in the transaction that the rows come in.
+    fn prepare(&mut self) -> Result<()> {
+        let job = self.job;
+        self.session.begin()?;
+        if !self.session.is_new() {
+            // Between plan and transaction somebody else may have written.
+            let now = facts::read(self.session.connection(), Some(&job.table))
+                .map_err(|refusal| self.session.explain(&refusal))?;
+            if now.table != job.facts.target.table {
+                return Err(Error::target(format!(
+                    "table {} has changed since the plan was made",
+                    job.table
+                ))
+                .advise("run the load again: it will look at what is there now"));
+            }
+        }
+        let table = quote(ddl::table(job));
+        match job.choice.action {
+            Action::Append | Action::Create => {}
+            Action::Truncate => drop(self.session.execute(&format!("DELETE FROM {table}"))?),
+            Action::Replace => {
+                let old = job.facts.target.table.as_ref().map_or(&job.table, |table| &table.name);
+                self.session.execute(&format!("DROP TABLE {}", quote(old)))?;
+            }
+        }
+        if job.choice.action.makes_table() {
+            self.session.execute(&ddl::create_table(job, self.is_sifted()))?;
+        }
+        self.rules = Rules::read(self.session.connection(), job, &self.carried)
+            .map_err(|refusal| self.session.explain(&refusal))?;
+        if job.request.verify != Verify::None {
+            self.rows_before = self.count()?;
+        }
+        if job.request.verify == Verify::Checksum {
+            self.checksum_before = Some(self.sums()?);
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> Result<u64> {
+        let sql = format!("SELECT CAST(count(*) AS VARCHAR) FROM {}", quote(ddl::table(self.job)));
+        Ok(self.session.value(&sql)?.parse().unwrap_or(0))
+    }
+
+    fn sums(&self) -> Result<Checksum> {
+        sums::of_table(self.session.connection(), self.job, &self.carried)
+            .map_err(|refusal| self.session.explain(&refusal))
+    }
+
+    /// Whether the engine may refuse rows that the encoders take for good.
+    fn is_checked_by_engine(&self) -> bool {
+        let keyed =
+            self.job.choice.action.makes_table() && !self.job.request.primary_key.is_empty();
+        keyed || self.rules.refuse_rows()
+    }
+}
+
+impl Load for DuckLoad<'_> {
+    fn hand_over(&mut self) -> Result<Option<u64>> {
+        if self.way != Way::ReadFile {
+            return Ok(None);
+        }
+        let read = read_file::run(self.session.connection(), self.job);
+        read.map(Some).map_err(|refusal| {
+            self.outcome.gave_up = refusal.cause != Cause::Interrupt;
+            self.session.explain(&refusal)
+        })
+    }
+
+    fn encoder(&self) -> Box<dyn Encode> {
+        encode::encoder(Arc::clone(&self.shape), self.job, &self.carried)
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        let sifted = self.is_sifted();
+        let Self { job, way, session, carried, rules, outcome, .. } = self;
+        let job: &Job = job;
+        let lane: Box<dyn Lane + '_> = match way {
+            Way::Arrow if !sifted => {
+                Box::new(StreamLane::start(session, job, rules, carried, outcome)?)
+            }
+            _ => {
+                let connection = session.connection();
+                let writer: Option<Box<dyn Write + Send>> = match way {
+                    Way::Arrow | Way::ReadFile => None,
+                    Way::Appender => {
+                        let opened = AppendWriter::open(connection, job, carried);
+                        Some(Box::new(opened.map_err(|refusal| session.explain(&refusal))?))
+                    }
+                    Way::Prepared => {
+                        let opened = PreparedWriter::open(connection, job, rules, carried);
+                        Some(Box::new(opened.map_err(|refusal| session.explain(&refusal))?))
+                    }
+                };
+                match writer {
+                    Some(writer) if !sifted => {
+                        Box::new(WriteLane::start(session, job, writer, outcome))
+                    }
+                    writer => {
+                        let way = Sifting { rules, writer };
+                        Box::new(SiftLane::start(session, job, carried, way, outcome)?)
+                    }
+                }
+            }
+        };
+        Ok(vec![lane])
+    }
+
+    fn indexes(&self) -> bool {
+        let keyed = !self.job.request.primary_key.is_empty() && !self.is_sifted();
+        self.job.choice.action.makes_table() && (keyed || !self.job.request.indexes.is_empty())
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        let job = self.job;
+        if !self.indexes() {
+            return Ok(());
+        }
+        self.session.begin()?;
+        if !job.request.primary_key.is_empty() && !self.is_sifted() {
+            let made = self.session.connection().execute(&ddl::add_key(job));
+            made.map_err(|refusal| {
+                self.outcome.refused |= refusal.is_of_rows();
+                self.session.explain(&refusal)
+            })?;
+        }
+        for columns in &job.request.indexes {
+            let taken = |name: &str| {
+                let sql = format!(
+                    "SELECT CAST(count(*) AS VARCHAR) FROM duckdb_indexes() WHERE database_name = current_database() AND lower(index_name) = lower({})",
+                    ddl::literal(name)
+                );
+                self.session.value(&sql).is_ok_and(|count| count != "0")
+            };
+            let sql = ddl::create_index(job, columns, taken);
+            self.session.execute(&sql)?;
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
+        let after = self.count()?;
+        if let Some(difference) = sent.miscounted(self.rows_before, after, self.job) {
+            return Ok(Verdict { ok: false, difference: Some(difference) });
+        }
+        if let Some(before) = &self.checksum_before {
+            let arrived = self.sums()?.since(before);
+            if let Some(difference) = sent.differs(&arrived, self.job) {
+                return Ok(Verdict { ok: false, difference: Some(difference) });
+            }
+        }
+        Ok(Verdict { ok: true, difference: None })
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        let mut settings = BTreeMap::new();
+        let sql = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()";
+        if let Ok(version) = self.session.value(sql)
+            && !version.is_empty()
+        {
+            settings.insert(knobs::STORAGE_VERSION.name.to_owned(), version);
+        }
+        let commit = match self.session.is_memory() {
+            true => "in memory",
+            // https://duckdb.org/docs/stable/internals/storage: the log is synced at each commit, the file at each checkpoint.
+            false if self.session.is_new() => "checkpointed and synced",
+            false => "the log is synced at each commit",
+        };
+        settings.insert("commit".to_owned(), commit.to_owned());
+        // From here on there is no stopping halfway.
+        self.session.unwatch();
+        // A key that was added after the rows is looked at here.
+        self.session.commit().map_err(|refusal| {
+            self.outcome.refused |= refusal.is_of_rows();
+            self.session.explain(&refusal)
+        })?;
+        if let Some(unsure) = self.session.finish()? {
+            settings.insert("directory".to_owned(), unsure);
+        }
+        Ok(settings)
+    }
+
+    fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
+        let on = Lesson::Knob(knobs::SIFT.name, "on");
+        match ended_by {
+            _ if self.way == Way::ReadFile => {
+                (self.outcome.gave_up || self.outcome.refused).then_some(Lesson::GaveUp)
+            }
+            _ if self.is_sifted() || self.session.is_stopped() => None,
+            _ if self.outcome.refused => Some(on),
+            Ended::ByRows | Ended::BySurprise if self.is_checked_by_engine() => Some(on),
+            _ => None,
+        }
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        self.session.unwatch();
+        let is_new = self.session.is_new();
+        let undone = self.session.rollback();
+        self.session.discard();
+        match self.outcome {
+            _ if is_new => Aftermath::NothingChanged,
+            Outcome { committed: true, committed_rows: rows, .. } => Aftermath::Committed { rows },
+            _ if !undone => Aftermath::Unknown,
+            _ => Aftermath::NothingChanged,
+        }
+    }
+}

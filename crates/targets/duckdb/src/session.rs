@@ -1,0 +1,218 @@
+//! A load's connection, and the file that it writes.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
+use crate::facts::{Home, path_text, refuse_leftovers, with_suffix};
+use crate::knobs;
+use crate::library::library;
+use inrush_core::Job;
+use inrush_core::error::{Error, Result};
+use inrush_core::pending::{Pending, directory, no_directory};
+
+/// What DuckDB writes beside a database that has this ending after the hidden name, with the database itself: they are swept with it.
+const HIDDEN: &str = ".db";
+
+/// A connection, and where its database really is.
+pub(super) struct Session<'a> {
+    /// Before the connection: its thread calls that.
+    interrupter: Option<Interrupter<'a>>,
+    /// `None` once the session is over.
+    connection: Option<Connection>,
+    home: Home,
+    shown: String,
+    /// Holds the hidden name while the database isn't there yet.
+    pending: Option<Pending>,
+    in_transaction: bool,
+}
+
+impl<'a> Session<'a> {
+    /// Opens the database for writing. One that isn't there is written under a hidden name beside it, so that a load that is killed
+    /// leaves nothing under the target's name.
+    pub(super) fn open(job: &Job, stop: &'a AtomicBool) -> Result<Self> {
+        let home = Home::of(&job.location);
+        let shown = job.location.shown.clone();
+        let library = library(job.request.duckdb_lib.as_deref())?;
+        let knobs = &job.choice.knobs;
+        let memory = format!("{}B", knobs.count(knobs::MEMORY_LIMIT.name));
+        let mut options = vec![("access_mode", "READ_WRITE"), ("memory_limit", memory.as_str())];
+        if knobs.word(knobs::THREADS.name) != "0" {
+            options.push(("threads", knobs.word(knobs::THREADS.name)));
+        }
+        let words = |refusal: Refusal| explain(&shown, &refusal);
+        let mut pending = None;
+        let database = match &home {
+            Home::File { named, real } if !real.exists() => {
+                refuse_leftovers(named, real)?;
+                let hidden = Pending::create(real, false).map_err(|error| match error.kind() {
+                    io::ErrorKind::NotFound => no_directory(real),
+                    _ => Error::target(format!("cannot make {shown}: {error}"))
+                        .advise("check the permissions of the directory, where the database is written under another name first"),
+                })?;
+                let path = with_suffix(&hidden.path, HIDDEN);
+                pending = Some(hidden);
+                options.push((
+                    "storage_compatibility_version",
+                    knobs.word(knobs::STORAGE_VERSION.name),
+                ));
+                let path = std::path::absolute(&path).unwrap_or(path);
+                Database::open(library, path_text(&path)?, &options).map(Arc::new)
+            }
+            Home::File { real, .. } => {
+                Database::open_shared(library, &home.key(), path_text(real)?, &options)
+            }
+            Home::Memory(_) => Database::open_shared(library, &home.key(), ":memory:", &options),
+        };
+        let connection = database.and_then(|database| database.connect());
+        let mut session = Self {
+            interrupter: None,
+            connection: None,
+            home,
+            shown: shown.clone(),
+            pending,
+            in_transaction: false,
+        };
+        let connection = connection.map_err(words)?;
+        session.interrupter = Some(Interrupter::new(&connection, stop));
+        // What the engine makes of text with an offset, or writes as text, must not depend on where we are. Without its extension for
+        // time zones it has no such setting, and no such text.
+        let _ = connection.execute("SET TimeZone = 'UTC'");
+        session.connection = Some(connection);
+        Ok(session)
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("open until the end")
+    }
+
+    pub(super) fn explain(&self, refusal: &Refusal) -> Error {
+        explain(&self.shown, refusal)
+    }
+
+    pub(super) fn execute(&self, sql: &str) -> Result<u64> {
+        self.connection().execute(sql).map_err(|refusal| self.explain(&refusal))
+    }
+
+    pub(super) fn value(&self, sql: &str) -> Result<String> {
+        let value = self.connection().value(sql).map_err(|refusal| self.explain(&refusal))?;
+        Ok(value.unwrap_or_default())
+    }
+
+    pub(super) fn begin(&mut self) -> Result<()> {
+        if !self.in_transaction {
+            self.execute("BEGIN TRANSACTION")?;
+            self.in_transaction = true;
+        }
+        Ok(())
+    }
+
+    pub(super) fn commit(&mut self) -> Result<(), Refusal> {
+        // Whatever comes of it: after an error the engine has rolled back.
+        match std::mem::take(&mut self.in_transaction) {
+            true => self.connection().execute("COMMIT").map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// Undoes the transaction; whether that went well.
+    pub(super) fn rollback(&mut self) -> bool {
+        if !std::mem::take(&mut self.in_transaction) {
+            return true;
+        }
+        let Some(connection) = &self.connection else { return true };
+        connection.execute("ROLLBACK").is_ok()
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.interrupter.as_ref().is_some_and(Interrupter::is_stopped)
+    }
+
+    /// What comes now must not be stopped halfway.
+    pub(super) fn unwatch(&mut self) {
+        self.interrupter = None;
+    }
+
+    /// Whether the database is new with this load.
+    pub(super) fn is_new(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    pub(super) fn is_memory(&self) -> bool {
+        matches!(self.home, Home::Memory(_))
+    }
+
+    /// Closes the connection; a database that is new gets its name, safe on disk. Answers with what could not be made sure.
+    pub(super) fn finish(&mut self) -> Result<Option<String>> {
+        self.unwatch();
+        let Some(pending) = &self.pending else {
+            self.connection = None;
+            return Ok(None);
+        };
+        let hidden = with_suffix(&pending.path, HIDDEN);
+        self.execute("CHECKPOINT")?;
+        self.connection = None;
+        let Home::File { real, .. } = &self.home else { return Ok(None) };
+        let shown = &self.shown;
+        let fail = |error: io::Error| {
+            Error::target(format!("cannot put the database in place as {shown}: {error}"))
+        };
+        // What DuckDB has not taken into the database would be lost with its name.
+        if with_suffix(&hidden, ".wal").exists() {
+            return Err(Error::target(format!("DuckDB did not finish writing {shown}")).advise(
+                format!("make room on its file system: df -h {}", directory(real).display()),
+            ));
+        }
+        File::open(&hidden).and_then(|file| file.sync_all()).map_err(fail)?;
+        refuse_leftovers(Path::new(shown), real)?;
+        // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
+        match fs::hard_link(&hidden, real) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Error::target(format!(
+                    "{shown} was made by somebody else during the load"
+                ))
+                .advise("run the load again: it will look at what is there now"));
+            }
+            // A file system without hard links.
+            Err(_) => fs::rename(&hidden, real).map_err(fail)?,
+        }
+        let synced = File::open(directory(real)).and_then(|directory| directory.sync_all());
+        self.remove_hidden();
+        // The database is in place; some file systems can't sync a directory, and that undoes nothing.
+        Ok(synced.err().map(|error| format!("the directory could not be synced: {error}")))
+    }
+
+    /// Closes the connection and removes a database that was new.
+    pub(super) fn discard(&mut self) {
+        self.unwatch();
+        self.connection = None;
+        self.remove_hidden();
+    }
+
+    fn remove_hidden(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            remove(&pending.path);
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.rollback();
+        self.discard();
+    }
+}
+
+/// Removes a hidden name and all that goes with it. One that can't be removed is swept by the next load.
+fn remove(path: &Path) {
+    let database = with_suffix(path, HIDDEN);
+    let beside: [PathBuf; 3] = [database.clone(), with_suffix(&database, ".wal"), path.to_owned()];
+    for path in beside {
+        let _ = fs::remove_file(path);
+    }
+    let _ = fs::remove_dir_all(with_suffix(&database, ".tmp"));
+}

@@ -1,0 +1,121 @@
+//! Sums over values, as they were sent and as they are stored.
+
+use arrow_array::RecordBatch;
+
+use crate::connection::{Connection, Refusal, Vector};
+use crate::ddl::{self, quote};
+use crate::types::Carried;
+use inrush_arrow::add_batch;
+use inrush_core::Job;
+use inrush_core::flow::checksum::Stored;
+use inrush_core::flow::{Checksum, Wire};
+
+/// Sums over a wire's rows but for these, where the encoder has summed all of them.
+pub(super) fn without(wire: &Wire, batch: &RecordBatch, rows: &[u32]) -> Option<Checksum> {
+    let all = wire.checksum.as_ref()?;
+    let columns = batch.num_columns();
+    let from: Vec<Option<usize>> = (0..columns).map(Some).collect();
+    let mut left_out = Checksum::new(columns);
+    for row in rows {
+        add_batch(&mut left_out, &batch.slice(*row as usize, 1), &from);
+    }
+    Some(all.since(&left_out))
+}
+
+/// Sums over the loaded columns of the table as it is now.
+pub(super) fn of_table(
+    connection: &Connection,
+    job: &Job,
+    carried: &[Carried],
+) -> Result<Checksum, Refusal> {
+    let columns = job.choice.columns.iter().zip(carried).map(|(column, carried)| {
+        let name = quote(&column.name);
+        match carried {
+            Carried::Json | Carried::Cast => {
+                format!("CAST({name} AS VARCHAR)")
+            }
+            _ => name,
+        }
+    });
+    let columns: Vec<String> = columns.collect();
+    let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(ddl::table(job)));
+    let mut sums = Checksum::new(carried.len());
+    let mut answer = connection.prepare(&sql)?.stream()?;
+    while let Some(chunk) = answer.chunk() {
+        for (column, carried) in carried.iter().enumerate() {
+            let vector = chunk.vector(column);
+            for row in 0..chunk.rows() {
+                // SAFETY: the row is one of the chunk's, and the column of the type that was asked for.
+                unsafe {
+                    if let (Carried::Decimal { precision, .. }, true) =
+                        (carried, vector.is_valid(row))
+                    {
+                        let digits = decimal(&vector, *precision, row).to_le_bytes();
+                        sums.add(column, Stored::Bytes(&digits));
+                    } else {
+                        sums.add(column, stored(&vector, *carried, row));
+                    }
+                }
+            }
+        }
+    }
+    answer.ended()?;
+    Ok(sums)
+}
+
+/// # Safety
+/// The row is one of the vector's, whose values are as `carried` says, but for what was asked for as text.
+unsafe fn stored<'c>(vector: &Vector<'c>, carried: Carried, row: usize) -> Stored<'c> {
+    // SAFETY: the caller promises all of it.
+    unsafe {
+        if !vector.is_valid(row) {
+            return Stored::Null;
+        }
+        match carried {
+            Carried::Boolean => Stored::Integer(vector.value::<u8>(row).into()),
+            Carried::Integer { bits: 8, signed: true } => {
+                Stored::Integer(vector.value::<i8>(row).into())
+            }
+            Carried::Integer { bits: 8, .. } => Stored::Integer(vector.value::<u8>(row).into()),
+            Carried::Integer { bits: 16, signed: true } => {
+                Stored::Integer(vector.value::<i16>(row).into())
+            }
+            Carried::Integer { bits: 16, .. } => Stored::Integer(vector.value::<u16>(row).into()),
+            Carried::Integer { bits: 32, signed: true } => {
+                Stored::Integer(vector.value::<i32>(row).into())
+            }
+            Carried::Integer { bits: 32, .. } => Stored::Integer(vector.value::<u32>(row).into()),
+            Carried::Date => Stored::Integer(vector.value::<i32>(row).into()),
+            Carried::Integer { .. } | Carried::Timestamp { .. } | Carried::Moment => {
+                Stored::Integer(vector.value::<i64>(row))
+            }
+            Carried::Float => Stored::Real(vector.value::<f32>(row).into()),
+            Carried::Double => Stored::Real(vector.value::<f64>(row)),
+            Carried::Bytes => Stored::Bytes(vector.bytes(row)),
+            // Decimals are the caller's.
+            Carried::Decimal { .. } => Stored::Null,
+            Carried::Text | Carried::Json | Carried::Cast => Stored::Text(vector.bytes(row)),
+        }
+    }
+}
+
+/// All digits of a decimal, which is stored in as many bytes as its precision needs
+/// (<https://duckdb.org/docs/stable/clients/c/vector>).
+///
+/// # Safety
+/// The row is one of the vector's, which is of decimals of this precision.
+unsafe fn decimal(vector: &Vector<'_>, precision: u8, row: usize) -> i128 {
+    // SAFETY: the caller promises.
+    unsafe {
+        match precision {
+            0..=4 => vector.value::<i16>(row).into(),
+            5..=9 => vector.value::<i32>(row).into(),
+            10..=18 => vector.value::<i64>(row).into(),
+            // Halves, as the engine need not align them as we would.
+            _ => {
+                let [low, high] = vector.value::<[u64; 2]>(row);
+                (i128::from(high.cast_signed()) << 64) | i128::from(low)
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What there is to know of a file before a load.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use inrush_scan::{Scanner, unescape};
+
+use crate::json::JsonRow;
+use crate::parquet;
+use crate::place::{Format, Place};
+use crate::read;
+use inrush_core::error::{Error, Result};
+use inrush_core::{
+    Column, IfExists, MomentLimits, OnConflict, Request, TableFacts, TargetFacts, Type,
+};
+
+/// Endings of names that promise compression.
+const COMPRESSED: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
+
+/// Among the settings, how the file is written: `csv` or `jsonl`.
+pub(super) const FORMAT: &str = "format";
+/// Among the settings, what the rows of a JSON Lines file are: `object` or `array`.
+pub(super) const ROWS: &str = "rows";
+
+/// The facts of a file.
+///
+/// # Errors
+/// When it can't be the target of this load.
+pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
+    let shown = place.path.display();
+    let ending = place.path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    if COMPRESSED.contains(&ending.as_str()) {
+        let error = |what: &str| {
+            Error::usage(format!("{shown} would be a {} {what}", place.format.words()))
+        };
+        return Err(match place.format {
+            Format::Csv | Format::Jsonl => error("that is not compressed")
+                .advise("leave the last ending out, and compress the file afterwards"),
+            Format::Parquet => error("that is compressed inside").advise(
+                "leave the last ending out; --set compression=gzip is how pages are compressed",
+            ),
+        });
+    }
+    let wants_keys = !request.primary_key.is_empty()
+        || !request.indexes.is_empty()
+        || request.on_conflict != OnConflict::Fail;
+    if wants_keys {
+        return Err(Error::usage(format!("a {} has no keys and no indexes", place.format.words()))
+            .advise("leave --primary-key, --index and --on-conflict out"));
+    }
+    let mut facts = if looks_inside(place, request) { read(place)? } else { outside(place)? };
+    let Some(table) = &facts.table else {
+        return match request.if_exists {
+            IfExists::Fail if facts.exists => Err(is_there(place)),
+            IfExists::Append | IfExists::Truncate => Err(missing(place, facts.exists, request)),
+            _ => Ok(facts),
+        };
+    };
+    match request.if_exists {
+        IfExists::Fail => return Err(is_there(place)),
+        IfExists::Empty if table.holds_rows => {
+            return Err(Error::target(format!("{shown} holds rows already"))
+                .advise("--if-exists append adds the new rows to them")
+                .advise("--if-exists replace puts a new file in its place")
+                .advise("name another file"));
+        }
+        // What it holds is nobody's business then, and may be no table at all.
+        IfExists::Replace => {
+            facts.table = Some(TableFacts { columns: Vec::new(), ..table.clone() })
+        }
+        IfExists::Empty | IfExists::Append | IfExists::Truncate => check(place, table)?,
+    }
+    Ok(facts)
+}
+
+fn missing(place: &Place, exists: bool, request: &Request) -> Error {
+    let what = if exists { "is empty" } else { "does not exist" };
+    Error::target(format!(
+        "{} {what}, and --if-exists {} is for a file that holds rows",
+        place.path.display(),
+        request.if_exists
+    ))
+    .advise("check the name, or leave --if-exists out: then the load makes the file")
+}
+
+fn is_there(place: &Place) -> Error {
+    Error::target(format!("{} is there already", place.path.display()))
+        .advise("--if-exists fail asks for this error; leave it out, or name another file")
+}
+
+/// Whether it matters what the file holds. Text is looked at in any case, and always is some table; what isn't Parquet can't be read as
+/// such, and replaced all the same.
+fn looks_inside(place: &Place, request: &Request) -> bool {
+    matches!(place.format, Format::Csv | Format::Jsonl)
+        || !matches!(request.if_exists, IfExists::Replace | IfExists::Fail)
+}
+
+/// The facts of the file as it is now, whatever it holds.
+fn outside(place: &Place) -> Result<TargetFacts> {
+    let found = place.found()?;
+    let holds_any = found.as_ref().is_some_and(|found| found.len() > 0);
+    Ok(TargetFacts {
+        engine: place.format.words().to_owned(),
+        exists: found.is_some(),
+        // More than any line has.
+        columns_max: u32::MAX as usize,
+        moments: match place.format {
+            Format::Csv | Format::Jsonl => MomentLimits::default(),
+            Format::Parquet => MomentLimits { digits: 6, nanos: true, nanos_zoned: true },
+        },
+        settings: BTreeMap::from([(FORMAT.to_owned(), place.format.scheme().to_owned())]),
+        table: holds_any.then(TableFacts::default),
+        ..TargetFacts::default()
+    })
+}
+
+/// The facts of the file as it is now.
+pub(super) fn read(place: &Place) -> Result<TargetFacts> {
+    let mut facts = outside(place)?;
+    if facts.table.take().is_none() {
+        return Ok(facts);
+    }
+    let file = File::open(&place.path).map_err(|error| place.read_error(&error))?;
+    let mut table = None;
+    match place.format {
+        Format::Csv => {
+            read::chunks(place, file, |bytes| Ok(read_csv(bytes, &mut table)))?;
+        }
+        Format::Jsonl => {
+            let mut seen = JsonColumns::default();
+            read::chunks(place, file, |bytes| {
+                read::lines(bytes).for_each(|line| seen.add(line));
+                Ok(seen.rows == 0)
+            })?;
+            if let Some(kind) = seen.kind() {
+                facts.settings.insert(ROWS.to_owned(), kind.to_owned());
+            }
+            table = (seen.rows > 0).then(|| seen.table());
+        }
+        Format::Parquet => table = Some(parquet::facts(place, &file)?),
+    }
+    facts.table = table;
+    Ok(facts)
+}
+
+/// Takes the header from the first chunk, and whether there are rows from as many as that needs; whether it needs more.
+fn read_csv(bytes: &[u8], table: &mut Option<TableFacts>) -> bool {
+    let dialect = Format::Csv.dialect();
+    let mut scanner = Scanner::new(&dialect, bytes);
+    let mut fields = Vec::new();
+    while let Some(record) = scanner.next(&mut fields) {
+        let Some(table) = table else {
+            let columns = fields.iter().map(|field| {
+                let mut name = Vec::new();
+                unescape(&dialect, field.raw(bytes), field.form, &mut name);
+                column(String::from_utf8_lossy(&name).into_owned(), Type::Text)
+            });
+            // A line whose quoting is broken names nothing.
+            let columns = if record.fault.is_some() { Vec::new() } else { columns.collect() };
+            *table = Some(TableFacts { columns, ..TableFacts::default() });
+            continue;
+        };
+        if !record.is_blank() || table.columns.len() == 1 {
+            table.holds_rows = true;
+            return false;
+        }
+    }
+    true
+}
+
+fn column(name: String, ty: Type) -> Column {
+    Column { name, ty, declared: None, pinned: true, required: false, asked: false }
+}
+
+/// Whether rows can be added under the table's columns.
+fn check(place: &Place, table: &TableFacts) -> Result<()> {
+    let shown = place.path.display();
+    let names = || table.columns.iter().map(|column| column.name.as_str());
+    let twice =
+        names().enumerate().find(|(at, name)| names().take(*at).any(|other| other == *name));
+    let what = match (place.format, twice) {
+        (_, None) if !table.columns.is_empty() => return Ok(()),
+        (Format::Parquet, Some((_, name))) => format!("{shown} has two columns '{name}'"),
+        (_, Some((_, name))) => format!("the first line of {shown} names column '{name}' twice"),
+        (Format::Csv, None) => format!("the first line of {shown} is no header"),
+        (Format::Jsonl, None) => format!("{shown} does not hold a row of JSON in each line"),
+        (Format::Parquet, None) => format!("{shown} has no columns"),
+    };
+    Err(Error::target(what).advise("--if-exists replace puts a new file in its place"))
+}
+
+/// The columns of JSON rows, from those of a first chunk.
+#[derive(Default)]
+struct JsonColumns {
+    columns: Vec<(String, Option<Type>)>,
+    rows: u64,
+    objects: u64,
+    arrays: u64,
+}
+
+impl JsonColumns {
+    fn add(&mut self, line: &[u8]) {
+        self.rows += 1;
+        match JsonRow::read(line) {
+            None => {}
+            Some(JsonRow::Object(members)) => {
+                self.objects += 1;
+                members.iter().for_each(|(name, value)| self.see(name, value.get()));
+            }
+            Some(JsonRow::Array(values)) => {
+                self.arrays += 1;
+                for (index, value) in values.iter().enumerate() {
+                    self.see(&format!("column_{}", index + 1), value.get());
+                }
+            }
+        }
+    }
+
+    /// What all rows are; `None` when they are not all the same.
+    fn kind(&self) -> Option<&'static str> {
+        match (self.objects, self.arrays) {
+            (objects, 0) if objects == self.rows => Some("object"),
+            (0, arrays) if arrays == self.rows => Some("array"),
+            _ => None,
+        }
+    }
+
+    fn see(&mut self, name: &str, raw: &str) {
+        let at = match self.columns.iter().position(|(known, _)| known == name) {
+            Some(at) => at,
+            None => {
+                self.columns.push((name.to_owned(), None));
+                self.columns.len() - 1
+            }
+        };
+        let ty = match raw.as_bytes() {
+            b"null" => return,
+            b"true" | b"false" => Type::Boolean,
+            [b'"', ..] => Type::Text,
+            [b'{' | b'[', ..] => Type::Json,
+            number if inrush_scan::integer(number).is_ok() => Type::Integer,
+            _ => Type::Float,
+        };
+        let known = &mut self.columns[at].1;
+        *known = Some(match (*known, ty) {
+            (None, ty) => ty,
+            (Some(known), ty) if known == ty => ty,
+            (Some(Type::Integer | Type::Float), Type::Integer | Type::Float) => Type::Float,
+            // Values of several kinds: text takes all that a source can say.
+            _ => Type::Text,
+        });
+    }
+
+    fn table(self) -> TableFacts {
+        let is_nameless = self.arrays > 0;
+        let columns = match self.kind() {
+            None => Vec::new(),
+            Some(_) => self
+                .columns
+                .into_iter()
+                .map(|(name, ty)| column(name, ty.unwrap_or(Type::Text)))
+                .collect(),
+        };
+        TableFacts { columns, is_nameless, holds_rows: true, ..TableFacts::default() }
+    }
+}

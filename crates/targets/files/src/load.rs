@@ -1,0 +1,396 @@
+//! A load into a file, step by step.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::facts::{self, FORMAT, ROWS};
+use crate::knobs;
+use crate::layout::Layout;
+use crate::output::{Output, WAITING_MAX};
+use crate::parquet::{self, ParquetLane, ParquetLayout, ParquetOutput};
+use crate::place::{Format, Place, Version};
+use crate::read::{self, Contents};
+use crate::{csv, jsonl};
+use inrush_core::encode::Shape;
+use inrush_core::error::{Aftermath, Error, Result};
+use inrush_core::flow::{Ack, Cell, Checksum, Chunk, Encode, RowMark, Wire};
+use inrush_core::pending::{Pending, directory, no_directory};
+use inrush_core::target::{Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
+use inrush_core::{Action, Durability, Facts, Job, Request, Verify};
+
+/// What all strategies answer to `fit`.
+pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
+    if setting(FORMAT).and_then(Format::of_scheme) != Some(format) {
+        return Fit::Foreign { reason: format!("the target is a {}", facts.target.engine) };
+    }
+    let table = facts.target.table.as_ref();
+    if let Some(rows) = setting(ROWS)
+        && table.is_some_and(|table| table.holds_rows && !table.columns.is_empty())
+        && knobs.get(knobs::ROWS.name).is_some()
+    {
+        knobs.suggest(knobs::ROWS.name, rows);
+        if knobs.word(knobs::ROWS.name) != rows {
+            return Fit::Unusable { reason: format!("the file holds its rows as {rows}s") };
+        }
+    }
+    if request.durability != Durability::Durable {
+        knobs.suggest(knobs::FSYNC.name, "never");
+    }
+    let (durability, weakness) = match knobs.word(knobs::FSYNC.name) {
+        "never" => (Durability::Process, Some(Weakness::knob(knobs::FSYNC.name, "never"))),
+        _ => (Durability::Durable, None),
+    };
+    Fit::Usable {
+        atomic: true,
+        durability,
+        weakness,
+        lanes: 1,
+        lanes_max: 1,
+        // The lane copies bytes into the kernel, and waits for the disk at the end. What is compressed is a fraction of them.
+        encoders: match format {
+            Format::Csv | Format::Jsonl => facts.processors.saturating_sub(1),
+            Format::Parquet => facts.processors,
+        },
+        notes: Vec::new(),
+    }
+}
+
+/// What a load takes in memory whose encoder makes `growth` bytes of one, at worst.
+pub(super) fn memory(growth: usize, request: &Request) -> Memory {
+    // The narrowest field is a delimiter, and noted in a cell where values are summed.
+    let cells = if request.verify == Verify::Checksum { size_of::<Cell>() } else { 0 };
+    Memory {
+        wire_bytes_per_byte: growth + cells + size_of::<RowMark>() / 2,
+        // Rows that wait for others, the program itself, and the buffer that the file is read back with.
+        fixed_bytes: (WAITING_MAX as u64) * 2 + (8 << 20),
+        chunk_bytes: 256 << 10,
+    }
+}
+
+/// A load under way.
+pub(super) struct FileLoad<'a> {
+    job: &'a Job,
+    stop: &'a AtomicBool,
+    place: Place,
+    /// The file behind links.
+    path: PathBuf,
+    /// What was there when the load began.
+    version: Option<Version>,
+    /// Where rows go until the commit; `None` afterwards.
+    pending: Option<Pending>,
+    sink: Sink,
+    layout: Layout,
+    shape: Arc<Shape>,
+    before: Contents,
+}
+
+/// What rows are written with.
+enum Sink {
+    Text(Output),
+    Parquet(Box<ParquetOutput>, ParquetLayout),
+}
+
+impl Sink {
+    fn is_synced(&self) -> bool {
+        match self {
+            Self::Text(output) => output.is_synced(),
+            Self::Parquet(output, _) => output.is_synced(),
+        }
+    }
+
+    /// Waits for the disk, unless that was not asked for.
+    fn sync(&mut self) -> io::Result<()> {
+        match self {
+            Self::Text(output) => output.sync(),
+            Self::Parquet(output, _) => output.sync(),
+        }
+    }
+}
+
+impl<'a> FileLoad<'a> {
+    pub(super) fn start(
+        format: Format,
+        job: &'a Job,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Load + 'a>> {
+        let place = Place::of(&job.location);
+        let fail = |error: io::Error| place.write_error(&error);
+        let found = place.found()?;
+        let action = job.choice.action;
+        // Between plan and load somebody else may have written.
+        let is_there = found.as_ref().is_some_and(|found| found.len() > 0);
+        let as_planned = match &job.facts.target.table {
+            None => !is_there,
+            Some(_) if action == Action::Replace => true,
+            Some(table) => is_there && facts::read(&place)?.table.as_ref() == Some(table),
+        };
+        if !as_planned {
+            return Err(Error::target(format!(
+                "{} has changed since the plan was made",
+                place.path.display()
+            ))
+            .advise("run the load again: it will look at what is there now"));
+        }
+        let path = place.real_path();
+        if found.is_some() {
+            // A directory's owner may replace what can't be written; that is not what its permissions ask for.
+            File::options().write(true).open(&path).map_err(|error| {
+                Error::target(format!("cannot write {}: {error}", place.path.display()))
+                    .advise("check the permissions of the file")
+            })?;
+        }
+        let pending = Pending::create(&path, false).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => no_directory(&path),
+            _ => fail(error),
+        })?;
+        let file = File::options().write(true).open(&pending.path).map_err(|error| {
+            // One that can't be removed is swept by the next load.
+            let _ = fs::remove_file(&pending.path);
+            fail(error)
+        })?;
+        let mut load = Self {
+            job,
+            stop,
+            version: found.as_ref().map(Version::of),
+            pending: Some(pending),
+            sink: Sink::Text(Output::new(file, &job.choice.knobs)),
+            layout: Layout::of(job),
+            shape: Arc::clone(&job.shape),
+            before: Contents { rows: 0, sums: None },
+            place,
+            path,
+        };
+        match format {
+            Format::Csv | Format::Jsonl => load.begin_text(action, found.as_ref())?,
+            Format::Parquet => load.begin_parquet(action, found.as_ref())?,
+        }
+        let verify = load.job.request.verify;
+        if verify != Verify::None && action == Action::Append {
+            load.before = load.contents(load.old_path())?;
+        } else if verify == Verify::Checksum {
+            load.before.sums = Some(Checksum::new(load.job.choice.columns.len()));
+        }
+        Ok(Box::new(load))
+    }
+
+    /// A file of text: the old rows, or a header.
+    fn begin_text(&mut self, action: Action, found: Option<&Metadata>) -> Result<()> {
+        if action == Action::Append {
+            return self.copy_old();
+        }
+        self.keep_permissions(found)?;
+        if let (Format::Csv, Sink::Text(output)) = (self.place.format, &mut self.sink) {
+            let header = csv::header(&self.layout);
+            output.head(&header).map_err(|error| self.place.write_error(&error))?;
+        }
+        Ok(())
+    }
+
+    /// A Parquet file: the old row groups, or none.
+    fn begin_parquet(&mut self, action: Action, found: Option<&Metadata>) -> Result<()> {
+        let place = &self.place;
+        self.keep_permissions(found)?;
+        let old = match action {
+            Action::Append | Action::Truncate => {
+                let file = File::open(&self.path).map_err(|error| place.read_error(&error))?;
+                let metadata = parquet::metadata(place, &file)?;
+                Some((file, metadata))
+            }
+            Action::Create | Action::Replace => None,
+        };
+        let metadata = old.as_ref().map(|(_, metadata)| metadata);
+        let layout = ParquetLayout::new(self.job, &self.layout, metadata)
+            .map_err(|error| parquet::write_error(place, error))?;
+        let file = File::options().write(true).open(self.pending_path());
+        let file = file.map_err(|error| place.write_error(&error))?;
+        let is_synced = self.sink.is_synced();
+        let mut output = ParquetOutput::new(place, file, &layout, is_synced)?;
+        if let (Action::Append, Some((file, metadata))) = (action, &old) {
+            output.copy(place, file, metadata)?;
+        }
+        self.sink = Sink::Parquet(Box::new(output), layout);
+        Ok(())
+    }
+
+    /// A file that is replaced keeps its permissions.
+    fn keep_permissions(&self, found: Option<&Metadata>) -> Result<()> {
+        let Some(found) = found else { return Ok(()) };
+        fs::set_permissions(self.pending_path(), found.permissions())
+            .map_err(|error| self.place.write_error(&error))
+    }
+
+    /// The old rows, to which new ones are added: the file of that name stays as it is until all are there.
+    fn copy_old(&mut self) -> Result<()> {
+        let copied = || -> io::Result<File> {
+            let path = self.pending_path();
+            fs::copy(&self.path, path)?;
+            let mut file = File::options().read(true).write(true).open(path)?;
+            let len = file.seek(SeekFrom::End(0))?;
+            let mut last = [b'\n'];
+            if len > 0 {
+                file.seek(SeekFrom::End(-1))?;
+                file.read_exact(&mut last)?;
+            }
+            // The last line may have no end.
+            if last != *b"\n" {
+                io::Write::write_all(&mut file, b"\n")?;
+            }
+            Ok(file)
+        };
+        let file = copied().map_err(|error| self.place.write_error(&error))?;
+        self.sink = Sink::Text(Output::new(file, &self.job.choice.knobs));
+        Ok(())
+    }
+
+    /// Where the old rows are, and no new ones yet.
+    fn old_path(&self) -> &Path {
+        match self.sink {
+            Sink::Text(_) => self.pending_path(),
+            // Half a file of Parquet is none.
+            Sink::Parquet(..) => &self.path,
+        }
+    }
+
+    fn pending_path(&self) -> &Path {
+        self.pending.as_ref().map_or(&self.path, |pending| &pending.path)
+    }
+
+    /// What a file holds: the one that is being written, or the one that it was before.
+    fn contents(&self, path: &Path) -> Result<Contents> {
+        let sums = self.job.request.verify == Verify::Checksum;
+        let columns = sums.then_some(self.job.choice.columns.as_slice());
+        read::contents(&self.place, path, &self.layout, columns, self.stop)
+    }
+
+    /// Gives the file its name, at once for whoever reads it.
+    fn publish(&self) -> Result<()> {
+        let pending = self.pending_path();
+        let fail = |error: io::Error| self.place.write_error(&error);
+        let now = self.place.found()?.as_ref().map(Version::of);
+        if now != self.version || self.place.real_path() != self.path {
+            return Err(self.place.changed());
+        }
+        if now.is_some() {
+            return fs::rename(pending, &self.path).map_err(fail);
+        }
+        // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
+        match fs::hard_link(pending, &self.path) {
+            Ok(()) => {
+                // The name that is left would be swept by the next load.
+                let _ = fs::remove_file(pending);
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.place.changed()),
+            // A file system without hard links.
+            Err(_) => fs::rename(pending, &self.path).map_err(fail),
+        }
+    }
+
+    fn discard(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            // One that can't be removed is swept by the next load.
+            let _ = fs::remove_file(&pending.path);
+        }
+    }
+}
+
+impl Load for FileLoad<'_> {
+    fn encoder(&self) -> Box<dyn Encode> {
+        let shape = Arc::clone(&self.shape);
+        match (&self.sink, self.place.format) {
+            (Sink::Text(_), Format::Jsonl) => jsonl::encoder(shape, self.job, &self.layout),
+            (Sink::Text(_), _) => csv::encoder(shape, self.job, &self.layout),
+            (Sink::Parquet(_, layout), _) => parquet::encoder(shape, self.job, layout),
+        }
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        let place = &self.place;
+        Ok(vec![match &mut self.sink {
+            Sink::Text(output) => Box::new(FileLane {
+                output,
+                place,
+                columns: self.job.choice.columns.len(),
+                sums: self.job.request.verify == Verify::Checksum,
+            }),
+            Sink::Parquet(output, _) => Box::new(ParquetLane { output, place }),
+        }])
+    }
+
+    fn indexes(&self) -> bool {
+        false
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
+        let after = self.contents(self.pending_path())?;
+        let difference = sent.miscounted(self.before.rows, after.rows, self.job).or_else(|| {
+            let arrived = after.sums.as_ref()?.since(self.before.sums.as_ref()?);
+            sent.differs(&arrived, self.job)
+        });
+        Ok(Verdict { ok: difference.is_none(), difference })
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        self.sink.sync().map_err(|error| self.place.write_error(&error))?;
+        self.publish()?;
+        self.pending = None;
+        let knobs = &self.job.choice.knobs;
+        let fsync = knobs.word(knobs::FSYNC.name).to_owned();
+        let mut settings = BTreeMap::from([(knobs::FSYNC.name.to_owned(), fsync)]);
+        if self.sink.is_synced() {
+            // The file is in place; some file systems can't sync a directory, and that undoes nothing.
+            let synced = File::open(directory(&self.path)).and_then(|folder| folder.sync_all());
+            if let Err(error) = synced {
+                let unsure = format!("the directory could not be synced: {error}");
+                settings.insert("directory".to_owned(), unsure);
+            }
+        }
+        Ok(settings)
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        self.discard();
+        Aftermath::NothingChanged
+    }
+}
+
+impl Drop for FileLoad<'_> {
+    fn drop(&mut self) {
+        self.discard();
+    }
+}
+
+/// The file takes what the encoder made, byte for byte.
+struct FileLane<'l> {
+    output: &'l mut Output,
+    place: &'l Place,
+    columns: usize,
+    sums: bool,
+}
+
+impl Lane for FileLane<'_> {
+    fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack> {
+        self.output.rows(wire).map_err(|error| self.place.write_error(&error))?;
+        let checksum = self.sums.then(|| {
+            let mut sums = Checksum::new(self.columns);
+            for row in wire.cells.chunks_exact(self.columns.max(1)) {
+                sums.add_row(row, chunk, wire);
+            }
+            sums
+        });
+        Ok(Ack { loaded: wire.rows.len() as u64, checksum, ..Ack::default() })
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.output.flush().map_err(|error| self.place.write_error(&error))
+    }
+}

@@ -1,0 +1,144 @@
+//! A file that grows by row groups.
+
+use std::any::Any;
+use std::fs::File;
+use std::io::BufWriter;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::writer::SerializedFileWriter;
+
+use crate::parquet::encode::RowGroups;
+use crate::parquet::{ParquetLayout, write_error};
+use crate::place::Place;
+use inrush_core::flow::{Ack, Chunk, Wire};
+use inrush_core::target::Lane;
+
+/// Bytes that are handed to the kernel at a time: row groups come through a buffer of 8 KiB.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// A file that is being written.
+pub(crate) struct ParquetOutput {
+    file: SerializedFileWriter<BufWriter<File>>,
+    is_synced: bool,
+}
+
+impl ParquetOutput {
+    pub(crate) fn new(
+        place: &Place,
+        file: File,
+        layout: &ParquetLayout,
+        is_synced: bool,
+    ) -> inrush_core::error::Result<Self> {
+        let root = layout.schema.root_schema_ptr();
+        let properties = Arc::new(layout.properties().build());
+        let buffered = BufWriter::with_capacity(WRITE_BYTES, file);
+        let file = SerializedFileWriter::new(buffered, root, properties)
+            .map_err(|error| write_error(place, error))?;
+        Ok(Self { file, is_synced })
+    }
+
+    /// Appends the row groups of another file of the same columns, byte for byte.
+    pub(crate) fn copy(
+        &mut self,
+        place: &Place,
+        old: &File,
+        metadata: &ParquetMetaData,
+    ) -> inrush_core::error::Result<()> {
+        for group in metadata.row_groups() {
+            self.append(old, group).map_err(|error| write_error(place, error))?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &impl ChunkReader, metadata: &RowGroupMetaData) -> Result<()> {
+        let mut group = self.file.next_row_group()?;
+        for column in metadata.columns() {
+            let closed = ColumnCloseResult {
+                bytes_written: column.compressed_size() as u64,
+                rows_written: metadata.num_rows() as u64,
+                metadata: column.clone(),
+                bloom_filter: None,
+                column_index: None,
+                offset_index: None,
+            };
+            group.append_column(bytes, closed)?;
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    /// Waits for the disk, unless that was not asked for.
+    pub(crate) fn sync(&self) -> std::io::Result<()> {
+        if self.is_synced { self.file.inner().get_ref().sync_all() } else { Ok(()) }
+    }
+
+    pub(crate) fn is_synced(&self) -> bool {
+        self.is_synced
+    }
+}
+
+/// Part of a wire, read as if it were a file.
+struct Part<'w>(&'w [u8]);
+
+impl<'w> Part<'w> {
+    fn from(&self, start: u64) -> Result<&'w [u8]> {
+        let start = usize::try_from(start).ok();
+        start
+            .and_then(|start| self.0.get(start..))
+            .ok_or_else(|| ParquetError::EOF("the wire ends before its row group".to_owned()))
+    }
+}
+
+impl Length for Part<'_> {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+impl<'w> ChunkReader for Part<'w> {
+    type T = &'w [u8];
+
+    fn get_read(&self, start: u64) -> Result<&'w [u8]> {
+        self.from(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let bytes = self.from(start)?.get(..length);
+        let bytes = bytes.ok_or_else(|| ParquetError::EOF("the wire is too short".to_owned()))?;
+        Ok(Bytes::copy_from_slice(bytes))
+    }
+}
+
+/// The file takes what the encoder made.
+pub(crate) struct ParquetLane<'l> {
+    pub(crate) output: &'l mut ParquetOutput,
+    pub(crate) place: &'l Place,
+}
+
+impl Lane for ParquetLane<'_> {
+    fn send(&mut self, _chunk: &Chunk, wire: &Wire) -> inrush_core::error::Result<Ack> {
+        let own: Option<&dyn Any> = wire.own.as_deref().map(|own| own as _);
+        let groups = own.and_then(<dyn Any>::downcast_ref::<RowGroups>);
+        for group in groups.into_iter().flatten() {
+            let appended = match group {
+                Ok(group) => self.output.append(&Part(&wire.bytes[group.start..]), &group.metadata),
+                Err(error) => {
+                    return Err(write_error(self.place, ParquetError::General(error.to_string())));
+                }
+            };
+            appended.map_err(|error| write_error(self.place, error))?;
+        }
+        let loaded = wire.rows.len() as u64;
+        Ok(Ack { loaded, checksum: wire.checksum.clone(), ..Ack::default() })
+    }
+
+    fn finish(&mut self) -> inrush_core::error::Result<()> {
+        let finished = self.output.file.finish();
+        finished.map(|_| ()).map_err(|error| write_error(self.place, error))
+    }
+}

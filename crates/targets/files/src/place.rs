@@ -1,0 +1,166 @@
+//! Where a file is, and what goes wrong there.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use inrush_scan::Dialect;
+
+use inrush_core::error::{Error, Result};
+use inrush_core::pending::{directory, follow_link, no_directory};
+use inrush_core::target::Location;
+
+/// How a table is written as a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// A header and records, RFC 4180.
+    Csv,
+    /// A JSON value a line.
+    Jsonl,
+    /// Columns in row groups.
+    Parquet,
+}
+
+impl Format {
+    pub(super) fn of_scheme(scheme: &str) -> Option<Self> {
+        match scheme {
+            "csv" => Some(Self::Csv),
+            "jsonl" => Some(Self::Jsonl),
+            "parquet" => Some(Self::Parquet),
+            _ => None,
+        }
+    }
+
+    /// What [`Format::of_scheme`] reads.
+    pub(super) fn scheme(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// For people.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Csv => "CSV file",
+            Self::Jsonl => "JSON Lines file",
+            Self::Parquet => "Parquet file",
+        }
+    }
+
+    /// How records of text are told apart. Of JSON only that there is no line end inside.
+    pub(super) fn dialect(self) -> Dialect {
+        match self {
+            Self::Jsonl => Dialect { quote: None, ..Dialect::csv() },
+            _ => Dialect::csv(),
+        }
+    }
+}
+
+/// A file, there or to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) format: Format,
+    pub(super) path: PathBuf,
+}
+
+impl Place {
+    pub(super) fn of(location: &Location) -> Self {
+        let (scheme, path) = location.secret.split_once(':').unwrap_or(("csv", &location.secret));
+        Self { format: Format::of_scheme(scheme).unwrap_or(Format::Csv), path: PathBuf::from(path) }
+    }
+
+    /// The file behind links, so that it is the file that is replaced and not the link.
+    pub(super) fn real_path(&self) -> PathBuf {
+        self.path.canonicalize().unwrap_or_else(|_| follow_link(&self.path))
+    }
+
+    /// What is there; `None` when nothing is.
+    ///
+    /// # Errors
+    /// When it is no plain file, or there is no directory for it.
+    pub(super) fn found(&self) -> Result<Option<Metadata>> {
+        let shown = self.path.display();
+        if self.path == Path::new("-") {
+            return Err(Error::usage(
+                "standard output is no target: a file has to be whole before it shows",
+            )
+            .advise("name a file; one that is called '-' is ./-"));
+        }
+        match fs::metadata(&self.path) {
+            Ok(found) if found.is_file() => Ok(Some(found)),
+            Ok(found) if found.is_dir() => {
+                Err(Error::target(format!("{shown} is a directory, not a {}", self.format.words()))
+                    .advise("name a file in it"))
+            }
+            Ok(_) => Err(Error::target(format!("{shown} is there and no plain file"))
+                .advise("name a file: inrush puts a whole file in its place")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let real = self.real_path();
+                if real.file_name().is_none() || shown.to_string().ends_with('/') {
+                    return Err(Error::target(format!("{shown} names a directory")));
+                }
+                match directory(&real).is_dir() {
+                    true => Ok(None),
+                    false => Err(no_directory(&real)),
+                }
+            }
+            Err(error) => Err(self.read_error(&error)),
+        }
+    }
+
+    pub(super) fn read_error(&self, error: &io::Error) -> Error {
+        Error::target(format!("cannot read {}: {error}", self.path.display()))
+    }
+
+    pub(super) fn write_error(&self, error: &io::Error) -> Error {
+        let shown = self.path.display();
+        let place = directory(&self.path).display();
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Error::target(format!("cannot write {shown}: the disk is full, or a quota reached"))
+                    .advise(format!("make room on its file system: df -h {place}"))
+            }
+            io::ErrorKind::FileTooLarge => {
+                Error::target(format!("cannot write {shown}: a file size limit is reached"))
+                    .advise("raise the limit: ulimit -f")
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Error::target(format!("cannot write {shown}: {error}"))
+                    .advise(format!("check the permissions of the directory {place}, where the file is written under another name first"))
+            }
+            _ => Error::target(format!("cannot write {shown}: {error}")),
+        }
+    }
+
+    /// Somebody else has written to the file since we looked.
+    pub(super) fn changed(&self) -> Error {
+        Error::target(format!(
+            "{} was changed by somebody else during the load",
+            self.path.display()
+        ))
+        .advise("run the load again: it will look at what is there now")
+    }
+}
+
+/// What tells one state of a file from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Version {
+    len: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    inode: u64,
+}
+
+impl Version {
+    pub(super) fn of(found: &Metadata) -> Self {
+        Self {
+            len: found.len(),
+            modified: found.modified().ok(),
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(found),
+        }
+    }
+}

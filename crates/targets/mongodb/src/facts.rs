@@ -1,0 +1,190 @@
+//! What there is to know of a server and a collection before a load.
+
+use std::collections::BTreeMap;
+
+use crate::bson::{Document, Raw, Value};
+use crate::client::{Failure, Reply, code};
+use crate::knobs::TIMESTAMPS;
+use crate::lost;
+use crate::session::Session;
+use inrush_core::error::{Error, Result};
+use inrush_core::{IfExists, MomentLimits, Request, TableFacts, TargetFacts};
+
+/// Among the settings: whether the server is FerretDB, and which.
+pub(super) const FERRET: &str = "ferretdb";
+/// What FerretDB keeps its documents in.
+pub(super) const BACKEND: &str = "ferretdb_backend";
+/// One of them.
+pub(super) const SQLITE: &str = "SQLite";
+/// Whether the server hands on what others keep, in shards.
+pub(super) const ROUTER: &str = "router";
+/// The server's protocol, by number.
+pub(super) const WIRE_VERSION: &str = "wire_version";
+
+/// What a collection may be that takes rows and can be replaced by another.
+pub(super) const PLAIN: &str = "collection";
+pub(super) const CAPPED: &str = "capped collection";
+pub(super) const VIEW: &str = "view";
+pub(super) const TIME_SERIES: &str = "timeseries";
+
+/// The name of every document's own key.
+pub(super) const ID: &str = "_id";
+
+/// The facts of a load into `collection`.
+pub(super) fn gather(
+    session: &mut Session<'_>,
+    collection: &str,
+    request: &Request,
+) -> Result<TargetFacts> {
+    let is_text = request.knobs.get(TIMESTAMPS.name).is_some_and(|kept| kept == "text");
+    let mut settings = BTreeMap::new();
+    let greeted = &session.greeted;
+    settings.insert(WIRE_VERSION.to_owned(), greeted.wire_version.to_string());
+    if greeted.is_router {
+        settings.insert(ROUTER.to_owned(), "true".to_owned());
+    }
+    if let Some(name) = &greeted.replica_set {
+        settings.insert("replica_set".to_owned(), name.clone());
+    }
+    let engine = {
+        let info = session.command(Document::new().int32("buildInfo", 1));
+        let info = info.map_err(|failure| session.explain(failure))?;
+        let ferret = ferret(info.document());
+        settings.extend(ferret.map(|version| (FERRET.to_owned(), version.to_owned())));
+        check_name(session.database(), collection, ferret.is_some())?;
+        engine(info.document())
+    };
+    if settings.contains_key(FERRET) && is_on_sqlite(session) {
+        settings.insert(BACKEND.to_owned(), SQLITE.to_owned());
+    }
+    let table = read_table(session, collection).map_err(|failure| session.explain(failure))?;
+    let mut lost_with = Vec::new();
+    if let Some(found) = &table
+        && request.if_exists == IfExists::Replace
+        && found.storage.as_deref() != Some(VIEW)
+    {
+        lost_with = lost::read(session, collection).map_err(|failure| session.explain(failure))?;
+    }
+    Ok(TargetFacts {
+        engine,
+        lost_with,
+        // A database is there as soon as something is written into it.
+        exists: true,
+        table,
+        // More than any document has room for.
+        columns_max: u32::MAX as usize,
+        moments: if is_text { MomentLimits::default() } else { MomentLimits::of(3) },
+        settings,
+        ..TargetFacts::default()
+    })
+}
+
+fn ferret(info: Raw<'_>) -> Option<&str> {
+    info.text("ferretdbVersion").or_else(|| info.document("ferretdb")?.text("version"))
+}
+
+/// Whether FerretDB says that SQLite is behind it. Who may not ask is told no, and loses nothing but time.
+fn is_on_sqlite(session: &mut Session<'_>) -> bool {
+    let log = session.admin(Document::new().string("getLog", "startupWarnings"));
+    let says = |reply: &Reply| {
+        let lines = reply.document().get("log");
+        lines.is_some_and(|lines| memchr::memmem::find(lines.bytes, b" and SQLite ").is_some())
+    };
+    log.as_ref().is_ok_and(says)
+}
+
+/// The engine and its version, for people.
+pub(super) fn engine(info: Raw<'_>) -> String {
+    let version = info.text("version").unwrap_or("of unknown version");
+    match ferret(info) {
+        Some(ferret) => {
+            format!("FerretDB {} (as MongoDB {version})", ferret.trim_start_matches('v'))
+        }
+        None => format!("MongoDB {version}"),
+    }
+}
+
+/// <https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions>
+fn check_name(database: &str, collection: &str, is_ferret: bool) -> Result<()> {
+    /// Of database and collection together, with the point between them.
+    const NAME_MAX: usize = 255;
+    let what = if collection.contains('$') {
+        "no collection's name may hold a $"
+    } else if collection.starts_with("system.") {
+        "names that begin with 'system.' are the server's own"
+    } else if collection.starts_with('.') || collection.ends_with('.') {
+        "no collection's name begins or ends with a point"
+    } else if is_ferret && collection.contains('.') {
+        "FerretDB renames no collection to a name with a point"
+    } else if database.len() + 1 + collection.len() > NAME_MAX {
+        "the name is too long"
+    } else {
+        return Ok(());
+    };
+    Err(Error::usage(format!("--table {collection}: {what}")).advise("name another --table"))
+}
+
+/// The collection, if it is there.
+pub(super) fn read_table(
+    session: &mut Session<'_>,
+    collection: &str,
+) -> Result<Option<TableFacts>, Failure> {
+    let mut storage = None;
+    session.documents(list(collection), |found| {
+        let capped = found.document("options").is_some_and(|options| options.is_true("capped"));
+        storage = Some(match found.text("type") {
+            Some("collection") | None if capped => CAPPED.to_owned(),
+            Some(kind) => kind.to_owned(),
+            None => PLAIN.to_owned(),
+        });
+    })?;
+    let Some(storage) = storage else { return Ok(None) };
+    let is_view = storage == VIEW;
+    let mut unique_keys = Vec::new();
+    if !is_view {
+        indexes(session, collection, |index| {
+            if index.is_true("unique") {
+                unique_keys.push(key_of(index));
+            }
+        })?;
+    }
+    let mut holds_rows = false;
+    let first =
+        Document::new().string("find", collection).int32("limit", 1).boolean("singleBatch", true);
+    session.documents(first, |_| holds_rows = true)?;
+    Ok(Some(TableFacts {
+        name: collection.to_owned(),
+        storage: Some(storage),
+        takes_any: true,
+        holds_rows,
+        primary_key: vec![ID.to_owned()],
+        unique_keys,
+        ..TableFacts::default()
+    }))
+}
+
+/// The command that lists one collection.
+pub(super) fn list(collection: &str) -> Document {
+    let filter = Document::new().string("name", collection);
+    Document::new().int32("listCollections", 1).document("filter", filter)
+}
+
+/// Hands each index of a collection to `each`.
+pub(super) fn indexes(
+    session: &mut Session<'_>,
+    collection: &str,
+    each: impl FnMut(Raw<'_>),
+) -> Result<(), Failure> {
+    let listed = session.documents(Document::new().string("listIndexes", collection), each);
+    match listed {
+        // It went meanwhile.
+        Err(refused) if refused.code() == code::NAMESPACE_NOT_FOUND => Ok(()),
+        listed => listed,
+    }
+}
+
+/// The fields of an index.
+pub(super) fn key_of(index: Raw<'_>) -> Vec<String> {
+    let fields = index.document("key").map(Raw::elements).into_iter().flatten();
+    fields.map(|(name, _): (&[u8], Value<'_>)| String::from_utf8_lossy(name).into_owned()).collect()
+}

@@ -1,0 +1,57 @@
+//! Which field of a document each column is.
+
+use crate::facts::{FERRET, ID};
+use crate::types::Wishes;
+use inrush_core::target::Knobs;
+use inrush_core::value::double::Specials;
+use inrush_core::{Column, Facts, Job, Request};
+
+/// The fields, one a column.
+#[derive(Default)]
+pub(super) struct Fields {
+    names: Vec<String>,
+}
+
+impl Fields {
+    pub(super) fn of(job: &Job) -> Self {
+        let name = |column: &Column| name(&column.name, &job.request).to_owned();
+        Self { names: job.choice.columns.iter().map(name).collect() }
+    }
+
+    pub(super) fn name(&self, column: usize) -> &str {
+        &self.names[column]
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The column that gives documents their ids.
+    pub(super) fn id_column(&self) -> Option<usize> {
+        self.names.iter().position(|name| name == ID)
+    }
+}
+
+/// The field that a column becomes: a primary key of one column is the document's own.
+pub(super) fn name<'n>(column: &'n str, request: &Request) -> &'n str {
+    match request.primary_key.as_slice() {
+        [key] if key.eq_ignore_ascii_case(column) => ID,
+        _ => column,
+    }
+}
+
+/// What bears on types.
+pub(super) fn wishes(job: &Job) -> Wishes {
+    wishes_of(&job.facts, &job.choice.knobs)
+}
+
+pub(super) fn wishes_of(facts: &Facts, knobs: &Knobs) -> Wishes {
+    let is_ferret = facts.target.settings.contains_key(FERRET);
+    Wishes {
+        // FerretDB hangs up on who sends a decimal or a NaN, and refuses infinities.
+        decimals: !is_ferret,
+        specials: if is_ferret { Specials::None } else { Specials::All },
+        wide: knobs.get("integers") == Some("int64"),
+        text_timestamps: knobs.get("timestamps") == Some("text"),
+    }
+}

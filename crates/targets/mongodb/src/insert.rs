@@ -1,0 +1,468 @@
+//! The lane of both strategies: the encoder's documents behind one command after another, and what the server says of each.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use crate::bson::{Document, Raw};
+use crate::client::{Failure, Greeted, code};
+use crate::facts::ID;
+use crate::session::Session;
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::{Ack, Checksum, Chunk, Code, RowFault, Wire};
+use inrush_core::target::Lane;
+use inrush_core::{Job, Lesson, OnConflict, Verify};
+use inrush_net::staging;
+
+/// What the lanes of a load share with it.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// What a lane found out before it gave up.
+    pub(super) lesson: Mutex<Option<Lesson>>,
+    /// Rows that are in the target itself.
+    pub(super) committed: AtomicU64,
+    /// Rows were on their way into it when the connection broke.
+    pub(super) unsure: AtomicBool,
+}
+
+/// What a lane knows of its load.
+#[derive(Clone)]
+pub(super) struct Errand {
+    /// The collection that takes the rows.
+    pub(super) collection: String,
+    /// Its name in the end.
+    pub(super) table: String,
+    /// The names of the load's columns, and the fields that they become.
+    pub(super) columns: Vec<String>,
+    pub(super) fields: Vec<String>,
+    /// Other unique keys than that of the ids.
+    pub(super) has_unique_keys: bool,
+    pub(super) on_conflict: OnConflict,
+    /// The fields that `on_conflict` compares.
+    pub(super) key: Vec<String>,
+    pub(super) sums: bool,
+    pub(super) lanes: usize,
+    pub(super) lasting: bool,
+    pub(super) documents_max: usize,
+    pub(super) ordered: bool,
+    pub(super) concern: Concern,
+}
+
+/// What writes wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Concern {
+    /// `majority`, `1` or `0`.
+    pub(super) members: String,
+    pub(super) journal: bool,
+    pub(super) timeout: Option<i64>,
+}
+
+impl Concern {
+    pub(super) fn document(&self) -> Document {
+        let concern = match self.members.as_str() {
+            "majority" => Document::new().string("w", "majority"),
+            number => Document::new().int32("w", number.parse().unwrap_or(1)),
+        };
+        let concern = if self.journal { concern.boolean("j", true) } else { concern };
+        match self.timeout {
+            Some(millis) => concern.int64("wtimeout", millis),
+            None => concern,
+        }
+    }
+
+    fn is_deaf(&self) -> bool {
+        self.members == "0"
+    }
+}
+
+/// Rows `from..to` of a wire.
+#[derive(Clone, Copy)]
+struct Batch<'w> {
+    wire: &'w Wire,
+    from: usize,
+    to: usize,
+}
+
+impl<'w> Batch<'w> {
+    fn bytes(&self) -> &'w [u8] {
+        &self.wire.bytes[offset(self.wire, self.from)..offset(self.wire, self.to)]
+    }
+}
+
+/// Where row `row` begins in the wire's bytes.
+fn offset(wire: &Wire, row: usize) -> usize {
+    if row == 0 { 0 } else { wire.rows[row - 1].end as usize }
+}
+
+/// A row that the server refuses: its index in the batch.
+struct Refused {
+    index: usize,
+    code: i64,
+    message: String,
+    /// The fields of the key that it repeats, where the server says so.
+    key: Vec<String>,
+}
+
+/// What came of a batch.
+enum Outcome {
+    /// The first so many rows were looked at; of these some are bad.
+    Seen(usize, Vec<Refused>),
+    /// The server makes nothing of the whole of it, for the sake of one of its documents.
+    Senseless(i64, String),
+}
+
+/// A lane.
+pub(super) struct InsertLane<'l> {
+    session: Session<'l>,
+    stop: &'l AtomicBool,
+    errand: Errand,
+    shared: &'l Shared,
+    bytes_max: usize,
+    document_max: usize,
+    batch_max: usize,
+    told: bool,
+}
+
+/// What a message has besides documents.
+const HEAD_BYTES_MAX: usize = 16 << 10;
+
+/// More than a document may have where a server adds an id of its own, or reads an update.
+const UPDATE_BYTES: usize = 64;
+
+impl<'l> InsertLane<'l> {
+    pub(super) fn new(
+        session: Session<'l>,
+        stop: &'l AtomicBool,
+        errand: Errand,
+        shared: &'l Shared,
+    ) -> Self {
+        let Greeted { document_max, message_max, batch_max, .. } = session.greeted;
+        let bytes_max = message_max.saturating_sub(HEAD_BYTES_MAX).max(document_max);
+        let batch_max = match errand.documents_max {
+            0 => batch_max,
+            most => most.min(batch_max),
+        };
+        Self { session, stop, errand, shared, bytes_max, document_max, batch_max, told: false }
+    }
+
+    fn is_update(&self) -> bool {
+        matches!(self.errand.on_conflict, OnConflict::Replace | OnConflict::Update)
+    }
+
+    /// Where the batch ends that begins with row `from`.
+    fn end(&self, wire: &Wire, from: usize, all: usize) -> usize {
+        let to = all.min(from.saturating_add(self.batch_max));
+        let last = offset(wire, from).saturating_add(self.bytes_max);
+        let fitting = wire.rows[from..to].partition_point(|row| row.end as usize <= last);
+        let to = from + fitting.max(1);
+        // One that no server takes goes alone.
+        let long = (from..to).find(|row| self.is_too_long(wire, *row));
+        long.map_or(to, |row| row.max(from + 1))
+    }
+
+    fn is_too_long(&self, wire: &Wire, row: usize) -> bool {
+        let room = if self.is_update() { UPDATE_BYTES } else { 0 };
+        offset(wire, row + 1) - offset(wire, row) > self.document_max + room
+    }
+
+    fn batches(&mut self, wire: &Wire, faults: &mut Vec<RowFault>) -> Result<u64> {
+        let mut skipped = 0;
+        // What is next comes last.
+        let mut ahead = vec![(0, wire.rows.len())];
+        while let Some((from, all)) = ahead.pop() {
+            if from == all {
+                continue;
+            }
+            // No command of a single document takes so long that it would be ended.
+            if self.stop.load(Relaxed) {
+                return Err(Error::interrupted());
+            }
+            let to = self.end(wire, from, all);
+            if self.is_too_long(wire, from) {
+                faults.push(self.too_long(wire, from));
+                ahead.push((to, all));
+                continue;
+            }
+            let batch = Batch { wire, from, to };
+            match self.write(batch)? {
+                Outcome::Seen(rows, refused) => {
+                    let bad = refused.len() as u64;
+                    for refused in refused {
+                        if self.is_skipped(&refused) {
+                            skipped += 1;
+                            continue;
+                        }
+                        let fault = self.fault(from, refused);
+                        self.refuse(fault, faults)?;
+                    }
+                    if self.errand.lasting {
+                        self.shared.committed.fetch_add(rows as u64 - bad, Relaxed);
+                    }
+                    ahead.push((from + rows, all));
+                }
+                Outcome::Senseless(code, message) if to - from == 1 => {
+                    let refused = Refused { index: 0, code, message, key: Vec::new() };
+                    let fault = self.fault(from, refused);
+                    self.refuse(fault, faults)?;
+                    ahead.push((to, all));
+                }
+                Outcome::Senseless(..) => {
+                    let middle = from + (to - from) / 2;
+                    ahead.extend([(to, all), (middle, to), (from, middle)]);
+                }
+            }
+        }
+        Ok(skipped)
+    }
+
+    /// Sends one batch.
+    fn write(&mut self, batch: Batch<'_>) -> Result<Outcome> {
+        let rows = batch.to - batch.from;
+        let (verb, name) =
+            if self.is_update() { ("update", "updates") } else { ("insert", "documents") };
+        let command = Document::new()
+            .string(verb, &self.errand.collection)
+            .boolean("ordered", self.errand.ordered)
+            .document("writeConcern", self.errand.concern.document());
+        if self.errand.concern.is_deaf() {
+            self.told = true;
+            let told = self
+                .session
+                .drive(|client, database| client.tell_with(database, command, name, batch.bytes()));
+            return match told {
+                Ok(()) => Ok(Outcome::Seen(rows, Vec::new())),
+                Err(failure) => Err(self.explain(failure)),
+            };
+        }
+        let answered = self
+            .session
+            .drive(|client, database| client.command_with(database, command, name, batch.bytes()));
+        match answered {
+            Ok(reply) => self.judge(reply.document(), rows),
+            Err(Failure::Server(refused)) if is_senseless(refused.code) => {
+                Ok(Outcome::Senseless(refused.code, refused.message))
+            }
+            Err(failure) => Err(self.explain(failure)),
+        }
+    }
+
+    /// What the server says of a batch of so many rows.
+    fn judge(&self, reply: Raw<'_>, rows: usize) -> Result<Outcome> {
+        let mut refused = Vec::new();
+        for error in reply.documents("writeErrors") {
+            let code = error.number("code").unwrap_or_default();
+            let message =
+                error.text("errmsg").unwrap_or("the server refuses the document").to_owned();
+            let index = error.number("index").and_then(|index| usize::try_from(index).ok());
+            let Some(index) = index.filter(|index| *index < rows && !is_of_server(code)) else {
+                return Err(self.session.explain(Failure::refused(code, message)));
+            };
+            let key = error.document("keyPattern").map(Raw::elements).into_iter().flatten();
+            let key = key.map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
+            refused.push(Refused { index, code, message, key });
+        }
+        refused.sort_by_key(|refused| refused.index);
+        refused.dedup_by_key(|refused| refused.index);
+        let taken = reply.number("n").and_then(|n| usize::try_from(n).ok()).unwrap_or_default();
+        let seen = match refused.first() {
+            Some(first) if self.errand.ordered => first.index + 1,
+            _ => rows,
+        };
+        let wanted = seen - refused.len();
+        if taken != wanted {
+            return Err(Error::target(format!(
+                "the server says that it took {taken} of {rows} documents and refused {}, and says nothing of the others",
+                refused.len()
+            ))
+            .advise("--set ordered=no, or --strategy insert-one"));
+        }
+        if let Some(error) = reply.document("writeConcernError") {
+            let code = error.number("code").unwrap_or_default();
+            let message = error.text("errmsg").unwrap_or("the write concern can't be satisfied");
+            self.committed_all_the_same(wanted);
+            return Err(self.session.explain(Failure::refused(code, message)));
+        }
+        Ok(Outcome::Seen(seen, refused))
+    }
+
+    /// They are there, although not as safely as was asked for.
+    fn committed_all_the_same(&self, rows: usize) {
+        if self.errand.lasting {
+            self.shared.committed.fetch_add(rows as u64, Relaxed);
+        }
+    }
+
+    fn explain(&self, failure: Failure) -> Error {
+        if self.errand.lasting && matches!(failure, Failure::Lost(_) | Failure::Stopped) {
+            self.shared.unsure.store(true, Relaxed);
+        }
+        self.session.explain(failure)
+    }
+
+    /// Whether the row is one that the request says to leave out.
+    fn is_skipped(&self, refused: &Refused) -> bool {
+        if self.errand.on_conflict != OnConflict::Skip || refused.code != code::DUPLICATE_KEY {
+            return false;
+        }
+        match refused.key.as_slice() {
+            // Servers before 4.4 don't say which.
+            [] => !self.errand.has_unique_keys || self.errand.key != [ID],
+            key => key == self.errand.key,
+        }
+    }
+
+    fn fault(&self, from: usize, refused: Refused) -> RowFault {
+        let code = fault_code(refused.code);
+        let named = match refused.key.as_slice() {
+            [field] => Some(field.as_str()),
+            [] if code == Code::DuplicateKey && !self.errand.has_unique_keys => Some(ID),
+            _ => None,
+        };
+        let column = named.and_then(|field| {
+            let at = self.errand.fields.iter().position(|known| known == field)?;
+            Some(self.errand.columns[at].clone())
+        });
+        let message = staging::unhidden(&refused.message, &self.errand.table);
+        let message = format!("{message} (code {})", refused.code);
+        RowFault { row: (from + refused.index) as u32, column, code, message }
+    }
+
+    fn refuse(&self, fault: RowFault, faults: &mut Vec<RowFault>) -> Result<()> {
+        // Another lane may have written the row that this one repeats, although it comes later in the source.
+        if fault.code == Code::DuplicateKey && self.errand.lanes > 1 {
+            let mut known = self.shared.lesson.lock().unwrap_or_else(PoisonError::into_inner);
+            known.get_or_insert(Lesson::InOrder(None));
+            return Err(Error::target(format!(
+                "a row repeats a key, and with several connections nobody can say which came first ({})",
+                fault.message
+            )));
+        }
+        faults.push(fault);
+        Ok(())
+    }
+
+    fn too_long(&self, wire: &Wire, row: usize) -> RowFault {
+        let bytes = offset(wire, row + 1) - offset(wire, row);
+        let message =
+            format!("the document takes {bytes} bytes, and the server takes {}", self.document_max);
+        RowFault { row: row as u32, column: None, code: Code::TooLong, message }
+    }
+}
+
+impl Lane for InsertLane<'_> {
+    fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack> {
+        let mut ack = Ack::default();
+        ack.skipped = self.batches(wire, &mut ack.faults)?;
+        ack.faults.sort_by_key(|fault| fault.row);
+        ack.loaded = wire.rows.len() as u64 - ack.faults.len() as u64 - ack.skipped;
+        if self.errand.sums {
+            let columns = self.errand.columns.len();
+            let mut sums = Checksum::new(columns);
+            let mut bad = ack.faults.iter().map(|fault| fault.row as usize).peekable();
+            for (row, cells) in wire.cells.chunks_exact(columns.max(1)).enumerate() {
+                if bad.next_if_eq(&row).is_none() {
+                    sums.add_row(cells, chunk, wire);
+                }
+            }
+            ack.checksum = Some(sums);
+        }
+        Ok(ack)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        if self.told {
+            // What nobody answered is done when what comes behind it is.
+            let done = self.session.command(Document::new().int32("ping", 1));
+            done.map_err(|failure| self.explain(failure))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a command failed for what one of its documents is: nothing of it was written
+/// (<https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml>).
+fn is_senseless(code: i64) -> bool {
+    // BadValue, FailedToParse, TypeMismatch, Overflow, InvalidBSON, InvalidUTF8, BSONObjectTooLarge.
+    matches!(code, 2 | 9 | 14 | 15 | 22 | 10_334)
+}
+
+/// Whether the server itself has a trouble that no document is to blame for.
+fn is_of_server(code: i64) -> bool {
+    matches!(
+        code,
+        // Host not found or reachable, unauthorized, expired, lock timeout, stale routing, shutdown, write conflict.
+        6 | 7
+            | 13
+            | 24
+            | 50
+            | 63
+            | 89
+            | 91
+            | 112
+            | 133
+            | 134
+            | 150
+            | 189
+            | 202
+            | 234
+            | 262
+            | 317
+            | 358
+            | 9001
+            | 10_107
+            | 11_600
+            | 11_601
+            | 11_602
+            | 13_388
+            | 13_435
+            | 13_436
+            | 14_031
+    )
+}
+
+/// What a write error says of its row.
+fn fault_code(code: i64) -> Code {
+    match code {
+        11_000 | 11_001 | 12_582 => Code::DuplicateKey,
+        121 => Code::Constraint,
+        // A document, or an index's key, that is too long.
+        10_334 | 17_280 | 17_419 | 17_420 => Code::TooLong,
+        // BadValue, FailedToParse, TypeMismatch, Overflow, InvalidBSON, InvalidIdField, names with dollars and points.
+        2 | 9 | 14 | 15 | 22 | 52 | 53 | 55 | 57 => Code::Type,
+        _ => Code::Constraint,
+    }
+}
+
+/// What a lane has to know.
+pub(super) fn errand(job: &Job, collection: &str, fields: &[String], concern: Concern) -> Errand {
+    let kept = job.facts.target.table.as_ref().filter(|_| !job.choice.action.makes_table());
+    let has_unique_keys = match kept {
+        Some(table) => !table.unique_keys.is_empty(),
+        None => job.request.primary_key.len() > 1,
+    };
+    let columns: Vec<String> =
+        job.choice.columns.iter().map(|column| column.name.clone()).collect();
+    let field_of = |name: &String| {
+        let at = columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+        at.map_or_else(|| name.clone(), |at| fields[at].clone())
+    };
+    let knobs = &job.choice.knobs;
+    let documents_max = match knobs.get("documents_per_batch") {
+        Some(most) => most.parse().unwrap_or(0),
+        None => 1,
+    };
+    Errand {
+        collection: collection.to_owned(),
+        table: job.table.clone(),
+        key: job.choice.key.iter().map(field_of).collect(),
+        columns,
+        fields: fields.to_vec(),
+        has_unique_keys,
+        on_conflict: job.request.on_conflict,
+        sums: job.request.verify == Verify::Checksum,
+        lanes: job.choice.lanes,
+        lasting: collection == job.table,
+        documents_max,
+        ordered: knobs.get("ordered") == Some("yes"),
+        concern,
+    }
+}

@@ -1,0 +1,128 @@
+//! MongoDB, and what speaks its protocol.
+//!
+//! ```text
+//! connect  the URL                    facts   what server and collection are
+//! client   the protocol               types   what each column keeps, and its form in BSON
+//! scram    logging in                 fields  which field a column is
+//! session  one connection             encode  rows as documents
+//! bson     documents, their bytes     insert  the lane: documents behind commands
+//! json     JSON to BSON and back      load    the steps of a load
+//! decimal  decimals of 128 bits       staging the hidden collection
+//! console  a connection for commands that are no load's
+//! ```
+
+mod bson;
+mod client;
+mod connect;
+mod console;
+mod decimal;
+mod encode;
+mod facts;
+mod fields;
+mod insert;
+mod json;
+mod knobs;
+mod load;
+mod lost;
+mod scram;
+mod session;
+mod staging;
+mod types;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::load::MongoLoad;
+use inrush_core::error::Result;
+use inrush_core::flow::Encode;
+use inrush_core::target::Way;
+use inrush_core::target::{Console, Location, OwnDatabase, Strategy, Target};
+use inrush_core::{Column, Job, Request, TargetFacts};
+
+static STRATEGIES: [&dyn Strategy; 2] = [
+    &Way {
+        id: "mongodb/insert-many",
+        about: "insert commands with many documents, which are encoded here and go out as they are",
+        knobs: &knobs::MANY,
+        fit: load::fit,
+        memory: load::memory,
+        start: |job, stop| MongoLoad::start(job, stop),
+    },
+    &Way {
+        id: "mongodb/insert-one",
+        about: "an insert command for each document",
+        knobs: &knobs::ONE,
+        fit: load::fit,
+        memory: load::memory,
+        start: |job, stop| MongoLoad::start(job, stop),
+    },
+];
+
+/// Servers that speak MongoDB's protocol.
+struct Mongodb;
+
+/// The target.
+pub static TARGET: &dyn Target = &Mongodb;
+
+impl Target for Mongodb {
+    fn name(&self) -> &'static str {
+        "mongodb"
+    }
+
+    fn spelling(&self) -> &'static str {
+        "mongodb://USER@HOST:PORT/DATABASE"
+    }
+
+    fn claim(&self, text: &str) -> Option<Location> {
+        connect::claim(text)
+    }
+
+    fn strategies(&self) -> &'static [&'static dyn Strategy] {
+        &STRATEGIES
+    }
+
+    fn facts(
+        &self,
+        location: &Location,
+        table: &str,
+        request: &Request,
+        stop: &AtomicBool,
+    ) -> Result<TargetFacts> {
+        let place = Arc::new(connect::place(&location.secret)?);
+        let mut session = session::Session::open(&place, stop)?;
+        facts::gather(&mut session, table, request)
+    }
+
+    fn console<'a>(
+        &self,
+        location: &Location,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Console + 'a>> {
+        let place = Arc::new(connect::place(&location.secret)?);
+        Ok(Box::new(console::MongoConsole::open(&place, stop)?))
+    }
+
+    fn own_database(&self, name: &str) -> Option<OwnDatabase> {
+        // It is there as soon as something is written into it.
+        Some(OwnDatabase {
+            enter: Some(name.to_owned()),
+            make: "{\"ping\": 1}".to_owned(),
+            drop: "{\"dropDatabase\": 1}".to_owned(),
+        })
+    }
+
+    fn nul_fault(&self) -> Option<&'static str> {
+        // BSON's strings have a length.
+        None
+    }
+
+    fn spell(&self, column: &Column, job: &Job) -> String {
+        types::Store::of(column, fields::wishes(job)).spelling().to_owned()
+    }
+
+    fn checker(&self, job: &Job) -> Result<Box<dyn Encode>> {
+        // The time is for keys that nobody sends.
+        let common = Arc::new(encode::Common::of(job, 0));
+        Ok(encode::encoder(Arc::clone(&job.shape), job, &common))
+    }
+}

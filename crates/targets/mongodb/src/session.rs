@@ -1,0 +1,172 @@
+//! One connection, used from a plain thread, in the database of the load.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::bson::{Document, Raw};
+use crate::client::{Client, Failure, Greeted, Reply, code};
+use crate::connect::Place;
+use inrush_core::error::{Error, Kind, Result};
+
+/// The database of commands that concern the server.
+pub(super) const ADMIN: &str = "admin";
+
+/// A connection.
+pub(super) struct Session<'a> {
+    client: Option<Client<'a>>,
+    pub(super) place: Arc<Place>,
+    /// `None` while nothing may be ended halfway.
+    stop: Option<&'a AtomicBool>,
+    /// What the server said of itself, the last time.
+    pub(super) greeted: Greeted,
+}
+
+impl<'a> Session<'a> {
+    /// Connects.
+    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        let client =
+            Client::connect(place, Some(stop)).map_err(|failure| no_connection(place, failure))?;
+        let greeted = client.greeted.clone();
+        Ok(Self { client: Some(client), place: Arc::clone(place), stop: Some(stop), greeted })
+    }
+
+    /// A second connection to the same place.
+    pub(super) fn another(&self, stop: &'a AtomicBool) -> Result<Self> {
+        Session::open(&self.place, stop)
+    }
+
+    /// Connects again where the connection was lost.
+    pub(super) fn reconnect(&mut self) -> Result<()> {
+        self.client = None;
+        let client = Client::connect(&self.place, self.stop)
+            .map_err(|failure| no_connection(&self.place, failure))?;
+        self.client = Some(client);
+        Ok(())
+    }
+
+    /// From here on there is no stopping halfway.
+    pub(super) fn unwatch(&mut self) {
+        self.stop = None;
+        if let Some(client) = &mut self.client {
+            client.unwatch();
+        }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.client.is_none()
+    }
+
+    pub(super) fn database(&self) -> &str {
+        &self.place.database
+    }
+
+    /// Lets `work` use the connection's protocol; the connection is gone when it fails in a way that leaves nothing to say.
+    pub(super) fn drive<T>(
+        &mut self,
+        work: impl FnOnce(&mut Client<'a>, &str) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Some(client) = &mut self.client else {
+            return Err(Failure::Lost("the connection is closed".to_owned()));
+        };
+        let outcome = work(client, &self.place.database);
+        let stopped = client.was_stopped();
+        if matches!(outcome, Err(Failure::Lost(_))) {
+            self.client = None;
+        }
+        outcome.map_err(|failure| if stopped { Failure::Stopped } else { failure })
+    }
+
+    /// Runs a command in the load's database.
+    pub(super) fn command(&mut self, command: Document) -> Result<Reply, Failure> {
+        self.drive(|client, database| client.command(database, command))
+    }
+
+    /// Runs a command that concerns the server.
+    pub(super) fn admin(&mut self, command: Document) -> Result<Reply, Failure> {
+        self.drive(|client, _| client.command(ADMIN, command))
+    }
+
+    /// Hands each document of a command's answer to `each`, batch after batch.
+    pub(super) fn documents(
+        &mut self,
+        command: Document,
+        mut each: impl FnMut(Raw<'_>),
+    ) -> Result<(), Failure> {
+        let mut reply = self.command(command)?;
+        loop {
+            let (id, collection) = {
+                let cursor = reply.document().document("cursor").ok_or_else(Failure::garbled)?;
+                let batch =
+                    ["firstBatch", "nextBatch"].iter().find(|name| cursor.get(name).is_some());
+                cursor.documents(batch.ok_or_else(Failure::garbled)?).for_each(&mut each);
+                let name = cursor.text("ns").and_then(|name| name.split_once('.'));
+                let collection = name.map_or("", |(_, collection)| collection).to_owned();
+                (cursor.number("id").unwrap_or_default(), collection)
+            };
+            if id == 0 {
+                return Ok(());
+            }
+            let more = Document::new().int64("getMore", id).string("collection", &collection);
+            reply = self.command(more)?;
+        }
+    }
+
+    /// What the user reads of a failure that no row is to blame for.
+    pub(super) fn explain(&self, failure: Failure) -> Error {
+        explain(&self.place, failure)
+    }
+}
+
+fn explain(place: &Place, failure: Failure) -> Error {
+    let refused = match failure {
+        Failure::Stopped => return Error::interrupted(),
+        Failure::Lost(why) => {
+            return Error::target(format!("the connection to {} was lost: {why}", place.shown))
+                .advise("look into the server's log, and run the load again");
+        }
+        Failure::Server(refused) => refused,
+    };
+    let error = Error::new(Kind::Target, format!("{}: {}", place.shown, refused.message));
+    match refused.code {
+        code::AUTHENTICATION_FAILED => error
+            .advise("check the user in the URL; the password comes from the URL or INRUSH_PASSWORD")
+            .advise(format!("the user was looked for in database {}: ?authSource=admin names another", place.authority)),
+        code::UNAUTHORIZED => error.advise(match place.user {
+            Some(_) => "ask for that privilege (the role readWrite on the database has it), or use another user",
+            None => "the URL names no user: mongodb://USER@HOST/DATABASE?authSource=admin",
+        }),
+        code::NAMESPACE_EXISTS => error
+            .advise("somebody else has made a collection of that name during the load: run it again"),
+        // Another member has become the primary.
+        code::NOT_WRITABLE_PRIMARY | 189 | 91 | 11_600 | 11_602 | 13_435 => error
+            .advise("the replica set has elected another primary: run the load again")
+            .advise("?replicaSet=NAME with all its hosts in the URL finds the new one"),
+        14_031 => error.advise("make room where the server keeps its data, and run the load again"),
+        64 | 79 | 100 => error
+            .advise("too few members of the replica set answer: ?wtimeoutMS=N waits longer, --durability process waits for one alone"),
+        _ if refused.message.contains("journal") => error.advise(
+            "--durability none waits for no journal, which this server keeps none of (storage.journal.enabled)",
+        ),
+        _ => error,
+    }
+}
+
+fn no_connection(place: &Place, failure: Failure) -> Error {
+    let Failure::Lost(why) = failure else { return explain(place, failure) };
+    let error = Error::target(format!("no connection to {}: {why}", place.shown));
+    if why.contains("replica set") {
+        error.advise("leave ?replicaSet out, or name the right one")
+    } else if why.contains("no writes") {
+        error.advise("name the replica set's other hosts in the URL, without directConnection")
+    } else if why.contains("not valid for") {
+        error.advise("?tlsAllowInvalidHostnames=true takes any name, for a certificate of an authority that tlsCAFile names")
+    } else if why.contains("certificate") {
+        error
+            .advise("?tlsCAFile=FILE names the authority that signed it")
+            .advise("?tlsAllowInvalidCertificates=true encrypts without looking who answers")
+    } else if why.contains("closed it") && place.tls.is_none() {
+        error.advise("a server that wants TLS hangs up on who does not speak it: ?tls=true")
+    } else {
+        error.advise("check that the server runs, and host and port in the URL")
+    }
+}

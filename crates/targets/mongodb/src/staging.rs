@@ -1,0 +1,195 @@
+//! The hidden collection that a load fills before it takes the target's place.
+//!
+//! MongoDB has no locks by which a living load could be told from a killed one, so a locked file on this machine is one: it has
+//! the collection's name, and the kernel lets go of it when its owner dies. The next load from here drops what has lost its owner;
+//! what was left by another machine has none here, and stays.
+
+use std::fs::{self, File};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use crate::bson::{Document, Raw, Value, kind};
+use crate::client::{Failure, code};
+use crate::facts::{self, ID};
+use crate::session::Session;
+use inrush_core::error::{Error, Result};
+use inrush_core::{Action, Job};
+use inrush_net::staging::{PREFIX, hidden_name};
+
+/// A hidden collection that is ours.
+pub(super) struct Staging {
+    pub(super) name: String,
+    lock: PathBuf,
+    _locked: File,
+}
+
+fn lock_of(collection: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("{collection}.lock"))
+}
+
+impl Staging {
+    /// Makes the collection: a new one, or one that is like the target.
+    pub(super) fn make(session: &mut Session<'_>, job: &Job) -> Result<Self> {
+        let name = hidden_name();
+        let lock = lock_of(&name);
+        let no_lock = |error: std::io::Error| {
+            Error::target(format!("can't make {}: {error}", lock.display()))
+                .advise("TMPDIR names another folder for it")
+        };
+        let file = File::options()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&lock)
+            .map_err(no_lock)?;
+        let staging = Self { name, lock: lock.clone(), _locked: file };
+        staging._locked.try_lock().map_err(|error| no_lock(error.into()))?;
+        match staging.create(session, job) {
+            Ok(()) => Ok(staging),
+            Err(failure) => {
+                let error = session.explain(failure);
+                staging.discard(session);
+                Err(error)
+            }
+        }
+    }
+
+    fn create(&self, session: &mut Session<'_>, job: &Job) -> Result<(), Failure> {
+        let mut create = Document::new().string("create", &self.name);
+        let mut indexes: Vec<Document> = Vec::new();
+        if job.choice.action == Action::Truncate {
+            session.documents(facts::list(&job.table), |found| {
+                let options = found.document("options").map(Raw::elements);
+                for (name, value) in options.into_iter().flatten() {
+                    let name = String::from_utf8_lossy(name);
+                    create = std::mem::replace(&mut create, Document::new()).value(&name, value);
+                }
+            })?;
+            facts::indexes(session, &job.table, |index| {
+                if facts::key_of(index) != [ID] {
+                    indexes.push(as_made(index));
+                }
+            })?;
+        } else if job.request.primary_key.len() > 1 {
+            let unique = index(&job.request.primary_key).boolean("unique", true);
+            indexes.push(unique);
+        }
+        session.command(create)?;
+        build(session, &self.name, indexes)
+    }
+
+    /// Gives the collection the target's name. What had the name goes.
+    ///
+    /// # Errors
+    /// When it kept its name, or when the connection is lost for good: then nobody knows which collection has the target's.
+    pub(super) fn publish(&self, session: &mut Session<'_>, job: &Job) -> Result<(), Failure> {
+        let replaces = matches!(job.choice.action, Action::Replace | Action::Truncate);
+        let rename = |drops: bool| {
+            let full = |name: &str| format!("{}.{name}", session.database());
+            Document::new()
+                .string("renameCollection", &full(&self.name))
+                .string("to", &full(&job.table))
+                .boolean("dropTarget", drops)
+        };
+        let (plainly, dropping) = (rename(false), rename(true));
+        session.unwatch();
+        let mut renamed =
+            session.admin(if replaces { dropping } else { plainly.clone() }).map(drop);
+        if replaces
+            && renamed.as_ref().is_err_and(|failure| failure.code() == code::NOT_IMPLEMENTED)
+        {
+            // FerretDB takes a name only when it is free.
+            session.command(Document::new().string("drop", &job.table))?;
+            renamed = session.admin(plainly).map(drop);
+        }
+        let renamed = match renamed {
+            // Only the server knows then what has become of it.
+            Err(Failure::Lost(why)) => {
+                match session.reconnect().is_ok() && !exists(session, &self.name)? {
+                    true => Ok(()),
+                    false => Err(Failure::Lost(why)),
+                }
+            }
+            renamed => renamed,
+        };
+        renamed.map(|()| self.disown())
+    }
+
+    /// Drops the collection, if it can be done. Otherwise the file stays, without a lock, and with it the next load's right to do so.
+    pub(super) fn discard(&self, session: &mut Session<'_>) -> bool {
+        let dropped = session.command(Document::new().string("drop", &self.name));
+        match dropped {
+            Err(failure) if failure.code() != code::NAMESPACE_NOT_FOUND => false,
+            _ => {
+                self.disown();
+                true
+            }
+        }
+    }
+
+    /// There is no hidden collection any more.
+    fn disown(&self) {
+        // A file too many among the temporary ones harms nobody.
+        let _ = fs::remove_file(&self.lock);
+    }
+}
+
+fn exists(session: &mut Session<'_>, collection: &str) -> Result<bool, Failure> {
+    let mut found = false;
+    session.documents(facts::list(collection), |_| found = true)?;
+    Ok(found)
+}
+
+/// An index as it is made: what is listed also says of which version it is, which is for the server to choose, and up to MongoDB 4.2
+/// where it is.
+fn as_made(index: Raw<'_>) -> Document {
+    let elements = index.elements().filter(|(name, _)| !matches!(*name, b"ns" | b"v"));
+    elements.fold(Document::new(), |copy, (name, value): (&[u8], Value<'_>)| {
+        copy.value(&String::from_utf8_lossy(name), value)
+    })
+}
+
+/// An ascending index of these fields, named as the server would.
+pub(super) fn index(fields: &[String]) -> Document {
+    let key = fields.iter().fold(Document::new(), |key, field| key.int32(field, 1));
+    let parts: Vec<String> = fields.iter().map(|field| format!("{field}_1")).collect();
+    Document::new().document("key", key).string("name", &parts.join("_"))
+}
+
+/// Builds indexes, if there are any.
+pub(super) fn build(
+    session: &mut Session<'_>,
+    collection: &str,
+    indexes: Vec<Document>,
+) -> Result<(), Failure> {
+    if indexes.is_empty() {
+        return Ok(());
+    }
+    let command = Document::new().string("createIndexes", collection).array("indexes", indexes);
+    session.command(command).map(drop)
+}
+
+/// Drops hidden collections of loads that are no more. What can't be dropped stays for another time.
+pub(super) fn sweep(session: &mut Session<'_>) {
+    let mut names = Vec::new();
+    let list = Document::new().int32("listCollections", 1).element("nameOnly", kind::BOOLEAN, &[1]);
+    let listed =
+        session.documents(list, |found| names.extend(found.text("name").map(str::to_owned)));
+    if listed.is_err() {
+        return;
+    }
+    let hidden = |name: &&String| {
+        let word = name.strip_prefix(PREFIX);
+        word.is_some_and(|word| {
+            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+    };
+    for name in names.iter().filter(hidden) {
+        let lock = lock_of(name);
+        let Ok(file) = File::options().write(true).open(&lock) else { continue };
+        if file.try_lock().is_ok() && session.command(Document::new().string("drop", name)).is_ok()
+        {
+            let _ = fs::remove_file(&lock);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! SQL text that names tables and columns.
+
+use crate::types;
+use inrush_core::error::{Error, Result};
+use inrush_core::{Column, Job, TargetFacts, Type};
+
+/// Characters of a name (<https://learn.microsoft.com/en-us/sql/sql-server/maximum-capacity-specifications-for-sql-server>).
+pub(super) const NAME_MAX: usize = 128;
+
+/// Bytes of a clustered index's key.
+const KEY_BYTES_MAX: usize = 900;
+
+/// The name in brackets.
+pub(super) fn quote(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
+
+/// The text as a literal.
+pub(super) fn literal(text: &str) -> String {
+    format!("N'{}'", text.replace('\'', "''"))
+}
+
+pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    names.into_iter().map(quote).collect::<Vec<_>>().join(", ")
+}
+
+/// The loaded columns, in order.
+pub(super) fn columns(job: &Job) -> String {
+    names(job.choice.columns.iter().map(|column| column.name.as_str()))
+}
+
+/// A table as users name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// `None` for the user's own.
+    pub(super) schema: Option<String>,
+    pub(super) table: String,
+}
+
+impl Name {
+    /// `table`, `schema.table`; brackets or double quotes around a part with a dot in it.
+    ///
+    /// # Errors
+    /// When there are more parts, or one is empty or too long.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let mut parts = vec![String::new()];
+        // What ends the part that has begun with a quote.
+        let mut end = None;
+        let mut characters = text.chars().peekable();
+        while let Some(character) = characters.next() {
+            let Some(part) = parts.last_mut() else { break };
+            match (character, end) {
+                (c, Some(close)) if c == close && characters.peek() == Some(&close) => {
+                    characters.next();
+                    part.push(close);
+                }
+                (c, Some(close)) if c == close => end = None,
+                (c, Some(_)) => part.push(c),
+                ('[', None) if part.is_empty() => end = Some(']'),
+                ('"', None) if part.is_empty() => end = Some('"'),
+                ('.', None) => parts.push(String::new()),
+                (c, None) => part.push(c),
+            }
+        }
+        let mut parts = parts.into_iter().rev();
+        let (table, schema, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+        if end.is_some() || more.is_some() || table.is_empty() || schema.as_deref() == Some("") {
+            return Err(Error::usage(format!("--table {text}: takes TABLE or SCHEMA.TABLE"))
+                .advise("put brackets around a name with a dot in it: --table '[a.b]'"));
+        }
+        Self::checked(schema, table)
+    }
+
+    /// The name of a file: a dot is part of it.
+    ///
+    /// # Errors
+    /// When it is too long.
+    pub(super) fn whole(text: &str) -> Result<Self> {
+        Self::checked(None, text.to_owned())
+    }
+
+    fn checked(schema: Option<String>, table: String) -> Result<Self> {
+        let parts = [Some(&table), schema.as_ref()];
+        if let Some(name) = parts.into_iter().flatten().find(|name| length(name) > NAME_MAX) {
+            return Err(Error::usage(format!(
+                "the name {name} has {} characters; SQL Server keeps {NAME_MAX}",
+                length(name)
+            ))
+            .advise("--table NAME gives a shorter one"));
+        }
+        Ok(Self { schema, table })
+    }
+
+    /// As a function such as OBJECT_ID takes it.
+    pub(super) fn literal(&self) -> String {
+        let table = quote(&self.table);
+        literal(&match &self.schema {
+            Some(schema) => format!("{}.{table}", quote(schema)),
+            None => table,
+        })
+    }
+}
+
+/// Units of a name, as the server counts them.
+pub(super) fn length(name: &str) -> usize {
+    name.encode_utf16().count()
+}
+
+/// A table where it is or will be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    pub(super) schema: String,
+    pub(super) name: String,
+}
+
+impl Table {
+    /// The load's target.
+    pub(super) fn of(facts: &TargetFacts) -> Self {
+        let setting = |name: &str| facts.settings.get(name).cloned().unwrap_or_default();
+        Self { schema: setting("schema"), name: setting("table") }
+    }
+
+    /// As SQL names it.
+    pub(super) fn sql(&self) -> String {
+        format!("{}.{}", quote(&self.schema), quote(&self.name))
+    }
+}
+
+/// The type of a loaded column: the catalogue's, or that of the table which the load makes.
+pub(super) fn declared(column: &Column, job: &Job) -> String {
+    if let Some(declared) = &column.declared {
+        return declared.clone();
+    }
+    let spelled = types::spell(column.ty);
+    let is_long = spelled == types::TEXT;
+    let keys = std::iter::once(&job.request.primary_key).chain(&job.request.indexes);
+    let share = keys
+        .filter(|key| key.iter().any(|name| name.eq_ignore_ascii_case(&column.name)))
+        .map(|key| key_share(job, key))
+        .min();
+    match (share, column.ty) {
+        // No index takes texts without end, so those of a key share what room there is.
+        (Some(bytes), _) if is_long => format!("nvarchar({})", bytes / 2),
+        (Some(bytes), Type::Bytes) => format!("varbinary({bytes})"),
+        _ => spelled,
+    }
+}
+
+/// Bytes of an index's key that each of its texts may take. Its other columns take 17 at most, as decimals do.
+fn key_share(job: &Job, key: &[String]) -> usize {
+    let is_long = |name: &&String| {
+        let column = &job.choice.columns;
+        column.iter().any(|column| {
+            column.name.eq_ignore_ascii_case(name)
+                && (types::spell(column.ty) == types::TEXT || column.ty == Type::Bytes)
+        })
+    };
+    let long = key.iter().filter(is_long).count().max(1);
+    let others = key.len() - long.min(key.len());
+    (KEY_BYTES_MAX.saturating_sub(others * 17) / long).max(2)
+}
+
+/// CREATE TABLE for a table that the load makes.
+pub(super) fn create_table(table: &Table, job: &Job) -> String {
+    let mut parts: Vec<String> = job
+        .choice
+        .columns
+        .iter()
+        .map(|column| {
+            // Said either way: what a column without a word takes depends on settings.
+            let null = if column.required { "NOT NULL" } else { "NULL" };
+            format!("{} {} {null}", quote(&column.name), declared(column, job))
+        })
+        .collect();
+    let key = names(job.request.primary_key.iter().map(|name| column_named(job, name)));
+    if !key.is_empty() {
+        parts.push(format!("PRIMARY KEY ({key})"));
+    }
+    format!("CREATE TABLE {} ({})", table.sql(), parts.join(", "))
+}
+
+/// The indexes that were asked for. Their names are the table's own affair.
+pub(super) fn indexes(table: &Table, job: &Job) -> Vec<String> {
+    let of = |columns: &Vec<String>| {
+        let columns: Vec<&str> = columns.iter().map(|name| column_named(job, name)).collect();
+        let mut name = format!("{}_{}_idx", table.name, columns.join("_"));
+        while length(&name) > NAME_MAX {
+            name.pop();
+        }
+        format!("CREATE INDEX {} ON {} ({})", quote(&name), table.sql(), names(columns))
+    };
+    job.request.indexes.iter().map(of).collect()
+}
+
+/// The column as the table spells it: users need not mind upper case.
+fn column_named<'p>(job: &'p Job, name: &'p str) -> &'p str {
+    let columns = &job.choice.columns;
+    let exact = columns.iter().find(|column| column.name == name);
+    let alike = || columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+    exact.or_else(alike).map_or(name, |column| &column.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_have_a_schema_and_quotes() {
+        let parsed = |text: &str| {
+            let name = Name::parse(text).ok()?;
+            Some((name.schema, name.table))
+        };
+        let some =
+            |schema: Option<&str>, table: &str| Some((schema.map(str::to_owned), table.to_owned()));
+        assert_eq!(parsed("t"), some(None, "t"));
+        assert_eq!(parsed("Sales.Order"), some(Some("Sales"), "Order"));
+        assert_eq!(parsed("[a.b]"), some(None, "a.b"));
+        assert_eq!(parsed("dbo.[a]]b.c]"), some(Some("dbo"), "a]b.c"));
+        assert_eq!(parsed("\"a.b\".\"c\"\"d\""), some(Some("a.b"), "c\"d"));
+        for wrong in ["", ".", "a.", ".b", "a.b.c", "[a", "\"a"] {
+            assert_eq!(parsed(wrong), None, "{wrong}");
+        }
+        assert_eq!(parsed(&"x".repeat(129)), None);
+        assert_eq!(Name::whole("a.b").unwrap().literal(), "N'[a.b]'");
+    }
+
+    #[test]
+    fn what_is_quoted_stays_one_name_or_text() {
+        assert_eq!(quote("a]; DROP"), "[a]]; DROP]");
+        assert_eq!(literal("it's"), "N'it''s'");
+    }
+}

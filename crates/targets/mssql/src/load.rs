@@ -1,0 +1,369 @@
+//! A load into SQL Server, step by step: the same for every strategy but for the encoder and the statements.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
+
+use tiberius::ColumnData;
+
+use crate::ddl::{self, Name, Table, quote};
+use crate::encode::Stores;
+use crate::fit::{is_piecemeal, kept_table};
+use crate::session::{Failure, Session};
+use crate::{connect, facts};
+use inrush_core::encode::Shape;
+use inrush_core::error::{Aftermath, Error, Kind, Result};
+use inrush_core::flow::{Checksum, Encode};
+use inrush_core::target::{Ended, Lane, Load, Sent, Verdict};
+use inrush_core::{Action, IfExists, Job, Lesson, Verify};
+use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
+
+pub(super) use crate::blame::SAVE;
+
+/// What differs between strategies.
+pub(super) trait Writing: Sync {
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, job: &Job) -> Box<dyn Encode>;
+
+    /// What writes the rows of the lane into `table`.
+    fn writer<'p, 's: 'p>(
+        &self,
+        table: &Table,
+        stores: &Stores,
+        job: &'p Job,
+    ) -> Box<dyn Write<Session<'s>> + 'p>;
+
+    /// Whether it brings numbers into a column that counts by itself without being allowed to first.
+    fn writes_identity(&self) -> bool {
+        false
+    }
+}
+
+/// Bytes of a statement's text. The server takes more, and takes its time.
+const STATEMENT_BYTES_MAX: usize = 64 << 20;
+
+/// A load under way.
+pub(super) struct MssqlLoad<'a> {
+    job: &'a Job,
+    session: Session<'a>,
+    writing: &'static dyn Writing,
+    table: Table,
+    /// Rows are committed on the way.
+    piecemeal: bool,
+    /// The table is the load's own, and others see it already.
+    made: bool,
+    stores: Stores,
+    shape: Arc<Shape>,
+    shared: Shared,
+    rows_before: u64,
+    checksum_before: Option<Checksum>,
+    /// The end was sent, and no answer came.
+    unsure: bool,
+    /// Statements that committed by themselves have changed the table.
+    changed: bool,
+}
+
+impl<'a> MssqlLoad<'a> {
+    pub(super) fn start(
+        writing: &'static dyn Writing,
+        job: &'a Job,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Load + 'a>> {
+        let mut place = connect::place(&job.location.secret)?;
+        if let Some(size) = job.choice.knobs.get("packet_size").and_then(|size| size.parse().ok()) {
+            place.packet_size = size;
+        }
+        let session = Session::open(&Arc::new(place), stop)?;
+        let mut load = Self {
+            job,
+            session,
+            writing,
+            table: Table::of(&job.facts.target),
+            piecemeal: is_piecemeal(&job.choice.knobs),
+            made: false,
+            stores: Stores::of_plan(job),
+            shape: Arc::clone(&job.shape),
+            shared: Shared::default(),
+            rows_before: 0,
+            checksum_before: None,
+            unsure: false,
+            changed: false,
+        };
+        match load.prepare() {
+            Ok(()) => Ok(Box::new(load) as Box<dyn Load + 'a>),
+            Err(trouble) => {
+                let error = match trouble {
+                    Trouble::Failed(failure) => load.session.explain(failure),
+                    Trouble::Ended(error) => error,
+                };
+                load.abort();
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes the table ready.
+    fn prepare(&mut self) -> Result<(), Trouble> {
+        let job = self.job;
+        if !self.piecemeal {
+            self.session.execute("BEGIN TRANSACTION")?;
+        }
+        // Since the plan was made somebody else may have changed it.
+        let name = Name { schema: Some(self.table.schema.clone()), table: self.table.name.clone() };
+        let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
+        let identity = found.as_ref().and_then(|found| found.identity.clone());
+        let mut found = found.map(|found| found.facts);
+        let planned = job.facts.target.table.as_ref();
+        if let (Some(found), Some(planned)) = (&mut found, planned)
+            && job.request.if_exists != IfExists::Empty
+        {
+            // Others may add rows all the time.
+            found.holds_rows = planned.holds_rows;
+        }
+        if found.as_ref() != planned {
+            let what = format!("table {} has changed since the plan was made", job.table);
+            return Err(Trouble::Ended(
+                Error::target(what).advise("run the load again: it will look at what is there now"),
+            ));
+        }
+        if job.choice.action == Action::Replace {
+            self.session.execute(format!("DROP TABLE {}", self.table.sql()))?;
+        }
+        if job.choice.action.makes_table() {
+            self.session.execute(ddl::create_table(&self.table, job))?;
+            self.made = self.piecemeal;
+            return Ok(());
+        }
+        if job.choice.action == Action::Truncate {
+            self.truncate()?;
+        }
+        if job.request.verify != Verify::None {
+            self.rows_before = self.rows()?;
+        }
+        if job.request.verify == Verify::Checksum {
+            self.checksum_before = Some(self.sums()?);
+        }
+        let loaded = |name: &String| job.choice.columns.iter().any(|column| column.name == *name);
+        if identity.as_ref().is_some_and(loaded) && !self.writing.writes_identity() {
+            // What the file says of a column that counts by itself is to be kept.
+            self.session.execute(format!("SET IDENTITY_INSERT {} ON", self.table.sql()))?;
+        }
+        Ok(())
+    }
+
+    /// Deletes all rows, as cheaply as the server lets us.
+    fn truncate(&mut self) -> Result<(), Failure> {
+        let table = self.table.sql();
+        self.changed = self.piecemeal;
+        let is_plain = kept_table(&self.job.request, &self.job.facts)
+            .is_some_and(|table| !table.is_parent && table.storage.as_deref() == Some("table"));
+        if is_plain {
+            match self.session.execute(format!("TRUNCATE TABLE {table}")) {
+                // Not for tables that are replicated, have history, or belong to somebody else.
+                Err(Failure::Server(_)) => {}
+                outcome => return outcome,
+            }
+        }
+        self.session.execute(format!("DELETE FROM {table}"))
+    }
+
+    fn rows_per_transaction(&self) -> usize {
+        self.job
+            .choice
+            .knobs
+            .get("rows_per_transaction")
+            .map_or(0, |rows| rows.parse().unwrap_or(0))
+    }
+
+    fn bounds(&self) -> Bounds {
+        let knobs = &self.job.choice.knobs;
+        let rows = knobs.get("rows_per_batch").or(knobs.get("rows_per_statement"));
+        let rows_per_transaction = self.rows_per_transaction();
+        Bounds {
+            undo: Undo::Yes,
+            lasting: rows_per_transaction == 1,
+            rows_per_statement: match rows_per_transaction {
+                1 => 1,
+                _ => rows.and_then(|rows| rows.parse().ok()).unwrap_or(0),
+            },
+            commits: match rows_per_transaction {
+                0 => Commits::Never,
+                1 => Commits::Always,
+                rows => Commits::Rows(rows),
+            },
+            bytes_max: STATEMENT_BYTES_MAX,
+            bytes_max_of: "a statement",
+        }
+    }
+
+    /// How the table is read: where the load is one transaction, others are kept from it until that ends, or what they add would be
+    /// taken for ours. A transaction of so many rows locks the whole table sooner or later, and whoever locks it late may have to give
+    /// way to another who wants the same.
+    fn locked(&self) -> &'static str {
+        if self.piecemeal || self.job.choice.action.makes_table() {
+            ""
+        } else {
+            " WITH (TABLOCKX, HOLDLOCK)"
+        }
+    }
+
+    fn is_view(&self) -> bool {
+        kept_table(&self.job.request, &self.job.facts)
+            .is_some_and(|table| table.storage.as_deref() == Some(facts::VIEW))
+    }
+
+    fn rows(&mut self) -> Result<u64, Failure> {
+        let sql = format!("SELECT COUNT_BIG(*) FROM {}{}", self.table.sql(), self.locked());
+        let count = self.session.value(&sql)?;
+        count.and_then(|count| count.parse().ok()).ok_or_else(Failure::garbled)
+    }
+
+    /// Sums over every loaded column of the table as it is now.
+    fn sums(&mut self) -> Result<Checksum, Failure> {
+        let columns = &self.job.choice.columns;
+        let stores = self.stores.clone();
+        let shown: Vec<String> = columns
+            .iter()
+            .zip(stores.iter())
+            .map(|(column, store)| store.read_back(&quote(&column.name)))
+            .collect();
+        let sql = format!("SELECT {} FROM {}{}", shown.join(", "), self.table.sql(), self.locked());
+        let mut sums = Checksum::new(columns.len());
+        let mut written = Vec::new();
+        self.session.batch(&sql, |_, _, values: &[ColumnData<'static>]| {
+            for (column, (value, store)) in values.iter().zip(stores.iter()).enumerate() {
+                sums.add(column, store.stored(value, &mut written));
+            }
+        })?;
+        Ok(sums)
+    }
+}
+
+/// Why a step failed.
+enum Trouble {
+    Failed(Failure),
+    Ended(Error),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failed(failure)
+    }
+}
+
+impl Load for MssqlLoad<'_> {
+    fn encoder(&self) -> Box<dyn Encode> {
+        self.writing.encoder(Arc::clone(&self.shape), &self.stores, self.job)
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        let bounds = self.bounds();
+        let Self { job, session, writing, stores, shared, table, .. } = self;
+        let writer = writing.writer(table, stores, job);
+        let lane = StatementLane::new(Held::Lent(session), writer, bounds, shared, job);
+        Ok(vec![Box::new(lane)])
+    }
+
+    fn indexes(&self) -> bool {
+        self.job.choice.action.makes_table() && !self.job.request.indexes.is_empty()
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        if self.indexes() {
+            for sql in ddl::indexes(&self.table, self.job) {
+                self.session.execute(sql).map_err(|failure| self.session.explain(failure))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
+        let after = self.rows().map_err(|failure| self.session.explain(failure))?;
+        // What a view shows of the rows that go through it is its own affair.
+        let mut difference = match self.is_view() {
+            true => None,
+            false => sent.miscounted(self.rows_before, after, self.job),
+        };
+        if difference.is_none() && sent.checksum.is_some() {
+            let sums = self.sums().map_err(|failure| self.session.explain(failure))?;
+            let arrived = match &self.checksum_before {
+                Some(before) => sums.since(before),
+                None => sums,
+            };
+            difference = sent.differs(&arrived, self.job);
+        }
+        Ok(Verdict { ok: difference.is_none(), difference })
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        let mut settings = facts::durability(&mut self.session)
+            .map_err(|failure| self.session.explain(failure))?;
+        let known = &self.job.facts.target.settings;
+        if let Some(model) = known.get("recovery_model") {
+            settings.insert("recovery_model".to_owned(), model.clone());
+        }
+        if !self.piecemeal {
+            // From here on nobody can say that nothing has changed but the server.
+            self.session.unwatch();
+            if let Err(failure) = self.session.execute(super::blame::COMMIT) {
+                self.unsure = matches!(failure, Failure::Lost(_));
+                return Err(match failure.number() {
+                    // The catalogue's own index.
+                    2_714 => Error::new(
+                        Kind::Target,
+                        format!("somebody else has made table {} during the load", self.job.table),
+                    ),
+                    _ => self.session.explain(failure),
+                });
+            }
+        }
+        self.made = false;
+        Ok(settings)
+    }
+
+    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
+        self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        self.session.unwatch();
+        if self.unsure {
+            return Aftermath::Unknown;
+        }
+        if !self.piecemeal {
+            // A lost connection's transaction the server rolls back by itself.
+            let _ = self.session.execute("IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION");
+            return Aftermath::NothingChanged;
+        }
+        let was_lost = self.session.is_lost();
+        if self.made {
+            let dropped = (!was_lost || self.session.reconnect().is_ok())
+                && self
+                    .session
+                    .execute(format!(
+                        "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION; DROP TABLE {}",
+                        self.table.sql()
+                    ))
+                    .is_ok();
+            self.made = false;
+            return if dropped { Aftermath::NothingChanged } else { Aftermath::Unknown };
+        }
+        if was_lost {
+            // The last of its commits may have had no answer.
+            return Aftermath::Unknown;
+        }
+        let _ = self.session.execute("IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION");
+        match self.shared.committed.load(Relaxed) {
+            0 if !self.changed => Aftermath::NothingChanged,
+            rows => Aftermath::Committed { rows },
+        }
+    }
+}
+
+impl Drop for MssqlLoad<'_> {
+    fn drop(&mut self) {
+        // One dropped without its end is aborted; what lasts is only a table that others see.
+        if self.made {
+            self.abort();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Packets to and from the server.
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use bytes::{Buf, BytesMut};
+use flate2::Compression;
+use mysql_common::io::ParseBuf;
+use mysql_common::proto::codec::PacketCodec;
+use mysql_common::proto::codec::error::PacketCodecError;
+
+use super::Client;
+use crate::connect::Place;
+use crate::session::Failure;
+use inrush_net::channel::{Broken, Channel, Patience, Tls};
+
+/// No server takes or sends longer packets
+/// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_max_allowed_packet>).
+const PACKET_MAX: usize = 1 << 30;
+
+/// Bytes asked of the socket at once.
+const READ_BYTES: usize = 16 << 10;
+
+/// A channel with packets on it.
+pub(super) struct Link<'a> {
+    pub(super) channel: Channel<'a>,
+    codec: PacketCodec,
+    incoming: BytesMut,
+    outgoing: BytesMut,
+}
+
+impl<'a> Link<'a> {
+    /// A socket to the server, on which nothing was said.
+    pub(super) fn connect(place: &Place, stop: Option<&'a AtomicBool>) -> Result<Self, Failure> {
+        let mut codec = PacketCodec::default();
+        codec.max_allowed_packet = PACKET_MAX;
+        Ok(Self {
+            channel: Channel::connect(&place.address, place.patience, stop)?,
+            codec,
+            incoming: BytesMut::new(),
+            outgoing: BytesMut::new(),
+        })
+    }
+
+    /// Encrypts all that follows.
+    pub(super) fn encrypt(self, tls: &Tls, host: &str) -> Result<Self, Failure> {
+        // What came before was said by anybody, and must not be taken for what the server says in secret.
+        if !self.incoming.is_empty() {
+            return Err(Failure::garbled());
+        }
+        Ok(Self { channel: self.channel.encrypt(tls, host)?, ..self })
+    }
+
+    /// Compresses all that follows.
+    pub(super) fn compress(&mut self) {
+        self.codec.compress(Compression::fast());
+    }
+
+    /// The server knows the connection by the number `id`: it can be told to end what it does. What can't be ended is waited for,
+    /// for a while.
+    pub(super) fn logged_in(&mut self, place: &Arc<Place>, id: u32) {
+        // Whoever ends a wait must not wait for ever.
+        let patience = Patience { answer: Some(place.patience.connect), ..place.patience };
+        let place = Arc::new(Place { patience, ..Place::clone(place) });
+        self.channel.logged_in(move || {
+            if let Ok(mut other) = Client::connect(&place, None) {
+                let _ = other.query(format!("KILL QUERY {id}").as_bytes());
+                other.quit();
+            }
+        });
+    }
+
+    /// Sends a command.
+    pub(super) fn command(&mut self, code: u8, rest: impl Buf) -> Result<(), Failure> {
+        self.channel.begin();
+        self.codec.reset_seq_id();
+        self.write(Buf::chain(&[code][..], rest))?;
+        self.flush()
+    }
+
+    /// Writes one packet.
+    pub(super) fn write(&mut self, mut packet: impl Buf) -> Result<(), Failure> {
+        self.outgoing.clear();
+        self.codec.encode(&mut packet, &mut self.outgoing)?;
+        Ok(self.channel.write_all(&self.outgoing)?)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.channel.flush()?)
+    }
+
+    /// One more result of the same command follows.
+    pub(super) fn next_result(&mut self) {
+        self.codec.sync_seq_id();
+    }
+
+    /// Reads one packet that isn't the server's no, in place of what is in `packet`; it has a first byte.
+    pub(super) fn read(&mut self, packet: &mut Vec<u8>) -> Result<(), Failure> {
+        self.receive(packet)?;
+        match packet.first() {
+            Some(0xff) => Err(refusal(packet)),
+            Some(_) => Ok(()),
+            None => Err(Failure::garbled()),
+        }
+    }
+
+    /// A server that hangs up while it is spoken to has said why, if there is a why.
+    pub(super) fn reason(&mut self, failure: Failure) -> Failure {
+        if matches!(failure, Failure::Lost(_)) {
+            self.channel.be_brief();
+            let mut packet = Vec::new();
+            if self.receive(&mut packet).is_ok() && packet.first() == Some(&0xff) {
+                return refusal(&packet);
+            }
+        }
+        failure
+    }
+
+    fn receive(&mut self, packet: &mut Vec<u8>) -> Result<(), Failure> {
+        packet.clear();
+        while !self.codec.decode(&mut self.incoming, packet)? {
+            let filled = self.incoming.len();
+            self.incoming.resize(filled + READ_BYTES, 0);
+            let read = self.channel.read(&mut self.incoming[filled..]);
+            self.incoming.truncate(filled + *read.as_ref().unwrap_or(&0));
+            if read? == 0 {
+                return Err(Failure::Lost("the server closed it".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The server's no: a number, a SQLSTATE (which is missing as long as nobody has logged in), a message.
+fn refusal(packet: &[u8]) -> Failure {
+    let mut buffer = ParseBuf(&packet[1..]);
+    let Some(code) = buffer.checked_eat_u16_le() else { return Failure::garbled() };
+    let (state, message) = match buffer.0 {
+        [b'#', rest @ ..] if rest.len() >= 5 => rest.split_at(5),
+        message => (&[][..], message),
+    };
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    Failure::refused(code, text(state), text(message))
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Stopped => Failure::Stopped,
+            Broken::Lost(why) => Failure::Lost(why),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Broken::from(error).into()
+    }
+}
+
+impl From<PacketCodecError> for Failure {
+    fn from(error: PacketCodecError) -> Self {
+        match error {
+            PacketCodecError::Io(error) => error.into(),
+            other => Failure::Lost(format!("the server's packets make no sense ({other})")),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Where the server is, and how to get in: the URL, the environment, and the client's own option file.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use inrush_core::error::{Error, Result, without_secrets};
+use inrush_core::target::Location;
+use inrush_net::account;
+use inrush_net::channel::{Address, Believe, Patience, Tls};
+
+/// A server that does not answer for so long is not there.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+const PORT: u16 = 3306;
+
+/// Everything that it takes to connect.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) address: Address,
+    pub(super) user: Option<String>,
+    pub(super) password: Option<String>,
+    pub(super) database: String,
+    /// `None` where nobody on the way can read along, or the user does not mind.
+    pub(super) tls: Option<Tls>,
+    pub(super) compress: bool,
+    pub(super) patience: Patience,
+    /// Whether the server runs on this machine, as far as the way there tells.
+    pub(super) is_local: bool,
+    /// Host and port, or the socket, for messages.
+    pub(super) shown: String,
+}
+
+/// The location that a URL names.
+pub(super) fn claim(text: &str) -> Option<Location> {
+    let scheme = text.split_once("://")?.0.to_ascii_lowercase();
+    if !matches!(scheme.as_str(), "mysql" | "mariadb") {
+        return None;
+    }
+    let shown = Url::parse(text).ok().and_then(|url| shown(&url));
+    Some(Location {
+        secret: text.to_owned(),
+        shown: shown.unwrap_or_else(|| without_secrets(text)),
+        files: Vec::new(),
+    })
+}
+
+/// The URL without the password, and of the parameters only the socket.
+fn shown(url: &Url) -> Option<String> {
+    let mut plain = url.clone();
+    plain.set_password(None).ok()?;
+    plain.set_query(None);
+    plain.set_fragment(None);
+    let socket = url.query_pairs().find(|(name, _)| name == "socket");
+    let socket = socket.map(|(_, path)| format!("?socket={path}")).unwrap_or_default();
+    Some(format!("{plain}{socket}"))
+}
+
+/// What a client's option file may say.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct OptionFile {
+    user: Option<String>,
+    password: Option<String>,
+    host: Option<String>,
+    port: Option<String>,
+    socket: Option<String>,
+    ssl_ca: Option<String>,
+}
+
+impl OptionFile {
+    /// `~/.my.cnf`, as <https://dev.mysql.com/doc/refman/8.0/en/option-files.html> describes it; a later line stands above an
+    /// earlier one. A file that can't be read says nothing, as for the client itself.
+    fn of_user() -> Self {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        home.and_then(|home| std::fs::read_to_string(home.join(".my.cnf")).ok())
+            .map(|text| Self::parse(&text))
+            .unwrap_or_default()
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut options = Self::default();
+        let mut ours = false;
+        for line in text.lines().map(str::trim) {
+            if let Some(group) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                ours = matches!(group.trim(), "client" | "client-server" | "client-mariadb");
+            } else if ours && !line.starts_with(['#', ';', '!']) {
+                let (name, value) = line.split_once('=').unwrap_or((line, ""));
+                let value = Some(option_value(value.trim()));
+                match name.trim().replace('_', "-").as_str() {
+                    "user" => options.user = value,
+                    "password" => options.password = value,
+                    "host" => options.host = value,
+                    "port" => options.port = value,
+                    "socket" => options.socket = value,
+                    "ssl-ca" => options.ssl_ca = value,
+                    _ => {}
+                }
+            }
+        }
+        options
+    }
+}
+
+/// A value without its quotes or the comment behind it, and with its escapes undone.
+fn option_value(raw: &str) -> String {
+    let quote = raw.chars().next().filter(|c| matches!(c, '\'' | '"'));
+    let body = match quote.and_then(|quote| raw[1..].rfind(quote)) {
+        Some(end) => &raw[1..=end],
+        None => raw.split(" #").next().unwrap_or(raw).trim_end(),
+    };
+    let mut out = String::new();
+    let mut chars = body.chars();
+    while let Some(c) = chars.next() {
+        match (c, c == '\\') {
+            (_, true) => match chars.next() {
+                Some('n') => out.push('\n'),
+                Some('t') => out.push('\t'),
+                Some('r') => out.push('\r'),
+                Some('b') => out.push('\u{8}'),
+                Some('s') => out.push(' '),
+                Some('\\') | None => out.push('\\'),
+                Some(other) => out.extend(['\\', other]),
+            },
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Takes a URL apart and adds what the environment and the option file say.
+///
+/// # Errors
+/// When the URL is none, names no database, or has a parameter that isn't known.
+pub(super) fn place(url: &str) -> Result<Place> {
+    place_with(url, &OptionFile::of_user(), |name| std::env::var(name).ok())
+}
+
+fn place_with(
+    text: &str,
+    file: &OptionFile,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Place> {
+    let scheme = without_secrets(text);
+    let wrong = |what: String| {
+        Error::usage(what)
+            .advise("write mysql://user@host:port/database, with ?socket=/path for a unix socket")
+    };
+    let url = Url::parse(text).map_err(|error| wrong(format!("{scheme} is no URL: {error}")))?;
+    let decode = |part: &str| {
+        let decoded = percent_decode_str(part).decode_utf8().map(Cow::into_owned);
+        decoded.map_err(|_| wrong(format!("{scheme}: a name is not UTF-8")))
+    };
+    let database = decode(url.path().trim_start_matches('/'))?;
+    if database.is_empty() || database.contains('/') {
+        return Err(wrong("the URL names no database".to_owned()));
+    }
+    let mut socket = None;
+    // The words are those of MySQL's own clients
+    // (https://dev.mysql.com/doc/refman/8.0/en/connection-options.html#option_general_ssl-mode).
+    let mut ssl_mode = None;
+    let mut ssl_ca = file.ssl_ca.clone();
+    let mut compress = false;
+    let mut connect_timeout = CONNECT_TIMEOUT;
+    let mut read_timeout = None;
+    for (name, value) in url.query_pairs() {
+        let seconds = || match value.parse::<u64>() {
+            Ok(seconds @ 1..=86_400) => Ok(Duration::from_secs(seconds)),
+            _ => Err(wrong(format!("{name}={value}: takes seconds from 1 to 86400"))),
+        };
+        match &*name {
+            "socket" => socket = Some(value.clone().into_owned()),
+            "ssl-mode" => {
+                ssl_mode = Some(match value.to_ascii_lowercase().replace('-', "_").as_str() {
+                    "disabled" => None,
+                    "required" => Some(Believe::Anybody),
+                    "verify_ca" => Some(Believe::AnyName),
+                    "verify_identity" => Some(Believe::Host),
+                    _ => {
+                        return Err(wrong(format!(
+                            "ssl-mode={value}: takes disabled, required, verify_ca or verify_identity"
+                        )));
+                    }
+                });
+            }
+            "ssl-ca" => ssl_ca = Some(value.clone().into_owned()),
+            "compress" => {
+                compress = match &*value {
+                    "yes" | "true" | "1" => true,
+                    "no" | "false" | "0" => false,
+                    _ => return Err(wrong(format!("compress={value}: takes yes or no"))),
+                };
+            }
+            "connect-timeout" => connect_timeout = seconds()?,
+            "read-timeout" => read_timeout = Some(seconds()?),
+            _ => {
+                return Err(wrong(format!("the URL has an unknown parameter {name}")).advise(
+                    "use socket, ssl-mode, ssl-ca, compress, connect-timeout or read-timeout",
+                ));
+            }
+        }
+    }
+    let host = match url.host_str().filter(|host| !host.is_empty()) {
+        Some(host) => decode(host.trim_start_matches('[').trim_end_matches(']'))?,
+        None => file.host.clone().unwrap_or_else(|| "localhost".to_owned()),
+    };
+    // To the clients, localhost without a port means the socket; where that is, only the option file knows.
+    if socket.is_none() && host == "localhost" && url.port().is_none() {
+        socket.clone_from(&file.socket);
+    }
+    let file_port = file.port.as_ref().and_then(|port| port.parse().ok());
+    let port = url.port().or(file_port).unwrap_or(PORT);
+    let user = match url.username() {
+        // As MySQL's own clients do.
+        "" => file.user.clone().or_else(account).or_else(|| variable("USER")),
+        user => Some(decode(user)?),
+    };
+    let password = match url.password() {
+        Some(password) => Some(decode(password)?),
+        None => variable("MYSQL_PWD")
+            .or_else(|| variable("INRUSH_PASSWORD"))
+            .or_else(|| file.password.clone()),
+    };
+    let address = match socket {
+        Some(path) => Address::Socket(path),
+        None => Address::Host(host, port),
+    };
+    let is_local = address.is_local();
+    // What stays on this machine can't be listened to; what leaves it is encrypted, and the server has to prove itself.
+    // Who names an authority wants it asked, as with MySQL's own clients.
+    let names_authority = url.query_pairs().any(|(name, _)| name == "ssl-ca");
+    let believe = match ssl_mode {
+        Some(None) if names_authority => {
+            return Err(wrong(
+                "ssl-mode=disabled asks no authority, and ssl-ca names one".to_owned(),
+            ));
+        }
+        Some(Some(Believe::AnyName)) if ssl_ca.is_none() => {
+            return Err(wrong(
+                "ssl-mode=verify_ca takes a certificate for any name, so ssl-ca=FILE has to say whose".to_owned(),
+            ));
+        }
+        Some(Some(Believe::Anybody)) if names_authority => Some(Believe::AnyName),
+        Some(believe) => believe,
+        None if !is_local => Some(Believe::Host),
+        None => names_authority.then_some(Believe::AnyName),
+    };
+    let tls = believe.map(|believe| Tls { believe, authority: ssl_ca.map(PathBuf::from) });
+    let shown = address.to_string();
+    Ok(Place {
+        address,
+        user,
+        password,
+        database,
+        tls,
+        compress,
+        patience: Patience { connect: connect_timeout, answer: read_timeout },
+        is_local,
+        shown,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(url: &str, file: &str, variables: &[(&str, &str)]) -> Result<Place> {
+        place_with(url, &OptionFile::parse(file), |name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_url_stands_above_the_environment_and_that_above_the_option_file() {
+        let file = "[client]\nuser = filer\npassword='fi\\\\le # x' # comment\nport=4000\n[mysqld]\nport=1\n";
+        let place = opened("mysql://h1/d", file, &[]).unwrap();
+        assert_eq!(place.user.as_deref(), Some("filer"));
+        assert_eq!(place.password.as_deref(), Some("fi\\le # x"));
+        assert_eq!(place.address, Address::Host("h1".to_owned(), 4000));
+        let place = opened("mysql://h1/d", file, &[("MYSQL_PWD", "env")]).unwrap();
+        assert_eq!(place.password.as_deref(), Some("env"));
+        let place =
+            opened("mysql://u%40x:p%2Fw@h1:5/d%20b", file, &[("MYSQL_PWD", "env")]).unwrap();
+        assert_eq!((place.user.as_deref(), place.password.as_deref()), (Some("u@x"), Some("p/w")));
+        assert_eq!((place.shown.as_str(), place.database.as_str()), ("h1:5", "d b"));
+    }
+
+    #[test]
+    fn what_leaves_the_machine_is_encrypted_and_verified() {
+        let tls = |url| opened(url, "", &[]).unwrap().tls;
+        assert_eq!(tls("mysql://u@127.0.0.1/d"), None);
+        assert_eq!(tls("mysql://u@h/d?socket=/s"), None);
+        assert_eq!(tls("mysql://u@db.example.org/d?ssl-mode=disabled"), None);
+        let remote = tls("mariadb://u@db.example.org/d");
+        assert_eq!(remote, Some(Tls { believe: Believe::Host, authority: None }));
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let location = claim("mysql://u:secret@h:5/d?socket=/run/s.sock&ssl-ca=/x").unwrap();
+        assert_eq!(location.shown, "mysql://u@h:5/d?socket=/run/s.sock");
+        for url in ["mysql://u:secret@h:99999/d", "mysql://u:secret@", "mysql://u:secret@h/"] {
+            let shown = claim(url).unwrap().shown;
+            let error = opened(url, "", &[]).err().map(|error| error.to_string());
+            assert!(!shown.contains("secret"), "{shown}");
+            assert!(!error.unwrap_or_default().contains("secret"));
+        }
+        assert!(claim("postgres://u@h/d").is_none());
+    }
+}

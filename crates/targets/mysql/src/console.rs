@@ -1,0 +1,128 @@
+//! Statements over a connection of their own.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::client::{Client, Text};
+use crate::connect::Place;
+use crate::facts;
+use crate::session::Failure;
+use inrush_core::error::{Error, Result};
+use inrush_core::target::may_be_secret;
+use inrush_core::target::{Console, Row, Setting};
+
+/// What SHOW VARIABLES lists although nobody sets it: what the connection has just done, and what its time is.
+const STATE: [&str; 15] = [
+    "error_count",
+    "external_user",
+    "gtid_executed",
+    "gtid_owned",
+    "identity",
+    "in_transaction",
+    "insert_id",
+    "last_gtid",
+    "last_insert_id",
+    "proxy_user",
+    "pseudo_thread_id",
+    "rand_seed1",
+    "rand_seed2",
+    "timestamp",
+    "warning_count",
+];
+
+/// A connection; nothing goes over it but what it is told to send.
+pub(super) struct MysqlConsole<'a> {
+    /// `None` once it is lost.
+    client: Option<Client<'a>>,
+}
+
+impl<'a> MysqlConsole<'a> {
+    /// Connects.
+    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        match Client::connect(place, Some(stop)) {
+            Ok(client) => Ok(Self { client: Some(client) }),
+            Err(Failure::Lost(why)) => Err(Error::target(format!("no connection: {why}"))
+                .advise(format!("check that the server runs at {}", place.shown))),
+            Err(failure) => Err(in_words(failure)),
+        }
+    }
+
+    /// Names and values, the first two columns of a query; NULL is empty.
+    fn pairs(&mut self, sql: &str) -> Result<Vec<(String, String)>> {
+        let text = |value: Option<&Text<'_>>| {
+            String::from_utf8_lossy(value.copied().flatten().unwrap_or_default()).into_owned()
+        };
+        let mut pairs = Vec::new();
+        self.run(sql, &mut |row| {
+            pairs.push((text(row.first()).to_ascii_lowercase(), text(row.get(1))));
+        })?;
+        Ok(pairs)
+    }
+}
+
+impl Console for MysqlConsole<'_> {
+    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+        let Some(client) = &mut self.client else {
+            return Err(Error::target("the connection is closed"));
+        };
+        let outcome = client.rows(sql.as_bytes(), row);
+        let was_stopped = client.was_stopped();
+        if matches!(outcome, Err(Failure::Lost(_))) {
+            self.client = None;
+        }
+        match outcome {
+            // Some of the server's functions answer as if they had come to their end.
+            _ if was_stopped => Err(Error::interrupted()),
+            outcome => Ok(outcome.map_err(in_words)?.affected),
+        }
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>> {
+        // A connection may have set some for itself, and those are the ones that it sees.
+        let values = self.pairs("SHOW VARIABLES")?;
+        // MariaDB's; to MySQL it is a view that does not exist.
+        let defaults = "SELECT VARIABLE_NAME, DEFAULT_VALUE FROM information_schema.SYSTEM_VARIABLES \
+             WHERE DEFAULT_VALUE IS NOT NULL";
+        let mut defaults: HashMap<String, String> = match self.pairs(defaults) {
+            Ok(pairs) => pairs.into_iter().collect(),
+            Err(error) if self.client.is_none() => return Err(error),
+            Err(_) => HashMap::new(),
+        };
+        let is_setting = |name: &String| !STATE.contains(&name.as_str()) && !may_be_secret(name);
+        Ok(values
+            .into_iter()
+            .filter(|(name, _)| is_setting(name))
+            .map(|(name, value)| {
+                let default = defaults.remove(&name);
+                Setting { name, value, default }
+            })
+            .collect())
+    }
+
+    fn engine(&mut self) -> Result<String> {
+        let variables =
+            self.pairs("SHOW VARIABLES WHERE Variable_name IN ('version', 'version_comment')")?;
+        let get = |wanted| {
+            let found = variables.iter().find(|(name, _)| name == wanted);
+            found.map_or("", |(_, value)| value.as_str())
+        };
+        Ok(facts::engine(get("version"), get("version_comment")))
+    }
+}
+
+impl Drop for MysqlConsole<'_> {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            client.quit();
+        }
+    }
+}
+
+fn in_words(failure: Failure) -> Error {
+    match failure {
+        Failure::Stopped => Error::interrupted(),
+        Failure::Lost(why) => Error::target(format!("the connection was lost: {why}")),
+        Failure::Server { message, .. } => Error::target(message),
+    }
+}

@@ -1,0 +1,109 @@
+//! SQL text that names tables and columns.
+
+use crate::types;
+use inrush_core::{Column, Job, OnConflict};
+
+/// The name in backticks (<https://dev.mysql.com/doc/refman/8.0/en/identifiers.html>).
+pub(super) fn quote(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// The text as a string literal, where NO_BACKSLASH_ESCAPES is off.
+pub(super) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    names.into_iter().map(quote).collect::<Vec<_>>().join(", ")
+}
+
+/// The loaded columns, in order.
+pub(super) fn columns(job: &Job) -> String {
+    names(job.choice.columns.iter().map(|column| column.name.as_str()))
+}
+
+/// The type of a loaded column: the catalogue's, or that of the table which the load makes.
+pub(super) fn declared(job: &Job, column: &Column) -> String {
+    if let Some(declared) = &column.declared {
+        return declared.clone();
+    }
+    let fractions = job.facts.target.settings.get("fractions").is_some_and(|kept| kept == "yes");
+    let spelled = types::spell(column.ty, fractions, job.request.is_keyed(&column.name));
+    match (job.choice.knobs.get("engine"), spelled.as_str()) {
+        // https://mariadb.com/kb/en/memory-storage-engine/: no BLOB, no TEXT, and every row as long as the longest.
+        (Some("memory"), "longtext") => "varchar(255)".to_owned(),
+        (Some("memory"), "longblob") => "varbinary(255)".to_owned(),
+        _ => spelled,
+    }
+}
+
+/// CREATE TABLE for a table that the load makes. Text compares by its code points: a key that differs only in case is another
+/// key, as it is in the source.
+pub(super) fn create_table(name: &str, job: &Job, engine: &str) -> String {
+    let nullable = engine != "csv";
+    let mut parts: Vec<String> = job
+        .choice
+        .columns
+        .iter()
+        .map(|column| {
+            let null = if column.required || !nullable { " NOT NULL" } else { " NULL" };
+            format!("{} {}{null}", quote(&column.name), declared(job, column))
+        })
+        .collect();
+    if !job.request.primary_key.is_empty() {
+        let key = names(job.request.primary_key.iter().map(String::as_str));
+        parts.push(format!("PRIMARY KEY ({key})"));
+    }
+    if job.choice.knobs.get("indexes") == Some("before") {
+        parts.extend(indexes(job));
+    }
+    format!(
+        "CREATE TABLE {} ({}) ENGINE={engine} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+        quote(name),
+        parts.join(", ")
+    )
+}
+
+/// One ALTER TABLE for all indexes that were asked for: the rows are read once.
+pub(super) fn add_indexes(name: &str, job: &Job) -> String {
+    let adds: Vec<String> = indexes(job).map(|index| format!("ADD {index}")).collect();
+    format!("ALTER TABLE {} {}", quote(name), adds.join(", "))
+}
+
+fn indexes(job: &Job) -> impl Iterator<Item = String> {
+    let indexes = job.request.indexes.iter();
+    indexes.map(|columns| format!("INDEX ({})", names(columns.iter().map(String::as_str))))
+}
+
+/// What stands before and after the rows of an INSERT.
+pub(super) struct Insert {
+    pub(super) head: String,
+    pub(super) tail: String,
+}
+
+impl Insert {
+    pub(super) fn into(table: &str, job: &Job, word: &str) -> Self {
+        let verb = match job.request.on_conflict {
+            OnConflict::Replace => "REPLACE",
+            _ => "INSERT",
+        };
+        let head = format!("{verb} {word}INTO {} ({}) ", quote(table), columns(job));
+        let tail = match job.request.on_conflict {
+            OnConflict::Fail | OnConflict::Replace => String::new(),
+            // Sets a column to what it is: the row stays, and isn't counted.
+            OnConflict::Skip => {
+                let column = quote(&job.choice.key[0]);
+                format!(" ON DUPLICATE KEY UPDATE {column} = {}.{column}", quote(table))
+            }
+            OnConflict::Update => {
+                let set = |column: &Column| {
+                    let name = quote(&column.name);
+                    format!("{name} = VALUES({name})")
+                };
+                let sets: Vec<String> = job.choice.columns.iter().map(set).collect();
+                format!(" ON DUPLICATE KEY UPDATE {}", sets.join(", "))
+            }
+        };
+        Self { head, tail }
+    }
+}

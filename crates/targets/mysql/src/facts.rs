@@ -1,0 +1,247 @@
+//! What the server, the database and the table are.
+
+use std::collections::BTreeMap;
+
+use crate::ddl::{literal, quote};
+use crate::indexes;
+use crate::lost;
+use crate::session::{Failure, Session};
+use crate::types;
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
+
+/// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
+const COLUMNS_MAX: usize = 1017;
+
+/// Server variables that bear on loads. One that a server doesn't know is left out.
+const VARIABLES: [&str; 16] = [
+    "binlog_transaction_dependency_tracking",
+    "datadir",
+    "innodb_buffer_pool_size",
+    "innodb_doublewrite",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_log_file_size",
+    "innodb_redo_log_capacity",
+    "local_infile",
+    "log_bin",
+    "max_allowed_packet",
+    "read_only",
+    "rocksdb_flush_log_at_trx_commit",
+    "secure_file_priv",
+    "sql_mode",
+    "transaction_write_set_extraction",
+    "version",
+];
+
+pub(super) fn gather(
+    session: &mut Session<'_>,
+    is_local: bool,
+    table: &str,
+    request: &Request,
+) -> Result<TargetFacts> {
+    let mut settings = variables(session).map_err(|failure| session.explain(failure))?;
+    let version = settings.get("version").cloned().unwrap_or_default();
+    let comment = read(session, "SELECT @@version_comment")?.unwrap_or_default();
+    let engine = engine(&version, &comment);
+    // https://dev.mysql.com/doc/refman/5.6/en/fractional-seconds.html: since 5.6.4. MariaDB says 5.5 or 10 and up, and has had
+    // them since 5.3.
+    let fractions = engine.starts_with("MariaDB") || numbers(&version) >= (5, 6, 4);
+    settings.insert("fractions".to_owned(), if fractions { "yes" } else { "no" }.to_owned());
+    settings.insert("bulk".to_owned(), if session.has_bulk() { "yes" } else { "no" }.to_owned());
+    settings.insert("local".to_owned(), if is_local { "yes" } else { "no" }.to_owned());
+    let engines = session
+        .table("SELECT LOWER(ENGINE) FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")
+        .map_err(|failure| session.explain(failure))?;
+    let engines: Vec<String> = engines.into_iter().flatten().flatten().collect();
+    settings.insert("engines".to_owned(), engines.join(" "));
+    let table = read_table(session, table)?;
+    let mut lost_with = Vec::new();
+    if let Some(found) = &table
+        && request.if_exists == IfExists::Replace
+        // A view has none.
+        && found.storage.is_some()
+    {
+        lost_with = lost::read(session, &found.name).map_err(|failure| session.explain(failure))?;
+    }
+    Ok(TargetFacts {
+        engine,
+        exists: true,
+        table,
+        lost_with,
+        columns_max: COLUMNS_MAX,
+        moments: MomentLimits::of(if fractions { 6 } else { 0 }),
+        settings,
+        engine_only: None,
+        gave_up: BTreeMap::new(),
+    })
+}
+
+/// Name and version, from the variables `version` and `version_comment`.
+pub(super) fn engine(version: &str, comment: &str) -> String {
+    let is_mariadb = version.contains("MariaDB") || comment.contains("MariaDB");
+    let name = if is_mariadb { "MariaDB" } else { "MySQL" };
+    format!("{name} {}", version.split('-').next().unwrap_or(version))
+}
+
+/// The first three numbers of a version.
+pub(super) fn numbers(version: &str) -> (u32, u32, u32) {
+    let mut parts = version
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse().unwrap_or(0));
+    let mut next = || parts.next().unwrap_or(0);
+    (next(), next(), next())
+}
+
+fn variables(session: &mut Session<'_>) -> Result<BTreeMap<String, String>, Failure> {
+    let wanted: Vec<String> = VARIABLES.iter().map(|name| literal(name)).collect();
+    let rows =
+        session.table(&format!("SHOW VARIABLES WHERE Variable_name IN ({})", wanted.join(", ")))?;
+    Ok(rows
+        .into_iter()
+        .filter_map(|row| {
+            let mut row = row.into_iter();
+            Some((
+                row.next()??.to_ascii_lowercase(),
+                row.next()?.unwrap_or_else(|| "NULL".to_owned()),
+            ))
+        })
+        .collect())
+}
+
+fn read(session: &mut Session<'_>, sql: &str) -> Result<Option<String>> {
+    session.value(sql).map_err(|failure| session.explain(failure))
+}
+
+/// The table, if it is there.
+pub(super) fn read_table(session: &mut Session<'_>, table: &str) -> Result<Option<TableFacts>> {
+    table_facts(session, table).map_err(|failure| session.explain(failure)).and_then(|found| {
+        match found {
+            Some(facts) if facts.columns.is_empty() => Err(Error::new(
+                Kind::Target,
+                format!("table {table} has no column that can be written"),
+            )),
+            found => Ok(found),
+        }
+    })
+}
+
+fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFacts>, Failure> {
+    let of = |table_column: &str, schema_column: &str| {
+        format!("{schema_column} = DATABASE() AND {table_column} = {}", literal(table))
+    };
+    let found = session.table(&format!(
+        "SELECT TABLE_NAME, LOWER(ENGINE), TABLE_TYPE, CREATE_OPTIONS FROM information_schema.TABLES WHERE {}",
+        of("TABLE_NAME", "TABLE_SCHEMA")
+    ))?;
+    let Some(row) = found.into_iter().next() else { return Ok(None) };
+    let mut row = row.into_iter();
+    let name = row.next().flatten().unwrap_or_else(|| table.to_owned());
+    let storage = row.next().flatten();
+    let kind = row.next().flatten().unwrap_or_default();
+    let options = row.next().flatten().unwrap_or_default();
+    let mut facts = TableFacts { name, storage, ..TableFacts::default() };
+
+    let rows = session.table(&format!(
+        "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT IS NOT NULL, EXTRA, COLLATION_NAME, COLUMN_COMMENT \
+         FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
+        of("TABLE_NAME", "TABLE_SCHEMA")
+    ))?;
+    for row in rows {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        let mut next = || row.next().unwrap_or_default();
+        let (name, spelled, charset) = (next(), next(), next());
+        let (nullable, has_default, extra) =
+            (next() == "YES", next() == "1", next().to_lowercase());
+        let (collation, comment) = (next(), next());
+        // Their values are the server's to compute.
+        if ["generated", "virtual", "persistent", "stored"]
+            .iter()
+            .any(|word| extra.contains(word) && !extra.contains("default_generated"))
+        {
+            continue;
+        }
+        let mut declared = spelled;
+        if !matches!(charset.as_str(), "" | "utf8mb4") {
+            declared.push_str(&format!(" character set {charset}"));
+        }
+        // Of the others only the server compares values.
+        if ["enum", "set"].iter().any(|name| declared.starts_with(name)) {
+            declared.push_str(&format!(" collate {collation}"));
+        }
+        if declared.starts_with("datetime") && comment == "UTC" {
+            declared.push_str(types::UTC);
+        }
+        let fills_itself = extra.contains("auto_increment") || declared.starts_with("timestamp");
+        if !nullable && !has_default && !fills_itself {
+            facts.needs.push(name.clone());
+        }
+        facts.default_bytes.push(1);
+        facts.columns.push(Column {
+            name,
+            ty: types::declared(&declared),
+            declared: Some(declared),
+            pinned: true,
+            required: !nullable,
+            asked: false,
+        });
+    }
+    let keys = session.table(&format!(
+        "SELECT INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
+         ORDER BY INDEX_NAME, SEQ_IN_INDEX",
+        of("TABLE_NAME", "TABLE_SCHEMA")
+    ))?;
+    let mut unique: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in keys {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        if let (Some(index), Some(column)) = (row.next(), row.next()) {
+            unique.entry(index).or_default().push(column);
+        }
+    }
+    facts.primary_key = unique.remove("PRIMARY").unwrap_or_default();
+    facts.unique_keys = unique.into_values().collect();
+
+    let references = session.table(&format!(
+        "SELECT TABLE_NAME, REFERENCED_TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
+         WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ({} OR {})",
+        of("TABLE_NAME", "TABLE_SCHEMA"),
+        of("REFERENCED_TABLE_NAME", "REFERENCED_TABLE_SCHEMA")
+    ))?;
+    let mut is_child = false;
+    for row in references {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        let (child, parent) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
+        is_child |= child == facts.name;
+        if parent == facts.name && child != facts.name && !facts.dependents.contains(&child) {
+            facts.dependents.push(child);
+        }
+    }
+    facts.is_parent = !facts.dependents.is_empty();
+    let triggers = session.value(&format!(
+        "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE {}",
+        of("EVENT_OBJECT_TABLE", "EVENT_OBJECT_SCHEMA")
+    ))?;
+    facts.engine_only = if kind != "BASE TABLE" {
+        Some(format!("{table} is a {}", kind.to_lowercase()))
+    } else if triggers.is_some_and(|count| count != "0") {
+        Some(format!("table {table} has triggers"))
+    } else if is_child {
+        Some(format!("table {table} has foreign keys"))
+    } else if options.to_lowercase().contains("data directory") {
+        Some(format!("table {table} has a directory of its own"))
+    } else {
+        None
+    };
+    // Other engines build an index by writing the whole table again.
+    if kind == "BASE TABLE" && facts.storage.as_deref() == Some("innodb") {
+        facts.indexes = match indexes::show(session, &facts.name) {
+            Ok(create) => indexes::deferrable(&create),
+            // Whoever may not see them may not build them either.
+            Err(Failure::Server { .. }) => Vec::new(),
+            Err(failure) => return Err(failure),
+        };
+    }
+    facts.holds_rows =
+        !session.table(&format!("SELECT 1 FROM {} LIMIT 1", quote(&facts.name)))?.is_empty();
+    Ok(Some(facts))
+}

@@ -1,0 +1,342 @@
+//! Secondary indexes of a table that is there: a hidden table made like it goes without them while its rows come, and gets them
+//! in one go afterwards, each in the server's own words.
+//!
+//! Only those are left out that take any row: one that is unique may refuse it, and so may an expression or a generated column
+//! whose value the index wants. What isn't recognised stays.
+
+use crate::ddl::quote;
+use crate::session::{Failure, Session};
+
+/// What stands between the parentheses of CREATE TABLE, as SHOW CREATE TABLE spells it: columns, keys, constraints.
+struct Parts<'s>(Vec<&'s str>);
+
+impl<'s> Parts<'s> {
+    /// `None` where the statement is not understood.
+    fn of(create: &'s str) -> Option<Self> {
+        let mut parts = Vec::new();
+        let mut depth = 0;
+        let mut from = 0;
+        for (at, byte) in syntax(create) {
+            match byte {
+                b'(' => {
+                    depth += 1;
+                    if depth == 1 {
+                        from = at + 1;
+                    }
+                }
+                b',' if depth == 1 => {
+                    parts.push(create[from..at].trim());
+                    from = at + 1;
+                }
+                b')' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        parts.push(create[from..at].trim());
+                        return Some(Self(parts));
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Names of columns, in backticks, of whose definition `is_meant` holds, texts in it left out.
+    fn columns(&self, is_meant: impl Fn(&str) -> bool) -> Vec<&'s str> {
+        let columns = self.0.iter().filter(|part| part.starts_with('`'));
+        let columns = columns.filter_map(|column| {
+            let words: String = syntax(column).map(|(_, byte)| char::from(byte)).collect();
+            is_meant(&words).then(|| name(column))?
+        });
+        columns.collect()
+    }
+}
+
+/// What a table has besides its columns and their types: keys, constraints, and what columns promise.
+pub(super) fn beside_columns(create: &str) -> Vec<String> {
+    let Some(Parts(parts)) = Parts::of(create) else { return Vec::new() };
+    let (columns, others): (Vec<&str>, Vec<&str>) =
+        parts.into_iter().partition(|part| part.starts_with('`'));
+    let shown = |part: &str| {
+        let part = part.replace("`,`", ", ").replace('`', "");
+        part.strip_prefix("KEY ").map_or(part.clone(), |key| format!("INDEX {key}"))
+    };
+    let (mut lost, others): (Vec<String>, Vec<String>) =
+        others.into_iter().map(shown).partition(|part| part.starts_with("PRIMARY KEY"));
+    let key = lost.first().and_then(|key| key.split_once('(')).map_or("", |(_, key)| key);
+    let key: Vec<String> = key.trim_end_matches(')').split(", ").map(str::to_owned).collect();
+    for column in columns {
+        let Some(quoted) = name(column) else { continue };
+        let name = shown(quoted);
+        let words: String = syntax(column).map(|(_, byte)| char::from(byte)).collect();
+        let has = |word: &str| words.contains(word);
+        if has(" NOT NULL") && !key.contains(&name) {
+            lost.push(format!("NOT NULL on {name}"));
+        }
+        if has(" GENERATED ALWAYS AS ") || has(" AS (") {
+            lost.push(format!("the generated column {name}"));
+        }
+        if has(" DEFAULT ") && !has(" DEFAULT NULL") {
+            lost.push(format!("DEFAULT of {name}"));
+        }
+        for word in ["AUTO_INCREMENT", "ON UPDATE", "COMMENT", "CHECK"] {
+            if has(&format!(" {word}")) {
+                lost.push(format!("{word} of {name}"));
+            }
+        }
+    }
+    lost.extend(others);
+    if syntax(create).map(|(_, byte)| char::from(byte)).collect::<String>().contains("PARTITION BY")
+    {
+        lost.push("its partitions".to_owned());
+    }
+    lost
+}
+
+/// Bytes outside of quotes, and where they are. A doubled quote ends a text and begins another, which is as good.
+fn syntax(sql: &str) -> impl Iterator<Item = (usize, u8)> {
+    let mut within = None;
+    let mut escaped = false;
+    sql.bytes().enumerate().filter(move |(_, byte)| match within {
+        _ if std::mem::take(&mut escaped) => false,
+        Some(quote) => {
+            escaped = *byte == b'\\' && quote != b'`';
+            if *byte == quote {
+                within = None;
+            }
+            false
+        }
+        None => {
+            if matches!(byte, b'`' | b'\'' | b'"') {
+                within = Some(*byte);
+            }
+            within.is_none()
+        }
+    })
+}
+
+/// The name in backticks that the text begins with.
+fn name(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while bytes.first() == Some(&b'`') && at < bytes.len() {
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'`', Some(b'`')) => at += 2,
+            (b'`', _) => return Some(&text[..=at]),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// The names of the columns that a plain index is over; `None` for every other part of a table.
+fn plain_index(part: &str) -> Option<Vec<&str>> {
+    // What the server says in another character set than UTF-8 comes here with replacement characters.
+    if part.contains('\u{fffd}') {
+        return None;
+    }
+    let rest = part.strip_prefix("KEY ")?;
+    let mut rest = rest[name(rest)?.len()..].strip_prefix(" (")?;
+    let mut columns = Vec::new();
+    loop {
+        // An expression has no name.
+        let column = name(rest)?;
+        columns.push(column);
+        rest = &rest[column.len()..];
+        if let Some(length) = rest.strip_prefix('(') {
+            rest = length.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(')')?;
+        }
+        rest = rest.strip_prefix(" DESC").unwrap_or(rest);
+        match rest.strip_prefix(',') {
+            Some(next) => rest = next,
+            None => return rest.starts_with(')').then_some(columns),
+        }
+    }
+}
+
+/// Definitions of the indexes that can be built after the rows, in the table's order.
+pub(super) fn deferrable(create: &str) -> Vec<String> {
+    let Some(parts) = Parts::of(create) else { return Vec::new() };
+    let generated = parts.columns(|words| words.contains(" AS ("));
+    let counting = parts.columns(|words| words.contains(" AUTO_INCREMENT"));
+    // A column that counts by itself has to be the first of some key: of another one, or else of the first index.
+    let begins = |column: &str, key: &str| key.contains(&format!(" ({column}"));
+    let is_unique =
+        |part: &&&str| part.starts_with("PRIMARY KEY") || part.starts_with("UNIQUE KEY");
+    let mut uncounted: Vec<&str> = counting
+        .into_iter()
+        .filter(|column| !parts.0.iter().filter(is_unique).any(|key| begins(column, key)))
+        .collect();
+    let mut found = Vec::new();
+    for part in &parts.0 {
+        let Some(columns) = plain_index(part) else { continue };
+        let counts = uncounted.iter().position(|column| columns[0] == *column);
+        if let Some(at) = counts {
+            uncounted.remove(at);
+        } else if !columns.iter().any(|column| generated.contains(column)) {
+            found.push((*part).to_owned());
+        }
+    }
+    found
+}
+
+/// SHOW CREATE TABLE, spelt in one way whatever the settings.
+pub(super) fn show(session: &mut Session<'_>, table: &str) -> Result<String, Failure> {
+    session.execute(
+        "SET @inrush_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = '', SESSION sql_quote_show_create = 1",
+    )?;
+    let rows = session.table(&format!("SHOW CREATE TABLE {}", quote(table)));
+    let restored = session.execute("SET SESSION sql_mode = @inrush_sql_mode");
+    // The first failure is the one that tells why.
+    let rows = rows?;
+    restored?;
+    Ok(rows.into_iter().flatten().nth(1).flatten().unwrap_or_default())
+}
+
+/// Whether two tables have the same columns and the same keys. The server names constraints after their table. And it sorts keys
+/// (primary, unique, plain, fulltext), so that added ones are where they were but for two sorts which stay: a spatial index and
+/// that of a column which counts by itself come before the others then.
+fn alike(session: &mut Session<'_>, one: &str, another: &str) -> Result<bool, Failure> {
+    Ok(same_parts(&show(session, one)?, &show(session, another)?))
+}
+
+fn same_parts(one: &str, another: &str) -> bool {
+    let sorted = |create| {
+        let Parts(mut parts) = Parts::of(create)?;
+        parts.retain(|part| !part.starts_with("CONSTRAINT"));
+        parts.sort_unstable();
+        Some(parts)
+    };
+    sorted(one).is_some_and(|parts| Some(parts) == sorted(another))
+}
+
+/// One ALTER TABLE for all of them: the rows are read once.
+fn add(table: &str, indexes: &[String]) -> String {
+    let adds: Vec<String> = indexes.iter().map(|index| format!("ADD {index}")).collect();
+    format!("ALTER TABLE {} {}", quote(table), adds.join(", "))
+}
+
+fn leave(table: &str, indexes: &[String]) -> String {
+    let name = |index: &String| name(index.strip_prefix("KEY ")?).map(str::to_owned);
+    let drops: Vec<String> =
+        indexes.iter().filter_map(name).map(|name| format!("DROP INDEX {name}")).collect();
+    format!("ALTER TABLE {} {}", quote(table), drops.join(", "))
+}
+
+/// Takes the indexes out of the empty table `hidden`, which was made like `target`, and says whether it could be done. Before,
+/// while there are no rows that it could be too late for, they are taken out and added once: whatever the server should not take
+/// back in the same words, stays.
+pub(super) fn take_out(
+    session: &mut Session<'_>,
+    hidden: &str,
+    target: &str,
+    indexes: &[String],
+) -> Result<bool, Failure> {
+    if !alike(session, hidden, target)? {
+        return Ok(false);
+    }
+    for sql in [leave(hidden, indexes), add(hidden, indexes)] {
+        match session.execute(sql) {
+            Ok(_) => {}
+            Err(Failure::Server { .. }) => return Ok(false),
+            Err(failure) => return Err(failure),
+        }
+    }
+    if !alike(session, hidden, target)? {
+        return Ok(false);
+    }
+    session.execute(leave(hidden, indexes)).map(|_| true)
+}
+
+/// Builds the indexes, and says whether the table `hidden` is now like `target`.
+pub(super) fn build(
+    session: &mut Session<'_>,
+    hidden: &str,
+    target: &str,
+    indexes: &[String],
+) -> Result<bool, Failure> {
+    session.execute(add(hidden, indexes))?;
+    alike(session, hidden, target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(parts: &[&str]) -> String {
+        let parts = parts.join(",\n  ");
+        format!("CREATE TABLE `t (` (\n  {parts}\n) ENGINE=InnoDB COMMENT='KEY `x` (`y`)'")
+    }
+
+    fn found(keys: &[&str]) -> Vec<String> {
+        let columns = [
+            "`id` int(11) NOT NULL",
+            r"`a,b` text DEFAULT NULL COMMENT 'it''s \\ (, AS (1) AUTO_INCREMENT'",
+            r"`c``)` varchar(9) DEFAULT '\')'",
+            "`v` int(11) GENERATED ALWAYS AS (`id` + 1) VIRTUAL",
+        ];
+        deferrable(&table(&[&columns, keys].concat()))
+    }
+
+    #[test]
+    fn plain_indexes_can_wait_in_their_own_words() {
+        let plain = [
+            "KEY `a` (`id`)",
+            "KEY `KEY ``b`` (` (`a,b`(20),`id`) USING BTREE COMMENT 'it''s, (really)'",
+            "KEY `d` (`id` DESC,`c``)`(3) DESC) /*!80000 INVISIBLE */",
+            "KEY `e` (`c``)`) KEY_BLOCK_SIZE=8 IGNORED",
+        ];
+        assert_eq!(found(&plain), plain);
+        assert_eq!(
+            leave("h", &found(&plain)),
+            "ALTER TABLE `h` DROP INDEX `a`, DROP INDEX `KEY ``b`` (`, DROP INDEX `d`, DROP INDEX `e`"
+        );
+    }
+
+    #[test]
+    fn keys_that_may_refuse_a_row_stay() {
+        let others = [
+            "PRIMARY KEY (`id`)",
+            "UNIQUE KEY `u` (`id`)",
+            "FULLTEXT KEY `f` (`a,b`) /*!50100 WITH PARSER `ngram` */ ",
+            "SPATIAL KEY `g` (`a,b`)",
+            "KEY `x` ((lower(`c``)`)),`id`)",
+            "KEY `y` (`id`,(`id` + 1))",
+            "KEY `w` (`id`,`v`)",
+            "CONSTRAINT `t_chk_1` CHECK (`id` > 1)",
+            "KEY \"q\" (\"id\")",
+            "KEY plain (id)",
+            "KEY `bad` (`\u{fffd}`)",
+        ];
+        assert_eq!(found(&others), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_column_that_counts_keeps_a_key() {
+        let keys = ["KEY `a` (`n`,`id`)", "KEY `b` (`id`)", "KEY `c` (`id`,`n`)"];
+        let counts = "`id` int NOT NULL AUTO_INCREMENT";
+        let with = |first: &[&str]| deferrable(&table(&[first, &["`n` int"], &keys].concat()));
+        assert_eq!(with(&[counts]), [keys[0], keys[2]]);
+        assert_eq!(with(&[counts, "UNIQUE KEY `u` (`id`,`n`)"]), keys);
+        assert_eq!(with(&[counts, "UNIQUE KEY `u` (`n`,`id`)"]), [keys[0], keys[2]]);
+    }
+
+    #[test]
+    fn what_is_not_understood_has_no_index_that_can_wait() {
+        for create in ["", "CREATE VIEW `v`", "CREATE TABLE `t` (`a` int, KEY `k` (`a`)", "(`", ")"]
+        {
+            assert_eq!(deferrable(create), Vec::<String>::new(), "{create}");
+            assert!(!same_parts(create, create), "{create}");
+        }
+    }
+
+    #[test]
+    fn tables_are_alike_when_columns_and_keys_are() {
+        let one = table(&["`a` int", "KEY `k` (`a`)", "KEY `l` (`a`)", "CONSTRAINT `x` CHECK (1)"]);
+        let two = table(&["`a` int", "KEY `l` (`a`)", "KEY `k` (`a`)", "CONSTRAINT `y` CHECK (1)"]);
+        assert!(same_parts(&one, &two));
+        for other in ["KEY `l` (`b`)", "KEY `l` (`a`) IGNORED", "CONSTRAINT `x` CHECK (2)"] {
+            assert!(!same_parts(&one, &table(&["`a` int", "KEY `k` (`a`)", other])), "{other}");
+        }
+    }
+}

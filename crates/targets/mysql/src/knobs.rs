@@ -1,0 +1,89 @@
+//! The knobs of all strategies.
+
+use inrush_core::target::{Knob, KnobKind};
+
+/// Those of strategies that send many rows with one statement and leave its size to the chunk.
+pub(super) static BULK: [Knob; 6] =
+    [ENGINE, INDEXES, SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, ROWS_PER_STATEMENT];
+
+/// Those of INSERT with many rows.
+pub(super) static STATEMENT: [Knob; 7] = [
+    ROWS_PER_TRANSACTION,
+    ENGINE,
+    INDEXES,
+    SQL_LOG_BIN,
+    UNIQUE_CHECKS,
+    FOREIGN_KEY_CHECKS,
+    Knob { default: "1000", ..ROWS_PER_STATEMENT },
+];
+
+/// Those of INSERT with one row.
+pub(super) static ROW: [Knob; 6] =
+    [ROWS_PER_TRANSACTION, ENGINE, INDEXES, SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS];
+
+/// Those of a load whose rows pass through MyISAM.
+pub(super) static CONVERT: [Knob; 4] =
+    [SQL_LOG_BIN, UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, ROWS_PER_STATEMENT];
+
+/// Those of a load that makes the table's file.
+pub(super) static FILE: [Knob; 2] =
+    [Knob { kind: KnobKind::Choice(&["csv"]), default: "csv", ..ENGINE }, SQL_LOG_BIN];
+
+/// Those of INSERT DELAYED.
+pub(super) static DELAYED: [Knob; 3] = [
+    Knob { default: "myisam", ..ENGINE },
+    SQL_LOG_BIN,
+    Knob { default: "1", ..ROWS_PER_STATEMENT },
+];
+
+const ROWS_PER_STATEMENT: Knob = Knob {
+    name: "rows_per_statement",
+    kind: KnobKind::Count { min: 0, max: 10_000_000 },
+    default: "0",
+    about: "rows in one statement, as far as max_allowed_packet allows; 0 is all rows of a chunk",
+};
+const ROWS_PER_TRANSACTION: Knob = Knob {
+    name: "rows_per_transaction",
+    kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
+    default: "0",
+    about: "rows between commits, 1 is autocommit; 0 is the whole load, or 16 MB where a hidden table takes the rows",
+};
+const ENGINE: Knob = Knob {
+    name: "engine",
+    kind: KnobKind::Choice(&[
+        "innodb",
+        "myisam",
+        "aria",
+        "memory",
+        "csv",
+        "archive",
+        "rocksdb",
+        "blackhole",
+    ]),
+    default: "innodb",
+    about: "the storage engine of a table that the load makes",
+};
+const INDEXES: Knob = Knob {
+    name: "indexes",
+    kind: KnobKind::Choice(&["after", "before"]),
+    default: "after",
+    about: "whether indexes that are not unique are built after the rows; 'before' is the planner's choice for a table that is there and few rows",
+};
+const SQL_LOG_BIN: Knob = Knob {
+    name: "sql_log_bin",
+    kind: KnobKind::Choice(&["keep", "off"]),
+    default: "keep",
+    about: "'off' leaves the rows out of the binary log, so replicas lack them; takes a privilege",
+};
+const UNIQUE_CHECKS: Knob = Knob {
+    name: "unique_checks",
+    kind: KnobKind::Choice(&["on", "off"]),
+    default: "on",
+    about: "whether InnoDB looks for repeated keys at once, for a table without unique keys besides the primary one",
+};
+const FOREIGN_KEY_CHECKS: Knob = Knob {
+    name: "foreign_key_checks",
+    kind: KnobKind::Choice(&["on", "off"]),
+    default: "on",
+    about: "whether foreign keys are checked, for a table that the load makes, which has none",
+};

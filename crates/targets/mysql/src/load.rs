@@ -1,0 +1,688 @@
+//! A load into MySQL or MariaDB, step by step: the same for every strategy but for the encoder and the statements.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
+
+use crate::connect::{self, Place};
+use crate::ddl::{self, quote};
+use crate::encode::{Real, Stores};
+use crate::facts;
+use crate::session::{Failure, Session};
+use crate::staging::{self, Staging};
+use crate::types::Class;
+use inrush_core::encode::Shape;
+use inrush_core::error::{Aftermath, Error, Result};
+use inrush_core::flow::checksum::Stored;
+use inrush_core::flow::{Checksum, Encode};
+use inrush_core::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
+use inrush_core::{
+    Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, TableFacts, Verify,
+};
+use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
+
+/// What differs between strategies.
+pub(super) trait Writing: Sync {
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, job: &Job) -> Box<dyn Encode>;
+
+    /// What writes the rows of one lane into `table`.
+    ///
+    /// # Errors
+    /// When it can't be made ready.
+    fn writer<'p, 's: 'p>(
+        &self,
+        session: &mut Session<'s>,
+        table: &str,
+        stores: &Stores,
+        job: &'p Job,
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>>;
+
+    /// The engine that takes the rows, where it isn't the table's in the end.
+    fn engine<'k>(&self, in_the_end: &'k str) -> &'k str {
+        in_the_end
+    }
+
+    /// Whether [`Writing::complete`] takes so long that the user wants to be told.
+    fn completes_slowly(&self) -> bool {
+        false
+    }
+
+    /// All rows are sent.
+    fn complete(
+        &self,
+        _session: &mut Session<'_>,
+        _table: &str,
+        _plan: &Job,
+    ) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// The table that is there and stays as it is defined; none where the load makes one.
+pub(super) fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
+    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+}
+
+/// Whether the rows go into a hidden table first, which then takes the name: the table is new, or another can take its place and
+/// nobody notices.
+fn is_staged(request: &Request, facts: &Facts) -> bool {
+    kept_table(request, facts).is_none_or(|table| {
+        (request.if_exists == IfExists::Truncate || !table.holds_rows)
+            && request.on_conflict == OnConflict::Fail
+            && table.engine_only.is_none()
+            && !table.is_parent
+    })
+}
+
+/// The engine that keeps the plan's table in the end.
+pub(super) fn engine_of(job: &Job) -> &str {
+    engine(&job.request, &job.facts, &job.choice.knobs)
+}
+
+/// The engine that keeps the table in the end.
+pub(super) fn engine<'f>(request: &Request, facts: &'f Facts, knobs: &'f Knobs) -> &'f str {
+    match kept_table(request, facts).and_then(|table| table.storage.as_deref()) {
+        Some(storage) => storage,
+        None => knobs.get("engine").unwrap_or("innodb"),
+    }
+}
+
+/// Whether a failed statement, and a transaction that is rolled back, leave no trace.
+fn has_transactions(engine: &str) -> bool {
+    matches!(engine, "innodb" | "rocksdb")
+}
+
+/// What a crash of server or machine leaves of what was committed.
+fn durability(engine: &str, facts: &Facts) -> (Durability, Option<Weakness>) {
+    let thing = || Some(Weakness::thing(format!("a table of the engine {engine}")));
+    let name = match engine {
+        "innodb" => "innodb_flush_log_at_trx_commit",
+        "rocksdb" => "rocksdb_flush_log_at_trx_commit",
+        // https://mariadb.com/kb/en/memory-storage-engine/: in memory only.
+        "memory" | "blackhole" => return (Durability::None, thing()),
+        // Their files are written, and nobody syncs them.
+        _ => return (Durability::Process, thing()),
+    };
+    // https://dev.mysql.com/doc/refman/8.0/en/innodb-parameters.html#sysvar_innodb_flush_log_at_trx_commit
+    let found = facts.target.settings.get(name).map_or("unknown", String::as_str);
+    let weakness = || Some(Weakness::server(name, found, "1"));
+    match found {
+        "1" => (Durability::Durable, None),
+        "2" => (Durability::Process, weakness()),
+        _ => (Durability::None, weakness()),
+    }
+}
+
+/// Below so many bytes of input a second connection has nothing to do.
+const BYTES_FOR_LANES: u64 = 4 << 20;
+
+/// Bytes of rows between two commits into a table that is ours alone: so many that waiting for the disk doesn't show, and few
+/// enough that the server need not remember much.
+const COMMIT_BYTES: usize = 16 << 20;
+
+/// More connections than this help no server.
+const LANES_MAX: usize = 64;
+
+/// Below so many bytes of input it is cheaper to keep the indexes of a table that is there while its rows come.
+const BYTES_FOR_INDEXES: u64 = 4 << 20;
+
+/// Indexes of the table that is there which are built after the rows.
+fn indexes_after<'f>(request: &Request, facts: &'f Facts, knobs: &Knobs) -> &'f [String] {
+    match kept_table(request, facts) {
+        Some(table) if is_staged(request, facts) && knobs.get("indexes") == Some("after") => {
+            &table.indexes
+        }
+        _ => &[],
+    }
+}
+
+/// Decides when indexes are built, where the user leaves it to us, and says what comes of it; an error is why the user's wish
+/// can't be had.
+fn time_indexes(
+    request: &Request,
+    facts: &Facts,
+    knobs: &mut Knobs,
+) -> Result<Option<String>, &'static str> {
+    let count = match kept_table(request, facts) {
+        Some(table) if !table.indexes.is_empty() => {
+            let small = facts.source.bytes.is_some_and(|bytes| bytes < BYTES_FOR_INDEXES);
+            if small || !is_staged(request, facts) {
+                knobs.suggest("indexes", "before");
+            }
+            if !is_staged(request, facts) && knobs.get("indexes") == Some("after") {
+                return Err(
+                    "indexes=after takes a hidden table, and the rows go straight into the one that is there",
+                );
+            }
+            indexes_after(request, facts, knobs).len()
+        }
+        None if knobs.get("indexes") != Some("before") => request.indexes.len(),
+        _ => 0,
+    };
+    Ok(match count {
+        0 => None,
+        1 => Some("1 index is built after the rows".to_owned()),
+        _ => Some(format!("{count} indexes are built after the rows, in one go")),
+    })
+}
+
+/// What all strategies answer to `fit`.
+pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lanes: bool) -> Fit {
+    let kept = kept_table(request, facts);
+    let engine = engine(request, facts, knobs).to_owned();
+    let unusable = |reason: String| Fit::Unusable { reason };
+    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+    let known = setting("engines");
+    if kept.is_none() && !known.split(' ').any(|name| name == engine) {
+        return unusable(format!("the server has no engine {engine}; it has {known}"));
+    }
+    if engine == "csv"
+        && kept.is_none()
+        && (!request.primary_key.is_empty() || !request.indexes.is_empty())
+    {
+        return unusable("tables of the CSV engine have no keys".to_owned());
+    }
+    if setting("read_only") == "ON" {
+        return unusable("the server is read-only".to_owned());
+    }
+    if let Some(table) = kept.filter(|_| request.on_conflict != OnConflict::Fail)
+        && !table.unique_keys.is_empty()
+        && !(table.primary_key.is_empty() && table.unique_keys.len() == 1)
+    {
+        return unusable(format!(
+            "the table has several unique keys, and the server's own --on-conflict {} would look at all of them",
+            request.on_conflict
+        ));
+    }
+    let staged = is_staged(request, facts);
+    let transactions = has_transactions(&engine);
+    if !staged && engine != "innodb" {
+        // Nothing could take back the first rows of a statement that fails at a later one.
+        knobs.suggest("rows_per_statement", "1");
+    }
+    if knobs.get("unique_checks") == Some("off")
+        && kept.is_some_and(|table| !table.unique_keys.is_empty())
+    {
+        // https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_unique_checks
+        return unusable(
+            "with unique_checks=off a repeated key of a secondary index may go unseen".to_owned(),
+        );
+    }
+    if !staged && knobs.get("foreign_key_checks") == Some("off") {
+        return unusable(
+            "with foreign_key_checks=off rows without a parent would go unseen".to_owned(),
+        );
+    }
+    let keyed = match kept {
+        Some(table) => !table.primary_key.is_empty() || !table.unique_keys.is_empty(),
+        None => !request.primary_key.is_empty(),
+    };
+    let commits = knobs.get("rows_per_transaction").is_some_and(|rows| rows != "0");
+    let mut notes = Vec::new();
+    let lanes_max = if staged && many_lanes { LANES_MAX } else { 1 };
+    // A second connection fills the gaps of the first while it waits for the disk or for us, even on one core.
+    let large = facts.source.bytes.is_none_or(|bytes| bytes >= BYTES_FOR_LANES);
+    // Of a pipe nobody can say a second time which of two rows came first.
+    let ordered = keyed && !facts.source.seekable;
+    let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
+    notes.push(match (staged, facts.target.table.is_some()) {
+        (true, false) => "the rows go into a hidden table, which gets its name when all are in: a rename".to_owned(),
+        (true, true) => "the rows go into a hidden table, which takes the place of the one that is there when all are in: a rename".to_owned(),
+        (false, _) if transactions && !commits => "one connection and one transaction: the table is in use, or has what a rename would lose".to_owned(),
+        (false, _) => "one connection, straight into the table".to_owned(),
+    });
+    match time_indexes(request, facts, knobs) {
+        Ok(note) => notes.extend(note),
+        Err(reason) => return unusable(reason.to_owned()),
+    }
+    notes.extend(advice(facts, &engine));
+    let (durability, weakness) = durability(&engine, facts);
+    Fit::Usable {
+        atomic: staged || transactions && !commits,
+        durability,
+        weakness,
+        lanes,
+        lanes_max,
+        // The server does most of the work, and may be on this machine.
+        encoders: (facts.processors / 2).max(1),
+        notes,
+    }
+}
+
+/// Settings of the server that hold this load back, with what was found and what would help. They are the administrator's.
+fn advice(facts: &Facts, engine: &str) -> Vec<String> {
+    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+    let bytes = |name: &str| setting(name).parse::<u64>().ok();
+    let mut notes = Vec::new();
+    let input = facts.source.bytes.unwrap_or(0);
+    if engine == "innodb" {
+        if let Some(pool) = bytes("innodb_buffer_pool_size").filter(|pool| *pool < input) {
+            notes.push(format!(
+                "innodb_buffer_pool_size is {} MB and the input {} MB: a larger pool saves writing pages twice",
+                pool >> 20,
+                input >> 20
+            ));
+        }
+        let redo = bytes("innodb_redo_log_capacity").or(bytes("innodb_log_file_size"));
+        if let Some(redo) = redo.filter(|redo| *redo < input) {
+            notes.push(format!(
+                "the redo log holds {} MB: a larger one (innodb_redo_log_capacity, innodb_log_file_size) lets the load run ahead of the disk",
+                redo >> 20
+            ));
+        }
+        if setting("innodb_doublewrite") == "ON" && input > 1 << 30 {
+            notes.push("innodb_doublewrite is ON: every page is written twice, which only file systems with atomic writes make superfluous".to_owned());
+        }
+    }
+    if setting("log_bin") == "ON" {
+        notes.push("log_bin is ON: every row goes into the binary log as well (--set sql_log_bin=off leaves it out, with the privilege for that; replicas then lack the rows)".to_owned());
+    }
+    notes
+}
+
+pub(super) fn memory(request: &Request) -> Memory {
+    // Connections, their buffers, and the program itself.
+    let fixed_bytes = 16 << 20;
+    match request.verify {
+        // The narrowest field is one byte, and becomes a cell of 16 bytes besides; and a row has a mark.
+        Verify::Checksum => Memory { wire_bytes_per_byte: 24, fixed_bytes, chunk_bytes: 384 << 10 },
+        // An empty field becomes NULL and a comma; a digit a number of eight bytes.
+        Verify::Count | Verify::None => Memory {
+            wire_bytes_per_byte: 11,
+            fixed_bytes,
+            // A statement has a price whatever its size: opening the table, a savepoint, a round trip.
+            chunk_bytes: 768 << 10,
+        },
+    }
+}
+
+/// A load under way.
+pub(super) struct MysqlLoad<'a> {
+    job: &'a Job,
+    stop: &'a AtomicBool,
+    place: Arc<Place>,
+    session: Session<'a>,
+    writing: &'static dyn Writing,
+    engine: String,
+    staging: Option<Staging>,
+    stores: Stores,
+    shape: Arc<Shape>,
+    shared: Shared,
+    rows_before: u64,
+    checksum_before: Option<Checksum>,
+    /// Something was sent that ends in success or failure on the server, and no answer came.
+    unsure: bool,
+    /// Statements that committed by themselves have changed the table.
+    changed: bool,
+}
+
+impl<'a> MysqlLoad<'a> {
+    pub(super) fn start(
+        writing: &'static dyn Writing,
+        job: &'a Job,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Load + 'a>> {
+        let place = Arc::new(connect::place(&job.location.secret)?);
+        let session = Session::open(&place, stop)?;
+        let engine = engine_of(job).to_owned();
+        let stores = Stores::of(job, engine != "csv")?;
+        let mut load = Self {
+            job,
+            stop,
+            place,
+            session,
+            writing,
+            staging: None,
+            stores,
+            shape: Arc::clone(&job.shape),
+            shared: Shared::default(),
+            rows_before: 0,
+            checksum_before: None,
+            unsure: false,
+            changed: false,
+            engine,
+        };
+        let prepared = load.prepare();
+        if prepared.is_err() {
+            load.abort();
+        }
+        prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
+    }
+
+    /// Makes the table ready.
+    fn prepare(&mut self) -> Result<()> {
+        let job = self.job;
+        configure(&mut self.session, job)?;
+        staging::sweep(&mut self.session);
+        // Since the plan was made somebody else may have changed it.
+        if facts::read_table(&mut self.session, &job.table)? != job.facts.target.table {
+            return Err(Error::target(format!(
+                "table {} has changed since the plan was made",
+                job.table
+            ))
+            .advise("run the load again: it will look at what is there now"));
+        }
+        if job.request.verify == Verify::Checksum && self.engine == "blackhole" {
+            return Err(Error::usage("the blackhole engine keeps nothing that could be compared"));
+        }
+        if is_staged(&job.request, &job.facts) {
+            let first = self.writing.engine(&self.engine).to_owned();
+            let indexes = indexes_after(&job.request, &job.facts, &job.choice.knobs);
+            match Staging::make(&mut self.session, job, &first) {
+                Ok(staging) => {
+                    let left_out =
+                        self.staging.insert(staging).leave_out(indexes, &mut self.session, job);
+                    return left_out.map_err(|failure| self.session.explain(failure));
+                }
+                // Who may write rows but make no table loads them over one connection, in one transaction; so does a table with rows
+                // so wide that no second one like it could be made (1118), since innodb_strict_mode is on.
+                Err(Failure::Server { code: 1044 | 1118 | 1142, .. })
+                    if !job.choice.action.makes_table() && has_transactions(&self.engine) => {}
+                Err(failure) => return Err(self.session.explain(failure)),
+            }
+        }
+        let in_one = self.rows_per_transaction() == 0;
+        if job.choice.action == Action::Truncate {
+            self.changed = !(in_one && has_transactions(&self.engine));
+            if in_one {
+                self.run("START TRANSACTION")?;
+            }
+            self.run(&format!("DELETE FROM {}", quote(&job.table)))?;
+        }
+        if job.request.verify != Verify::None {
+            self.rows_before = self.rows()?;
+        }
+        if job.request.verify == Verify::Checksum {
+            self.checksum_before = Some(self.sums()?);
+        }
+        if in_one && job.choice.action != Action::Truncate {
+            self.run("START TRANSACTION")?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, sql: &str) -> Result<()> {
+        match self.session.execute(sql) {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(self.session.explain(failure)),
+        }
+    }
+
+    /// The table that takes the rows.
+    fn table(&self) -> &str {
+        self.staging.as_ref().map_or(&self.job.table, |staging| &staging.name)
+    }
+
+    fn rows_per_transaction(&self) -> usize {
+        let rows = self.job.choice.knobs.get("rows_per_transaction").unwrap_or("0");
+        rows.parse().unwrap_or(0)
+    }
+
+    fn bounds(&self) -> Bounds {
+        let knobs = &self.job.choice.knobs;
+        let rows_per_transaction = self.rows_per_transaction();
+        let first = self.writing.engine(&self.engine);
+        let one_by_one = rows_per_transaction == 1;
+        let transactions = has_transactions(first) && !one_by_one;
+        let packet = self.job.facts.target.settings.get("max_allowed_packet");
+        let packet: usize = packet.and_then(|bytes| bytes.parse().ok()).unwrap_or(1 << 20);
+        Bounds {
+            // https://github.com/facebook/mysql-5.6/wiki/MyRocks-limitations: no rolling back to a savepoint.
+            undo: match transactions && first != "rocksdb" {
+                true => Undo::Yes,
+                false => Undo::No {
+                    alone: true,
+                    why: "the table's engine can't undo those before it",
+                    knob: ("rows_per_statement", "1"),
+                    advice: "--set rows_per_statement=1 sends each row by itself",
+                },
+            },
+            lasting: self.staging.is_none() && !transactions,
+            rows_per_statement: knobs
+                .get("rows_per_statement")
+                .map_or(1, |rows| rows.parse().unwrap_or(1)),
+            commits: match (&self.staging, rows_per_transaction) {
+                _ if !transactions => Commits::Always,
+                (None, 0) => Commits::Never,
+                (Some(_), 0) => Commits::Bytes(COMMIT_BYTES),
+                (_, rows) => Commits::Rows(rows),
+            },
+            // The head of the statement, which names table and columns, needs room as well.
+            bytes_max: packet.saturating_sub(ddl::columns(self.job).len() * 4 + 1024).max(512),
+            bytes_max_of: "the server's max_allowed_packet",
+        }
+    }
+
+    fn rows(&mut self) -> Result<u64> {
+        let sql = format!("SELECT COUNT(*) FROM {}", quote(self.table()));
+        let count = self.session.value(&sql).map_err(|failure| self.session.explain(failure))?;
+        Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
+    }
+
+    /// Sums over every loaded column of the table as it is now.
+    fn sums(&mut self) -> Result<Checksum> {
+        let job = self.job;
+        let columns = &job.choice.columns;
+        let reals: Vec<Option<Real>> = self.stores.reals().collect();
+        let classes: Vec<Class> = self.stores.classes().collect();
+        let shown: Vec<String> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let name = quote(&column.name);
+                match (reals[index], classes[index]) {
+                    // Of a FLOAT the server shows six digits; as a double it shows all.
+                    (Some(Real::Single), _) => format!("{name} + 0e0"),
+                    (_, Class::Bit) => format!("{name} + 0"),
+                    _ => name,
+                }
+            })
+            .collect();
+        let sql = format!("SELECT {} FROM {}", shown.join(", "), quote(self.table()));
+        let mut sums = Checksum::new(columns.len());
+        let read = self.session.rows(&sql, |row| {
+            for (column, value) in row.iter().enumerate() {
+                let Some(text) = *value else {
+                    sums.add(column, Stored::Null);
+                    continue;
+                };
+                // As a double it is shown, whatever the column.
+                let number = reals[column].and_then(|_| Real::Double.number(text));
+                sums.add(
+                    column,
+                    match number {
+                        Some(number) => Stored::Real(number),
+                        None if classes[column] == Class::Bytes => Stored::Bytes(text),
+                        None => Stored::Text(text),
+                    },
+                );
+            }
+        });
+        read.map_err(|failure| self.session.explain(failure))?;
+        Ok(sums)
+    }
+}
+
+/// Whether indexes that the user asked for are built after the rows of a table that the load makes.
+fn asks_for_indexes(job: &Job) -> bool {
+    !job.request.indexes.is_empty() && job.choice.knobs.get("indexes") != Some("before")
+}
+
+/// Sets what the load relies on. Only this connection is concerned.
+fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
+    let found = job.facts.target.settings.get("sql_mode").map_or("", String::as_str);
+    // What a value is, and whether a zero date is a date, stays the server's decision. That a value which doesn't fit is an
+    // error, that 0 is 0 in a column which counts by itself, and how text is quoted, is ours.
+    const KEPT: [&str; 3] = ["NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"];
+    let mut modes: Vec<&str> = found
+        .split(',')
+        .filter(|mode| KEPT.contains(&mode.to_ascii_uppercase().as_str()))
+        .collect();
+    modes.extend(["STRICT_ALL_TABLES", "NO_AUTO_VALUE_ON_ZERO", "NO_ENGINE_SUBSTITUTION"]);
+    let mut settings = vec![
+        "NAMES utf8mb4".to_owned(),
+        format!("SESSION sql_mode = '{}'", modes.join(",")),
+        "SESSION autocommit = 1".to_owned(),
+        // A load may take its time between two statements of the first connection.
+        "SESSION wait_timeout = 2147483".to_owned(),
+    ];
+    for name in ["unique_checks", "foreign_key_checks", "sql_log_bin"] {
+        match job.choice.knobs.get(name) {
+            Some("off") => settings.push(format!("SESSION {name} = 0")),
+            Some("on") if name != "sql_log_bin" => settings.push(format!("SESSION {name} = 1")),
+            _ => {}
+        }
+    }
+    session
+        .execute(format!("SET {}", settings.join(", ")))
+        .map_err(|failure| session.explain(failure))?;
+    spare_write_sets(session, job);
+    Ok(())
+}
+
+/// With a binary log MySQL 8.0 hashes every row's keys to tell which transactions depend on each other, also where it is set to
+/// tell that by the order of commits and never looks at the hashes. It refuses where
+/// they are needed (group replication, another kind of tracking), or where the user may not, and then it stays as it is
+/// (<https://dev.mysql.com/doc/refman/8.0/en/replication-options-binary-log.html#sysvar_transaction_write_set_extraction>).
+fn spare_write_sets(session: &mut Session<'_>, job: &Job) {
+    let setting = |name: &str| job.facts.target.settings.get(name).map_or("", String::as_str);
+    if setting("log_bin") == "ON"
+        && setting("binlog_transaction_dependency_tracking") == "COMMIT_ORDER"
+        && !matches!(setting("transaction_write_set_extraction"), "" | "OFF")
+    {
+        let _ = session.execute("SET SESSION transaction_write_set_extraction = OFF");
+    }
+}
+
+impl Load for MysqlLoad<'_> {
+    fn encoder(&self) -> Box<dyn Encode> {
+        self.writing.encoder(Arc::clone(&self.shape), &self.stores, self.job)
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        let bounds = self.bounds();
+        let table = self.table().to_owned();
+        let Self { job, session, writing, stores, shared, staging, stop, .. } = self;
+        let shared: &Shared = shared;
+        if staging.is_none() {
+            let writer = writing.writer(session, &table, stores, job)?;
+            let held = Held::Lent(session);
+            return Ok(vec![Box::new(StatementLane::new(held, writer, bounds, shared, job))]);
+        }
+        let mut lanes: Vec<Box<dyn Lane + '_>> = Vec::new();
+        for _ in 0..job.choice.lanes {
+            let mut own = session.another(stop)?;
+            configure(&mut own, job)?;
+            // Only lanes that repeat each other's keys wait, and they can wait for ever.
+            own.execute("SET SESSION innodb_lock_wait_timeout = 2")
+                .map_err(|failure| own.explain(failure))?;
+            let writer = writing.writer(&mut own, &table, stores, job)?;
+            let held = Held::Own(Box::new(own));
+            lanes.push(Box::new(StatementLane::new(held, writer, bounds, shared, job)));
+        }
+        Ok(lanes)
+    }
+
+    fn indexes(&self) -> bool {
+        asks_for_indexes(self.job)
+            || self.staging.as_ref().is_some_and(Staging::lacks_indexes)
+            || self.writing.completes_slowly()
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        let table = self.table().to_owned();
+        let Self { writing, session, job, staging, .. } = self;
+        let mut completed = writing.complete(session, &table, job);
+        if completed.is_ok() && asks_for_indexes(job) {
+            completed = session.execute(ddl::add_indexes(&table, job)).map(drop);
+        }
+        completed.map_err(|failure| session.explain(failure))?;
+        match staging {
+            Some(staging) => staging.build_indexes(session, job),
+            None => Ok(()),
+        }
+    }
+
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
+        let after = self.rows()?;
+        let mut difference = sent.miscounted(self.rows_before, after, self.job);
+        if difference.is_none() && sent.checksum.is_some() {
+            let sums = self.sums()?;
+            let arrived = match &self.checksum_before {
+                Some(before) => sums.since(before),
+                None => sums,
+            };
+            difference = sent.differs(&arrived, self.job);
+        }
+        Ok(Verdict { ok: difference.is_none(), difference })
+    }
+
+    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
+        self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        let wanted = [
+            "innodb_flush_log_at_trx_commit",
+            "innodb_doublewrite",
+            "sync_binlog",
+            "rocksdb_flush_log_at_trx_commit",
+        ];
+        let names: Vec<String> = wanted.iter().map(|name| ddl::literal(name)).collect();
+        let sql = format!("SHOW VARIABLES WHERE Variable_name IN ({})", names.join(", "));
+        let rows = self.session.table(&sql).map_err(|failure| self.session.explain(failure))?;
+        let mut settings: BTreeMap<String, String> = rows
+            .into_iter()
+            .filter_map(|row| {
+                let mut row = row.into_iter().flatten();
+                Some((row.next()?, row.next()?))
+            })
+            .collect();
+        settings.insert("engine".to_owned(), self.engine.clone());
+        match &self.staging {
+            Some(staging) => {
+                if let Err(error) = staging.publish(&mut self.session, self.job) {
+                    self.unsure = self.session.is_lost();
+                    return Err(error);
+                }
+                self.staging = None;
+            }
+            None if self.rows_per_transaction() == 0 => {
+                self.session.unwatch();
+                if let Err(failure) = self.session.execute("COMMIT") {
+                    self.unsure = matches!(failure, Failure::Lost(_));
+                    return Err(self.session.explain(failure));
+                }
+            }
+            None => {}
+        }
+        Ok(settings)
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        self.session.unwatch();
+        if self.unsure {
+            return Aftermath::Unknown;
+        }
+        if let Some(staging) = self.staging.take() {
+            // A server that is gone can't be asked; one that only dropped us can. What can't be dropped now has no owner any
+            // more: the next load drops it.
+            if !staging.discard(&mut self.session)
+                && self.session.is_lost()
+                && self.place.is_local
+                && self.session.reconnect().is_ok()
+            {
+                staging.discard(&mut self.session);
+            }
+            return Aftermath::NothingChanged;
+        }
+        let rows = self.shared.committed.load(Relaxed);
+        let _ = self.session.execute("ROLLBACK");
+        match rows {
+            _ if rows > 0 => Aftermath::Committed { rows },
+            // The server rolls back by itself what a lost connection did not commit.
+            _ if !self.changed => Aftermath::NothingChanged,
+            _ => Aftermath::Committed { rows },
+        }
+    }
+}

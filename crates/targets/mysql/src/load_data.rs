@@ -1,0 +1,305 @@
+//! `load-data`, `load-data-server` and `convert`: LOAD DATA, from memory or from a file that the server reads.
+
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::ddl::{self, Insert, literal, quote};
+use crate::encode::{self, Fields, Stores};
+use crate::load::{self, Writing};
+use crate::session::{Failure, SAVEPOINT, Session};
+use crate::types::Class;
+use inrush_core::encode::Shape;
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::Encode;
+use inrush_core::target::{Fit, Knobs};
+use inrush_core::{Column, Facts, Job, OnConflict, Request};
+use inrush_net::folder::Folder;
+use inrush_net::statement::{Batch, Done, Write};
+
+/// LOAD DATA, by the way that the rows take.
+pub(super) enum LoadData {
+    /// LOCAL, streamed from memory.
+    Local,
+    /// From files that the server reads itself.
+    Server,
+    /// LOCAL into MyISAM, then ALTER TABLE.
+    Converted,
+}
+
+pub(super) fn fit_local(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    match no_local(facts) {
+        Some(reason) => Fit::Barred { reason },
+        None => load::fit(request, facts, knobs, true),
+    }
+}
+
+pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    match server_directory(facts) {
+        Err(reason) => Fit::Unusable { reason },
+        Ok(_) => load::fit(request, facts, knobs, true),
+    }
+}
+
+pub(super) fn fit_converted(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    if let Some(reason) = no_local(facts) {
+        return Fit::Barred { reason };
+    }
+    if load::kept_table(request, facts).is_some() {
+        return Fit::Unusable { reason: "the table is there, with the engine it has".to_owned() };
+    }
+    // MyISAM takes one writer at a time.
+    load::fit(request, facts, knobs, false)
+}
+
+fn no_local(facts: &Facts) -> Option<String> {
+    let off = facts.target.settings.get("local_infile").is_some_and(|value| value == "OFF");
+    off.then(|| {
+        "the server has local_infile off (SET GLOBAL local_infile = 1 turns it on)".to_owned()
+    })
+}
+
+/// Where a server on this machine reads files for LOAD DATA
+/// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_secure_file_priv>).
+fn server_directory(facts: &Facts) -> Result<PathBuf, String> {
+    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+    if setting("local") != "yes" {
+        return Err("the server is on another machine, and can't read files of this one".to_owned());
+    }
+    let directory = match setting("secure_file_priv") {
+        "NULL" => return Err("the server reads no files (secure_file_priv is NULL)".to_owned()),
+        "" => std::env::temp_dir(),
+        directory => PathBuf::from(directory),
+    };
+    let probe = directory.join(format!(".inrush_{}", std::process::id()));
+    match OpenOptions::new().write(true).create_new(true).open(&probe) {
+        Ok(_) => {
+            let _ = std::fs::remove_file(probe);
+            Ok(directory)
+        }
+        Err(error) => Err(format!("no file can be made in {}: {error}", directory.display())),
+    }
+}
+
+impl Writing for LoadData {
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, job: &Job) -> Box<dyn Encode> {
+        encode::encoder::<Fields>(shape, stores, job)
+    }
+
+    fn writer<'p, 's: 'p>(
+        &self,
+        session: &mut Session<'s>,
+        table: &str,
+        stores: &Stores,
+        job: &'p Job,
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
+        let carrier = match self {
+            Self::Local | Self::Converted => Carrier::Memory,
+            Self::Server => {
+                let directory = server_directory(&job.facts).map_err(Error::target)?;
+                let folder = Folder::make(&directory).map_err(|(directory, error)| {
+                    Error::target(format!("{} can't be made: {error}", directory.display()))
+                })?;
+                Carrier::Folder(folder)
+            }
+        };
+        writer(session, table, stores, job, carrier)
+    }
+
+    fn engine<'k>(&self, in_the_end: &'k str) -> &'k str {
+        if self.completes_slowly() { "myisam" } else { in_the_end }
+    }
+
+    fn completes_slowly(&self) -> bool {
+        matches!(self, Self::Converted)
+    }
+
+    fn complete(&self, session: &mut Session<'_>, table: &str, _plan: &Job) -> Result<(), Failure> {
+        match self {
+            Self::Local | Self::Server => Ok(()),
+            Self::Converted => {
+                session.execute(format!("ALTER TABLE {} ENGINE=InnoDB", quote(table))).map(drop)
+            }
+        }
+    }
+}
+
+/// How the server gets the rows.
+enum Carrier {
+    Memory,
+    Folder(Folder),
+}
+
+struct LoadDataWriter {
+    carrier: Carrier,
+    /// The statement around the file's name.
+    head: String,
+    tail: String,
+    /// Statements that move the rows on from a table in between, where rows that are there have a say.
+    merge: Option<[String; 2]>,
+}
+
+/// The table in between; a temporary one, which only its connection sees.
+const CHUNK: &str = "inrush_chunk";
+
+fn writer<'p, 's: 'p>(
+    session: &mut Session<'s>,
+    table: &str,
+    stores: &Stores,
+    job: &'p Job,
+    carrier: Carrier,
+) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
+    let merges = job.request.on_conflict != OnConflict::Fail;
+    if merges {
+        let columns = ddl::columns(job);
+        // Keys stay behind; types, character sets and NOT NULL come along.
+        let sql = format!(
+            "CREATE TEMPORARY TABLE {CHUNK} ENGINE=InnoDB SELECT {columns} FROM {} WHERE FALSE",
+            quote(table)
+        );
+        session.execute(sql).map_err(|failure| session.explain(failure))?;
+    }
+    let into = if merges { CHUNK } else { table };
+    let mut fields = Vec::new();
+    let mut sets = Vec::new();
+    for (index, (column, class)) in job.choice.columns.iter().zip(stores.classes()).enumerate() {
+        let name = quote(&column.name);
+        let variable = format!("@inrush_{index}");
+        let value = match class {
+            Class::Bytes => format!("UNHEX({variable})"),
+            // A number in a file is its digits; in a BIT column these would be bytes. As an operand they would be a double,
+            // which has 53 bits.
+            Class::Bit => format!("CAST({variable} AS UNSIGNED)"),
+            _ => {
+                fields.push(name);
+                continue;
+            }
+        };
+        sets.push(format!("{name} = {value}"));
+        fields.push(variable);
+    }
+    let set = if sets.is_empty() { String::new() } else { format!(" SET {}", sets.join(", ")) };
+    let local = if matches!(carrier, Carrier::Memory) { "LOCAL " } else { "" };
+    let merge = merges.then(|| {
+        let insert = Insert::into(table, job, "");
+        [
+            format!("{}SELECT {} FROM {CHUNK}{}", insert.head, ddl::columns(job), insert.tail),
+            format!("DELETE FROM {CHUNK}"),
+        ]
+    });
+    Ok(Box::new(LoadDataWriter {
+        carrier,
+        head: format!("LOAD DATA {local}INFILE "),
+        tail: format!(
+            " INTO TABLE {} CHARACTER SET {} FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' \
+             LINES TERMINATED BY '\\n' ({}){set}",
+            quote(into),
+            character_set(job),
+            fields.join(", ")
+        ),
+        merge,
+    }))
+}
+
+/// The character set that the server takes the fields for. As `binary` it need not look at each character, and stores the same
+/// bytes where the column's own set is UTF-8; other columns have to be told what the bytes mean.
+fn character_set(job: &Job) -> &'static str {
+    const BYTES_ARE_TEXT: [&str; 25] = [
+        "tinyint",
+        "smallint",
+        "mediumint",
+        "int",
+        "bigint",
+        "decimal",
+        "float",
+        "double",
+        "date",
+        "datetime",
+        "timestamp",
+        "time",
+        "year",
+        "char",
+        "varchar",
+        "tinytext",
+        "text",
+        "mediumtext",
+        "longtext",
+        "enum",
+        "set",
+        "tinyblob",
+        "blob",
+        "mediumblob",
+        "longblob",
+    ];
+    let is_plain = |column: &Column| {
+        let declared = ddl::declared(job, column).to_lowercase();
+        let name = declared.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let set = declared.split(" character set ").nth(1);
+        let set = set.and_then(|set| set.split(' ').next()).unwrap_or("utf8mb4");
+        BYTES_ARE_TEXT.contains(&name) && matches!(set, "utf8mb4" | "utf8mb3" | "utf8" | "ascii")
+    };
+    if job.choice.columns.iter().all(is_plain) { "binary" } else { "utf8mb4" }
+}
+
+impl LoadDataWriter {
+    fn load(
+        &mut self,
+        session: &mut Session<'_>,
+        batch: &Batch<'_>,
+        guarded: bool,
+    ) -> Result<Done, Failure> {
+        let Self { carrier, head, tail, .. } = self;
+        let guard = if guarded { SAVEPOINT } else { "" };
+        match carrier {
+            Carrier::Memory => {
+                let sql = format!("{guard}{head}'inrush'{tail}");
+                session.drive(|client| client.load_local(sql.as_bytes(), batch.bytes()))
+            }
+            Carrier::Folder(folder) => {
+                let path =
+                    folder.put(&[batch.bytes()]).map_err(|(path, error)| Failure::Server {
+                        code: 0,
+                        state: String::new(),
+                        message: format!("{} can't be written: {error}", path.display()),
+                    })?;
+                let name = literal(&path.to_string_lossy());
+                let loaded = session.execute(format!("{guard}{head}{name}{tail}"));
+                let _ = std::fs::remove_file(path);
+                loaded
+            }
+        }
+    }
+}
+
+impl<'s> Write<Session<'s>> for LoadDataWriter {
+    fn write(
+        &mut self,
+        session: &mut Session<'s>,
+        batch: &Batch<'_>,
+        guarded: bool,
+    ) -> Result<Done, Failure> {
+        let loaded = self.load(session, batch, guarded)?;
+        let Some([merge, empty]) = &self.merge else { return Ok(loaded) };
+        let rows = (batch.to - batch.from) as u64;
+        if loaded.warnings > 0 || loaded.affected != rows {
+            let warning = session.warnings()?.into_iter().next();
+            session.execute(empty)?;
+            // SQLSTATE class 22 is for values that aren't what they should be.
+            let (code, message) = match warning {
+                Some(warning) => (warning.code, warning.message),
+                None => (0, "the server left the row out".to_owned()),
+            };
+            return Err(Failure::Server { code, state: "22000".to_owned(), message });
+        }
+        let merged = session.execute(merge);
+        // The rows in between are part of the transaction: they go with it, or here.
+        let emptied = session.execute(empty);
+        let merged = merged?;
+        emptied.map(|_| merged)
+    }
+
+    /// Where INSERT fails it may only warn.
+    fn needs_savepoint(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,17 @@
+//! What a table has besides columns and rows, which goes when another takes its place.
+
+use crate::ddl::literal;
+use crate::indexes;
+use crate::session::{Failure, Session};
+
+/// In the words of SQL, one each.
+pub(super) fn read(session: &mut Session<'_>, table: &str) -> Result<Vec<String>, Failure> {
+    let mut lost = indexes::beside_columns(&indexes::show(session, table)?);
+    let triggers = session.table(&format!(
+        "SELECT CONCAT('TRIGGER ', TRIGGER_NAME) FROM information_schema.TRIGGERS \
+         WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {} ORDER BY TRIGGER_NAME",
+        literal(table)
+    ))?;
+    lost.extend(triggers.into_iter().flatten().flatten());
+    Ok(lost)
+}

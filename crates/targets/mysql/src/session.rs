@@ -1,0 +1,263 @@
+//! One connection, used from a plain thread, that notices when the user wants to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use crate::client::{Client, Text};
+use crate::connect::Place;
+use inrush_core::error::{Error, Kind, Result};
+use inrush_net::channel::{END_TIMEOUT, TICK};
+use inrush_net::statement::Done;
+
+/// Why there is no connection to a server without certificates.
+pub(super) const NO_TLS: &str = "the server speaks no TLS";
+
+/// A connection.
+pub(super) struct Session<'a> {
+    client: Option<Client<'a>>,
+    /// The server's number of the connection, or of the last one.
+    id: u32,
+    place: Arc<Place>,
+    /// `None` while nothing may be ended halfway.
+    stop: Option<&'a AtomicBool>,
+}
+
+/// Goes before a statement that may have to be taken back, in one message with it.
+pub(super) const SAVEPOINT: &str = "SAVEPOINT inrush; ";
+
+/// Takes it back.
+pub(super) const BACK_TO_SAVEPOINT: &str = "ROLLBACK TO SAVEPOINT inrush";
+
+/// Why a statement failed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The server says no, and is there.
+    Server { code: u16, state: String, message: String },
+    /// The connection is gone.
+    Lost(String),
+    /// The user wants to stop.
+    Stopped,
+}
+
+/// A line of SHOW WARNINGS.
+#[derive(Debug)]
+pub(super) struct Warning {
+    pub(super) code: u16,
+    pub(super) message: String,
+}
+
+impl<'a> Session<'a> {
+    /// Connects.
+    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        let mut session = Self { client: None, id: 0, place: Arc::clone(place), stop: Some(stop) };
+        session.connect()?;
+        Ok(session)
+    }
+
+    fn connect(&mut self) -> Result<()> {
+        match Client::connect(&self.place, self.stop) {
+            Ok(client) => {
+                self.id = client.id;
+                self.client = Some(client);
+                Ok(())
+            }
+            Err(Failure::Lost(why)) => {
+                let error = Error::target(format!("no connection to {}: {why}", self.place.shown));
+                Err(if why == NO_TLS {
+                    error.advise(
+                        "?ssl-mode=disabled goes without: anybody on the way can read along",
+                    )
+                } else if why.contains("not valid for") {
+                    error.advise("?ssl-mode=verify_ca takes any name, for a certificate of an authority that ?ssl-ca=FILE names")
+                } else if why.contains("peer certificate") {
+                    error
+                        .advise("?ssl-ca=FILE names the authority that signed it")
+                        .advise("?ssl-mode=required encrypts without looking who answers")
+                } else if why.contains("certificate") {
+                    error.advise("?ssl-ca=FILE takes the authority's certificate, in PEM or DER")
+                } else {
+                    error.advise(
+                        "check that the server runs, and host, port or ?socket=/path in the URL",
+                    )
+                })
+            }
+            Err(failure) => Err(self.explain(failure)),
+        }
+    }
+
+    /// A second connection to the same place.
+    pub(super) fn another(&self, stop: &'a AtomicBool) -> Result<Self> {
+        Session::open(&self.place, stop)
+    }
+
+    /// Connects again where the connection was lost, and ends the lost one: its last statement may still be running, and
+    /// whoever asks what it has done has to know that it does no more.
+    ///
+    /// # Errors
+    /// When there is no connection, or the lost one does not end.
+    pub(super) fn reconnect(&mut self) -> Result<()> {
+        self.close();
+        let lost = self.id;
+        self.connect()?;
+        // Numbers grow: a smaller one is a server's that was started anew, which has ended everything, and may have given
+        // the old number to somebody else.
+        if self.id <= lost {
+            return Ok(());
+        }
+        let began = Instant::now();
+        // An error means that it has ended already.
+        let _ = self.execute(format!("KILL CONNECTION {lost}"));
+        let look = format!("SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {lost}");
+        while !self.table(&look).map_err(|failure| self.explain(failure))?.is_empty() {
+            if began.elapsed() > END_TIMEOUT {
+                self.close();
+                return Err(Error::target(format!("the server does not end connection {lost}")));
+            }
+            std::thread::sleep(TICK);
+        }
+        Ok(())
+    }
+
+    /// From here on there is no stopping halfway.
+    pub(super) fn unwatch(&mut self) {
+        self.stop = None;
+        if let Some(client) = &mut self.client {
+            client.unwatch();
+        }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.client.is_none()
+    }
+
+    /// Whether the server takes many rows of parameters at once.
+    pub(super) fn has_bulk(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.has_bulk)
+    }
+
+    pub(super) fn database(&self) -> &str {
+        &self.place.database
+    }
+
+    /// Lets `work` use the connection's protocol; the connection is gone when it fails in a way that leaves nothing to say.
+    pub(super) fn drive<T>(
+        &mut self,
+        work: impl FnOnce(&mut Client<'a>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Some(client) = &mut self.client else {
+            return Err(Failure::Lost("the connection is closed".to_owned()));
+        };
+        let outcome = work(client);
+        let stopped = client.was_stopped();
+        if matches!(outcome, Err(Failure::Lost(_))) {
+            self.client = None;
+        }
+        outcome.map_err(|failure| if stopped { Failure::Stopped } else { failure })
+    }
+
+    /// Runs a statement that gives no rows.
+    pub(super) fn execute(&mut self, sql: impl AsRef<[u8]>) -> Result<Done, Failure> {
+        self.drive(|client| client.query(sql.as_ref()))
+    }
+
+    /// Hands every row of a query to `each`.
+    pub(super) fn rows(&mut self, sql: &str, each: impl FnMut(&[Text<'_>])) -> Result<(), Failure> {
+        self.drive(|client| client.rows(sql.as_bytes(), each).map(drop))
+    }
+
+    /// All rows of a query as text; NULL is None.
+    pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+        let mut rows = Vec::new();
+        let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
+        self.rows(sql, |row| rows.push(row.iter().map(text).collect()))?;
+        Ok(rows)
+    }
+
+    /// The first value of a query.
+    pub(super) fn value(&mut self, sql: &str) -> Result<Option<String>, Failure> {
+        let first = self.table(sql)?.into_iter().next();
+        Ok(first.and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// What the last statement is warned of, notes left out that say nothing of a row.
+    pub(super) fn warnings(&mut self) -> Result<Vec<Warning>, Failure> {
+        /// Deprecated syntax (VALUES() in an update), a statement that replication calls unsafe, INSERT DELAYED taken for INSERT.
+        const OF_THE_STATEMENT: [u16; 4] = [1287, 1592, 3005, 1681];
+        let rows = self.table("SHOW WARNINGS")?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|row| {
+                let mut row = row.into_iter().skip(1);
+                let code = row.next()??.parse().ok()?;
+                Some(Warning { code, message: row.next()?? })
+            })
+            .filter(|warning| !OF_THE_STATEMENT.contains(&warning.code))
+            .collect())
+    }
+
+    /// What the user reads of a failure that no row is to blame for.
+    pub(super) fn explain(&self, failure: Failure) -> Error {
+        let (code, message) = match failure {
+            Failure::Stopped => return Error::interrupted(),
+            Failure::Lost(why) => {
+                return Error::target(format!(
+                    "the connection to {} was lost: {why}",
+                    self.place.shown
+                ))
+                .advise("look into the server's error log, and run the load again");
+            }
+            Failure::Server { code, message, .. } => (code, message),
+        };
+        let error = Error::new(Kind::Target, format!("{}: {message}", self.place.shown));
+        match code {
+            1045 | 1698 => error
+                .advise("check the user in the URL; the password comes from the URL, MYSQL_PWD, INRUSH_PASSWORD or ~/.my.cnf"),
+            1044 | 1142 | 1227 => error.advise("ask for that privilege, or use another user"),
+            1049 => error.advise(format!(
+                "make it first: CREATE DATABASE {}",
+                crate::ddl::quote(&self.place.database)
+            )),
+            1205 | 1213 => error.advise("another connection holds the rows: try again when it is through"),
+            3 | 1021 | 1026 | 1878 => error
+                .advise("make room where the server writes, and run the load again")
+                .advise("in its tmpdir it sorts the rows of an index, and gathers a transaction for the binary log"),
+            1114 | 3675 => error.advise("the server's disk, its tmpdir or the table is full: make room and run the load again"),
+            1030 => error.advise("error 28 means that the server's disk, or its tmpdir, is full: make room and run the load again"),
+            1118 => error
+                .advise("engines other than InnoDB have room for more: --set engine=myisam --durability process, or engine=aria on MariaDB")
+                .advise("numbers and dates take less room in the row than text does: --type NAME=TYPE"),
+            1153 => error.advise("a row is longer than max_allowed_packet: raise that on the server"),
+            _ => error,
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(client) = self.client.take() {
+            client.quit();
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Failure {
+    /// What the server says no with.
+    pub(super) fn refused(code: u16, state: String, message: String) -> Self {
+        match code {
+            // It says goodbye: shutting down, killed.
+            1053 | 1927 => Self::Lost(message),
+            1077 | 1080 | 1317 if state == "08S01" => Self::Lost(message),
+            _ => Self::Server { code, state, message },
+        }
+    }
+
+    /// What came is nothing that a server says.
+    pub(super) fn garbled() -> Self {
+        Self::Lost("the server's answer makes no sense".to_owned())
+    }
+}

@@ -1,0 +1,205 @@
+//! The hidden table that a load fills before it takes the target's place.
+//!
+//! Its name tells nothing of its owner; a named lock does, which the server gives up when the owner's connection ends. So a
+//! load that was killed leaves a table that nobody has locked, and the next load into the database drops it.
+
+use crate::ddl::{self, literal, quote};
+use crate::indexes;
+use crate::session::{Failure, Session};
+use inrush_core::error::{Error, Result};
+use inrush_core::{Action, Job};
+use inrush_net::staging::{PREFIX, hidden_name};
+
+/// What follows the hidden table's name in that of the table which it replaced.
+const OLD: &str = "_old";
+
+/// The same for a table that should be empty: rows in it are somebody's, and no sweep may drop them.
+const EMPTY: &str = "_empty";
+
+/// A hidden table.
+pub(super) struct Staging {
+    pub(super) name: String,
+    /// Indexes of the target that this table lacks until its rows are in.
+    left_out: Vec<String>,
+}
+
+impl Staging {
+    /// Makes the table: as the plan says, or like the one that is there.
+    pub(super) fn make(
+        session: &mut Session<'_>,
+        job: &Job,
+        engine: &str,
+    ) -> Result<Self, Failure> {
+        let staging = Self { name: hidden_name(), left_out: Vec::new() };
+        let lock = lock_name(session, &staging.name);
+        session.value(&format!("SELECT GET_LOCK({lock}, 10)"))?;
+        session.execute(match job.choice.action.makes_table() {
+            true => ddl::create_table(&staging.name, job, engine),
+            false => staging.like(job),
+        })?;
+        Ok(staging)
+    }
+
+    fn like(&self, job: &Job) -> String {
+        format!("CREATE TABLE {} LIKE {}", quote(&self.name), quote(&job.table))
+    }
+
+    /// Has the table, made like the target, go without `indexes` until its rows are in, if that can be done.
+    pub(super) fn leave_out(
+        &mut self,
+        indexes: &[String],
+        session: &mut Session<'_>,
+        job: &Job,
+    ) -> Result<(), Failure> {
+        if indexes.is_empty() {
+            return Ok(());
+        }
+        if indexes::take_out(session, &self.name, &job.table, indexes)? {
+            self.left_out = indexes.to_vec();
+            return Ok(());
+        }
+        // Who knows which it has now.
+        session.execute(format!("DROP TABLE {}", quote(&self.name)))?;
+        session.execute(self.like(job)).map(drop)
+    }
+
+    /// Whether there are indexes to be built after the rows.
+    pub(super) fn lacks_indexes(&self) -> bool {
+        !self.left_out.is_empty()
+    }
+
+    /// Builds what was left out.
+    ///
+    /// # Errors
+    /// When it can't be done, or the table is not like the target afterwards: nobody must lose an index.
+    pub(super) fn build_indexes(&mut self, session: &mut Session<'_>, job: &Job) -> Result<()> {
+        if self.left_out.is_empty() {
+            return Ok(());
+        }
+        let alike = indexes::build(session, &self.name, &job.table, &self.left_out)
+            .map_err(|failure| session.explain(failure))?;
+        if !alike {
+            return Err(Error::target(format!(
+                "table {} has other columns or indexes than when the load began",
+                job.table
+            ))
+            .advise("run the load again: it will look at what is there now"));
+        }
+        self.left_out.clear();
+        Ok(())
+    }
+
+    /// Gives the table the target's name, in one step that other connections see whole or not at all. What had the name goes.
+    ///
+    /// # Errors
+    /// When it kept its name, or when the connection is lost for good: then nobody knows which table has the target's.
+    pub(super) fn publish(&self, session: &mut Session<'_>, job: &Job) -> Result<()> {
+        let (staging, target) = (quote(&self.name), quote(&job.table));
+        let appends = job.choice.action == Action::Append;
+        let old = quote(&format!("{}{}", self.name, if appends { EMPTY } else { OLD }));
+        let replaces = job.choice.action != Action::Create;
+        let sql = match replaces {
+            true => format!("RENAME TABLE {target} TO {old}, {staging} TO {target}"),
+            false => format!("RENAME TABLE {staging} TO {target}"),
+        };
+        // Others may use the table for as long as they like, and the user may not want to wait for them.
+        if let Err(failure) = session.execute(sql)
+            && !self.was_published(session, &failure)
+        {
+            return Err(session.explain(failure));
+        }
+        session.unwatch();
+        if !replaces {
+            return Ok(());
+        }
+        if appends {
+            // Rows that somebody else wrote since the plan was made would be lost with the old table.
+            let look = format!("SELECT 1 FROM {old} LIMIT 1");
+            let mut rows = session.table(&look);
+            if matches!(rows, Err(Failure::Lost(_))) && session.reconnect().is_ok() {
+                rows = session.table(&look);
+            }
+            match rows {
+                Ok(rows) if rows.is_empty() => {}
+                Err(lost @ Failure::Lost(_)) => return Err(session.explain(lost)),
+                Ok(_) | Err(_) => {
+                    session
+                        .execute(format!("RENAME TABLE {target} TO {staging}, {old} TO {target}"))
+                        .map_err(|failure| session.explain(failure))?;
+                    return Err(Error::target(format!(
+                        "somebody else has written rows into table {} during the load",
+                        job.table
+                    ))
+                    .advise("--if-exists append adds to them"));
+                }
+            }
+        }
+        // The load is done whether or not this works: the next one sweeps it away.
+        let _ = session.execute(format!("DROP TABLE {old}"));
+        Ok(())
+    }
+
+    /// After a connection that was lost in between, only the catalogue knows whether the rename has happened.
+    fn was_published(&self, session: &mut Session<'_>, failure: &Failure) -> bool {
+        matches!(failure, Failure::Lost(_))
+            && session.reconnect().is_ok()
+            && exists(session, &self.name).is_ok_and(|exists| !exists)
+    }
+
+    /// Drops the table, if it can be done.
+    pub(super) fn discard(&self, session: &mut Session<'_>) -> bool {
+        drop_soon(session, &self.name)
+    }
+}
+
+/// Seconds to wait for a connection that still uses a hidden table: one that was cut, and the server does not know yet.
+const DROP_TIMEOUT_S: u32 = 5;
+
+/// Drops the table, unless somebody goes on using it: without a limit that would be waited for as long as a day.
+fn drop_soon(session: &mut Session<'_>, table: &str) -> bool {
+    let limited = session.execute(format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}"));
+    let dropped = limited
+        .and_then(|_| session.execute(format!("DROP TABLE IF EXISTS {}", quote(table))))
+        .is_ok();
+    let _ = session.execute("SET SESSION lock_wait_timeout = DEFAULT");
+    dropped
+}
+
+fn exists(session: &mut Session<'_>, table: &str) -> Result<bool, Failure> {
+    let count = session.value(&format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
+        literal(table)
+    ))?;
+    Ok(count.is_some_and(|count| count != "0"))
+}
+
+/// The name of a hidden table's lock. Locks belong to the server, not to a database, and their names are at most 64 characters
+/// (<https://dev.mysql.com/doc/refman/8.0/en/locking-functions.html>).
+fn lock_name(session: &Session<'_>, table: &str) -> String {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    hasher.update(session.database().as_bytes());
+    literal(&format!("{table}_{:016x}", hasher.digest()))
+}
+
+/// Drops hidden tables of loads that are no more. What can't be dropped stays for another time.
+pub(super) fn sweep(session: &mut Session<'_>) {
+    let pattern = PREFIX.replace('_', "\\\\_");
+    let Ok(tables) = session.table(&format!(
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE '{pattern}%'"
+    )) else {
+        return;
+    };
+    for table in tables.into_iter().flatten().flatten() {
+        let owner = [OLD, EMPTY].iter().find_map(|suffix| table.strip_suffix(suffix));
+        let lock = lock_name(session, owner.unwrap_or(&table));
+        let free = session.value(&format!("SELECT IS_FREE_LOCK({lock})"));
+        let is_free = matches!(free, Ok(Some(free)) if free == "1");
+        let holds = |session: &mut Session<'_>| {
+            let rows = session.table(&format!("SELECT 1 FROM {} LIMIT 1", quote(&table)));
+            !rows.is_ok_and(|rows| rows.is_empty())
+        };
+        if is_free && !(table.ends_with(EMPTY) && holds(session)) {
+            drop_soon(session, &table);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What the server says of a statement and of its rows.
+
+use crate::client::Client;
+use crate::session::{FIRST, Failure, Refusal, Session, UNDO};
+use inrush_core::error::Error;
+use inrush_core::flow::Code;
+use inrush_core::{Lesson, OnConflict};
+use inrush_net::statement::{Blame, Connection, Done, Named};
+
+impl Connection for Session<'_> {
+    type Failure = Failure;
+
+    fn begin(&mut self) -> Result<(), Failure> {
+        self.transactions += 1;
+        let settings = &self.settings;
+        let sql = format!("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {settings}{FIRST}");
+        self.execute(sql).map(drop)
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.drive(Client::commit)
+    }
+
+    fn undo(&mut self) -> Result<(), Failure> {
+        self.execute(UNDO).map(drop)
+    }
+
+    fn judge(
+        &mut self,
+        done: Done,
+        rows: usize,
+        on_conflict: OnConflict,
+    ) -> Result<Option<Blame>, Failure> {
+        let rows = rows as u64;
+        let counts = match on_conflict {
+            // A row that changes another counts as one that is new.
+            OnConflict::Fail | OnConflict::Replace | OnConflict::Update => done.affected == rows,
+            OnConflict::Skip => done.affected <= rows,
+        };
+        Ok((!counts).then(|| Blame {
+            row: None,
+            named: Named::Nothing,
+            code: Code::Constraint,
+            message: "the server left the row out: a trigger's doing".to_owned(),
+        }))
+    }
+
+    fn blame(&self, failure: &Failure) -> Option<Blame> {
+        let Failure::Server(refused) = failure else { return None };
+        let code = fault_code(refused)?;
+        if code == Code::DuplicateKey {
+            self.repeated.set(self.repeated.get() + 1);
+            if self.seeks(refused).is_some() {
+                return None;
+            }
+        }
+        let mut message = refused.message.clone();
+        if let Some(detail) = &refused.detail {
+            message.push_str(": ");
+            message.push_str(detail.trim_end_matches('.'));
+        }
+        let key = || match key_named(refused.detail.as_deref()?)?.as_slice() {
+            [column] => Some(column.clone()),
+            _ => None,
+        };
+        let column = refused.column.clone().or_else(key);
+        message.push_str(&format!(" (SQLSTATE {})", refused.state));
+        let named = column.map_or(Named::Nothing, Named::Column);
+        Some(Blame { row: refused.row, named, code, message })
+    }
+
+    fn lesson(&self, failure: &Failure, many: bool) -> Option<Lesson> {
+        if let Failure::Server(refused) = failure
+            && let Some(repeats) = self.seeks(refused)
+        {
+            return Some(Lesson::Repeats(repeats));
+        }
+        match failure.state() {
+            // Lanes wait for each other only where they write the same key.
+            "40P01" | "55P03" if many => Some(Lesson::InOrder(None)),
+            // The server finds no such file; COPY isn't to be had for this table.
+            "58P01" | "42809" | "0A000" => Some(Lesson::GaveUp),
+            _ => None,
+        }
+    }
+
+    fn explain(&self, failure: Failure) -> Error {
+        Session::explain(self, failure)
+    }
+}
+
+/// The classes of the server's own SQLSTATEs. With any other a trigger refuses a row: RAISE takes what its author likes.
+const CLASSES: [&str; 44] = [
+    "00", "01", "02", "03", "08", "09", "0A", "0B", "0F", "0L", "0P", "0Z", "10", "20", "21", "22",
+    "23", "24", "25", "26", "27", "28", "2B", "2D", "2F", "34", "38", "39", "3B", "3D", "3F", "40",
+    "42", "44", "53", "54", "55", "57", "58", "72", "F0", "HV", "P0", "XX",
+];
+
+/// What an error says of a row, by its SQLSTATE (<https://www.postgresql.org/docs/current/errcodes-appendix.html>); `None` when it
+/// says nothing of one.
+fn fault_code(refused: &Refusal) -> Option<Code> {
+    let state = refused.state.as_str();
+    Some(match state {
+        "23505" => Code::DuplicateKey,
+        "23502" => Code::NotNull,
+        "23503" | "23001" => Code::ForeignKey,
+        "22003" | "22008" | "22015" => Code::Range,
+        // Too long for the column, for an index, for a page.
+        "22001" | "22026" | "54000" => Code::TooLong,
+        "22021" | "22P05" => Code::Utf8,
+        // Two rows of one statement want to change the same row; WITH CHECK OPTION; a policy of row-level security.
+        "21000" | "44000" => Code::Constraint,
+        "42501" if refused.routine == "ExecWithCheckOptions" => Code::Constraint,
+        // What types with a language of their own say of a value: tsquery, jsonpath, ltree.
+        "42601" => Code::Type,
+        _ => match state.get(..2)? {
+            // COPY was at a value: one that names something which isn't there, of regclass and its like.
+            "42" if refused.row.is_some() && refused.column.is_some() => Code::Type,
+            // 22P04 is a message that isn't what COPY wants: ours.
+            "22" if state != "22P04" => Code::Type,
+            "23" | "27" | "38" | "39" | "P0" => Code::Constraint,
+            class if !CLASSES.contains(&class) => Code::Constraint,
+            _ => return None,
+        },
+    })
+}
+
+/// The columns of `Key (a, "b c")=(5, x) already exists`, in whatever language the server speaks; `None` where the message names no
+/// columns, such as of an expression.
+pub(super) fn key_named(message: &str) -> Option<Vec<String>> {
+    // A quoted name may hold what else would end it.
+    let (end, _) = message.match_indices(")=(").next()?;
+    let (start, _) = message[..end].match_indices('(').next_back()?;
+    let columns = message[start + 1..end].split(", ").map(|name| {
+        match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+            Some(quoted) => Some(quoted.replace("\"\"", "\"")),
+            None => (!name.contains([' ', ')', ':'])).then(|| name.to_owned()),
+        }
+    });
+    columns.collect()
+}
+
+/// The same for a key that we know.
+pub(super) fn repeated(words: &str, key: &[String], values: &str) -> String {
+    let key = key.join(", ");
+    format!("{words}: Key ({key})=({values}) already exists (SQLSTATE 23505)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_key_is_told_by_its_columns() {
+        let named = |text: &str| key_named(text).map(|names| names.join("|"));
+        assert_eq!(named("Key (id)=(5) already exists.").as_deref(), Some("id"));
+        assert_eq!(
+            named("Schlüssel »(\"Order Id\")=(5)« existiert bereits.").as_deref(),
+            Some("Order Id")
+        );
+        assert_eq!(
+            named("Key (a, \"b\"\"c\")=(1, )=(2) already exists.").as_deref(),
+            Some("a|b\"c")
+        );
+        assert_eq!(named("Key (lower(a))=(x) already exists."), None);
+        assert_eq!(named("nothing"), None);
+        let key = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(
+            repeated("no", &key, "1, x"),
+            "no: Key (a, b)=(1, x) already exists (SQLSTATE 23505)"
+        );
+    }
+}

@@ -1,0 +1,169 @@
+//! Messages to and from the server
+//! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
+
+use std::io::{Read, Write};
+use std::sync::atomic::AtomicBool;
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::message::backend::{ErrorResponseBody, Header, Message};
+
+use crate::session::{Failure, Refusal};
+use inrush_net::channel::{Address, Broken, Channel, Patience, Tls};
+
+/// No server sends longer messages: none allocates more for one
+/// (<https://www.postgresql.org/docs/current/limits.html>, a field has 1 GB at most).
+const MESSAGE_MAX: usize = (1 << 30) + (1 << 20);
+
+/// The same for one that nobody knows yet.
+const GREETING_MAX: usize = 64 << 10;
+
+/// Bytes asked of the socket at once.
+const READ_BYTES: usize = 16 << 10;
+
+/// A channel with messages on it.
+pub(super) struct Link<'a> {
+    pub(super) channel: Channel<'a>,
+    incoming: BytesMut,
+    /// Messages that go out with the next flush.
+    pub(super) outgoing: BytesMut,
+    /// Longer messages make no sense.
+    message_max: usize,
+}
+
+impl<'a> Link<'a> {
+    /// A socket to the server, on which nothing was said.
+    pub(super) fn connect(
+        address: &Address,
+        patience: Patience,
+        stop: Option<&'a AtomicBool>,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            channel: Channel::connect(address, patience, stop)?,
+            incoming: BytesMut::new(),
+            outgoing: BytesMut::new(),
+            message_max: GREETING_MAX,
+        })
+    }
+
+    /// The server has let us in: what it says may be long from now on.
+    pub(super) fn logged_in(&mut self, end: impl Fn() + Send + 'a) {
+        self.message_max = MESSAGE_MAX;
+        self.channel.logged_in(end);
+    }
+
+    /// Encrypts all that follows.
+    pub(super) fn encrypt(self, tls: &Tls, host: &str) -> Result<Self, Failure> {
+        // What came before was said by anybody, and must not be taken for what the server says in secret.
+        if !self.incoming.is_empty() {
+            return Err(Failure::garbled());
+        }
+        Ok(Self { channel: self.channel.encrypt(tls, host)?, ..self })
+    }
+
+    /// Sends what was put into `outgoing`.
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        self.channel.write_all(&self.outgoing)?;
+        self.outgoing.clear();
+        Ok(self.channel.flush()?)
+    }
+
+    /// Sends what was put into `outgoing`, and `bytes` behind it.
+    pub(super) fn flush_with(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.channel.write_all(&self.outgoing)?;
+        self.outgoing.clear();
+        Ok(self.channel.write_all(bytes)?)
+    }
+
+    /// Reads one byte that is no message: the answer to the wish to encrypt.
+    pub(super) fn read_byte(&mut self) -> Result<u8, Failure> {
+        let mut byte = [0];
+        self.channel.read_exact(&mut byte)?;
+        Ok(byte[0])
+    }
+
+    /// Reads one message. Notices, which nobody waits for, are left out.
+    pub(super) fn read(&mut self) -> Result<Message, Failure> {
+        loop {
+            if let Some(header) = Header::parse(&self.incoming)? {
+                let bytes = header.len() as usize + 1;
+                if bytes > self.message_max {
+                    return Err(Failure::garbled());
+                }
+                // Memory grows with what has come, not with what was announced.
+                if self.incoming.len() >= bytes {
+                    match Message::parse(&mut self.incoming)? {
+                        Some(Message::NoticeResponse(_) | Message::NotificationResponse(_)) => {
+                            continue;
+                        }
+                        Some(message) => return Ok(message),
+                        None => return Err(Failure::garbled()),
+                    }
+                }
+            }
+            let filled = self.incoming.len();
+            self.incoming.resize(filled + READ_BYTES, 0);
+            let read = self.channel.read(&mut self.incoming[filled..]);
+            self.incoming.truncate(filled + *read.as_ref().unwrap_or(&0));
+            if read? == 0 {
+                return Err(Failure::Lost("the server closed it".to_owned()));
+            }
+        }
+    }
+
+    /// A server that hangs up while it is spoken to has said why, if there is a why.
+    pub(super) fn reason(&mut self, failure: Failure) -> Failure {
+        if matches!(failure, Failure::Lost(_)) {
+            self.channel.be_brief();
+            loop {
+                match self.read() {
+                    Ok(Message::ErrorResponse(body)) => return refusal(&body),
+                    Ok(_) => {}
+                    Err(_) => break,
+                }
+            }
+        }
+        failure
+    }
+}
+
+/// The server's no (<https://www.postgresql.org/docs/current/protocol-error-fields.html>).
+pub(super) fn refusal(body: &ErrorResponseBody) -> Failure {
+    let mut refusal = Refusal::default();
+    for field in body.fields().iterator().map_while(Result::ok) {
+        let text = String::from_utf8_lossy(field.value_bytes()).into_owned();
+        match field.type_() {
+            // The severity in English, whatever the server speaks.
+            b'V' => refusal.is_fatal = matches!(text.as_str(), "FATAL" | "PANIC"),
+            b'C' => refusal.state = text,
+            b'M' => refusal.message = text,
+            b'D' => refusal.detail = Some(text),
+            b'H' => refusal.hint = Some(text),
+            b'W' => refusal.context = Some(text),
+            b'c' => refusal.column = Some(text),
+            b'R' => refusal.routine = text,
+            _ => {}
+        }
+    }
+    Failure::refused(refusal)
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Stopped => Failure::Stopped,
+            Broken::Lost(why) => Failure::Lost(why),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::InvalidData | std::io::ErrorKind::InvalidInput => {
+                Failure::Lost(format!("the server's messages make no sense ({error})"))
+            }
+            _ => Broken::from(error).into(),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Statements over a connection of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::client::{Client, Text};
+use crate::connect::Place;
+use crate::facts;
+use crate::session::Failure;
+use inrush_core::error::{Error, Result};
+use inrush_core::target::may_be_secret;
+use inrush_core::target::{Console, Row, Setting};
+
+/// A connection; nothing goes over it but what it is told to send.
+pub(super) struct PostgresConsole<'a> {
+    /// `None` once it is lost.
+    client: Option<Client<'a>>,
+}
+
+impl<'a> PostgresConsole<'a> {
+    /// Connects.
+    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        match Client::connect(place, Some(stop)) {
+            Ok((client, _)) => Ok(Self { client: Some(client) }),
+            Err(Failure::Lost(why)) => Err(Error::target(format!("no connection: {why}"))
+                .advise(format!("check that the server runs at {}", place.shown))),
+            Err(failure) => Err(in_words(failure)),
+        }
+    }
+}
+
+impl Console for PostgresConsole<'_> {
+    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+        let Some(client) = &mut self.client else {
+            return Err(Error::target("the connection is closed"));
+        };
+        let outcome = match client.rows(sql, row) {
+            // So a transaction ends in which something went wrong, and that is no error to the server.
+            Ok(_) if client.done() == "ROLLBACK" && is_to_keep(sql) => Err(Failure::undone()),
+            outcome => outcome,
+        };
+        let was_stopped = client.was_stopped();
+        if matches!(outcome, Err(Failure::Lost(_))) {
+            self.client = None;
+        }
+        match outcome {
+            // Whether it came to its end before it was told to, nobody knows.
+            _ if was_stopped => Err(Error::interrupted()),
+            outcome => outcome.map_err(in_words),
+        }
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>> {
+        let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
+        let mut settings = Vec::new();
+        let sql = "SELECT name, setting, boot_val FROM pg_catalog.pg_settings ORDER BY name";
+        self.run(sql, &mut |row| {
+            if let [name, value, default] = row {
+                let (name, value) = (text(name).unwrap_or_default(), text(value));
+                if !may_be_secret(&name) {
+                    let (value, default) = (value.unwrap_or_default(), text(default));
+                    settings.push(Setting { name, value, default });
+                }
+            }
+        })?;
+        Ok(settings)
+    }
+
+    fn engine(&mut self) -> Result<String> {
+        let version = self.value("SHOW server_version")?;
+        Ok(facts::engine(&version.unwrap_or_default()))
+    }
+}
+
+impl Drop for PostgresConsole<'_> {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            client.quit();
+        }
+    }
+}
+
+/// Whether the statement is to keep what the transaction has done.
+fn is_to_keep(sql: &str) -> bool {
+    let word = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
+    ["COMMIT", "END", "PREPARE"].iter().any(|end| word.eq_ignore_ascii_case(end))
+}
+
+fn in_words(failure: Failure) -> Error {
+    match failure {
+        Failure::Stopped => Error::interrupted(),
+        Failure::Lost(why) => Error::target(format!("the connection was lost: {why}")),
+        Failure::Server(refused) => Error::target(refused.message),
+    }
+}

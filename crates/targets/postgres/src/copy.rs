@@ -1,0 +1,424 @@
+//! `copy-binary`, `copy-text` and `copy-server`: COPY, from memory or from a file that the server reads.
+
+use std::sync::Arc;
+
+use crate::client::Frame;
+use crate::ddl::{self, Insert, Table, literal, quote};
+use crate::encode::{self, Binary, Lines, Stores};
+use crate::fit;
+use crate::load::Writing;
+use crate::repeats::Filter;
+use crate::session::{self, Failure, Refusal, Session};
+use inrush_core::encode::Shape;
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::Encode;
+use inrush_core::target::{Fit, Knobs};
+use inrush_core::{Facts, Job, OnConflict, Request};
+use inrush_net::folder::Folder;
+use inrush_net::statement::{Batch, Done, Write, Written};
+
+/// COPY, by the way that the rows take.
+pub(super) enum Copy {
+    /// In binary, from memory.
+    Binary,
+    /// As text, from memory.
+    Text,
+    /// In binary, from files that the server reads itself.
+    Server,
+}
+
+/// What stands before and after rows in binary: a signature that no transfer leaves whole which changes bytes, no flags, no
+/// extension; and a row of -1 fields (<https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-BINARY-FORMAT>).
+const BINARY: Frame = Frame { head: b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", tail: b"\xff\xff" };
+
+const TEXT: Frame = Frame { head: b"", tail: b"" };
+
+pub(super) fn fit_binary(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    fit(request, facts, knobs, true)
+}
+
+pub(super) fn fit_text(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    fit(request, facts, knobs, false)
+}
+
+pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
+    let unusable = |reason: &str| Fit::Unusable { reason: reason.to_owned() };
+    if setting("local") != Some("true") {
+        return unusable("the server is on another machine, and can't read files of this one");
+    }
+    if setting("reads_files") != Some("true") {
+        return unusable(
+            "the user may not have the server read files (GRANT pg_read_server_files)",
+        );
+    }
+    fit(request, facts, knobs, true)
+}
+
+fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, binary: bool) -> Fit {
+    let kept = fit::kept_table(request, facts);
+    if let Some(reason) = kept.and_then(|table| table.engine_only.clone()) {
+        return Fit::Unusable { reason };
+    }
+    if binary && let Some(reason) = fit::not_binary(request, facts) {
+        return Fit::Unusable { reason };
+    }
+    let makes_temporary = facts.target.settings.get("makes_temporary").map(String::as_str);
+    if request.on_conflict != OnConflict::Fail && makes_temporary == Some("false") {
+        return Fit::Unusable {
+            reason: "--on-conflict takes a temporary table with COPY, and the user may make none (GRANT TEMPORARY ON DATABASE)".to_owned(),
+        };
+    }
+    fit::fit(request, facts, knobs)
+}
+
+impl Writing for Copy {
+    fn streams(&self, job: &Job) -> bool {
+        !matches!(self, Self::Server)
+            && job.choice.knobs.get("rows_per_statement") == Some("0")
+            && job.request.on_conflict == OnConflict::Fail
+            // There a row that repeats a key is expected.
+            && !(job.choice.action.makes_table()
+                && job.choice.knobs.get("indexes") == Some("before")
+                && !job.request.primary_key.is_empty())
+    }
+
+    fn sends_binary(&self) -> bool {
+        matches!(self, Self::Binary | Self::Server)
+    }
+
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, job: &Job) -> Box<dyn Encode> {
+        match self {
+            Self::Binary | Self::Server => encode::encoder::<Binary>(shape, stores, job),
+            Self::Text => encode::encoder::<Lines>(shape, stores, job),
+        }
+    }
+
+    fn writer<'p, 's: 'p>(
+        &self,
+        session: &mut Session<'s>,
+        table: &Table,
+        _stores: &Stores,
+        job: &'p Job,
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
+        let (format, frame) = match self {
+            Self::Binary | Self::Server => ("binary", BINARY),
+            Self::Text => ("text", TEXT),
+        };
+        let columns = ddl::columns(job);
+        let merge = match job.request.on_conflict {
+            OnConflict::Fail => None,
+            _ => {
+                let made = session.execute(make_chunk(table, &columns));
+                made.map_err(|failure| session.explain(failure))?;
+                Some(Merge::of(table, job))
+            }
+        };
+        let (into, relation) = match &merge {
+            Some(_) => (format!("pg_temp.{CHUNK}"), CHUNK.to_owned()),
+            None => (table.sql(), table.name.clone()),
+        };
+        let freeze = if fit::freezes(job) { ", FREEZE" } else { "" };
+        let folder = match self {
+            Self::Server => {
+                Some(Folder::make(&std::env::temp_dir()).map_err(|(path, error)| {
+                    Error::target(format!("{} can't be made: {error}", path.display()))
+                })?)
+            }
+            Self::Binary | Self::Text => None,
+        };
+        Ok(Box::new(CopyWriter {
+            carrier: Carrier {
+                copy: format!("COPY {into} ({columns}) FROM "),
+                options: format!(" (FORMAT {format}{freeze})"),
+                frame,
+                folder,
+            },
+            relation,
+            merge,
+            filter: self.sends_binary().then(|| Filter::of(job)).flatten(),
+            stream: self.streams(job).then(Stream::default),
+        }))
+    }
+}
+
+/// The table in between, where rows that are there have a say; a temporary one, which goes with the transaction.
+const CHUNK: &str = "inrush_chunk";
+
+/// Numbers the rows of [`CHUNK`] in their order.
+const NUMBER: &str = "\"inrush row\"";
+
+fn make_chunk(table: &Table, columns: &str) -> String {
+    // Keys, NOT NULL and defaults stay behind; types come along.
+    format!(
+        "CREATE TEMPORARY TABLE {CHUNK} ON COMMIT DROP AS SELECT {columns} FROM {} WITH NO DATA; \
+         ALTER TABLE pg_temp.{CHUNK} ADD COLUMN {NUMBER} bigint GENERATED ALWAYS AS IDENTITY",
+        table.sql()
+    )
+}
+
+/// Moves the rows of a chunk on.
+struct Merge {
+    /// Takes away those that a later row with their key would change at once.
+    thin: Option<String>,
+    insert: String,
+}
+
+impl Merge {
+    fn of(table: &Table, job: &Job) -> Self {
+        let Insert { head, tail } = Insert::into(table, job);
+        let columns = ddl::columns(job);
+        let same = job.choice.key.iter().map(|name| {
+            let name = quote(ddl::column_named(job, name));
+            format!("later.{name} = chunk.{name} AND ")
+        });
+        let same: String = same.collect();
+        let changes = matches!(job.request.on_conflict, OnConflict::Update | OnConflict::Replace);
+        Self {
+            thin: changes.then(|| {
+                format!(
+                    "DELETE FROM pg_temp.{CHUNK} chunk WHERE EXISTS \
+                     (SELECT FROM pg_temp.{CHUNK} later WHERE {same}later.{NUMBER} > chunk.{NUMBER})"
+                )
+            }),
+            insert: format!("{head}SELECT {columns} FROM pg_temp.{CHUNK} ORDER BY {NUMBER}{tail}"),
+        }
+    }
+
+    /// How many rows it has written or superseded.
+    fn run(&self, session: &mut Session<'_>) -> Result<u64, Failure> {
+        let superseded = match &self.thin {
+            Some(thin) => session.execute(thin)?,
+            None => 0,
+        };
+        Ok(superseded + session.execute(&self.insert)?)
+    }
+}
+
+struct CopyWriter<'p> {
+    carrier: Carrier,
+    /// As the server names it when it says which row it was at.
+    relation: String,
+    merge: Option<Merge>,
+    filter: Option<Filter<'p>>,
+    /// The statement that takes the rows of several batches, where one does.
+    stream: Option<Stream>,
+}
+
+/// Brings rows to the server.
+struct Carrier {
+    copy: String,
+    options: String,
+    frame: Frame,
+    /// Where the server finds the rows, if they don't come over the connection.
+    folder: Option<Folder>,
+}
+
+impl Carrier {
+    /// The statement that takes rows from `place`.
+    fn statement(&self, place: &str) -> String {
+        let Self { copy, options, .. } = self;
+        format!("{copy}{place}{options}")
+    }
+
+    /// Brings rows with a statement of their own, with `before` in front of it.
+    fn carry(
+        &mut self,
+        session: &mut Session<'_>,
+        rows: &[u8],
+        before: &str,
+    ) -> Result<u64, Failure> {
+        let frame = self.frame;
+        let Some(folder) = &mut self.folder else {
+            let sql = [before, &self.statement("STDIN")].concat();
+            return session.drive(|client| client.copy_in(&sql, frame, rows));
+        };
+        let path = folder.put(&[frame.head, rows, frame.tail]).map_err(|(path, error)| {
+            Failure::Server(Box::new(Refusal {
+                message: format!("{} can't be written: {error}", path.display()),
+                ..Refusal::default()
+            }))
+        })?;
+        let name = literal(&path.to_string_lossy());
+        let copied = session.execute([before, &self.statement(&name)].concat());
+        let _ = std::fs::remove_file(path);
+        copied
+    }
+}
+
+/// A statement that takes the rows of several batches: the server makes itself ready for each as long as it takes to load a thousand
+/// rows.
+#[derive(Default)]
+struct Stream {
+    is_open: bool,
+    rows: u64,
+    bytes: usize,
+}
+
+/// Bytes of rows after which a streamed statement ends, so that a refusal is heard before long.
+const STREAM_BYTES: usize = 16 << 20;
+
+impl Stream {
+    /// Sends rows with the statement that is under way, or begins one.
+    fn send(
+        &mut self,
+        session: &mut Session<'_>,
+        carrier: &Carrier,
+        bytes: &[u8],
+        rows: usize,
+    ) -> Result<u64, Failure> {
+        if !self.is_open {
+            let sql = carrier.statement("STDIN");
+            session.drive(|client| client.copy_begin(&sql, carrier.frame))?;
+            *self = Self { is_open: true, ..Self::default() };
+        }
+        session.drive(|client| client.copy_more(bytes))?;
+        self.rows += rows as u64;
+        self.bytes += bytes.len();
+        if self.bytes >= STREAM_BYTES {
+            self.end(session, carrier)?;
+        }
+        Ok(rows as u64)
+    }
+
+    /// Ends the statement that is under way.
+    fn end(&mut self, session: &mut Session<'_>, carrier: &Carrier) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.is_open) {
+            return Ok(());
+        }
+        let written = session.drive(|client| client.copy_end(carrier.frame))?;
+        if written == self.rows { Ok(()) } else { Err(Failure::left_out()) }
+    }
+}
+
+impl CopyWriter<'_> {
+    /// Has the server take rows, and says at which one it failed.
+    fn send(
+        &mut self,
+        session: &mut Session<'_>,
+        rows: &[u8],
+        count: usize,
+        guarded: bool,
+    ) -> Result<u64, Failure> {
+        let Self { carrier, relation, merge, stream, .. } = self;
+        if let Some(stream) = stream {
+            return stream.send(session, carrier, rows, count);
+        }
+        let affected = match merge {
+            None => carrier.carry(session, rows, session::savepoint(guarded)),
+            Some(merge) => {
+                // Emptied where the table was made, in the transaction itself, it needs no new file.
+                let empty = match guarded {
+                    true => session::around(&format!("TRUNCATE pg_temp.{CHUNK}")),
+                    false => format!("TRUNCATE pg_temp.{CHUNK}; "),
+                };
+                carrier.carry(session, rows, &empty).and_then(|_| merge.run(session))
+            }
+        };
+        match affected {
+            Ok(affected) => {
+                session.written += affected;
+                Ok(affected)
+            }
+            Err(Failure::Server(mut refused)) => {
+                let context = refused.context.as_deref();
+                if let Some((row, column)) = context.and_then(|context| place(context, relation)) {
+                    // Counted from 1.
+                    refused.row = row.checked_sub(1);
+                    refused.column = refused.column.or(column);
+                }
+                Err(Failure::Server(refused))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+impl<'s> Write<Session<'s>> for CopyWriter<'_> {
+    fn write(
+        &mut self,
+        session: &mut Session<'s>,
+        batch: &Batch<'_>,
+        guarded: bool,
+    ) -> Result<Done, Failure> {
+        let affected = self.send(session, batch.bytes(), batch.to - batch.from, guarded)?;
+        Ok(Done { affected, warnings: 0 })
+    }
+
+    fn write_new(
+        &mut self,
+        session: &mut Session<'s>,
+        batch: &Batch<'_>,
+        guarded: bool,
+    ) -> Result<Written, Failure> {
+        let Some(mut filter) = self.filter.take() else {
+            let done = self.write(session, batch, guarded)?;
+            return Ok(Written { done, repeated: Vec::new() });
+        };
+        let repeated = filter.sift(batch);
+        let sent = self.send(session, &filter.bytes, filter.rows.len(), guarded);
+        // What a trigger left out is taken back with the rest.
+        match &sent {
+            Ok(affected) if *affected == filter.rows.len() as u64 => filter.keep(),
+            _ => filter.forget(),
+        }
+        let outcome = match sent {
+            Ok(affected) => Ok(Written { done: Done { affected, warnings: 0 }, repeated }),
+            Err(Failure::Server(mut refused)) => {
+                refused.row = refused.row.and_then(|row| filter.rows.get(row)).copied();
+                Err(Failure::Server(refused))
+            }
+            Err(failure) => Err(failure),
+        };
+        self.filter = Some(filter);
+        outcome
+    }
+
+    fn finish(&mut self, session: &mut Session<'s>) -> Result<(), Failure> {
+        match &mut self.stream {
+            Some(stream) => stream.end(session, &self.carrier),
+            None => Ok(()),
+        }
+    }
+
+    fn needs_savepoint(&self) -> bool {
+        true
+    }
+}
+
+/// The row, from 1, and perhaps the column, that the server was at: `COPY t, line 5, column a: "x"` in one of the context's lines, in the
+/// server's own language.
+fn place(context: &str, relation: &str) -> Option<(usize, Option<String>)> {
+    let at = context
+        .lines()
+        .find_map(|line| line.strip_prefix("COPY ")?.strip_prefix(relation)?.strip_prefix(", "))?;
+    let from = at.find(|c: char| c.is_ascii_digit())?;
+    let digits = &at[from..];
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    let row = digits[..end].parse().ok()?;
+    // `, column a: "x"`, `, column a: null input`, `, column a`.
+    let column = digits[end..].strip_prefix(", ").and_then(|rest| {
+        let (_, named) = rest.split_once(' ')?;
+        Some(named.split_once(": ").map_or(named, |(name, _)| name).to_owned())
+    });
+    Some((row, column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_context_names_the_row() {
+        assert_eq!(place("COPY t, line 5", "t"), Some((5, None)));
+        assert_eq!(
+            place("COPY a, 7, line 12, column b c: \"x, 9\"", "a, 7"),
+            Some((12, Some("b c".to_owned())))
+        );
+        assert_eq!(place("COPY t, Zeile 3, Spalte n", "t"), Some((3, Some("n".to_owned()))));
+        let nested = "PL/pgSQL function f() line 3 at RAISE\nCOPY t, line 8: \"1\\t2\"";
+        assert_eq!(place(nested, "t"), Some((8, None)));
+        assert_eq!(place("SQL statement \"SELECT 1\"", "t"), None);
+        assert_eq!(place("COPY u, line 5", "t"), None);
+    }
+}

@@ -1,0 +1,284 @@
+//! SQL text that names tables and columns.
+
+use crate::types;
+use inrush_core::error::{Error, Result};
+use inrush_core::{Column, Job, OnConflict, TargetFacts};
+
+/// Bytes of a name; of a longer one the server would leave out the rest
+/// (<https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS>).
+pub(super) const NAME_MAX: usize = 63;
+
+/// The name in double quotes.
+pub(super) fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The text as a string literal, whatever standard_conforming_strings is.
+pub(super) fn literal(text: &str) -> String {
+    let quoted = text.replace('\'', "''");
+    match quoted.contains('\\') {
+        true => format!("E'{}'", quoted.replace('\\', "\\\\")),
+        false => format!("'{quoted}'"),
+    }
+}
+
+pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    names.into_iter().map(quote).collect::<Vec<_>>().join(", ")
+}
+
+/// The loaded columns, in order.
+pub(super) fn columns(job: &Job) -> String {
+    names(job.choice.columns.iter().map(|column| column.name.as_str()))
+}
+
+/// A table as users name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// `None` for the first schema of the search path that has it.
+    pub(super) schema: Option<String>,
+    pub(super) table: String,
+}
+
+impl Name {
+    /// `table`, `schema.table`; quotes around a part with a dot in it. Upper case stays.
+    ///
+    /// # Errors
+    /// When there are more parts, or one is empty or too long.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let mut parts = vec![String::new()];
+        let mut quoted = false;
+        let mut characters = text.chars().peekable();
+        while let Some(character) = characters.next() {
+            let part = parts.last_mut();
+            match (character, part) {
+                ('"', Some(part)) if quoted && characters.peek() == Some(&'"') => {
+                    characters.next();
+                    part.push('"');
+                }
+                ('"', _) => quoted = !quoted,
+                ('.', _) if !quoted => parts.push(String::new()),
+                (character, Some(part)) => part.push(character),
+                (_, None) => {}
+            }
+        }
+        let mut parts = parts.into_iter().rev();
+        let (table, schema, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+        if quoted || more.is_some() || table.is_empty() || schema.as_deref() == Some("") {
+            return Err(Error::usage(format!("--table {text}: takes TABLE or SCHEMA.TABLE"))
+                .advise("put double quotes around a name with a dot in it: --table '\"a.b\"'"));
+        }
+        Self::checked(schema, table)
+    }
+
+    /// The name of a file: a dot is part of it.
+    ///
+    /// # Errors
+    /// When it is too long.
+    pub(super) fn whole(text: &str) -> Result<Self> {
+        Self::checked(None, text.to_owned())
+    }
+
+    fn checked(schema: Option<String>, table: String) -> Result<Self> {
+        if let Some(name) =
+            [Some(&table), schema.as_ref()].into_iter().flatten().find(|name| name.len() > NAME_MAX)
+        {
+            return Err(Error::usage(format!(
+                "the name {name} has {} bytes; PostgreSQL keeps {NAME_MAX}",
+                name.len()
+            ))
+            .advise("--table NAME gives a shorter one"));
+        }
+        Ok(Self { schema, table })
+    }
+}
+
+/// A table where it is or will be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    pub(super) schema: String,
+    pub(super) name: String,
+    /// Whether its rows are all in other tables: it is partitioned, or a view.
+    is_whole: bool,
+}
+
+impl Table {
+    /// The load's target.
+    pub(super) fn of(facts: &TargetFacts) -> Self {
+        let setting = |name: &str| facts.settings.get(name).cloned().unwrap_or_default();
+        let storage = facts.table.as_ref().and_then(|table| table.storage.as_deref());
+        let is_whole = matches!(storage, Some("partitioned table" | "view" | "view with rules"));
+        Self { schema: setting("schema"), name: setting("table"), is_whole }
+    }
+
+    /// Another one in the same schema.
+    pub(super) fn beside(&self, name: &str) -> Self {
+        Self { schema: self.schema.clone(), name: name.to_owned(), is_whole: false }
+    }
+
+    /// As SQL names it.
+    pub(super) fn sql(&self) -> String {
+        format!("{}.{}", quote(&self.schema), quote(&self.name))
+    }
+
+    /// The same without the tables that inherit from it, which have rows and keys of their own. Partitions belong to it.
+    pub(super) fn only(&self) -> String {
+        if self.is_whole { self.sql() } else { format!("ONLY {}", self.sql()) }
+    }
+
+    /// The same as a literal, for functions that take a `regclass`.
+    pub(super) fn literal(&self) -> String {
+        literal(&self.sql())
+    }
+}
+
+/// The type of a loaded column: the catalogue's, or that of the table which the load makes.
+pub(super) fn declared(column: &Column) -> String {
+    match &column.declared {
+        Some(declared) => declared.clone(),
+        None => types::spell(column.ty),
+    }
+}
+
+/// CREATE TABLE for a table that the load makes.
+pub(super) fn create_table(table: &Table, job: &Job, unlogged: bool, with_indexes: bool) -> String {
+    let mut parts: Vec<String> = job
+        .choice
+        .columns
+        .iter()
+        .map(|column| {
+            let null = if column.required { " NOT NULL" } else { "" };
+            format!("{} {}{null}", quote(&column.name), declared(column))
+        })
+        .collect();
+    if with_indexes {
+        parts.extend(primary_key(job));
+    }
+    let unlogged = if unlogged { "UNLOGGED " } else { "" };
+    let mut sql = format!("CREATE {unlogged}TABLE {} ({})", table.sql(), parts.join(", "));
+    if with_indexes {
+        for index in indexes(table, job) {
+            sql.push_str("; ");
+            sql.push_str(&index);
+        }
+    }
+    sql
+}
+
+/// CREATE TABLE for one that takes the loaded columns' values of the target, whatever they are.
+pub(super) fn create_like(table: &Table, target: &Table, job: &Job) -> String {
+    let (table, target, columns) = (table.sql(), target.sql(), columns(job));
+    format!("CREATE UNLOGGED TABLE {table} AS SELECT {columns} FROM {target} WITH NO DATA")
+}
+
+/// The columns of the primary key that was asked for, as the table spells them.
+pub(super) fn key(job: &Job) -> Vec<String> {
+    job.request.primary_key.iter().map(|name| column_named(job, name).to_owned()).collect()
+}
+
+/// The primary key that was asked for, as a part of CREATE or ALTER TABLE.
+pub(super) fn primary_key(job: &Job) -> Option<String> {
+    let key = key(job);
+    let columns = names(key.iter().map(String::as_str));
+    (!key.is_empty()).then(|| format!("PRIMARY KEY ({columns})"))
+}
+
+/// The indexes that were asked for.
+pub(super) fn indexes(table: &Table, job: &Job) -> Vec<String> {
+    let of = |columns: &Vec<String>| {
+        let columns = columns.iter().map(|name| column_named(job, name));
+        format!("CREATE INDEX ON {} ({})", table.sql(), names(columns))
+    };
+    job.request.indexes.iter().map(of).collect()
+}
+
+/// The column as the table spells it: users need not mind upper case.
+pub(super) fn column_named<'p>(job: &'p Job, name: &'p str) -> &'p str {
+    spelt(&job.choice.columns, name)
+}
+
+/// The column of that name, or of one that differs in case.
+fn spelt<'c>(columns: &'c [Column], name: &'c str) -> &'c str {
+    let alike = |column: &&Column| column.name.eq_ignore_ascii_case(name);
+    let exact = columns.iter().find(|column| column.name == name);
+    exact.or_else(|| columns.iter().find(alike)).map_or(name, |column| &column.name)
+}
+
+/// What stands before and after the rows of an INSERT.
+pub(super) struct Insert {
+    pub(super) head: String,
+    pub(super) tail: String,
+}
+
+impl Insert {
+    pub(super) fn into(table: &Table, job: &Job) -> Self {
+        // What the file says of a column that counts by itself is to be kept.
+        let head =
+            format!("INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE ", table.sql(), columns(job));
+        Self { head, tail: on_conflict(job) }
+    }
+}
+
+/// What becomes of a row whose key is there: the row that was to be inserted has a default where the source says nothing.
+fn on_conflict(job: &Job) -> String {
+    let choice = &job.choice;
+    // What counts by itself and takes nothing else (GENERATED ALWAYS) keeps its number.
+    let counting = job.facts.target.settings.get("always_identity").map_or("", String::as_str);
+    let counts = |name: &str| counting.split('\n').any(|column| column == name);
+    let is_key = |name: &str| choice.key.iter().any(|key| key.eq_ignore_ascii_case(name));
+    let set = |columns: &[Column]| {
+        let set = |column: &Column| {
+            let name = quote(&column.name);
+            format!("{name} = EXCLUDED.{name}")
+        };
+        let others = columns.iter().filter(|column| !is_key(&column.name) && !counts(&column.name));
+        let mut sets: Vec<String> = others.map(set).collect();
+        if sets.is_empty() {
+            // So that the server counts the row.
+            sets.extend(columns.iter().filter(|column| is_key(&column.name)).map(set));
+        }
+        format!("UPDATE SET {}", sets.join(", "))
+    };
+    let all = job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
+    let doing = match job.request.on_conflict {
+        OnConflict::Fail => return String::new(),
+        OnConflict::Skip => "NOTHING".to_owned(),
+        OnConflict::Update => set(&choice.columns),
+        OnConflict::Replace => set(all.map_or(&choice.columns, |table| &table.columns)),
+    };
+    let key = choice.key.iter().map(|name| match all {
+        Some(table) => spelt(&table.columns, name),
+        None => column_named(job, name),
+    });
+    format!(" ON CONFLICT ({}) DO {doing}", names(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_have_a_schema_and_quotes() {
+        let parsed = |text: &str| {
+            let name = Name::parse(text).ok()?;
+            Some((name.schema, name.table))
+        };
+        let some =
+            |schema: Option<&str>, table: &str| Some((schema.map(str::to_owned), table.to_owned()));
+        assert_eq!(parsed("t"), some(None, "t"));
+        assert_eq!(parsed("Sales.Order"), some(Some("Sales"), "Order"));
+        assert_eq!(parsed("\"a.b\""), some(None, "a.b"));
+        assert_eq!(parsed("s.\"a\"\"b.c\""), some(Some("s"), "a\"b.c"));
+        for wrong in ["", ".", "a.", ".b", "a.b.c", "\"a"] {
+            assert_eq!(parsed(wrong), None, "{wrong}");
+        }
+        assert_eq!(parsed(&"x".repeat(64)), None);
+        assert_eq!(Name::whole("a.b").unwrap().table, "a.b");
+    }
+
+    #[test]
+    fn what_is_quoted_stays_one_name_or_text() {
+        assert_eq!(quote("a\"; DROP"), "\"a\"\"; DROP\"");
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("a\\'b"), "E'a\\\\''b'");
+    }
+}

@@ -1,0 +1,533 @@
+//! Rows as the server reads them: in binary, as lines of COPY, as tuples of a statement.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use crate::ddl;
+use crate::types::{Misfit, Store};
+use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape, Typed};
+use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
+use inrush_core::value::hex;
+use inrush_core::{Column, Job, Type, Verify};
+
+/// A way to write rows down.
+pub(super) trait Notation: Default + Send + 'static {
+    /// Between two values.
+    const BETWEEN: &'static [u8] = b"";
+    /// After a row's last.
+    const CLOSE: &'static [u8] = b"";
+
+    /// Before a row's first value.
+    fn open(&mut self, _columns: usize, _out: &mut Vec<u8>) {}
+
+    fn null(&mut self, out: &mut Vec<u8>);
+
+    /// What a misfit leaves in `out` is taken back by the caller.
+    fn value<'s>(
+        &mut self,
+        column: &'s ColumnStore,
+        value: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit<'s>>;
+
+    /// Writes a value that has a type of its own, if that takes no text. `false` says nothing, and leaves `out` as it was.
+    fn typed(&mut self, _column: &ColumnStore, _typed: Typed, _out: &mut Vec<u8>) -> bool {
+        false
+    }
+}
+
+/// Rows of COPY in binary: how many fields, and each behind its length. Parameters of a prepared statement look the same
+/// (<https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-BINARY-FORMAT>).
+#[derive(Default)]
+pub(super) struct Binary;
+
+impl Notation for Binary {
+    #[inline]
+    fn open(&mut self, columns: usize, out: &mut Vec<u8>) {
+        // At most 1600.
+        out.extend_from_slice(&(columns as u16).to_be_bytes());
+    }
+
+    #[inline]
+    fn null(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(-1_i32).to_be_bytes());
+    }
+
+    #[inline]
+    fn value<'s>(
+        &mut self,
+        column: &'s ColumnStore,
+        value: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit<'s>> {
+        let at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        column.store.encode(value, out)?;
+        let length = (out.len() - at - 4) as u32;
+        out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
+
+    #[inline]
+    fn typed(&mut self, column: &ColumnStore, typed: Typed, out: &mut Vec<u8>) -> bool {
+        let at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        if !column.store.encode_typed(typed, out) {
+            out.truncate(at);
+            return false;
+        }
+        let length = (out.len() - at - 4) as u32;
+        out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        true
+    }
+}
+
+/// Lines of COPY: a tab between fields, a backslash before what would be taken for something else
+/// (<https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS>).
+#[derive(Default)]
+pub(super) struct Lines {
+    text: TextForm,
+}
+
+impl Notation for Lines {
+    const BETWEEN: &'static [u8] = b"\t";
+    const CLOSE: &'static [u8] = b"\n";
+
+    #[inline]
+    fn null(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\\N");
+    }
+
+    #[inline]
+    fn value<'s>(
+        &mut self,
+        column: &'s ColumnStore,
+        value: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit<'s>> {
+        let text = self.text.of(column, value)?;
+        let mut done = 0;
+        let mut put = |at: usize, out: &mut Vec<u8>| {
+            out.extend_from_slice(&text[done..at]);
+            match text[at] {
+                b'\t' => out.extend_from_slice(b"\\t"),
+                b'\n' => out.extend_from_slice(b"\\n"),
+                b'\r' => out.extend_from_slice(b"\\r"),
+                byte => out.extend_from_slice(&[b'\\', byte]),
+            }
+            done = at + 1;
+        };
+        // A carriage return among them is rare enough for a second look.
+        match memchr::memchr(b'\r', text) {
+            None => memchr::memchr3_iter(b'\t', b'\n', b'\\', text).for_each(|at| put(at, out)),
+            Some(_) => {
+                let special = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | b'\\');
+                (0..text.len()).filter(|at| special(&text[*at])).for_each(|at| put(at, out));
+            }
+        }
+        out.extend_from_slice(&text[done..]);
+        Ok(())
+    }
+}
+
+/// Tuples for INSERT: `('a','1',NULL),`. Every value is a string literal, which the server takes for what its column is.
+#[derive(Default)]
+pub(super) struct Tuples {
+    text: TextForm,
+}
+
+impl Notation for Tuples {
+    const BETWEEN: &'static [u8] = b",";
+    const CLOSE: &'static [u8] = b"),";
+
+    #[inline]
+    fn open(&mut self, _columns: usize, out: &mut Vec<u8>) {
+        out.push(b'(');
+    }
+
+    #[inline]
+    fn null(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"NULL");
+    }
+
+    #[inline]
+    fn value<'s>(
+        &mut self,
+        column: &'s ColumnStore,
+        value: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit<'s>> {
+        let text = self.text.of(column, value)?;
+        // With an E the server reads backslashes in the same way whatever its settings.
+        let escapes = memchr::memchr(b'\\', text).is_some();
+        out.extend_from_slice(if escapes { b" E'" } else { b"'" });
+        let mut done = 0;
+        for at in memchr::memchr2_iter(b'\'', b'\\', text) {
+            out.extend_from_slice(&text[done..=at]);
+            out.push(text[at]);
+            done = at + 1;
+        }
+        out.extend_from_slice(&text[done..]);
+        out.push(b'\'');
+        Ok(())
+    }
+}
+
+/// Values as text that the server's own input functions read.
+#[derive(Default)]
+struct TextForm {
+    binary: Vec<u8>,
+    written: Vec<u8>,
+}
+
+impl TextForm {
+    /// The value's text: its own, where the server reads that as the value which it is here.
+    fn of<'v, 's>(
+        &'v mut self,
+        column: &'s ColumnStore,
+        value: &'v [u8],
+    ) -> Result<&'v [u8], Misfit<'s>> {
+        let Self { binary, written } = self;
+        binary.clear();
+        column.store.encode(value, binary)?;
+        written.clear();
+        match (&column.form, binary.as_slice()) {
+            (Form::Own, _) => return Ok(value),
+            // The server wants digits where 1.0 is an integer here. Writing to memory doesn't fail.
+            (Form::Integer, [a, b]) => {
+                let _ = write!(written, "{}", i16::from_be_bytes([*a, *b]));
+            }
+            (Form::Integer, [a, b, c, d]) => {
+                let _ = write!(written, "{}", i32::from_be_bytes([*a, *b, *c, *d]));
+            }
+            (Form::Integer, [a, b, c, d, e, f, g, h]) => {
+                let number = i64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]);
+                let _ = write!(written, "{number}");
+            }
+            (Form::Integer, _) => return Ok(value),
+            (Form::Bytes, bytes) => {
+                written.extend_from_slice(b"\\x");
+                hex::put(bytes, written);
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// What the server reads as a column's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// The source's text.
+    Own,
+    /// An integer's digits.
+    Integer,
+    /// The bytes, in hex.
+    Bytes,
+}
+
+/// How every loaded column stores its values.
+#[derive(Clone)]
+pub(super) struct Stores(Arc<[ColumnStore]>);
+
+pub(super) struct ColumnStore {
+    store: Store,
+    form: Form,
+    required: bool,
+    /// What takes bytes of the source that aren't text, where the column's text is a notation for bytes.
+    bytes: Option<Box<ColumnStore>>,
+}
+
+impl ColumnStore {
+    fn compares(&self) -> bool {
+        self.store.is_binary() && self.store.compares()
+    }
+}
+
+impl Stores {
+    /// Those of the plan's columns, on a server whose sessions are in UTC or not.
+    pub(super) fn of(columns: &[Column], utc: bool) -> Self {
+        let store = |column: &Column| {
+            let declared = ddl::declared(column);
+            let form = match declared.as_str() {
+                "smallint" | "integer" | "bigint" => Form::Integer,
+                // The server has a notation for bytes; a file of a table that the load makes has the bytes themselves.
+                "bytea" if column.declared.is_none() => Form::Bytes,
+                _ => Form::Own,
+            };
+            let required = column.required;
+            let store = Store::of(column, &declared, utc);
+            let bytes = store.for_bytes().map(|store| {
+                Box::new(ColumnStore { store, form: Form::Bytes, required, bytes: None })
+            });
+            ColumnStore { store, form, required, bytes }
+        };
+        Self(columns.iter().map(store).collect())
+    }
+
+    /// Those of the plan.
+    pub(super) fn of_plan(job: &Job) -> Self {
+        Self::of(&job.choice.columns, is_utc(job))
+    }
+
+    /// For each column whether it takes values in binary.
+    pub(super) fn are_binary(&self) -> impl Iterator<Item = bool> {
+        self.0.iter().map(|column| column.store.is_binary())
+    }
+
+    /// For each column whether what the server keeps compares with what was sent.
+    pub(super) fn compare(&self) -> impl Iterator<Item = bool> {
+        self.0.iter().map(ColumnStore::compares)
+    }
+}
+
+/// Whether a time without an offset is UTC to the server.
+pub(super) fn is_utc(job: &Job) -> bool {
+    means_utc(job.facts.target.settings.get("TimeZone").map_or("", String::as_str))
+}
+
+/// Names of the zone that is UTC whatever the day.
+pub(super) fn means_utc(zone: &str) -> bool {
+    matches!(
+        zone,
+        "UTC"
+            | "Etc/UTC"
+            | "GMT"
+            | "Etc/GMT"
+            | "Zulu"
+            | "Etc/Zulu"
+            | "Universal"
+            | "Etc/Universal"
+            | "UCT"
+            | "Etc/UCT"
+    )
+}
+
+struct RowEncoder<N> {
+    stores: Stores,
+    /// Sums are taken from cells, beside the bytes.
+    sums: bool,
+    notation: N,
+}
+
+/// Encodes rows in notation `N`.
+pub(super) fn encoder<N: Notation>(
+    shape: Arc<Shape>,
+    stores: &Stores,
+    job: &Job,
+) -> Box<dyn Encode> {
+    let sums = job.request.verify == Verify::Checksum;
+    let row = RowEncoder { stores: stores.clone(), sums, notation: N::default() };
+    encode::encoder(shape, row)
+}
+
+impl<N: Notation> EncodeRow for RowEncoder<N> {
+    #[inline]
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+        let Self { stores, sums, notation } = self;
+        let Wire { cells, values, bytes, .. } = wire;
+        notation.open(stores.0.len(), bytes);
+        for (column, store) in stores.0.iter().enumerate() {
+            if column > 0 {
+                bytes.extend_from_slice(N::BETWEEN);
+            }
+            let mut store = store;
+            if let Some(typed) = row.typed(column) {
+                if notation.typed(store, typed, bytes) {
+                    if *sums {
+                        let at = values.len();
+                        // What was written once can be written again.
+                        let _ = store.compares() && store.store.encode_typed(typed, values);
+                        cells.push(cell(at, values.len()));
+                    }
+                    continue;
+                }
+                if let (Typed::Bytes(..), Some(raw)) = (typed, &store.bytes) {
+                    store = raw;
+                }
+            }
+            let Some((home, span)) = row.value(column, values) else {
+                if store.required {
+                    return Err(BadValue::null(column));
+                }
+                notation.null(bytes);
+                if *sums {
+                    cells.push(Cell::Null);
+                }
+                continue;
+            };
+            let value = row.bytes(home, span, values);
+            let bad = |(code, wanted)| BadValue { column, code, wanted };
+            notation.value(store, value, bytes).map_err(bad)?;
+            if *sums {
+                let at = values.len();
+                if store.compares() {
+                    // What it was written out of may be in the same place.
+                    let value = row.bytes(home, span, values).to_vec();
+                    store.store.encode(&value, values).map_err(bad)?;
+                }
+                cells.push(cell(at, values.len()));
+            }
+        }
+        bytes.extend_from_slice(N::CLOSE);
+        Ok(())
+    }
+}
+
+/// A cell of what was written to the wire's values.
+fn cell(at: usize, end: usize) -> Cell {
+    Cell::Bytes(Home::Wire, Span { at: at as u32, len: (end - at) as u32 })
+}
+
+/// The columns that a load of this plan's shape can't bring in binary, as the reason says it.
+pub(super) fn not_binary(columns: &[Column], utc: bool) -> Option<String> {
+    let stores = Stores::of(columns, utc);
+    let at = stores.are_binary().position(|binary| !binary)?;
+    let column = &columns[at];
+    let declared = ddl::declared(column);
+    Some(match column.ty {
+        Type::Timestamp { zone: true } => format!(
+            "what column {} ({declared}) makes of a time without an offset depends on the server's time zone",
+            column.name
+        ),
+        _ => format!(
+            "column {} is of type {declared}, which inrush leaves to the server to read",
+            column.name
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types;
+
+    /// A column of each sort.
+    fn samples() -> Vec<Column> {
+        let made = [
+            Type::Integer,
+            Type::Float,
+            Type::Decimal { precision: 0, scale: 0 },
+            Type::Decimal { precision: 10, scale: 2 },
+            Type::Decimal { precision: 38, scale: 20 },
+            Type::Boolean,
+            Type::Date,
+            Type::Timestamp { zone: false },
+            Type::Timestamp { zone: true },
+            Type::Text,
+            Type::Json,
+            Type::Bytes,
+        ];
+        let existing = [
+            "smallint",
+            "integer",
+            "bigint",
+            "oid",
+            "real",
+            "double precision",
+            "numeric",
+            "numeric(10,2)",
+            "numeric(3,5)",
+            "numeric(2,-3)",
+            "boolean",
+            "bit(3)",
+            "date",
+            "timestamp without time zone",
+            "timestamp(3) without time zone",
+            "timestamp with time zone",
+            "timestamp(0) with time zone",
+            "time without time zone",
+            "interval",
+            "text",
+            "character varying(5)",
+            "character(30)",
+            "json",
+            "jsonb",
+            "bytea",
+            "integer[]",
+            "zip = integer",
+        ];
+        let column = |ty, declared: Option<&str>, pinned| Column {
+            name: "c".to_owned(),
+            ty,
+            declared: declared.map(str::to_owned),
+            pinned,
+            required: false,
+            asked: false,
+        };
+        let made = made.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, None, pinned)));
+        let existing = existing.map(|text| column(types::declared(text), Some(text), true));
+        // A text column whose values have to be numbers.
+        let checked = column(Type::Integer, Some("text"), true);
+        made.chain(existing).chain([checked]).collect()
+    }
+
+    fn check<N: Notation>() {
+        let encoder = |column: &Column, utc, sums| {
+            let stores = Stores::of(std::slice::from_ref(column), utc);
+            let encoder = RowEncoder { stores, sums, notation: N::default() };
+            (format!("{column:?}, utc: {utc}"), encoder)
+        };
+        let both = [(false, false), (true, false), (false, true), (true, true)];
+        inrush_proof::check(
+            samples().iter().flat_map(|column| both.map(|(utc, sums)| encoder(column, utc, sums))),
+        );
+    }
+
+    #[test]
+    fn values_become_what_their_texts_become() {
+        check::<Binary>();
+        check::<Lines>();
+        check::<Tuples>();
+    }
+
+    /// Bytes of a batch are no notation for bytes, even if they look like it.
+    #[test]
+    fn bytes_are_what_they_are() {
+        use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
+        use inrush_core::encode::{Grammar, ShapeColumn};
+        use inrush_core::flow::{Chunk, Encoded};
+
+        fn encoded<N: Notation>(value: &[u8], declared: Option<&str>) -> Vec<u8> {
+            let name = "c".to_owned();
+            let column = Column {
+                name: name.clone(),
+                ty: Type::Bytes,
+                declared: declared.map(str::to_owned),
+                pinned: true,
+                required: false,
+                asked: false,
+            };
+            let shape = Shape {
+                grammar: Grammar::Columns,
+                nulls: Default::default(),
+                width: 1,
+                fields: vec![vec![0]],
+                columns: vec![ShapeColumn { name, pinned: true, bytes: true, is_textual: true }],
+                nul_fault: Some("no NUL"),
+                found_max: 0,
+            };
+            let stores = Stores::of(&[column], true);
+            let row = RowEncoder { stores, sums: false, notation: N::default() };
+            let array: ArrayRef = Arc::new(BinaryArray::from_vec(vec![value]));
+            let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
+            let mut encoded = Encoded::default();
+            let chunk = Chunk { batch: Some(batch), ..Chunk::default() };
+            encode::encoder(Arc::new(shape), row).encode(&chunk, &mut encoded);
+            assert_eq!(encoded.found, []);
+            encoded.wire.bytes
+        }
+
+        for value in [&b"\\x41"[..], b"\\101", b"\\", b"\xff\0", b""] {
+            for declared in [None, Some("bytea")] {
+                let binary = [b"\0\x01\0\0\0", &[value.len() as u8][..], value].concat();
+                assert_eq!(encoded::<Binary>(value, declared), binary);
+                let mut digits = Vec::new();
+                hex::put(value, &mut digits);
+                let line = [b"\\\\x", &digits[..], b"\n"].concat();
+                assert_eq!(encoded::<Lines>(value, declared), line);
+                let tuple = [b"( E'\\\\x", &digits[..], b"'),"].concat();
+                assert_eq!(encoded::<Tuples>(value, declared), tuple);
+            }
+        }
+    }
+}

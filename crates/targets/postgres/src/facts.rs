@@ -1,0 +1,340 @@
+//! What the server, the database and the table are.
+
+use std::collections::BTreeMap;
+
+use crate::ddl::{Name, Table, literal, quote};
+use crate::lost;
+use crate::session::{Failure, Session};
+use crate::types;
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
+
+/// <https://www.postgresql.org/docs/current/limits.html>
+const COLUMNS_MAX: usize = 1600;
+
+/// Settings that bear on loads. One that a server doesn't know is left out.
+const SETTINGS: [&str; 8] = [
+    "TimeZone",
+    "default_transaction_read_only",
+    "fsync",
+    "maintenance_work_mem",
+    "max_wal_size",
+    "server_encoding",
+    "server_version",
+    "synchronous_commit",
+];
+
+pub(super) fn gather(
+    session: &mut Session<'_>,
+    table: &str,
+    request: &Request,
+) -> Result<TargetFacts> {
+    let name = match &request.table {
+        Some(_) => Name::parse(table)?,
+        None => Name::whole(table)?,
+    };
+    let mut settings = settings(session).map_err(|failure| session.explain(failure))?;
+    let version = settings.get("server_version").cloned().unwrap_or_default();
+    settings.insert("local".to_owned(), session.is_local().to_string());
+    let table = read_table(session, &name)?;
+    let schema = match &table {
+        Some(found) => found.schema.clone(),
+        None => schema_for(session, &name)?,
+    };
+    let creates =
+        format!("SELECT pg_catalog.has_schema_privilege({}, 'CREATE')::text", literal(&schema));
+    let creates = session.value(&creates).map_err(|failure| session.explain(failure))?;
+    let mut lost_with = Vec::new();
+    if let Some(found) = &table {
+        settings.insert("always_identity".to_owned(), found.always_identity.join("\n"));
+        let storage = found.facts.storage.as_deref().unwrap_or_default();
+        if request.if_exists == IfExists::Replace
+            && (storage == "foreign table" || !storage.ends_with("table"))
+        {
+            return Err(Error::target(format!(
+                "{} is a {storage}, and no table can take its place",
+                found.facts.name
+            ))
+            .advise("--if-exists append writes through it, where the server lets it"));
+        }
+        if request.if_exists == IfExists::Replace {
+            lost_with = lost::read(session, &found.schema, &found.facts.name)
+                .map_err(|failure| session.explain(failure))?;
+        }
+    } else {
+        refuse_taken_name(session, &schema, &name.table)?;
+    }
+    settings.insert("creates".to_owned(), creates.unwrap_or_default());
+    settings.insert("schema".to_owned(), schema);
+    settings.insert("table".to_owned(), name.table);
+    Ok(TargetFacts {
+        engine: engine(&version),
+        exists: true,
+        table: table.map(|found| found.facts),
+        columns_max: COLUMNS_MAX,
+        lost_with,
+        moments: MomentLimits::of(6),
+        settings,
+        engine_only: None,
+        gave_up: BTreeMap::new(),
+    })
+}
+
+fn settings(session: &mut Session<'_>) -> Result<BTreeMap<String, String>, Failure> {
+    let wanted: Vec<String> = SETTINGS.iter().map(|name| literal(name)).collect();
+    // Sizes come with their unit.
+    session.pairs(&format!(
+        "SELECT name, pg_catalog.current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({}) \
+         UNION ALL SELECT 'recovers', pg_catalog.pg_is_in_recovery()::text \
+         UNION ALL SELECT 'reads_files', pg_catalog.pg_has_role('pg_read_server_files', 'USAGE')::text \
+         UNION ALL SELECT 'makes_temporary', \
+             pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')::text",
+        wanted.join(", ")
+    ))
+}
+
+/// Name and version, from the setting `server_version`, behind which packagers may have written something.
+pub(super) fn engine(version: &str) -> String {
+    format!("PostgreSQL {}", version.split(' ').next().unwrap_or_default())
+}
+
+/// Relations and types share their names: what has the new table's is found before the rows are sent.
+fn refuse_taken_name(session: &mut Session<'_>, schema: &str, name: &str) -> Result<()> {
+    let (schema, name) = (literal(schema), literal(name));
+    let found = session.value(&format!(
+        "SELECT CASE relkind WHEN 'i' THEN 'index' WHEN 'I' THEN 'index' WHEN 'S' THEN 'sequence' ELSE 'type' END \
+         FROM pg_catalog.pg_class WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema}) \
+           AND relname = {name} \
+         UNION ALL SELECT 'type' FROM pg_catalog.pg_type WHERE typname = {name} AND typelem = 0 \
+           AND typnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema})"
+    ));
+    match found.map_err(|failure| session.explain(failure))? {
+        Some(kind) => {
+            Err(Error::target(format!("the schema has a {kind} of that name already: {name}"))
+                .advise("--table NAME loads into another table"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Where a new table would be made.
+fn schema_for(session: &mut Session<'_>, name: &Name) -> Result<String> {
+    let sql = match &name.schema {
+        Some(schema) => format!(
+            "SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname = {}",
+            literal(schema)
+        ),
+        None => "SELECT pg_catalog.current_schema()".to_owned(),
+    };
+    let found = session.value(&sql).map_err(|failure| session.explain(failure))?;
+    found.ok_or_else(|| match &name.schema {
+        Some(schema) => Error::target(format!("there is no schema {schema}"))
+            .advise(format!("make it first: CREATE SCHEMA {}", quote(schema))),
+        None => Error::target("the search path names no schema that is there")
+            .advise("--table SCHEMA.TABLE says where the table is to be"),
+    })
+}
+
+/// What keeps the rows of a view whose rules say what becomes of them.
+pub(super) const VIEW_WITH_RULES: &str = "view with rules";
+
+/// A table that is there.
+#[derive(Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) facts: TableFacts,
+    /// The schema that it is in.
+    pub(super) schema: String,
+    /// Columns that count by themselves and take no other number in an update.
+    always_identity: Vec<String>,
+}
+
+/// The table, if it is there.
+pub(super) fn read_table(session: &mut Session<'_>, name: &Name) -> Result<Option<Found>> {
+    let found = table_facts(session, name).map_err(|failure| session.explain(failure))?;
+    match found {
+        Some(Found { facts, .. }) if facts.columns.is_empty() => Err(Error::new(
+            Kind::Target,
+            format!("table {} has no column that can be written", facts.name),
+        )),
+        Some(Found { facts, .. }) if facts.storage.as_deref() == Some("materialized view") => {
+            Err(Error::target(format!(
+                "{} is a materialized view: only its query fills it",
+                facts.name
+            )))
+        }
+        found => Ok(found),
+    }
+}
+
+fn table_facts(session: &mut Session<'_>, name: &Name) -> Result<Option<Found>, Failure> {
+    let place = match &name.schema {
+        Some(schema) => format!("n.nspname = {}", literal(schema)),
+        None => "pg_catalog.pg_table_is_visible(c.oid)".to_owned(),
+    };
+    let found = session.table(&format!(
+        "SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, \
+                pg_catalog.row_security_active(c.oid), \
+                EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '3'), \
+                EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 69 = 69) \
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+         WHERE c.relname = {} AND {place} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
+        literal(&name.table)
+    ))?;
+    let Some(row) = found.into_iter().next() else { return Ok(None) };
+    let mut row = row.into_iter().map(Option::unwrap_or_default);
+    let mut next = || row.next().unwrap_or_default();
+    let (oid, schema, relname, kind, persistence) = (next(), next(), next(), next(), next());
+    let (secured, has_rules) = (next() == "t", next() == "t");
+    // Of each row, INSTEAD OF, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
+    let has_instead = next() == "t";
+    let storage = match (kind.as_str(), persistence.as_str()) {
+        ("p", _) => "partitioned table",
+        ("v", _) if has_rules => VIEW_WITH_RULES,
+        ("v", _) => "view",
+        ("m", _) => "materialized view",
+        ("f", _) => "foreign table",
+        (_, "u") => "unlogged table",
+        (_, "t") => "temporary table",
+        _ => "table",
+    };
+    let engine_only = match kind.as_str() {
+        // One with rules no strategy takes, for a reason of its own.
+        "v" if has_instead || has_rules => None,
+        "v" => {
+            Some(format!("{relname} is a view, and COPY takes none without an INSTEAD OF trigger"))
+        }
+        _ if has_rules => {
+            Some(format!("table {relname} has rules for INSERT, which COPY passes over"))
+        }
+        _ if secured => Some(format!("table {relname} has row-level security, which COPY refuses")),
+        _ => None,
+    };
+    let mut facts = TableFacts {
+        name: relname,
+        storage: Some(storage.to_owned()),
+        engine_only,
+        ..TableFacts::default()
+    };
+    let always_identity = columns(session, &oid, &mut facts)?;
+    keys(session, &oid, &mut facts)?;
+    references(session, &oid, &mut facts)?;
+    let sql = format!("SELECT 1 FROM {}.{} LIMIT 1", quote(&schema), quote(&facts.name));
+    facts.holds_rows = !session.table(&sql)?.is_empty();
+    Ok(Some(Found { facts, schema, always_identity }))
+}
+
+/// Reads the columns; those are given back that count by themselves and take no other number in an update.
+fn columns(
+    session: &mut Session<'_>,
+    oid: &str,
+    facts: &mut TableFacts,
+) -> Result<Vec<String>, Failure> {
+    let mut always_identity = Vec::new();
+    // What a domain is underneath, and the members of an enum: COPY in binary takes the values of those.
+    let rows = session.table(&format!(
+        "WITH RECURSIVE underneath(top, oid, typmod, depth) AS ( \
+             SELECT DISTINCT a.atttypid, a.atttypid, -1, 0 FROM pg_catalog.pg_attribute a WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped \
+             UNION ALL \
+             SELECT u.top, t.typbasetype, t.typtypmod, u.depth + 1 FROM underneath u JOIN pg_catalog.pg_type t ON t.oid = u.oid WHERE t.typtype = 'd' \
+         ), base AS (SELECT DISTINCT ON (top) top, oid, typmod, depth FROM underneath ORDER BY top, depth DESC) \
+         SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), \
+                CASE WHEN b.depth > 0 THEN pg_catalog.format_type(b.oid, b.typmod) END, \
+                (SELECT pg_catalog.string_agg('''' || replace(e.enumlabel, '''', '''''') || '''', ',' ORDER BY e.enumsortorder) \
+                 FROM pg_catalog.pg_enum e WHERE e.enumtypid IN (b.oid, t.typelem) AND t.typcategory IN ('E', 'A')), \
+                t.typcategory, a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated \
+         FROM pg_catalog.pg_attribute a JOIN base b ON b.top = a.atttypid JOIN pg_catalog.pg_type t ON t.oid = b.oid \
+         WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
+    ))?;
+    for row in rows {
+        let mut row = row.into_iter();
+        let mut next = || row.next().flatten();
+        let (name, spelled, base, labels) =
+            (next().unwrap_or_default(), next().unwrap_or_default(), next(), next());
+        let mut word = || next().unwrap_or_default();
+        let (category, not_null, has_default, identity, generated) =
+            (word(), word() == "t", word() == "t", word(), word());
+        // Its values are the server's to compute.
+        if !generated.is_empty() {
+            continue;
+        }
+        let underneath = match (labels, category.as_str()) {
+            (Some(labels), "A") => Some(format!("enum({labels})[]")),
+            (Some(labels), _) => Some(format!("enum({labels})")),
+            (None, _) => base,
+        };
+        let declared = match underneath {
+            Some(underneath) => format!("{spelled} = {underneath}"),
+            None => spelled,
+        };
+        if not_null && !has_default && identity.is_empty() {
+            facts.needs.push(name.clone());
+        }
+        if identity == "a" {
+            always_identity.push(name.clone());
+        }
+        facts.default_bytes.push(1);
+        facts.columns.push(Column {
+            name,
+            ty: types::declared(&declared),
+            declared: Some(declared),
+            pinned: true,
+            required: not_null,
+            asked: false,
+        });
+    }
+    Ok(always_identity)
+}
+
+/// Keys that a conflict can be told by: whole, at once, over plain columns.
+fn keys(session: &mut Session<'_>, oid: &str, facts: &mut TableFacts) -> Result<(), Failure> {
+    let rows = session.table(&format!(
+        "SELECT i.indexrelid, i.indisprimary, a.attname FROM pg_catalog.pg_index i \
+         CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place) \
+         JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum \
+         WHERE i.indrelid = {oid} AND i.indisunique AND i.indisvalid AND i.indimmediate \
+           AND i.indpred IS NULL AND i.indexprs IS NULL AND k.place <= i.indnkeyatts \
+         ORDER BY i.indexrelid, k.place"
+    ))?;
+    let mut unique: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in rows {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        let mut next = || row.next().unwrap_or_default();
+        let (index, primary, column) = (next(), next() == "t", next());
+        match primary {
+            true => facts.primary_key.push(column),
+            false => unique.entry(index).or_default().push(column),
+        }
+    }
+    facts.unique_keys = unique.into_values().collect();
+    Ok(())
+}
+
+/// Tables whose foreign keys look at this one.
+fn references(session: &mut Session<'_>, oid: &str, facts: &mut TableFacts) -> Result<(), Failure> {
+    let rows = session.table(&format!(
+        "SELECT DISTINCT conrelid::pg_catalog.regclass, confdeltype IN ('c', 'n', 'd') FROM pg_catalog.pg_constraint \
+         WHERE contype = 'f' AND confrelid = {oid} AND conrelid <> {oid} ORDER BY 1"
+    ))?;
+    for row in rows {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        let (child, changes) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
+        facts.is_parent = true;
+        if changes == "t" && !facts.dependents.contains(&child) {
+            facts.dependents.push(child);
+        }
+    }
+    Ok(())
+}
+
+/// Whether triggers have a say in rows before they are written, of the table or of one of its partitions: then what is written is no
+/// longer what was sent.
+pub(super) fn triggers_decide(session: &mut Session<'_>, table: &Table) -> Result<bool, Failure> {
+    // Of each row, BEFORE, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
+    let found = session.value(&format!(
+        "SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgtype & 7 = 7 AND tgenabled <> 'D' \
+         AND (tgrelid = {name}::pg_catalog.regclass \
+              OR tgrelid IN (SELECT relid FROM pg_catalog.pg_partition_tree({name}))))",
+        name = table.literal()
+    ))?;
+    Ok(found.as_deref() == Some("t"))
+}

@@ -1,0 +1,249 @@
+//! What a load can do and promise, before it begins.
+
+use crate::ddl::NAME_MAX;
+use crate::encode::{self, means_utc};
+use crate::facts::VIEW_WITH_RULES;
+use inrush_core::target::{Fit, Knobs, Memory, Weakness};
+use inrush_core::{
+    Column, Durability, Facts, IfExists, Job, OnConflict, Request, TableFacts, Verify,
+};
+
+/// The table that is there and stays as it is defined; none where the load makes one.
+pub(super) fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
+    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+}
+
+/// The columns of the table that is there, or those that the load would make one with.
+pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
+    match kept_table(request, facts) {
+        Some(table) => {
+            // Those that the source names, or all, by their place.
+            let is_named =
+                |column: &&Column| facts.source.field_for(column, &table.columns).is_some();
+            let named: Vec<Column> = table.columns.iter().filter(is_named).cloned().collect();
+            if named.is_empty() || !facts.source.header { table.columns.clone() } else { named }
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Why the loaded columns can't all be written in binary. Those of a table that the load makes can.
+pub(super) fn not_binary(request: &Request, facts: &Facts) -> Option<String> {
+    let zone = facts.target.settings.get("TimeZone").map_or("", String::as_str);
+    encode::not_binary(&columns(request, facts), means_utc(zone))
+}
+
+/// How a load reaches its end all at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Everything is in the transaction of the first connection.
+    InOne,
+    /// Several transactions fill a hidden table.
+    Hidden,
+    /// It doesn't: rows are committed on the way, into the table itself.
+    Piecemeal,
+    /// It won't: the rows go into a hidden table without keys, only to learn which of them repeat one.
+    Survey,
+}
+
+impl Mode {
+    pub(super) fn of(kept: bool, lanes: usize, knobs: &Knobs) -> Self {
+        let commits = knobs.get("rows_per_transaction").is_some_and(|rows| rows != "0");
+        match kept {
+            true if commits => Mode::Piecemeal,
+            false if commits || lanes > 1 => Mode::Hidden,
+            _ => Mode::InOne,
+        }
+    }
+}
+
+/// Whether rows are written as if they had been there for long.
+pub(super) fn freezes(job: &Job) -> bool {
+    job.choice.knobs.get("freeze") == Some("on")
+}
+
+/// Below so many bytes of input a second connection has nothing to do.
+const BYTES_FOR_LANES: u64 = 4 << 20;
+
+/// More connections than this help no server.
+const LANES_MAX: usize = 64;
+
+/// What all strategies answer to `fit`.
+pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    let kept = kept_table(request, facts);
+    let unusable = |reason: String| Fit::Unusable { reason };
+    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+    if setting("recovers") == "true" {
+        return unusable("the server is a standby, which only reads".to_owned());
+    }
+    if kept.is_some_and(|table| table.storage.as_deref() == Some(VIEW_WITH_RULES)) {
+        return unusable("the target is a view whose rules say what becomes of rows: load into the tables behind it".to_owned());
+    }
+    if let Some(field) = facts.source.fields.iter().find(|field| field.name.len() > NAME_MAX)
+        && kept.is_none()
+    {
+        return unusable(format!(
+            "the name of column {} has {} bytes, and PostgreSQL keeps {NAME_MAX}",
+            field.name,
+            field.name.len()
+        ));
+    }
+    let conflicts = request.on_conflict != OnConflict::Fail;
+    let keyed = match kept {
+        Some(table) => !table.primary_key.is_empty() || !table.unique_keys.is_empty(),
+        None => !request.primary_key.is_empty(),
+    };
+    // Of a pipe nobody can say a second time which of two rows came first.
+    let ordered = keyed && !facts.source.seekable;
+    if !facts.source.seekable {
+        // What several chunks had in one statement can't be sent again.
+        knobs.suggest("rows_per_statement", "1000000");
+    }
+    if ordered || conflicts {
+        knobs.suggest("indexes", "before");
+    }
+    if conflicts && kept.is_none() && knobs.get("indexes") == Some("after") {
+        return unusable(
+            "--on-conflict needs the key while the rows come (indexes=before)".to_owned(),
+        );
+    }
+    let large = facts.source.bytes.is_none_or(|bytes| bytes >= BYTES_FOR_LANES);
+    if kept.is_none()
+        && !large
+        && !conflicts
+        && facts.source.seekable
+        && request.lanes.is_none_or(|lanes| lanes == 1)
+    {
+        // One transaction, and the rows are as good as vacuumed.
+        knobs.suggest("freeze", "on");
+    }
+    let freeze = knobs.get("freeze") == Some("on");
+    if freeze {
+        let table = kept.filter(|_| request.if_exists != IfExists::Truncate);
+        if table.is_some() {
+            return unusable("freeze=on takes a table that the same transaction makes or truncates (--if-exists truncate)".to_owned());
+        }
+        if kept.is_some_and(|table| table.is_parent || table.storage.as_deref() != Some("table")) {
+            return unusable(
+                "freeze=on takes a plain table that no foreign key points to".to_owned(),
+            );
+        }
+        if conflicts {
+            return unusable("freeze=on leaves no room for --on-conflict".to_owned());
+        }
+    }
+    if knobs.get("unlogged") == Some("on") && kept.is_some() {
+        return unusable(
+            "unlogged=on is for a table that the load makes; this one is there".to_owned(),
+        );
+    }
+    let promised = match setting("synchronous_commit") {
+        "off" if request.durability == Durability::Durable => {
+            knobs.suggest("synchronous_commit", "on");
+            knobs.get("synchronous_commit").unwrap_or("on").to_owned()
+        }
+        servers => match knobs.get("synchronous_commit") {
+            Some("keep") | None => servers.to_owned(),
+            Some(ours) => ours.to_owned(),
+        },
+    };
+    let lanes_max = if kept.is_none() && !conflicts && !freeze { LANES_MAX } else { 1 };
+    // A second connection fills the gaps of the first while it waits for the disk or for us, even on one core.
+    let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
+    let lanes_used = request.lanes.unwrap_or(lanes);
+    let mode = Mode::of(kept.is_some(), lanes_used, knobs);
+    let (durability, weakness) = durability(kept, &promised, knobs, setting("fsync"));
+    Fit::Usable {
+        atomic: mode != Mode::Piecemeal,
+        durability,
+        weakness,
+        lanes,
+        lanes_max,
+        // The server does most of the work, and may be on this machine.
+        encoders: (facts.processors / 2).max(1),
+        notes: notes(request, facts, knobs, mode),
+    }
+}
+
+/// What a crash of server or machine leaves of what was committed
+/// (<https://www.postgresql.org/docs/current/wal-async-commit.html>).
+fn durability(
+    kept: Option<&TableFacts>,
+    synchronous_commit: &str,
+    knobs: &Knobs,
+    fsync: &str,
+) -> (Durability, Option<Weakness>) {
+    let storage = kept.and_then(|table| table.storage.as_deref());
+    let thing = |kind: &str| Some(Weakness::thing(format!("a table that is a {kind}")));
+    match storage {
+        Some("unlogged table") => {
+            let weakness = Weakness::thing("a table that is UNLOGGED");
+            return (Durability::None, Some(weakness));
+        }
+        Some(kind @ "temporary table") => return (Durability::None, thing(kind)),
+        Some(kind @ "foreign table") => return (Durability::Process, thing(kind)),
+        _ => {}
+    }
+    const COMMIT: &str = "synchronous_commit";
+    match (synchronous_commit, fsync) {
+        ("off", _) => {
+            let weakness = match knobs.get(COMMIT) {
+                Some("off") => Weakness::knob(COMMIT, "off"),
+                _ => Weakness::server(COMMIT, "off", "on"),
+            };
+            (Durability::None, Some(weakness))
+        }
+        (_, "off") => (Durability::Process, Some(Weakness::server("fsync", "off", "on"))),
+        _ => (Durability::Durable, None),
+    }
+}
+
+/// How the load goes about it, and settings of the server that hold it back.
+fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<String> {
+    let kept = kept_table(request, facts);
+    let mut notes = Vec::new();
+    notes.push(match (mode, kept.is_some()) {
+        (Mode::InOne, false) => "one connection and one transaction, which makes the table".to_owned(),
+        (Mode::InOne, true) => "one connection and one transaction: the table is there, and may be in use".to_owned(),
+        (Mode::Hidden, _) => "the rows go into a hidden table, which gets its name when all are in: a rename in one transaction".to_owned(),
+        (Mode::Piecemeal | Mode::Survey, _) => "one connection, straight into the table".to_owned(),
+    });
+    if knobs.get("freeze") == Some("on") {
+        notes.push("COPY FREEZE: no vacuum has to visit the rows again".to_owned());
+    }
+    let after = usize::from(!request.primary_key.is_empty()) + request.indexes.len();
+    if kept.is_none() && after > 0 && knobs.get("indexes") == Some("after") {
+        notes.push(match after {
+            1 => "its key or index is built after the rows".to_owned(),
+            _ => format!("its {after} keys and indexes are built after the rows"),
+        });
+    }
+    let input = facts.source.bytes.unwrap_or(0);
+    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+    if let Some(wal) = bytes(setting("max_wal_size")).filter(|wal| *wal < input) {
+        notes.push(format!(
+            "max_wal_size is {} MB and the input {} MB: a larger one saves checkpoints during the load",
+            wal >> 20,
+            input >> 20
+        ));
+    }
+    notes
+}
+
+/// A size as the server shows it: `64MB`, `1GB`.
+pub(super) fn bytes(setting: &str) -> Option<u64> {
+    inrush_core::target::parse_count(setting)
+}
+
+pub(super) fn memory(request: &Request) -> Memory {
+    // Connections, their buffers, and the program itself.
+    let fixed_bytes = 16 << 20;
+    match request.verify {
+        // The narrowest field is one byte, and becomes a cell of 16 bytes besides; and a row has a mark.
+        Verify::Checksum => Memory { wire_bytes_per_byte: 30, fixed_bytes, chunk_bytes: 256 << 10 },
+        // A digit and a line end become a row of a number: its mark, its count, a length, and at most ten bytes.
+        Verify::Count | Verify::None => {
+            Memory { wire_bytes_per_byte: 14, fixed_bytes, chunk_bytes: 512 << 10 }
+        }
+    }
+}

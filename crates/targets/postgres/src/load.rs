@@ -1,0 +1,654 @@
+//! A load into PostgreSQL, step by step: the same for every strategy but for the encoder and the statements.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
+
+use crate::connect;
+use crate::ddl::{self, Name, Table};
+use crate::encode::Stores;
+use crate::facts;
+use crate::fit::{Mode, bytes, freezes, kept_table};
+use crate::repeats;
+use crate::rows::RowReader;
+use crate::session::{self, Failure, Session};
+use crate::staging;
+use inrush_core::encode::Shape;
+use inrush_core::error::{Aftermath, Error, Kind, Result};
+use inrush_core::flow::checksum::Stored;
+use inrush_core::flow::{Checksum, Encode};
+use inrush_core::target::{Ended, Lane, Load, Sent, Verdict};
+use inrush_core::{Action, IfExists, Job, Lesson, OnConflict, RejectLimit, Repeats, Verify};
+use inrush_net::statement::{
+    Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
+};
+
+/// What differs between strategies.
+pub(super) trait Writing: Sync {
+    /// Whether the wire's rows are those of COPY in binary, whose keys can be read.
+    fn sends_binary(&self) -> bool {
+        false
+    }
+
+    fn encoder(&self, shape: Arc<Shape>, stores: &Stores, job: &Job) -> Box<dyn Encode>;
+
+    /// Whether a statement takes the rows of several chunks.
+    fn streams(&self, _plan: &Job) -> bool {
+        false
+    }
+
+    /// What writes the rows of one lane into `table`.
+    ///
+    /// # Errors
+    /// When it can't be made ready.
+    fn writer<'p, 's: 'p>(
+        &self,
+        session: &mut Session<'s>,
+        table: &Table,
+        stores: &Stores,
+        job: &'p Job,
+    ) -> Result<Box<dyn Write<Session<'s>> + 'p>>;
+}
+
+/// Bytes of rows between two commits into a table that is ours alone.
+const COMMIT_BYTES: usize = 64 << 20;
+
+/// Bytes of a statement's text; a message has at most 1 GB.
+const STATEMENT_BYTES_MAX: usize = 256 << 20;
+
+/// A load under way.
+pub(super) struct PostgresLoad<'a> {
+    job: &'a Job,
+    stop: &'a AtomicBool,
+    session: Session<'a>,
+    writing: &'static dyn Writing,
+    mode: Mode,
+    target: Table,
+    /// The table that takes the rows, where it gets the target's name later.
+    hidden: Option<Table>,
+    /// The connection that has made it, for the first lane.
+    maker: Option<Session<'a>>,
+    stores: Stores,
+    shape: Arc<Shape>,
+    shared: Shared,
+    /// Found out when keys and indexes were built.
+    lesson: Option<Lesson>,
+    rows_before: u64,
+    checksum_before: Option<Checksum>,
+    /// The end was sent, and no answer came.
+    unsure: bool,
+    /// Statements that committed by themselves have changed the table.
+    changed: bool,
+}
+
+impl<'a> PostgresLoad<'a> {
+    pub(super) fn start(
+        writing: &'static dyn Writing,
+        job: &'a Job,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Load + 'a>> {
+        let place = Arc::new(connect::place(&job.location.secret)?);
+        let session = Session::open(&place, stop)?;
+        let kept = kept_table(&job.request, &job.facts).is_some();
+        let mode = match &job.facts.source.repeats.sought {
+            Some(_) => Mode::Survey,
+            None => Mode::of(kept, job.choice.lanes, &job.choice.knobs),
+        };
+        let mut load = Self {
+            job,
+            stop,
+            session,
+            writing,
+            mode,
+            target: Table::of(&job.facts.target),
+            hidden: None,
+            maker: None,
+            stores: Stores::of_plan(job),
+            shape: Arc::clone(&job.shape),
+            shared: Shared::default(),
+            lesson: None,
+            rows_before: 0,
+            checksum_before: None,
+            unsure: false,
+            changed: false,
+        };
+        match load.prepare() {
+            Ok(()) => Ok(Box::new(load) as Box<dyn Load + 'a>),
+            Err(failure) => {
+                let error = load.explain(failure);
+                load.abort();
+                Err(error)
+            }
+        }
+    }
+
+    fn explain(&self, trouble: Trouble) -> Error {
+        match trouble {
+            Trouble::Failed(failure) => self.session.explain(failure),
+            Trouble::Ended(error) => error,
+        }
+    }
+
+    /// Makes the table ready.
+    fn prepare(&mut self) -> Result<(), Trouble> {
+        let job = self.job;
+        let makes = job.choice.action.makes_table();
+        staging::sweep(&mut self.session, &self.target);
+        // Since the plan was made somebody else may have changed it.
+        let name =
+            Name { schema: Some(self.target.schema.clone()), table: self.target.name.clone() };
+        let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
+        let mut found = found.map(|found| found.facts);
+        let planned = job.facts.target.table.as_ref();
+        if let (Some(found), Some(planned)) = (&mut found, planned)
+            && job.request.if_exists != IfExists::Empty
+        {
+            // Others may add rows all the time.
+            found.holds_rows = planned.holds_rows;
+        }
+        if found.as_ref() != planned {
+            let what = format!("table {} has changed since the plan was made", job.table);
+            return Err(Trouble::Ended(
+                Error::target(what).advise("run the load again: it will look at what is there now"),
+            ));
+        }
+        let survey = self.mode == Mode::Survey;
+        if makes || survey {
+            self.hidden = Some(staging::hidden(&self.target));
+        }
+        let begin = settings(job, self.mode, makes || survey);
+        let with_indexes = !builds_later(job);
+        let unlogged = job.choice.knobs.get("unlogged") == Some("on");
+        let target = &self.target;
+        let create = |hidden: &Table| match survey {
+            true => ddl::create_like(hidden, target, job),
+            false => ddl::create_table(hidden, job, unlogged, with_indexes),
+        };
+        match (self.mode, &self.hidden) {
+            (Mode::Hidden | Mode::Survey, Some(hidden)) => {
+                self.session.execute(begin)?;
+                staging::lock(&mut self.session, hidden)?;
+                let mut maker = self.session.another(self.stop).map_err(Trouble::Ended)?;
+                maker.execute(format!("BEGIN READ WRITE; {}; COMMIT", create(hidden)))?;
+                self.maker = Some(maker);
+                return Ok(());
+            }
+            (Mode::InOne, Some(hidden)) => {
+                self.session.execute(begin)?;
+                self.session.execute(create(hidden))?;
+                return Ok(());
+            }
+            (Mode::InOne, None) => {
+                self.session.execute(begin)?;
+            }
+            (Mode::Hidden | Mode::Piecemeal | Mode::Survey, _) => self.session.set_up(&begin),
+        }
+        if self.may_seek() && !facts::triggers_decide(&mut self.session, &self.target)? {
+            self.session.may_seek = Some(job);
+        }
+        if job.choice.action == Action::Truncate {
+            self.truncate()?;
+        }
+        if job.request.verify != Verify::None {
+            self.rows_before = self.rows()?;
+        }
+        if job.request.verify == Verify::Checksum {
+            self.checksum_before = Some(self.sums()?);
+        }
+        Ok(())
+    }
+
+    /// Deletes all rows, as cheaply as can be done without touching other tables.
+    fn truncate(&mut self) -> Result<(), Failure> {
+        let table = kept_table(&self.job.request, &self.job.facts);
+        let is_plain = table.is_some_and(|table| {
+            !table.is_parent
+                && matches!(
+                    table.storage.as_deref(),
+                    Some("table" | "unlogged table" | "partitioned table")
+                )
+        });
+        self.changed = self.mode == Mode::Piecemeal;
+        let sql = match is_plain {
+            true => format!("TRUNCATE {}", self.target.only()),
+            false => format!("DELETE FROM {}", self.target.only()),
+        };
+        self.in_transaction(|session| session.execute(sql)).map(drop)
+    }
+
+    /// Does `work` in a transaction that begins as all of the load do: in the one that is open, or else in one of its own.
+    fn in_transaction<T>(
+        &mut self,
+        work: impl FnOnce(&mut Session<'a>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if self.mode != Mode::Piecemeal {
+            return work(&mut self.session);
+        }
+        self.session.begin()?;
+        let done = work(&mut self.session)?;
+        self.session.commit()?;
+        Ok(done)
+    }
+
+    /// Whether each row is a transaction without a word of ours.
+    fn autocommits(&self) -> bool {
+        let knobs = &self.job.choice.knobs;
+        let settings = &self.job.facts.target.settings;
+        let needs_settings = knobs.get("synchronous_commit").is_some_and(|wanted| wanted != "keep")
+            || settings.get("default_transaction_read_only").is_some_and(|only| only == "on");
+        self.mode == Mode::Piecemeal && self.rows_per_transaction() == 1 && !needs_settings
+    }
+
+    /// Whether another try may look for rows that repeat a key.
+    fn may_seek(&self) -> bool {
+        let job = self.job;
+        let creates = job.facts.target.settings.get("creates").is_some_and(|yes| yes == "true");
+        self.mode == Mode::InOne
+            && self.hidden.is_none()
+            && self.writing.sends_binary()
+            && creates
+            && job.facts.source.seekable
+            && job.request.on_conflict == OnConflict::Fail
+            && job.request.max_rejects != RejectLimit::Rows(0)
+            && !job.facts.source.repeats.are_known()
+    }
+
+    /// Looks for the values of the key that rows repeat; the lesson of this try.
+    fn seek(
+        &mut self,
+        key: Vec<String>,
+        words: &str,
+        target: Option<&Table>,
+    ) -> Result<(), Failure> {
+        let rows = self.table().clone();
+        let values = repeats::find(&mut self.session, &rows, target, &key, words)?;
+        self.lesson = Some(match values {
+            None if self.mode != Mode::Survey => Lesson::InOrder(Some(("indexes", "before"))),
+            values => {
+                // With too many to be kept the server refuses each row by itself.
+                let values = Some(values.unwrap_or_default());
+                Lesson::Repeats(Repeats { keys: vec![key], values, ..Repeats::default() })
+            }
+        });
+        Ok(())
+    }
+
+    /// Rows repeat a key that is built after them: which ones, the rows themselves have to be asked.
+    fn ask_for_repeats(&mut self, failure: Failure) -> Error {
+        let is_repeated = failure.state() == "23505";
+        let error = self.session.explain(failure);
+        if !is_repeated || self.job.facts.source.repeats.are_known() {
+            return error;
+        }
+        let words =
+            format!("duplicate key value violates unique constraint \"{}_pkey\"", self.target.name);
+        let found = match self.writing.sends_binary() && self.session.undo().is_ok() {
+            true => self.seek(ddl::key(self.job), &words, None),
+            false => {
+                self.lesson = Some(Lesson::InOrder(Some(("indexes", "before"))));
+                Ok(())
+            }
+        };
+        match found {
+            Ok(()) => error.advise("--set indexes=before finds the row"),
+            Err(failure) => self.session.explain(failure),
+        }
+    }
+
+    /// The table that takes the rows.
+    fn table(&self) -> &Table {
+        self.hidden.as_ref().unwrap_or(&self.target)
+    }
+
+    fn rows_per_transaction(&self) -> usize {
+        let rows = self.job.choice.knobs.get("rows_per_transaction").unwrap_or("0");
+        rows.parse().unwrap_or(0)
+    }
+
+    fn bounds(&self) -> Bounds {
+        let knobs = &self.job.choice.knobs;
+        let rows_per_transaction = self.rows_per_transaction();
+        let rows = knobs.get("rows_per_statement").and_then(|rows| rows.parse().ok());
+        Bounds {
+            undo: match (self.writing.streams(self.job), freezes(self.job)) {
+                (true, _) => Undo::No {
+                    alone: false,
+                    why: "the statement took many others before",
+                    knob: CHUNK_BY_CHUNK,
+                    advice: "--set rows_per_statement=1000000 finds it",
+                },
+                // The table has to be made or truncated in the same subtransaction, so there is no savepoint to go back to.
+                (false, true) => Undo::No {
+                    alone: false,
+                    why: "COPY FREEZE leaves no way back",
+                    knob: ("freeze", "off"),
+                    advice: "--set freeze=off finds it",
+                },
+                (false, false) => Undo::Yes,
+            },
+            lasting: self.autocommits(),
+            rows_per_statement: match rows_per_transaction {
+                1 => 1,
+                _ => rows.unwrap_or(0),
+            },
+            commits: match (self.mode, rows_per_transaction) {
+                (Mode::InOne, _) => Commits::Never,
+                (_, 0) => Commits::Bytes(COMMIT_BYTES),
+                _ if self.autocommits() => Commits::Always,
+                (_, rows) => Commits::Rows(rows),
+            },
+            bytes_max: STATEMENT_BYTES_MAX,
+            bytes_max_of: "the protocol",
+        }
+    }
+
+    fn rows(&mut self) -> Result<u64, Failure> {
+        let count = self
+            .session
+            .value(&format!("SELECT pg_catalog.count(*) FROM {}", self.table().sql()))?;
+        Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
+    }
+
+    /// Sums over every loaded column of the table as it is now.
+    fn sums(&mut self) -> Result<Checksum, Failure> {
+        let columns = &self.job.choice.columns;
+        let compare: Vec<bool> = self.stores.compare().collect();
+        let shown: Vec<String> = columns
+            .iter()
+            .zip(&compare)
+            .map(|(column, compares)| {
+                let name = ddl::quote(&column.name);
+                // Of the others only whether there is a value. A composite one is NOT NULL only if all in it are.
+                match compares {
+                    true => name,
+                    false => format!("CASE WHEN {name} IS DISTINCT FROM NULL THEN '' END"),
+                }
+            })
+            .collect();
+        let sql = format!(
+            "COPY (SELECT {} FROM {}) TO STDOUT (FORMAT binary)",
+            shown.join(", "),
+            self.table().sql()
+        );
+        let mut sums = Checksum::new(columns.len());
+        let mut reader = RowReader::default();
+        self.session.drive(|client| {
+            client.copy_out(&sql, |bytes| {
+                reader.read(bytes, |column, value| {
+                    if column < columns.len() {
+                        sums.add(column, value.map_or(Stored::Null, Stored::Bytes));
+                    }
+                });
+            })
+        })?;
+        Ok(sums)
+    }
+
+    /// Ends the transaction; where the answer is lost, finds out what became of it.
+    fn end(&mut self) -> Result<()> {
+        let number = self.session.value("SELECT pg_catalog.txid_current()");
+        let number = number.map_err(|failure| self.session.explain(failure))?;
+        // From here on nobody can say that nothing has changed but the server.
+        self.session.unwatch();
+        let Err(failure) = self.session.commit() else { return Ok(()) };
+        if !matches!(failure, Failure::Lost(_)) {
+            return Err(self.session.explain(failure));
+        }
+        let committed = number.and_then(|number| self.became(&number));
+        match committed {
+            Some(true) => Ok(()),
+            Some(false) => Err(self.session.explain(failure)),
+            None => {
+                self.unsure = true;
+                Err(self.session.explain(failure))
+            }
+        }
+    }
+
+    /// Whether the transaction was committed; `None` where nobody can be asked. A server that has crashed takes a while to say.
+    fn became(&mut self, number: &str) -> Option<bool> {
+        const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+        let began = std::time::Instant::now();
+        while began.elapsed() < PATIENCE {
+            if self.session.reconnect().is_ok() {
+                let sql = format!("SELECT pg_catalog.txid_status({number})");
+                match self.session.value(&sql).ok().flatten().as_deref() {
+                    Some("committed") => return Some(true),
+                    Some("aborted") => return Some(false),
+                    _ => {}
+                }
+            }
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        None
+    }
+}
+
+/// Whether keys and indexes that the user asked for are built when the rows are in.
+fn builds_later(job: &Job) -> bool {
+    let wants = !job.request.primary_key.is_empty() || !job.request.indexes.is_empty();
+    wants && job.choice.action.makes_table() && job.choice.knobs.get("indexes") == Some("after")
+}
+
+/// What the load's own transaction begins with. Nothing is set for longer than that: behind a pooler the next one may be another
+/// client's.
+fn settings(job: &Job, mode: Mode, makes: bool) -> String {
+    // Nobody reads notices while rows are on their way.
+    let mut settings = vec!["SET LOCAL client_min_messages = error".to_owned()];
+    if let Some(wanted) =
+        job.choice.knobs.get("synchronous_commit").filter(|wanted| *wanted != "keep")
+    {
+        settings.push(format!("SET LOCAL synchronous_commit = {wanted}"));
+    }
+    if !makes {
+        // A row that a deferred constraint refuses has to be known while it can be told which it is.
+        settings.push("SET CONSTRAINTS ALL IMMEDIATE".to_owned());
+    }
+    if mode == Mode::Piecemeal {
+        return settings.join("; ");
+    }
+    // The first connection waits while others write, or while the source is read.
+    settings.push("SET LOCAL idle_in_transaction_session_timeout = 0".to_owned());
+    // What others write meanwhile is not taken for ours; but a hidden table's rows are other connections'.
+    let level = if makes { "READ COMMITTED" } else { "REPEATABLE READ" };
+    let (settings, first) = (settings.join("; "), session::FIRST);
+    format!("BEGIN ISOLATION LEVEL {level} READ WRITE; {settings}{first}")
+}
+
+/// What transactions into a hidden table begin with: they need not last before the load's own, and the source may keep them waiting.
+const HIDDEN_SETTINGS: &str = "SET LOCAL client_min_messages = error; SET LOCAL synchronous_commit = off; \
+    SET LOCAL idle_in_transaction_session_timeout = 0";
+
+/// Memory for building indexes, in megabytes: with the default of 64 a few million rows are sorted on disk.
+const INDEX_MEMORY_MB: u64 = 256;
+
+/// A statement for each chunk, which can be taken back.
+const CHUNK_BY_CHUNK: (&str, &str) = ("rows_per_statement", "1000000");
+
+/// Why a step failed.
+enum Trouble {
+    Failed(Failure),
+    Ended(Error),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failed(failure)
+    }
+}
+
+impl Load for PostgresLoad<'_> {
+    fn encoder(&self) -> Box<dyn Encode> {
+        self.writing.encoder(Arc::clone(&self.shape), &self.stores, self.job)
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        let bounds = self.bounds();
+        let table = self.table().clone();
+        let Self { job, session, writing, stores, shared, mode, maker, stop, .. } = self;
+        let shared: &Shared = shared;
+        if !matches!(mode, Mode::Hidden | Mode::Survey) {
+            session.autocommits = bounds.commits == Commits::Always;
+            let writer = writing.writer(session, &table, stores, job)?;
+            let held = Held::Lent(session);
+            return Ok(vec![Box::new(StatementLane::new(held, writer, bounds, shared, job))]);
+        }
+        let mut lanes: Vec<Box<dyn Lane + '_>> = Vec::new();
+        // Looking for repeated keys takes no order, and so as many connections as a new table would.
+        let count = match mode {
+            Mode::Survey => job.facts.processors.clamp(2, 4),
+            _ => job.choice.lanes,
+        };
+        for _ in 0..count {
+            let mut own = match maker.take() {
+                Some(maker) => maker,
+                None => session.another(stop)?,
+            };
+            own.set_up(HIDDEN_SETTINGS);
+            let writer = writing.writer(&mut own, &table, stores, job)?;
+            let held = Held::Own(Box::new(own));
+            lanes.push(Box::new(StatementLane::new(held, writer, bounds, shared, job)));
+        }
+        Ok(lanes)
+    }
+
+    fn indexes(&self) -> bool {
+        builds_later(self.job)
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        let job = self.job;
+        let repeats = &job.facts.source.repeats;
+        if let (Some(words), Some(key)) = (&repeats.sought, repeats.keys.first()) {
+            let target = self.target.clone();
+            let target = Some(&target).filter(|_| job.choice.action == Action::Append);
+            let sought = self.seek(key.clone(), words, target);
+            sought.map_err(|failure| self.session.explain(failure))?;
+            return Err(Error::target(words.clone()));
+        }
+        let Some(hidden) = &self.hidden else { return Ok(()) };
+        let mut statements = Vec::new();
+        let mut alters = Vec::new();
+        if job.choice.knobs.get("unlogged") == Some("on") {
+            alters.push("SET LOGGED".to_owned());
+        }
+        if builds_later(job) {
+            let setting = job.facts.target.settings.get("maintenance_work_mem");
+            let given = setting.and_then(|setting| bytes(setting)).unwrap_or(0) >> 20;
+            if given < INDEX_MEMORY_MB {
+                statements.push(format!("SET LOCAL maintenance_work_mem = '{INDEX_MEMORY_MB}MB'"));
+            }
+            alters.extend(ddl::primary_key(job).map(|key| format!("ADD {key}")));
+        }
+        if !alters.is_empty() {
+            // The transaction is to go on when rows repeat the key.
+            statements.push(session::SET.to_owned());
+            statements.push(format!("ALTER TABLE {} {}", hidden.sql(), alters.join(", ")));
+        }
+        if builds_later(job) {
+            statements.extend(ddl::indexes(hidden, job));
+        }
+        for sql in statements {
+            if let Err(failure) = self.session.execute(sql) {
+                return Err(self.ask_for_repeats(failure));
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
+        let after = self.rows().map_err(|failure| self.session.explain(failure))?;
+        let mut difference = sent.miscounted(self.rows_before, after, self.job);
+        if difference.is_none() && sent.checksum.is_some() {
+            let sums = self.sums().map_err(|failure| self.session.explain(failure))?;
+            let arrived = match &self.checksum_before {
+                Some(before) => sums.since(before),
+                None => sums,
+            };
+            difference = sent.differs(&arrived, self.job);
+        }
+        Ok(Verdict { ok: difference.is_none(), difference })
+    }
+
+    fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
+        let shared = self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let known = shared.or(self.lesson.take());
+        if known.is_some() || ended_by != Ended::ByRows {
+            return known;
+        }
+        // A row before the bad one may be bad as well, and only the server knows: it tells so at the end of a statement, or when
+        // keys are built.
+        if builds_later(self.job) && !self.job.request.primary_key.is_empty() {
+            return Some(Lesson::InOrder(Some(("indexes", "before"))));
+        }
+        (self.mode == Mode::InOne && self.hidden.is_none() && self.writing.streams(self.job))
+            .then_some(Lesson::Knob(CHUNK_BY_CHUNK.0, CHUNK_BY_CHUNK.1))
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        let wanted =
+            ["fsync", "full_page_writes", "synchronous_commit", "wal_level", "data_checksums"];
+        let names: Vec<String> = wanted.iter().map(|name| ddl::literal(name)).collect();
+        let sql = format!(
+            "SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ({})",
+            names.join(", ")
+        );
+        let settings = self.in_transaction(|session| session.pairs(&sql));
+        let settings = settings.map_err(|failure| self.session.explain(failure))?;
+        if let Some(hidden) = &self.hidden {
+            staging::publish(&mut self.session, hidden, &self.target, self.job)
+                .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
+        }
+        if self.mode != Mode::Piecemeal {
+            self.end()?;
+        }
+        self.hidden = None;
+        Ok(settings)
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        self.session.unwatch();
+        if self.unsure {
+            return Aftermath::Unknown;
+        }
+        let rows = self.shared.committed.load(Relaxed);
+        if self.mode == Mode::Piecemeal && self.session.is_lost() {
+            // The last of its commits may have had no answer.
+            return Aftermath::Unknown;
+        }
+        // A lost connection's transaction the server rolls back by itself.
+        let _ = self.session.execute("ROLLBACK");
+        if let Some(hidden) =
+            self.hidden.take().filter(|_| matches!(self.mode, Mode::Hidden | Mode::Survey))
+        {
+            self.maker = None;
+            // What can't be dropped now has no owner any more: the next load drops it.
+            if !staging::discard(&mut self.session, &hidden)
+                && self.session.is_lost()
+                && self.session.reconnect().is_ok()
+            {
+                staging::discard(&mut self.session, &hidden);
+            }
+        }
+        match rows {
+            0 if !self.changed => Aftermath::NothingChanged,
+            rows => Aftermath::Committed { rows },
+        }
+    }
+}
+
+/// What keeps a table from making room for another.
+fn in_the_way(session: &Session<'_>, failure: Failure, table: &str) -> Error {
+    match failure.state() {
+        "2BP01" => session
+            .explain(failure)
+            .advise(format!("--if-exists truncate keeps table {table} and what depends on it")),
+        // Of two that commit at once the later one hears of the catalogue's own index.
+        "42P07" | "42710" | "23505" => Error::new(
+            Kind::Target,
+            format!("somebody else has made table {table} during the load"),
+        )
+        .advise("--if-exists append adds to it"),
+        _ => session.explain(failure),
+    }
+}

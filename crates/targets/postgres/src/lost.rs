@@ -1,0 +1,69 @@
+//! What a table has besides columns and rows, which goes when it is dropped.
+
+use crate::ddl::{literal, quote};
+use crate::session::{Failure, Session};
+
+/// In the words of SQL, one each.
+pub(super) fn read(
+    session: &mut Session<'_>,
+    schema: &str,
+    table: &str,
+) -> Result<Vec<String>, Failure> {
+    let name = literal(&format!("{}.{}", quote(schema), quote(table)));
+    let rows = session.table(&format!(
+        "WITH t AS (SELECT {name}::pg_catalog.regclass::pg_catalog.oid AS oid), \
+         a AS (SELECT a.* FROM pg_catalog.pg_attribute a, t WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped), \
+         lost(place, nth, what) AS ( \
+           SELECT CASE c.contype WHEN 'p' THEN 1 WHEN 'c' THEN 4 WHEN 'u' THEN 5 WHEN 'f' THEN 6 ELSE 7 END, c.oid::int8, \
+                  pg_catalog.pg_get_constraintdef(c.oid) \
+             FROM pg_catalog.pg_constraint c, t WHERE c.conrelid = t.oid AND c.contype IN ('p', 'u', 'c', 'f', 'x') \
+           UNION ALL SELECT 2, a.attnum::int8, 'NOT NULL on ' || a.attname::text FROM a, t WHERE a.attnotnull AND a.attidentity = '' \
+              AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = t.oid AND i.indisprimary AND a.attnum = ANY (i.indkey::int2[])) \
+           UNION ALL SELECT 3, a.attnum::int8, CASE WHEN a.attgenerated <> '' THEN 'the generated column ' || a.attname::text \
+              ELSE 'DEFAULT ' || pg_catalog.pg_get_expr(d.adbin, d.adrelid) || ' of ' || a.attname::text END \
+             FROM a JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
+           UNION ALL SELECT 3, a.attnum::int8, 'IDENTITY of ' || a.attname::text FROM a WHERE a.attidentity <> '' \
+           UNION ALL SELECT 8, i.indexrelid::int8, pg_catalog.substr(pg_catalog.pg_get_indexdef(i.indexrelid), 8) \
+             FROM pg_catalog.pg_index i, t WHERE i.indrelid = t.oid \
+              AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conindid = i.indexrelid AND c.contype IN ('p', 'u', 'x')) \
+           UNION ALL SELECT 9, g.oid::int8, 'TRIGGER ' || g.tgname::text FROM pg_catalog.pg_trigger g, t WHERE g.tgrelid = t.oid AND NOT g.tgisinternal \
+           UNION ALL SELECT 10, r.oid::int8, 'RULE ' || r.rulename::text FROM pg_catalog.pg_rewrite r, t WHERE r.ev_class = t.oid \
+           UNION ALL SELECT 11, p.oid::int8, 'POLICY ' || p.polname::text FROM pg_catalog.pg_policy p, t WHERE p.polrelid = t.oid \
+           UNION ALL SELECT 12, 0, 'privileges granted on it' FROM pg_catalog.pg_class c, t WHERE c.oid = t.oid AND c.relacl IS NOT NULL \
+           UNION ALL SELECT 13, 0, 'comments' FROM t WHERE EXISTS (SELECT FROM pg_catalog.pg_description d \
+              WHERE d.objoid = t.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass) \
+         ) SELECT what FROM lost ORDER BY place, nth"
+    ))?;
+    Ok(rows.into_iter().flatten().flatten().map(|what| shown(&what)).collect())
+}
+
+/// An index as users name it: `INDEX t_a ON public.t USING btree (a)` is the one on (a).
+fn shown(what: &str) -> String {
+    match what.split_once(" ON ") {
+        Some((head, tail)) if head.starts_with("INDEX ") || head.starts_with("UNIQUE INDEX ") => {
+            let tail = tail.split_once(" USING btree ").map_or(tail, |(_, columns)| columns);
+            format!("{head} {tail}")
+        }
+        _ => what.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn indexes_are_named_in_few_words() {
+        for (what, wanted) in [
+            ("INDEX t_a ON public.t USING btree (a, b DESC)", "INDEX t_a (a, b DESC)"),
+            (
+                "UNIQUE INDEX t_a ON public.t USING btree (lower(a)) WHERE (b > 0)",
+                "UNIQUE INDEX t_a (lower(a)) WHERE (b > 0)",
+            ),
+            ("INDEX t_g ON public.t USING gin (a)", "INDEX t_g public.t USING gin (a)"),
+            ("NOT NULL on a ON b", "NOT NULL on a ON b"),
+        ] {
+            assert_eq!(shown(what), wanted);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! One connection, used from a plain thread, that notices when the user wants to stop.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::client::{Client, STATEMENT, Text};
+use crate::connect::Place;
+use crate::repeats;
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::{Job, Repeats};
+use inrush_net::staging;
+
+/// Why there is no connection to a server that does not encrypt.
+pub(super) const NO_TLS: &str = "the server speaks no TLS";
+
+/// A connection.
+pub(super) struct Session<'a> {
+    client: Option<Client<'a>>,
+    place: Arc<Place>,
+    /// `None` while nothing may be ended halfway.
+    stop: Option<&'a AtomicBool>,
+    /// How many transactions were begun by [`Connection::begin`].
+    pub(super) transactions: u64,
+    /// Whether there are none: each statement is one by itself.
+    pub(super) autocommits: bool,
+    /// What each of them begins with.
+    pub(super) settings: String,
+    /// The load, where it may look for rows that repeat a key before it goes on.
+    pub(super) may_seek: Option<&'a Job>,
+    /// Rows that were written, and rows that were refused for their key.
+    pub(super) written: u64,
+    pub(super) repeated: Cell<u64>,
+}
+
+/// Rows refused for their key, from which on looking for all of them pays, and one in how many: each costs as much time as some
+/// thousand rows do in a second reading.
+const SEEK_FROM: u64 = 200;
+const SEEK_ONE_IN: u64 = 2000;
+
+/// What the server says no with.
+#[derive(Debug, Default)]
+pub(super) struct Refusal {
+    /// The row of the statement that it was at, from 0; not the server's word, but what the statement's writer knows.
+    pub(super) row: Option<usize>,
+    pub(super) is_fatal: bool,
+    /// SQLSTATE (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    pub(super) state: String,
+    pub(super) message: String,
+    pub(super) detail: Option<String>,
+    pub(super) hint: Option<String>,
+    /// Where in what it was doing.
+    pub(super) context: Option<String>,
+    pub(super) column: Option<String>,
+    /// The function of the server that said so, whatever language it speaks.
+    pub(super) routine: String,
+}
+
+/// Why a statement failed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The server says no, and is there.
+    Server(Box<Refusal>),
+    /// The connection is gone.
+    Lost(String),
+    /// The user wants to stop.
+    Stopped,
+}
+
+impl<'a> Session<'a> {
+    /// Connects.
+    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        let mut session = Self {
+            client: None,
+            place: Arc::clone(place),
+            stop: Some(stop),
+            transactions: 0,
+            autocommits: false,
+            settings: String::new(),
+            may_seek: None,
+            written: 0,
+            repeated: Cell::new(0),
+        };
+        session.connect()?;
+        Ok(session)
+    }
+
+    fn connect(&mut self) -> Result<()> {
+        match Client::connect(&self.place, self.stop) {
+            Ok((client, server)) => {
+                self.client = Some(client);
+                // Of several servers all connections of a load have to be to the same.
+                if self.place.servers.len() > 1 {
+                    self.place =
+                        Arc::new(Place { servers: vec![server], ..Place::clone(&self.place) });
+                }
+                Ok(())
+            }
+            Err(Failure::Lost(why)) => {
+                let error = Error::target(format!("no connection to {}: {why}", self.place.shown));
+                Err(if why == NO_TLS {
+                    error.advise("?sslmode=disable goes without: anybody on the way can read along")
+                } else if why.contains("not valid for") {
+                    error.advise("?sslmode=verify-ca takes any name, for a certificate of an authority that ?sslrootcert=FILE names")
+                } else if why.contains("peer certificate") {
+                    error
+                        .advise("?sslrootcert=FILE names the authority that signed it")
+                        .advise("?sslmode=require encrypts without looking who answers")
+                } else if why.contains("certificate") {
+                    error.advise(
+                        "?sslrootcert=FILE takes the authority's certificate, in PEM or DER",
+                    )
+                } else {
+                    error.advise(
+                        "check that the server runs, and host, port or ?host=/directory in the URL",
+                    )
+                })
+            }
+            Err(failure) => Err(self.explain(failure)),
+        }
+    }
+
+    /// A second connection to the same place.
+    pub(super) fn another(&self, stop: &'a AtomicBool) -> Result<Self> {
+        Session::open(&self.place, stop)
+    }
+
+    /// Has transactions that are begun from now on start with these statements.
+    pub(super) fn set_up(&mut self, settings: &str) {
+        settings.clone_into(&mut self.settings);
+    }
+
+    /// Connects again where the connection was lost.
+    pub(super) fn reconnect(&mut self) -> Result<()> {
+        self.close();
+        self.connect()
+    }
+
+    /// From here on there is no stopping halfway.
+    pub(super) fn unwatch(&mut self) {
+        self.stop = None;
+        if let Some(client) = &mut self.client {
+            client.unwatch();
+        }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.client.is_none()
+    }
+
+    /// Whether the server is on this machine.
+    pub(super) fn is_local(&self) -> bool {
+        self.client.as_ref().is_some_and(Client::is_local)
+    }
+
+    /// Lets `work` use the connection's protocol; the connection is gone when it fails in a way that leaves nothing to say.
+    pub(super) fn drive<T>(
+        &mut self,
+        work: impl FnOnce(&mut Client<'a>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Some(client) = &mut self.client else {
+            return Err(Failure::Lost("the connection is closed".to_owned()));
+        };
+        let outcome = work(client);
+        let stopped = client.was_stopped();
+        if matches!(outcome, Err(Failure::Lost(_))) {
+            self.client = None;
+        }
+        outcome.map_err(|failure| if stopped { Failure::Stopped } else { failure })
+    }
+
+    /// Has the server prepare a statement. Where each execution is a transaction of its own, a pooler may bring every one to another
+    /// connection: there nobody else's statement may have the name.
+    pub(super) fn prepare(&mut self, sql: &str) -> Result<(), Failure> {
+        let name = match self.transactions {
+            0 if self.autocommits => staging::hidden_name(),
+            _ => STATEMENT.to_owned(),
+        };
+        self.drive(|client| client.prepare(&name, sql))
+    }
+
+    /// Runs statements that give no rows; how many rows the last one that counts has written.
+    pub(super) fn execute(&mut self, sql: impl AsRef<str>) -> Result<u64, Failure> {
+        self.drive(|client| client.query(sql.as_ref()))
+    }
+
+    /// All rows of a query as text; NULL is None.
+    pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+        /// What we ask for is short; a server that goes on and on is none.
+        const BYTES_MAX: usize = 64 << 20;
+        let mut rows = Vec::new();
+        let mut bytes = 0;
+        let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
+        self.drive(|client| {
+            client.rows(sql, |row| {
+                bytes += row.iter().flatten().map(|value| value.len() + 64).sum::<usize>();
+                if bytes <= BYTES_MAX {
+                    rows.push(row.iter().map(text).collect());
+                }
+            })
+        })?;
+        if bytes <= BYTES_MAX { Ok(rows) } else { Err(Failure::garbled()) }
+    }
+
+    /// The first value of a query.
+    pub(super) fn value(&mut self, sql: &str) -> Result<Option<String>, Failure> {
+        let first = self.table(sql)?.into_iter().next();
+        Ok(first.and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// The rows of a query that gives names and their values; a name whose value is NULL is left out.
+    pub(super) fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, Failure> {
+        let pair = |row: Vec<Option<String>>| {
+            let mut row = row.into_iter().flatten();
+            Some((row.next()?, row.next()?))
+        };
+        Ok(self.table(sql)?.into_iter().filter_map(pair).collect())
+    }
+
+    /// What the user reads of a failure that no row is to blame for.
+    pub(super) fn explain(&self, failure: Failure) -> Error {
+        let refused = match failure {
+            Failure::Stopped => return Error::interrupted(),
+            Failure::Lost(why) => {
+                let error = Error::target(format!(
+                    "the connection to {} was lost: {why}",
+                    self.place.shown
+                ));
+                return match why.contains("transaction timeout") {
+                    true => error.advise("the user's or the database's transaction_timeout is too short for a load: PGOPTIONS='-c transaction_timeout=0' lifts it"),
+                    false => error.advise("look into the server's log, and run the load again"),
+                };
+            }
+            Failure::Server(refused) => refused,
+        };
+        let mut what = format!("{}: {}", self.place.shown, refused.message);
+        if let Some(detail) = &refused.detail {
+            what.push_str(&format!(" ({})", detail.trim_end_matches('.')));
+        }
+        let error = Error::new(Kind::Target, what);
+        match refused.state.as_str() {
+            "28P01" | "28000" => error.advise(
+                "check the user in the URL; the password comes from the URL, PGPASSWORD, INRUSH_PASSWORD or ~/.pgpass",
+            ),
+            "42501" => error.advise("ask for that privilege, or use another user"),
+            "3D000" => error.advise(format!(
+                "make it first: CREATE DATABASE {}",
+                crate::ddl::quote(&self.place.database)
+            )),
+            "3F000" => error.advise("make it first: CREATE SCHEMA"),
+            "53100" => error.advise("the server's disk is full: make room and run the load again"),
+            "53300" => error.advise("--lanes 1 takes fewer connections"),
+            "55P03" | "40P01" => {
+                error.advise("another connection holds the table or its rows: try again when it is through")
+            }
+            "57014" if refused.message.contains("statement timeout") => error
+                .advise("the user's or the database's statement_timeout is too short for a load: PGOPTIONS='-c statement_timeout=0' lifts it")
+                .advise("--chunk-size 64k makes statements shorter"),
+            "40001" => error.advise("other connections have changed the same rows during the load: run it again"),
+            "26000" => error.advise("a pooler in transaction mode takes it to another connection: --strategy values prepares nothing"),
+            "25006" => error.advise("the server, or this database, only reads: load into the primary server"),
+            _ => match refused.hint {
+                Some(hint) => error.advise(hint),
+                None => error,
+            },
+        }
+    }
+
+    /// What to look for, where rows that repeat a key are too many to be refused one by one.
+    pub(super) fn seeks(&self, refused: &Refusal) -> Option<Repeats> {
+        let job = self.may_seek.filter(|_| refused.state == "23505")?;
+        let repeated = self.repeated.get();
+        if repeated < SEEK_FROM || repeated * SEEK_ONE_IN < self.written {
+            return None;
+        }
+        let key = repeats::key_meant(job, refused.detail.as_deref()?)?;
+        let sought = Some(refused.message.clone());
+        Some(Repeats { keys: vec![key], sought, ..Repeats::default() })
+    }
+
+    fn close(&mut self) {
+        if let Some(client) = self.client.take() {
+            client.quit();
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Failure {
+    /// What the server says no with; when it hangs up with it, the connection is lost.
+    pub(super) fn refused(refusal: Refusal) -> Self {
+        // Class 57 are the administrator's doings, 08 are troubles of the way there; others are refusals at the door.
+        if refusal.is_fatal
+            && matches!(refusal.state.get(..2), Some("57" | "08" | "25" | "XX"))
+            && refusal.state != "57P03"
+        {
+            return Self::Lost(refusal.message);
+        }
+        Self::Server(Box::new(refusal))
+    }
+
+    /// We do not get in, for a reason of our own.
+    pub(super) fn denied(why: &str) -> Self {
+        Self::Server(Box::new(Refusal {
+            state: "28000".to_owned(),
+            message: why.to_owned(),
+            ..Refusal::default()
+        }))
+    }
+
+    /// What came is nothing that a server says.
+    pub(super) fn garbled() -> Self {
+        Self::Lost("the server's answer makes no sense".to_owned())
+    }
+
+    /// COMMIT has not committed.
+    pub(super) fn undone() -> Self {
+        Self::Server(Box::new(Refusal {
+            state: "25P02".to_owned(),
+            message: "the server has taken the transaction back at its end".to_owned(),
+            ..Refusal::default()
+        }))
+    }
+
+    /// Rows are missing that the server took.
+    pub(super) fn left_out() -> Self {
+        Self::Server(Box::new(Refusal {
+            state: "23000".to_owned(),
+            message: "the server left rows out: a trigger's doing".to_owned(),
+            ..Refusal::default()
+        }))
+    }
+
+    /// A row that no message has room for.
+    pub(super) fn too_long() -> Self {
+        Self::Server(Box::new(Refusal {
+            state: "54000".to_owned(),
+            message: "the row takes more than 1 GB".to_owned(),
+            ..Refusal::default()
+        }))
+    }
+
+    /// Says which row of the statement was at fault.
+    pub(super) fn at_row(mut self, row: usize) -> Self {
+        if let Failure::Server(refused) = &mut self {
+            refused.row = Some(row);
+        }
+        self
+    }
+
+    /// The server's own code; empty when it said nothing.
+    pub(super) fn state(&self) -> &str {
+        match self {
+            Failure::Server(refused) => &refused.state,
+            Failure::Lost(_) | Failure::Stopped => "",
+        }
+    }
+}
+
+/// Ends what a transaction begins with. From then on it always has this one savepoint: a statement may have to be taken back after
+/// it succeeded, when the server has written fewer rows than it was sent.
+pub(super) const FIRST: &str = "; SAVEPOINT inrush";
+
+/// Goes before a statement that may have to be taken back, and lets go of what came before: savepoints of one name would pile up.
+pub(super) const SET: &str = "RELEASE SAVEPOINT inrush; SAVEPOINT inrush; ";
+
+/// The same around a statement that is to be part of the transaction itself.
+pub(super) fn around(sql: &str) -> String {
+    format!("RELEASE SAVEPOINT inrush; {sql}; SAVEPOINT inrush; ")
+}
+
+/// What goes before a statement.
+pub(super) fn savepoint(guarded: bool) -> &'static str {
+    if guarded { SET } else { "" }
+}
+
+/// Takes it back.
+pub(super) const UNDO: &str = "ROLLBACK TO SAVEPOINT inrush";

@@ -1,0 +1,152 @@
+//! The hidden table that several connections fill before it takes the target's place.
+//!
+//! Its name tells its owner: the load's first connection holds a lock with the name's number for as long as its transaction
+//! lasts. So a load that was killed leaves a table that nobody has locked, and the next load into the schema drops it. The lock
+//! belongs to the transaction, not to the session, which behind a pooler may be another one after each commit.
+
+use crate::ddl::{self, NAME_MAX, Table, literal, quote};
+use crate::session::{Failure, Session};
+use inrush_core::error::Result;
+use inrush_core::{Action, Job};
+use inrush_net::staging::{self, PREFIX};
+
+/// A name that nobody has, for a table that takes the target's name later.
+pub(super) fn hidden(target: &Table) -> Table {
+    target.beside(&staging::hidden_name())
+}
+
+/// Tells other loads that the hidden table is somebody's, until the transaction ends.
+pub(super) fn lock(session: &mut Session<'_>, hidden: &Table) -> Result<(), Failure> {
+    let key = key(&hidden.name).ok_or_else(Failure::garbled)?;
+    session.execute(format!("SELECT pg_catalog.pg_advisory_xact_lock({key})")).map(drop)
+}
+
+/// The number that the name ends in.
+fn key(name: &str) -> Option<i64> {
+    let digits = name.strip_prefix(PREFIX)?;
+    u64::from_str_radix(digits, 16).ok().map(u64::cast_signed)
+}
+
+/// Seconds to wait for a connection that still uses a hidden table: one that was cut, and the server does not know yet.
+const DROP_TIMEOUT: &str = "5s";
+
+/// Drops the hidden table, if it can be done.
+pub(super) fn discard(session: &mut Session<'_>, hidden: &Table) -> bool {
+    let sql = format!(
+        "BEGIN READ WRITE; SET LOCAL lock_timeout = '{DROP_TIMEOUT}'; SET LOCAL client_min_messages = error; \
+         DROP TABLE IF EXISTS {}; COMMIT",
+        hidden.sql()
+    );
+    let dropped = session.execute(sql).is_ok();
+    if !dropped {
+        let _ = session.execute("ROLLBACK");
+    }
+    dropped
+}
+
+/// Drops hidden tables of loads that are no more. What can't be dropped stays for another time.
+pub(super) fn sweep(session: &mut Session<'_>, target: &Table) {
+    let Ok(tables) = session.table(&format!(
+        "SELECT relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+         WHERE n.nspname = {} AND c.relkind = 'r' AND pg_catalog.starts_with(c.relname, {})",
+        literal(&target.schema),
+        literal(PREFIX)
+    )) else {
+        return;
+    };
+    for name in tables.into_iter().flatten().flatten() {
+        let Some(key) = key(&name) else { continue };
+        let free = format!("BEGIN; SELECT pg_catalog.pg_try_advisory_xact_lock({key})");
+        let is_free = session.value(&free).is_ok_and(|free| free.as_deref() == Some("t"));
+        // With the transaction the lock goes: between the two nobody can begin a load with a name that is taken.
+        let _ = session.execute("ROLLBACK");
+        if is_free {
+            discard(session, &target.beside(&name));
+        }
+    }
+}
+
+/// Gives the table the target's name, within the transaction that is open: other connections see all of it at once or nothing.
+/// What had the name goes.
+pub(super) fn publish(
+    session: &mut Session<'_>,
+    hidden: &Table,
+    target: &Table,
+    job: &Job,
+) -> Result<(), Failure> {
+    if job.choice.action == Action::Replace {
+        session.execute(format!("DROP TABLE {}", target.sql()))?;
+    }
+    let rename = format!("ALTER TABLE {} RENAME TO {}", hidden.sql(), quote(&target.name));
+    session.execute(rename)?;
+    rename_parts(session, hidden, target)
+}
+
+/// The server has named keys, indexes and constraints after the hidden table; now they are called as if the target had been made
+/// under its own name.
+fn rename_parts(session: &mut Session<'_>, hidden: &Table, target: &Table) -> Result<(), Failure> {
+    let constraints = session.table(&format!(
+        "SELECT conname FROM pg_catalog.pg_constraint WHERE conrelid = {}::pg_catalog.regclass ORDER BY 1",
+        target.literal()
+    ))?;
+    for name in constraints.into_iter().flatten().flatten() {
+        if let Some(new) = free_name(session, &name, target)? {
+            let sql = format!(
+                "ALTER TABLE {} RENAME CONSTRAINT {} TO {}",
+                target.sql(),
+                quote(&name),
+                quote(&new)
+            );
+            session.execute(sql)?;
+        }
+    }
+    let indexes = session.table(&format!(
+        "SELECT c.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
+         WHERE i.indrelid = {}::pg_catalog.regclass ORDER BY 1",
+        target.literal()
+    ))?;
+    for name in indexes.into_iter().flatten().flatten() {
+        if let Some(new) = free_name(session, &name, target)? {
+            let sql =
+                format!("ALTER INDEX {} RENAME TO {}", hidden.beside(&name).sql(), quote(&new));
+            session.execute(sql)?;
+        }
+    }
+    Ok(())
+}
+
+/// Names that are tried.
+const NUMBERS: usize = 1000;
+
+/// The name with the target's in place of the hidden table's, as short as names are, and with a number behind it where another
+/// relation of the schema has it; `None` where the hidden name isn't part of it.
+fn free_name(
+    session: &mut Session<'_>,
+    name: &str,
+    target: &Table,
+) -> Result<Option<String>, Failure> {
+    // Of a long name the server leaves out the end of each part.
+    let Some(rest) = name.strip_prefix(PREFIX) else { return Ok(None) };
+    let digits = rest.bytes().take(16).take_while(u8::is_ascii_hexdigit).count();
+    let rest = &rest[digits..];
+    for number in 0..NUMBERS {
+        let number = if number == 0 { String::new() } else { number.to_string() };
+        let mut stem = target.name.as_str();
+        while stem.len() + rest.len() + number.len() > NAME_MAX {
+            let mut shorter = stem.chars();
+            if shorter.next_back().is_none() {
+                return Ok(None);
+            }
+            stem = shorter.as_str();
+        }
+        let new = format!("{stem}{rest}{number}");
+        let taken = session.value(&format!(
+            "SELECT pg_catalog.to_regclass({})",
+            ddl::literal(&target.beside(&new).sql())
+        ))?;
+        if taken.is_none() {
+            return Ok(Some(new));
+        }
+    }
+    Ok(None)
+}

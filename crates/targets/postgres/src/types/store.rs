@@ -1,0 +1,343 @@
+//! How a column's values are stored.
+
+use inrush_core::encode::{Day, Typed};
+use inrush_core::flow::Code;
+use inrush_core::value;
+use inrush_core::{Column, Type};
+
+use super::address::{encode_card, encode_inet};
+use super::array::{Arrays, element_oid};
+use super::clock::Times;
+use super::declared::{self, Declared};
+use super::interval::Intervals;
+use super::json;
+use super::moment::{Moments, encode_date, encode_plain_date, put_date};
+use super::number::{Bits, Floats, Integers, truth};
+use super::numeric::Numerics;
+use super::text::{Labels, Texts, encode_bytes, encode_uuid};
+use inrush_core::wording::counted;
+
+/// The server allocates no gigabyte for a value, its head of four bytes included:
+/// <https://www.postgresql.org/docs/current/limits.html>.
+pub(super) const VALUE_LEN_MAX: usize = (1 << 30) - 1 - 4;
+
+/// Why a value can't be stored as it is: what sort of fault, and what the column takes.
+pub(crate) type Misfit<'a> = (Code, &'a str);
+
+/// A column's type, ready to take values.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    kind: Kind,
+    /// Only values that stay as they are written: the type is a guess, and a value that would change disproves it.
+    strict: bool,
+    /// What the column takes, with its numbers; made once, and lent to each [`Misfit`].
+    wanted: Box<str>,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Integer(Integers),
+    Float(Floats),
+    Numeric(Numerics),
+    Boolean,
+    Bit(Bits),
+    Date,
+    Moment(Moments),
+    Time(Times),
+    Interval(Intervals),
+    Text(Texts),
+    Label(Labels),
+    Json,
+    Jsonb,
+    /// Bytes as the server writes them.
+    Bytes,
+    /// Bytes as they are.
+    RawBytes,
+    Uuid,
+    Inet {
+        is_network: bool,
+    },
+    /// Of 6 or 8 bytes.
+    Card(usize),
+    Array(Arrays),
+    /// A time whose zone, where the value names none, only the server knows.
+    Zoned(Zoned),
+    /// The server's to read.
+    Other,
+    /// A text that must be a value of another type as well.
+    Checked {
+        text: Texts,
+        check: Box<Store>,
+    },
+}
+
+/// A time of the session's zone.
+#[derive(Clone, Copy, Debug)]
+enum Zoned {
+    Moment(Moments),
+    Time(Times),
+}
+
+impl Store {
+    /// The store of a column whose type `format_type()` spells as `declared`. Behind a type that isn't built in stands what it is
+    /// underneath: `zip = character varying(5)`, `mood = enum('sad','it''s ok')`. `utc`: the session's time zone is UTC.
+    pub(crate) fn of(column: &Column, declared: &str, utc: bool) -> Self {
+        let parsed = Declared::parse(declared);
+        let is_made = column.declared.is_none();
+        let mut kind = kind(&parsed, is_made, utc);
+        if let Kind::Text(text) = kind
+            && let Some(check) = check(column)
+        {
+            kind = Kind::Checked { text, check: Box::new(check) };
+        }
+        let mut store =
+            Self { wanted: wanted(&kind, declared).into(), kind, strict: column.is_strict() };
+        if parsed.is_array {
+            store = store.array(&parsed, declared);
+        }
+        store
+    }
+
+    /// An array of such values.
+    fn array(self, parsed: &Declared<'_>, declared: &str) -> Self {
+        let kind = match element_oid(&parsed.name) {
+            Some(oid) if self.is_binary() && !parsed.has_named_elements => {
+                Kind::Array(Arrays { element: Box::new(Self { strict: false, ..self }), oid })
+            }
+            _ => Kind::Other,
+        };
+        Self { wanted: wanted(&kind, declared).into(), kind, strict: false }
+    }
+
+    /// Whether values go in binary. Others go as text, and the server reads them.
+    pub(crate) fn is_binary(&self) -> bool {
+        !matches!(self.kind, Kind::Other | Kind::Zoned(_))
+    }
+
+    /// Whether the server's binary form of a stored value is what [`Store::encode`] wrote. It isn't where the server rewrites values.
+    pub(crate) fn compares(&self) -> bool {
+        match &self.kind {
+            Kind::Other | Kind::Zoned(_) | Kind::Jsonb => false,
+            Kind::Array(arrays) => arrays.element.compares(),
+            _ => true,
+        }
+    }
+
+    /// Appends the value's binary form, without the length in front; for a type that [`Store::is_binary`] denies, the text itself.
+    /// After a misfit `out` is as it was.
+    #[inline]
+    pub(crate) fn encode(&self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'_>> {
+        let is_done = match &self.kind {
+            Kind::Integer(integers) => integers.encode_plain(value, out),
+            Kind::Float(floats) => floats.encode_plain(value, out),
+            Kind::Text(texts) => texts.encode_plain(value, out),
+            Kind::Moment(moments) => moments.encode_plain(value, out),
+            Kind::Date => encode_plain_date(value, out),
+            _ => false,
+        };
+        if is_done { Ok(()) } else { self.encode_any(value, out) }
+    }
+
+    /// Appends the binary form of a value that has a type of its own, where its text would become that very form. `false` says
+    /// nothing, and leaves `out` as it was; ask [`Store::encode`] for the text.
+    #[inline]
+    pub(crate) fn encode_typed(&self, typed: Typed, out: &mut Vec<u8>) -> bool {
+        match (&self.kind, typed) {
+            (Kind::Integer(integers), Typed::Integer(number)) => {
+                integers.encode_number(number, out)
+            }
+            (Kind::Integer(integers), Typed::Decimal { digits, scale: 0 }) => {
+                i64::try_from(digits).is_ok_and(|number| integers.encode_number(number, out))
+            }
+            (Kind::Float(floats), typed) => floats.encode_typed(typed, self.strict, out),
+            (Kind::Numeric(numerics), Typed::Integer(number)) => {
+                numerics.encode_digits(number.into(), 0, out)
+            }
+            (Kind::Numeric(numerics), Typed::Decimal { digits, scale }) => {
+                numerics.encode_digits(digits, scale, out)
+            }
+            (Kind::Boolean, Typed::Boolean(truth)) => {
+                out.push(u8::from(truth));
+                true
+            }
+            (Kind::Date, Typed::Date(days)) if Day::COMMON.contains(&days.into()) => {
+                put_date(days, out);
+                true
+            }
+            (Kind::Moment(moments), Typed::Moment(moment)) => moments.encode_moment(moment, out),
+            _ => false,
+        }
+    }
+
+    /// The store for bytes that are no text, where a column's text is a notation for bytes.
+    pub(crate) fn for_bytes(&self) -> Option<Self> {
+        let kind = Kind::RawBytes;
+        matches!(self.kind, Kind::Bytes).then(|| Self { kind, ..self.clone() })
+    }
+
+    /// [`Store::encode`] for values that take a closer look.
+    #[inline(never)]
+    fn encode_any(&self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'_>> {
+        const TOO_LONG: Misfit<'static> = (Code::TooLong, "shorter than a gigabyte");
+        if value.len() > VALUE_LEN_MAX {
+            return Err(TOO_LONG);
+        }
+        let start = out.len();
+        let encoded = self
+            .encode_whole(value, out)
+            .and_then(|()| if out.len() - start > VALUE_LEN_MAX { Err(TOO_LONG) } else { Ok(()) });
+        if encoded.is_err() {
+            out.truncate(start);
+        }
+        encoded
+    }
+
+    /// Leaves behind what it wrote before a misfit.
+    fn encode_whole(&self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'_>> {
+        let (strict, wanted) = (self.strict, &*self.wanted);
+        match &self.kind {
+            Kind::Integer(integers) => integers.encode(value, strict, wanted, out),
+            Kind::Float(floats) => floats.encode(value, strict, wanted, out),
+            Kind::Numeric(numerics) if numerics.encode_plain(value, out) => Ok(()),
+            Kind::Numeric(numerics) => numerics.encode(value, strict, wanted, out),
+            Kind::Boolean => {
+                out.push(u8::from(truth(value, strict)?));
+                Ok(())
+            }
+            Kind::Bit(bits) => bits.encode(value, wanted, out),
+            Kind::Date => encode_date(value, strict, wanted, out),
+            Kind::Moment(moments) => moments.encode(value, strict, wanted, out),
+            Kind::Time(times) => times.encode(value, wanted, out),
+            Kind::Zoned(zoned) => {
+                // Whatever the zone, the text has to be a time with no more digits than the column keeps.
+                let start = out.len();
+                match zoned {
+                    Zoned::Moment(moments) => moments.encode(value, strict, wanted, out)?,
+                    Zoned::Time(times) => times.encode(value, wanted, out)?,
+                }
+                out.truncate(start);
+                out.extend_from_slice(value);
+                Ok(())
+            }
+            Kind::Interval(intervals) => intervals.encode(value, wanted, out),
+            Kind::Text(texts) => texts.encode(value, wanted, out),
+            Kind::Label(labels) => labels.encode(value, wanted, out),
+            Kind::Json if !value::is_json(value) => Err((Code::Type, "a JSON document")),
+            Kind::Jsonb => encode_jsonb(value, out),
+            Kind::Bytes => encode_bytes(value, out),
+            Kind::Json | Kind::RawBytes | Kind::Other => {
+                out.extend_from_slice(value);
+                Ok(())
+            }
+            Kind::Uuid => encode_uuid(value, out),
+            Kind::Inet { is_network } => encode_inet(value, *is_network, out),
+            Kind::Card(len) => encode_card(value, *len, out),
+            Kind::Array(arrays) => arrays.encode(value, wanted, out),
+            Kind::Checked { text, check } => {
+                let start = out.len();
+                check.encode(value, out)?;
+                out.truncate(start);
+                text.encode(value, wanted, out)
+            }
+        }
+    }
+}
+
+fn encode_jsonb(value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'static>> {
+    /// The only one there is.
+    const VERSION: u8 = 1;
+    if !value::is_json(value) {
+        return Err((Code::Type, "a JSON document"));
+    }
+    if !json::is_kept(value) {
+        return Err((Code::Type, "a JSON document that jsonb keeps (no key twice, no \\u0000)"));
+    }
+    out.push(VERSION);
+    out.extend_from_slice(value);
+    Ok(())
+}
+
+/// What values of a text column must be besides, when another type was asked for.
+fn check(column: &Column) -> Option<Store> {
+    if matches!(column.ty, Type::Text | Type::Bytes) {
+        return None;
+    }
+    let spelled = declared::spell(column.ty);
+    let kind = kind(&Declared::parse(&spelled), true, false);
+    Some(Store { wanted: wanted(&kind, &spelled).into(), kind, strict: column.is_strict() })
+}
+
+/// How an array's elements are stored, or the values of another type.
+fn kind(declared: &Declared<'_>, is_made: bool, utc: bool) -> Kind {
+    let digits = declared.number().map_or(6, |digits| digits.min(6) as u8);
+    let zone = declared.name.ends_with("with time zone");
+    // Without an offset a value is of the session's time zone, which only the server knows.
+    let is_known = !zone || utc || is_made;
+    match declared.name.as_str() {
+        "smallint" => Kind::Integer(Integers::SMALLINT),
+        "integer" => Kind::Integer(Integers::INTEGER),
+        "bigint" => Kind::Integer(Integers::BIGINT),
+        "oid" => Kind::Integer(Integers::OID),
+        "real" => Kind::Float(Floats { single: true }),
+        "double precision" => Kind::Float(Floats { single: false }),
+        "numeric" => Kind::Numeric(Numerics { limits: declared.digits() }),
+        "boolean" => Kind::Boolean,
+        "bit" => Kind::Bit(Bits { len: Some(declared.number().unwrap_or(1)), varying: false }),
+        "\"bit\"" => Kind::Bit(Bits { len: None, varying: false }),
+        "bit varying" => Kind::Bit(Bits { len: declared.number(), varying: true }),
+        "date" => Kind::Date,
+        "timestamp without time zone" | "timestamp with time zone" if is_known => {
+            Kind::Moment(Moments { digits, zone, wants_offset: zone && is_made })
+        }
+        "time without time zone" | "time with time zone" if is_known => {
+            Kind::Time(Times { digits, zone, wants_offset: zone && is_made })
+        }
+        "timestamp with time zone" => {
+            Kind::Zoned(Zoned::Moment(Moments { digits, zone, wants_offset: false }))
+        }
+        "time with time zone" => {
+            Kind::Zoned(Zoned::Time(Times { digits, zone, wants_offset: false }))
+        }
+        "interval" => Kind::Interval(Intervals { digits }),
+        "text" | "bpchar" => Kind::Text(Texts::ANY),
+        "character varying" => Kind::Text(declared.number().map_or(Texts::ANY, Texts::characters)),
+        "character" => Kind::Text(Texts::padded(declared.number().unwrap_or(1))),
+        "name" => Kind::Text(Texts::NAME),
+        "enum" => Kind::Label(Labels::new(declared.labels())),
+        "json" => Kind::Json,
+        "jsonb" => Kind::Jsonb,
+        "bytea" if is_made => Kind::RawBytes,
+        "bytea" => Kind::Bytes,
+        "uuid" => Kind::Uuid,
+        "inet" => Kind::Inet { is_network: false },
+        "cidr" => Kind::Inet { is_network: true },
+        "macaddr" => Kind::Card(6),
+        "macaddr8" => Kind::Card(8),
+        _ => Kind::Other,
+    }
+}
+
+/// What a column takes, in words that its numbers are part of.
+fn wanted(kind: &Kind, declared: &str) -> String {
+    let declared = declared.trim();
+    let name = declared::sql_type(declared);
+    match kind {
+        Kind::Integer(integers) => {
+            let (min, max) = integers.range();
+            format!("{name} ({min} to {max})")
+        }
+        Kind::Text(texts) | Kind::Checked { text: texts, .. } => {
+            texts.limit().unwrap_or_else(|| name.to_owned())
+        }
+        Kind::Bit(Bits { len: Some(len), varying: false }) => format!("a string of {len} bits"),
+        Kind::Bit(Bits { len: Some(len), .. }) => {
+            format!("a string of at most {}", counted(*len as u64, "bit"))
+        }
+        Kind::Label(_) => format!("one of {}", Labels::shown(&Declared::parse(declared).labels())),
+        Kind::Array(_) => format!("an array as {name} takes it ({{1,2}})"),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,239 @@
+use super::*;
+
+pub(in crate::types) mod cases;
+
+use cases::CASES;
+
+fn existing(declared: &str) -> Store {
+    let column = column(declared::declared(declared), Some(declared), true);
+    Store::of(&column, declared, true)
+}
+
+fn made(ty: Type, pinned: bool) -> Store {
+    Store::of(&column(ty, None, pinned), &declared::spell(ty), true)
+}
+
+fn column(ty: Type, declared: Option<&str>, pinned: bool) -> Column {
+    Column {
+        name: "c".to_owned(),
+        ty,
+        declared: declared.map(str::to_owned),
+        pinned,
+        required: false,
+        asked: false,
+    }
+}
+
+/// What becomes of a value: its bytes in hexadecimal, or the fault's code in brackets.
+fn outcome(store: &Store, value: &str) -> String {
+    let mut out = b"before".to_vec();
+    let encoded = store.encode(value.as_bytes(), &mut out);
+    let written = out.split_off(6);
+    assert_eq!(out, b"before");
+    match encoded {
+        Ok(()) => written.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Err((code, _)) => {
+            assert_eq!(written, b"", "{value:?}");
+            format!("[{code}]")
+        }
+    }
+}
+
+/// The values that become something else.
+fn wrong(store: &Store, cases: &[(&str, &str)]) -> Vec<String> {
+    let differs = |(value, wanted): &(&str, &str)| {
+        let (found, wanted) = (outcome(store, value), wanted.replace(' ', ""));
+        (found != wanted).then(|| format!("{value:?} is {found}, not {wanted}"))
+    };
+    cases.iter().filter_map(differs).collect()
+}
+
+#[track_caller]
+fn check(store: &Store, cases: &[(&str, &str)]) {
+    let wrong = wrong(store, cases);
+    assert!(wrong.is_empty(), "{store:?}\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn binary_forms_are_the_servers() {
+    let mut all = Vec::new();
+    for (declared, cases) in CASES {
+        let store = existing(declared);
+        assert!(store.is_binary(), "{declared}");
+        all.extend(wrong(&store, cases).into_iter().map(|wrong| format!("{declared}: {wrong}")));
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn inferred_types_keep_what_stays_as_it_is_written() {
+    check(
+        &made(Type::Integer, false),
+        &[
+            ("-7", "fffffffffffffff9"),
+            ("007", "[type]"),
+            ("1.0", "[type]"),
+            ("9223372036854775808", "[range]"),
+        ],
+    );
+    check(
+        &made(Type::Float, false),
+        &[
+            ("1e5", "40f86a0000000000"),
+            ("1.10", "3ff199999999999a"),
+            ("NaN", "[type]"),
+            ("+1.5", "[type]"),
+            ("0.12345678901234567890", "[type]"),
+        ],
+    );
+    let decimal = Type::Decimal { precision: 5, scale: 2 };
+    check(
+        &made(decimal, false),
+        &[
+            ("1.50", "0002 0000 0000 0002 0001 1388"),
+            ("1.500", "[range]"),
+            (".5", "[type]"),
+            ("1e1", "[type]"),
+            ("-0.00", "[type]"),
+            ("NaN", "[type]"),
+        ],
+    );
+    check(&made(Type::Boolean, false), &[("True", "01"), ("t", "[type]"), ("1", "[type]")]);
+    check(
+        &made(Type::Date, false),
+        &[("2000-01-02", "00000001"), ("infinity", "[type]"), ("10000-01-01", "[type]")],
+    );
+    check(
+        &made(Type::Timestamp { zone: false }, false),
+        &[
+            ("2000-01-01T00:00", "0000000000000000"),
+            ("2000-01-01", "[type]"),
+            ("2000-01-01 00:00Z", "[type]"),
+            ("2000-01-01 00:00:00.0000001", "[range]"),
+        ],
+    );
+    for pinned in [false, true] {
+        check(
+            &made(Type::Timestamp { zone: true }, pinned),
+            &[
+                ("2000-01-01 01:00:00+01:00", "0000000000000000"),
+                ("2000-01-01 00:00:00", "[type]"),
+                ("2000-01-01", "[type]"),
+            ],
+        );
+    }
+    check(&made(Type::Bytes, false), &[("\\x00", "5c783030")]);
+}
+
+#[test]
+fn what_only_the_server_can_read_goes_as_text() {
+    for declared in [
+        "money",
+        "int4range",
+        "\"char\"",
+        "xml",
+        "interval year to month",
+        "point[]",
+        "mood[] = enum('sad')[]",
+        "zip[] = character varying(5)[]",
+        "citext",
+        "public.\"integer\"",
+        "moods = mood[] = enum('sad')[]",
+    ] {
+        let store = existing(declared);
+        assert!(!store.is_binary() && !store.compares(), "{declared}");
+        check(&store, &[("x", "78")]);
+    }
+    for (declared, ty) in [
+        ("timestamp with time zone", Type::Timestamp { zone: true }),
+        ("time(3) with time zone", Type::Text),
+        ("timestamp(3) with time zone[]", Type::Text),
+    ] {
+        let store = |declared_as, utc| Store::of(&column(ty, declared_as, true), declared, utc);
+        assert!(!store(Some(declared), false).is_binary());
+        assert!(store(Some(declared), true).is_binary());
+        assert!(store(None, false).is_binary());
+    }
+}
+
+#[test]
+fn types_of_their_own_are_what_is_underneath() {
+    check(
+        &existing("mood = enum('it''s ok','a)','x = y')"),
+        &[("it's ok", "69742773206f6b"), ("a)", "6129"), ("x = y", "78203d2079"), ("A)", "[type]")],
+    );
+    check(
+        &existing("\"my = zip\" = character varying(2)"),
+        &[("ab", "6162"), ("abc", "[too-long]")],
+    );
+    check(&existing("ints = integer[]"), &[("{}", "00000000 00000000 00000017")]);
+    for (declared, ty, name) in [
+        ("\"my = zip\" = numeric(3,1)", Type::Decimal { precision: 3, scale: 1 }, "\"my = zip\""),
+        ("mood = enum('a = b')", Type::Text, "mood"),
+        ("numeric(3,-2)", Type::Decimal { precision: 5, scale: 0 }, "numeric(3,-2)"),
+        ("numeric(2,5)", Type::Decimal { precision: 5, scale: 5 }, "numeric(2,5)"),
+        ("integer[]", Type::Text, "integer[]"),
+        ("character varying(5)", Type::Text, "character varying(5)"),
+        (
+            "timestamp(3) with time zone",
+            Type::Timestamp { zone: true },
+            "timestamp(3) with time zone",
+        ),
+        ("oid", Type::Integer, "oid"),
+        ("jsonb", Type::Json, "jsonb"),
+        ("inet", Type::Text, "inet"),
+    ] {
+        assert_eq!(declared::declared(declared), ty, "{declared}");
+        assert_eq!(declared::sql_type(declared), name);
+    }
+}
+
+#[test]
+fn what_is_spelled_is_declared_to_be_the_same() {
+    for ty in [
+        Type::Integer,
+        Type::Float,
+        Type::Decimal { precision: 0, scale: 0 },
+        Type::Decimal { precision: 1000, scale: 30 },
+        Type::Boolean,
+        Type::Date,
+        Type::Timestamp { zone: false },
+        Type::Timestamp { zone: true },
+        Type::Text,
+        Type::Json,
+        Type::Bytes,
+    ] {
+        assert_eq!(declared::declared(&declared::spell(ty)), ty);
+    }
+    assert_eq!(declared::spell(Type::Decimal { precision: 1001, scale: 2 }), "numeric");
+}
+
+#[test]
+fn a_text_can_be_asked_to_be_something_else_as_well() {
+    let column = column(Type::Integer, Some("text"), true);
+    check(&Store::of(&column, "text", true), &[("007", "303037"), ("x", "[type]")]);
+}
+
+#[test]
+fn rewritten_values_do_not_compare() {
+    for (declared, compares) in [
+        ("integer", true),
+        ("jsonb", false),
+        ("jsonb[]", false),
+        ("character(3)", true),
+        ("text[]", true),
+    ] {
+        assert_eq!(existing(declared).compares(), compares, "{declared}");
+    }
+}
+
+#[test]
+fn nothing_takes_a_gigabyte() {
+    let value = vec![b' '; VALUE_LEN_MAX + 1];
+    let mut out = Vec::new();
+    assert_eq!(
+        existing("text").encode(&value, &mut out).map_err(|(code, _)| code),
+        Err(Code::TooLong)
+    );
+    assert!(out.is_empty());
+}

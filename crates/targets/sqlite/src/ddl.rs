@@ -1,0 +1,153 @@
+//! SQL text: identifiers quoted, tables made, rows inserted.
+
+use crate::types;
+use inrush_core::{Column, Job, OnConflict, Type};
+
+/// A name as SQL takes it, whatever is in it.
+pub(super) fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn list(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    names.into_iter().map(|name| quote(name.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+/// CREATE TABLE for a table that the load makes.
+pub(super) fn create_table(table: &str, columns: &[Column], primary_key: &[String]) -> String {
+    let in_key =
+        |column: &Column| primary_key.iter().any(|name| name.eq_ignore_ascii_case(&column.name));
+    // "INTEGER PRIMARY KEY" on the column makes it the rowid itself; as a table constraint it does so as well, but only this
+    // spelling is what people look for in a schema.
+    let rowid = primary_key.len() == 1;
+    let mut parts: Vec<String> = columns
+        .iter()
+        .map(|column| {
+            let mut part = format!("{} {}", quote(&column.name), types::spell(column.ty));
+            if in_key(column) {
+                part.push_str(if rowid && column.ty == Type::Integer {
+                    " PRIMARY KEY"
+                } else if rowid {
+                    " NOT NULL PRIMARY KEY"
+                } else {
+                    " NOT NULL"
+                });
+            }
+            part
+        })
+        .collect();
+    if primary_key.len() > 1 {
+        parts.push(format!("PRIMARY KEY ({})", list(primary_key)));
+    }
+    format!("CREATE TABLE {} (\n  {}\n)", quote(table), parts.join(",\n  "))
+}
+
+/// CREATE INDEX; its name is the table's and the columns', and `taken` tells whether another object has it.
+pub(super) fn create_index(
+    table: &str,
+    columns: &[String],
+    taken: impl Fn(&str) -> bool,
+) -> String {
+    let base = format!("{table}_{}", columns.join("_"));
+    let name = std::iter::once(base.clone())
+        .chain((2..).map(|n| format!("{base}_{n}")))
+        .find(|name| !taken(name))
+        .unwrap_or(base);
+    format!("CREATE INDEX {} ON {} ({})", quote(&name), quote(table), list(columns))
+}
+
+/// The parts of INSERT around the values.
+pub(super) struct Insert {
+    /// Up to and with VALUES.
+    pub(super) head: String,
+    /// What follows the values; empty, or the answer to a conflict.
+    pub(super) tail: String,
+}
+
+impl Insert {
+    pub(super) fn of(job: &Job) -> Self {
+        let choice = &job.choice;
+        let names = || choice.columns.iter().map(|column| column.name.as_str());
+        // OR ABORT stands above the schema's own ON CONFLICT clauses: one that says IGNORE, REPLACE, FAIL or ROLLBACK would lose
+        // rows without telling us which.
+        let head =
+            format!("INSERT OR ABORT INTO {} ({}) VALUES ", quote(&job.table), list(names()));
+        let set = |names: Vec<&str>| {
+            names
+                .iter()
+                .map(|name| format!("{0}=excluded.{0}", quote(name)))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let key = list(&choice.key);
+        let tail = match job.request.on_conflict {
+            OnConflict::Fail => String::new(),
+            OnConflict::Skip => format!(" ON CONFLICT ({key}) DO NOTHING"),
+            OnConflict::Update => {
+                format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set(names().collect()))
+            }
+            // The row as if it were new: columns that the source lacks get their default. INSERT OR REPLACE would do the same
+            // but also put defaults where the source has NULL in a NOT NULL column.
+            OnConflict::Replace => {
+                let table =
+                    job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
+                let all = match table {
+                    Some(table) => {
+                        table.columns.iter().map(|column| column.name.as_str()).collect()
+                    }
+                    None => names().collect(),
+                };
+                format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set(all))
+            }
+        };
+        Self { head, tail }
+    }
+
+    /// For a prepared statement of one row.
+    pub(super) fn prepared(&self, columns: usize) -> String {
+        format!("{}({}){}", self.head, vec!["?"; columns].join(","), self.tail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(name: &str, ty: Type) -> Column {
+        Column {
+            name: name.to_owned(),
+            ty,
+            declared: None,
+            pinned: false,
+            required: false,
+            asked: false,
+        }
+    }
+
+    #[test]
+    fn names_cannot_leave_their_quotes() {
+        let sql = create_table("a\"; DROP TABLE b; --", &[column("\"", Type::Text)], &[]);
+        assert_eq!(sql, "CREATE TABLE \"a\"\"; DROP TABLE b; --\" (\n  \"\"\"\" TEXT\n)");
+    }
+
+    #[test]
+    fn keys_are_declared() {
+        let columns = [column("id", Type::Integer), column("b", Type::Text)];
+        let key = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert!(create_table("t", &columns, &key(&["ID"])).contains("\"id\" INTEGER PRIMARY KEY"));
+        assert!(
+            create_table("t", &columns, &key(&["b"])).contains("\"b\" TEXT NOT NULL PRIMARY KEY")
+        );
+        let both = create_table("t", &columns, &key(&["id", "b"]));
+        assert!(
+            both.contains("\"id\" INTEGER NOT NULL,")
+                && both.contains("PRIMARY KEY (\"id\", \"b\")"),
+            "{both}"
+        );
+    }
+
+    #[test]
+    fn index_names_avoid_what_is_there() {
+        let sql = create_index("t", &["a".to_owned()], |name| name == "t_a");
+        assert_eq!(sql, "CREATE INDEX \"t_a_2\" ON \"t\" (\"a\")");
+    }
+}

@@ -1,0 +1,249 @@
+//! What a database says of itself, read without changing it.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
+
+use crate::ddl::quote;
+use crate::lost;
+use crate::pages::layout::{database_obstacle, table_obstacle};
+use crate::session::{Home, LockWait, explain, open_file, refuse_leftovers, with_suffix};
+use crate::types;
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::pending::{directory, follow_link, no_directory};
+use inrush_core::{Column, IfExists, Request, TableFacts, TargetFacts};
+
+/// Among a target's settings: the database is in memory.
+pub(super) const IN_MEMORY: &str = "in_memory";
+
+/// The facts of a database; `locks` says how to wait for a writer that shuts everybody out.
+pub(super) fn gather(
+    path: &Path,
+    table: &str,
+    request: &Request,
+    locks: &LockWait<'_>,
+) -> Result<TargetFacts> {
+    if path.is_dir() {
+        return Err(Error::new(
+            Kind::Target,
+            format!("{} is a directory, not a database", path.display()),
+        )
+        .advise("name a file in it"));
+    }
+    let is_memory = Home::of(path).is_memory();
+    let path = &if is_memory { path.to_owned() } else { follow_link(path) };
+    let exists = is_memory || path.exists();
+    if !exists {
+        if !directory(path).is_dir() {
+            return Err(no_directory(path));
+        }
+        refuse_leftovers(path)?;
+    }
+    let connection = if exists {
+        open(path, locks).map_err(|error| explain(path, &error))?
+    } else {
+        Connection::open_in_memory().map_err(|error| explain(path, &error))?
+    };
+    if is_memory {
+        let pages = connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0));
+        // Whoever keeps it open, a console of the same program, has made something in it.
+        if pages.map_err(|error| explain(path, &error))? == 0 {
+            return Err(Error::usage("a database in memory would be gone when the load ends")
+                .advise("name a file"));
+        }
+    }
+    let mut facts = read(&connection, table).map_err(|error| explain(path, &error))?;
+    facts.exists = exists;
+    if is_memory {
+        facts.settings.insert(IN_MEMORY.to_owned(), "yes".to_owned());
+        facts.engine_only = Some("the database is in memory, and has no file".to_owned());
+    }
+    if let Some(found) = &facts.table {
+        refuse_view(&connection, &found.name).map_err(|error| explain(path, &error))??;
+        if request.if_exists == IfExists::Replace {
+            facts.lost_with =
+                lost::read(&connection, &found.name).map_err(|error| explain(path, &error))?;
+        }
+    }
+    Ok(facts)
+}
+
+/// Read-only; but where a writer was killed, SQLite has to finish its undoing first, and that takes the right to write.
+fn open(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<Connection> {
+    let look = |flags| {
+        let connection = open_file(path, flags)?;
+        locks.apply(&connection);
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(connection)
+    };
+    // A reader of a database in WAL mode makes -wal and -shm files, and only one that may write takes them away again.
+    if is_wal(path) && !with_suffix(path, "-wal").exists() {
+        return look(OpenFlags::SQLITE_OPEN_READ_WRITE);
+    }
+    match look(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Err(rusqlite::Error::SqliteFailure(code, _))
+            if matches!(code.extended_code & 0xff, ffi::SQLITE_READONLY | ffi::SQLITE_CANTOPEN) =>
+        {
+            look(OpenFlags::SQLITE_OPEN_READ_WRITE)
+        }
+        other => other,
+    }
+}
+
+/// Whether the header says WAL: byte 18, the write version, is 2 (<https://sqlite.org/fileformat2.html>, section 1.3).
+fn is_wal(path: &Path) -> bool {
+    let mut header = [0; 19];
+    File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok() && header[18] == 2
+}
+
+/// Name and version.
+pub(super) fn engine() -> String {
+    format!("SQLite {}", rusqlite::version())
+}
+
+/// The facts as this connection sees them; a load calls it again inside its transaction.
+pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<TargetFacts> {
+    let mut facts = TargetFacts {
+        engine: engine(),
+        exists: true,
+        columns_max: connection.limit(Limit::SQLITE_LIMIT_COLUMN)?.try_into().unwrap_or(2000),
+        ..TargetFacts::default()
+    };
+    for pragma in ["journal_mode", "page_size", "encoding", "auto_vacuum"] {
+        let value = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| {
+            row.get::<_, rusqlite::types::Value>(0).map(|value| match value {
+                rusqlite::types::Value::Integer(number) => number.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                _ => String::new(),
+            })
+        })?;
+        facts.settings.insert(pragma.to_owned(), value);
+    }
+    facts.engine_only = database_obstacle(connection, &facts.settings)?;
+    facts.table = read_table(connection, table)?;
+    Ok(facts)
+}
+
+fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<TableFacts>> {
+    let name: Option<String> = connection
+        .query_row(
+            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE",
+            [table],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let Some(name) = name else { return Ok(None) };
+    let mut facts = TableFacts { name: name.clone(), ..TableFacts::default() };
+    let strict: bool =
+        connection
+            .query_row("SELECT strict FROM pragma_table_list(?1)", [&name], |row| row.get(0))?;
+    let mut key: Vec<(i64, String)> = Vec::new();
+    // table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden; hidden columns are generated, or a virtual table's own.
+    let mut statement = connection.prepare(
+        "SELECT name, type, pk, \"notnull\", ifnull(length(CAST(dflt_value AS BLOB)), 0) FROM pragma_table_xinfo(?1) WHERE hidden = 0",
+    )?;
+    let mut rows = statement.query([&name])?;
+    while let Some(row) = rows.next()? {
+        let (column, mut declared, pk, required): (String, String, i64, bool) =
+            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        if strict && declared.eq_ignore_ascii_case("ANY") {
+            // In a STRICT table ANY keeps every value as it is, like a column without a type in an ordinary one; there the word
+            // means NUMERIC affinity (https://sqlite.org/stricttables.html).
+            declared.clear();
+        }
+        if pk > 0 {
+            key.push((pk, column.clone()));
+        }
+        // And the one in a record's header that says what it is.
+        facts.default_bytes.push(1 + row.get::<_, u32>(4)?);
+        let ty = types::declared(&declared);
+        facts.columns.push(Column {
+            name: column,
+            ty,
+            declared: Some(declared),
+            pinned: true,
+            required,
+            asked: false,
+        });
+    }
+    key.sort();
+    // SQLite numbers a row whose INTEGER PRIMARY KEY is NULL (https://sqlite.org/lang_createtable.html#rowid): a value that the
+    // source does not have. Who wants that leaves the column out.
+    if let [(_, only)] = key.as_slice() {
+        for column in facts.columns.iter_mut().filter(|column| column.name == *only) {
+            column.required |=
+                column.declared.as_deref().is_some_and(|ty| ty.eq_ignore_ascii_case("INTEGER"));
+        }
+    }
+    facts.primary_key = key.into_iter().map(|(_, column)| column).collect();
+    facts.unique_keys = unique_keys(connection, &name)?;
+    facts.dependents = dependents(connection, &name)?;
+    facts.is_parent = is_parent(connection, &name)?;
+    facts.engine_only = table_obstacle(connection, &name)?;
+    facts.holds_rows = connection.query_row(
+        &format!("SELECT EXISTS (SELECT 1 FROM {})", quote(&name)),
+        [],
+        |row| row.get(0),
+    )?;
+    Ok(Some(facts))
+}
+
+/// The column lists that SQLite accepts as the target of ON CONFLICT: unique indexes on plain columns without a condition.
+fn unique_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Vec<String>>> {
+    let mut indexes = connection
+        .prepare("SELECT name FROM pragma_index_list(?1) WHERE \"unique\" AND NOT partial")?;
+    let names: Vec<String> =
+        indexes.query_map([table], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut columns = connection.prepare("SELECT name FROM pragma_index_info(?1)")?;
+    let mut keys = Vec::new();
+    for name in names {
+        let key: Vec<Option<String>> =
+            columns.query_map([name], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        keys.extend(key.into_iter().collect::<Option<Vec<String>>>());
+    }
+    Ok(keys)
+}
+
+/// Tables with foreign keys that refer to this one, where `condition` holds of the child and the key.
+fn children(
+    connection: &Connection,
+    table: &str,
+    condition: &str,
+) -> rusqlite::Result<Vec<String>> {
+    let sql = format!(
+        "SELECT DISTINCT child.name FROM sqlite_schema AS child, pragma_foreign_key_list(child.name) AS key \
+         WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE AND {condition}"
+    );
+    connection.prepare(&sql)?.query_map([table], |row| row.get(0))?.collect()
+}
+
+/// Tables whose rows SQLite would delete or change if this one's rows were deleted.
+fn dependents(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let condition = "key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT') AND child.name <> ?1 COLLATE NOCASE";
+    children(connection, table, condition)
+}
+
+/// Whether SQLite checks foreign keys of other tables against this one's rows.
+fn is_parent(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let enforced = "(SELECT foreign_keys FROM pragma_foreign_keys)";
+    Ok(!children(connection, table, enforced)?.is_empty())
+}
+
+fn refuse_view(connection: &Connection, name: &str) -> rusqlite::Result<Result<()>> {
+    let kind: String =
+        connection.query_row("SELECT type FROM sqlite_schema WHERE name = ?1", [name], |row| {
+            row.get(0)
+        })?;
+    Ok(if kind == "view" {
+        Err(Error::new(
+            Kind::Target,
+            format!("{name} is a view, and rows can't be loaded into a view"),
+        )
+        .advise("name the table behind it with --table"))
+    } else {
+        Ok(())
+    })
+}

@@ -1,0 +1,548 @@
+//! A load into SQLite, step by step: the same for every strategy but for the encoder and the lane.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rusqlite::types::ValueRef;
+
+use crate::ddl;
+use crate::facts;
+use crate::pages::{ROW_ORDER, SORT_MEMORY};
+use crate::session::Session;
+use inrush_core::encode::Shape;
+use inrush_core::error::{Aftermath, Error, Result};
+use inrush_core::flow::checksum::Stored;
+use inrush_core::flow::{Cell, Checksum, Encode};
+use inrush_core::target::{
+    Ended, Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness,
+};
+use inrush_core::{Action, Durability, Facts, Job, Lesson, Request, Verify};
+
+/// Rows in one transaction: all of them.
+const WHOLE_LOAD: &str = "0";
+
+/// A strategy without the knob writes all rows in one.
+fn rows_per_transaction(knobs: &Knobs) -> &str {
+    knobs.get(ROWS_PER_TRANSACTION.name).unwrap_or(WHOLE_LOAD)
+}
+
+/// The knobs of `sqlite/pages`.
+pub(super) fn page_knobs() -> &'static [Knob] {
+    &KNOBS[..8]
+}
+
+/// The knobs of strategies that send statements of one row.
+pub(super) fn row_knobs() -> &'static [Knob] {
+    &KNOBS[2..9]
+}
+
+/// The knobs of strategies that send statements of several rows.
+pub(super) fn statement_knobs() -> &'static [Knob] {
+    &KNOBS[2..]
+}
+
+/// All knobs of this target: first those that only pages have, then those of every strategy, then those of SQL.
+static KNOBS: [Knob; 10] = [
+    ROW_ORDER,
+    SORT_MEMORY,
+    JOURNAL_MODE,
+    SYNCHRONOUS,
+    BEGIN,
+    BUSY_TIMEOUT,
+    PAGE_SIZE,
+    CACHE,
+    ROWS_PER_TRANSACTION,
+    ROWS_PER_STATEMENT,
+];
+
+const ROWS_PER_STATEMENT: Knob = Knob {
+    name: "rows_per_statement",
+    kind: KnobKind::Count { min: 1, max: 100_000 },
+    default: "100",
+    about: "rows in one INSERT",
+};
+const ROWS_PER_TRANSACTION: Knob = Knob {
+    name: "rows_per_transaction",
+    kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
+    default: WHOLE_LOAD,
+    about: "rows between commits; 0 is the whole load in one transaction, 1 is autocommit",
+};
+pub(super) const JOURNAL_MODE: Knob = Knob {
+    name: "journal_mode",
+    kind: KnobKind::Choice(&["keep", "delete", "truncate", "persist", "memory", "wal", "off"]),
+    default: "keep",
+    about: "how SQLite can undo; 'keep' leaves the database's own mode",
+};
+const SYNCHRONOUS: Knob = Knob {
+    name: "synchronous",
+    kind: KnobKind::Choice(&["off", "normal", "full", "extra"]),
+    default: "full",
+    about: "when SQLite waits for the disk; --durability process or none lowers it",
+};
+const BEGIN: Knob = Knob {
+    name: "begin",
+    kind: KnobKind::Choice(&["deferred", "immediate", "exclusive"]),
+    default: "immediate",
+    about: "when a transaction takes its locks",
+};
+pub(super) const BUSY_TIMEOUT: Knob = Knob {
+    name: "busy_timeout",
+    kind: KnobKind::Count { min: 0, max: i32::MAX as u64 },
+    default: "5000",
+    about: "milliseconds to wait for another process's lock",
+};
+const PAGE_SIZE: Knob = Knob {
+    name: "page_size",
+    kind: KnobKind::Choice(&[
+        "keep", "512", "1024", "2048", "4096", "8192", "16384", "32768", "65536",
+    ]),
+    default: "keep",
+    about: "bytes of a page, for a database that the load makes; 'keep' is 4096 there",
+};
+const CACHE: Knob = Knob {
+    name: "cache",
+    kind: KnobKind::Count { min: 0, max: 64 << 30 },
+    default: "33554432",
+    about: "bytes of SQLite's page cache",
+};
+
+/// What all strategies of this target answer to `fit`.
+pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    match request.durability {
+        Durability::Durable => {}
+        Durability::Process => knobs.suggest("synchronous", "normal"),
+        Durability::None => knobs.suggest("synchronous", "off"),
+    }
+    if facts.target.exists && knobs.word("page_size") != "keep" {
+        let found = facts.target.settings.get("page_size").map_or("", String::as_str);
+        if found != knobs.word("page_size") {
+            return Fit::Unusable {
+                reason: format!("the database is there and has pages of {found} bytes"),
+            };
+        }
+    }
+    let journal = match (knobs.word("journal_mode"), facts.target.exists) {
+        ("keep", true) => {
+            facts.target.settings.get("journal_mode").map_or("delete", String::as_str)
+        }
+        ("keep", false) => "delete",
+        (mode, _) => mode,
+    };
+    if journal == "off" && facts.target.exists && request.durability != Durability::None {
+        return Fit::Unusable {
+            reason: "with journal_mode=off a failed load may destroy a database that is there: --durability none accepts that".to_owned(),
+        };
+    }
+    let is_memory = facts.target.settings.contains_key(facts::IN_MEMORY);
+    if is_memory && !matches!(journal, "memory" | "off") {
+        return Fit::Unusable {
+            reason: format!(
+                "the database is in memory, and with journal_mode={journal} its journal would not be"
+            ),
+        };
+    }
+    // https://sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last transactions in WAL mode, and corrupt in
+    // rare cases in the others; a journal in memory or none is lost with the process.
+    let undoable = !matches!(journal, "memory" | "off") || is_memory && journal == "memory";
+    let (durability, weakness) = match knobs.word("synchronous") {
+        _ if is_memory => (Durability::None, Some(Weakness::thing("a database in memory"))),
+        "full" | "extra" => (Durability::Durable, None),
+        word => (Durability::Process, Some(Weakness::knob("synchronous", word))),
+    };
+    Fit::Usable {
+        atomic: !facts.target.exists || undoable && rows_per_transaction(knobs) == WHOLE_LOAD,
+        durability,
+        weakness,
+        lanes: 1,
+        lanes_max: 1,
+        // The lane never waits: there is no server.
+        encoders: facts.processors.saturating_sub(1),
+        notes: Vec::new(),
+    }
+}
+
+pub(super) fn memory(knobs: &Knobs) -> Memory {
+    Memory {
+        // The narrowest field is a delimiter and makes a cell of 16 bytes; the narrowest row adds a mark.
+        wire_bytes_per_byte: size_of::<Cell>() + size_of::<inrush_core::flow::RowMark>(),
+        // SQLite's cache, its statement and schema memory, and the program itself.
+        fixed_bytes: knobs.count("cache") + (12 << 20),
+        // Parcels of this size stay in a core's own cache.
+        chunk_bytes: 256 << 10,
+    }
+}
+
+/// What differs between strategies.
+pub(super) trait Writing: Send {
+    /// The table is ready, and the transaction open in which it was made so.
+    fn begin(&mut self, _session: &mut Session<'_>, _plan: &Job) -> Result<()> {
+        Ok(())
+    }
+
+    fn encoder(&self, shape: Arc<Shape>, job: &Job) -> Box<dyn Encode>;
+
+    fn lane<'l>(
+        &'l mut self,
+        transaction: Transaction<'l>,
+        job: &'l Job,
+    ) -> Result<Box<dyn Lane + 'l>>;
+
+    /// Whether [`Writing::complete`] builds keys or indexes.
+    fn indexes(&self, job: &Job) -> bool {
+        !job.request.indexes.is_empty()
+    }
+
+    /// All rows are sent.
+    fn complete(&mut self, session: &mut Session<'_>, job: &Job) -> Result<()> {
+        if self.indexes(job) {
+            begin(session, job)?;
+            create_indexes(session, job)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for what the strategy has started by itself, before the commit.
+    fn settle(&mut self, _session: &Session<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// See [`Load::lesson`].
+    fn lesson(&mut self, _session: &Session<'_>, _rows_are_to_blame: bool) -> Option<Lesson> {
+        None
+    }
+}
+
+/// Has SQLite make the indexes that were asked for.
+pub(super) fn create_indexes(session: &Session<'_>, job: &Job) -> Result<()> {
+    for columns in &job.request.indexes {
+        let taken = |name: &str| {
+            let query = format!(
+                "SELECT count(*) FROM sqlite_schema WHERE name = '{}' COLLATE NOCASE",
+                name.replace('\'', "''")
+            );
+            session.value(&query).is_ok_and(|count| count != "0")
+        };
+        session.execute(&ddl::create_index(&job.table, columns, taken))?;
+    }
+    Ok(())
+}
+
+/// A load under way.
+pub(super) struct SqliteLoad<'a> {
+    job: &'a Job,
+    session: Session<'a>,
+    writing: Box<dyn Writing>,
+    shape: Arc<Shape>,
+    /// Rows in the table before the load.
+    rows_before: u64,
+    checksum_before: Option<Checksum>,
+    committed: Committed,
+    /// The database's journal mode before a knob changed it.
+    journal_mode_before: Option<String>,
+}
+
+/// What was committed before the end, because the plan says so.
+#[derive(Default)]
+struct Committed {
+    anything: bool,
+    rows: u64,
+}
+
+impl<'a> SqliteLoad<'a> {
+    pub(super) fn start(
+        writing: impl Writing + 'static,
+        job: &'a Job,
+        stop: &'a AtomicBool,
+    ) -> Result<Box<dyn Load + 'a>> {
+        let knobs = &job.choice.knobs;
+        let mut session =
+            Session::open(Path::new(&job.location.secret), knobs.count("busy_timeout"), stop)?;
+        if session.is_new() && knobs.word("page_size") != "keep" {
+            session.execute(&format!("PRAGMA page_size = {}", knobs.word("page_size")))?;
+        }
+        let mut journal_mode_before = None;
+        if knobs.word("journal_mode") != "keep" {
+            let before = session.value("PRAGMA journal_mode")?;
+            let mode =
+                session.value(&format!("PRAGMA journal_mode = {}", knobs.word("journal_mode")))?;
+            if mode != knobs.word("journal_mode") {
+                return Err(Error::target(format!(
+                    "the journal mode stays {mode}: another connection uses the database"
+                )));
+            }
+            journal_mode_before = (before != mode).then_some(before);
+        }
+        let (synchronous, cache) = (knobs.word("synchronous"), knobs.count("cache") >> 10);
+        session.configure(format!(
+            "PRAGMA synchronous = {synchronous}; PRAGMA cache_size = -{cache}"
+        ))?;
+        let mut load = Self {
+            job,
+            session,
+            writing: Box::new(writing),
+            shape: Arc::clone(&job.shape),
+            rows_before: 0,
+            checksum_before: None,
+            committed: Committed::default(),
+            journal_mode_before,
+        };
+        load.session.watch();
+        let prepared = load.prepare();
+        if prepared.is_err() {
+            load.abort();
+        }
+        prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
+    }
+
+    /// Makes the table ready, and leaves a transaction open for the rows.
+    fn prepare(&mut self) -> Result<()> {
+        begin(&self.session, self.job)?;
+        self.prepare_table()?;
+        // One row a transaction is what SQLite does by itself; the table itself is made or emptied in one, all the same.
+        if rows_per_transaction(&self.job.choice.knobs) == "1" {
+            self.session.execute("COMMIT")?;
+            self.committed.anything = self.job.choice.action != Action::Append;
+        }
+        self.writing.begin(&mut self.session, self.job)
+    }
+
+    fn prepare_table(&mut self) -> Result<()> {
+        let job = self.job;
+        let table = &job.table;
+        if !self.session.is_new() {
+            // Between plan and lock somebody else may have written.
+            let now = facts::read(self.session.connection(), table)
+                .map_err(|error| self.session.explain(&error))?;
+            if now.table != job.facts.target.table {
+                return Err(Error::target(format!(
+                    "table {table} has changed since the plan was made"
+                ))
+                .advise("run the load again: it will look at what is there now"));
+            }
+        }
+        match job.choice.action {
+            Action::Append => {}
+            Action::Truncate => {
+                self.session.execute(&format!("DELETE FROM {}", ddl::quote(table)))?
+            }
+            Action::Replace => {
+                self.session.execute(&format!("DROP TABLE {}", ddl::quote(table)))?
+            }
+            Action::Create => {}
+        }
+        if job.choice.action.makes_table() {
+            self.session.execute(&ddl::create_table(
+                table,
+                &job.choice.columns,
+                &job.request.primary_key,
+            ))?;
+        }
+        if job.request.verify != Verify::None {
+            self.rows_before = self.count()?;
+        }
+        if job.request.verify == Verify::Checksum {
+            self.checksum_before = Some(self.sums()?);
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> Result<u64> {
+        let count =
+            self.session.value(&format!("SELECT count(*) FROM {}", ddl::quote(&self.job.table)))?;
+        Ok(count.parse().unwrap_or(0))
+    }
+
+    /// Sums over every loaded column of the table as it is now.
+    fn sums(&self) -> Result<Checksum> {
+        let columns = &self.job.choice.columns;
+        let names: Vec<String> = columns.iter().map(|column| ddl::quote(&column.name)).collect();
+        let sql = format!("SELECT {} FROM {}", names.join(", "), ddl::quote(&self.job.table));
+        let mut sums = Checksum::new(columns.len());
+        let read = || -> rusqlite::Result<()> {
+            let mut statement = self.session.connection().prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                for index in 0..columns.len() {
+                    sums.add(
+                        index,
+                        match row.get_ref(index)? {
+                            ValueRef::Null => Stored::Null,
+                            ValueRef::Integer(number) => Stored::Integer(number),
+                            ValueRef::Real(number) => Stored::Real(number),
+                            ValueRef::Text(text) => Stored::Text(text),
+                            ValueRef::Blob(bytes) => Stored::Bytes(bytes),
+                        },
+                    );
+                }
+            }
+            Ok(())
+        };
+        let mut read = read;
+        read().map_err(|error| self.session.explain(&error))?;
+        Ok(sums)
+    }
+}
+
+impl Load for SqliteLoad<'_> {
+    fn encoder(&self) -> Box<dyn Encode> {
+        self.writing.encoder(Arc::clone(&self.shape), self.job)
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        let transaction = Transaction {
+            session: &self.session,
+            job: self.job,
+            rows_max: rows_per_transaction(&self.job.choice.knobs).parse().unwrap_or(0),
+            rows: 0,
+            committed: &mut self.committed,
+        };
+        Ok(vec![self.writing.lane(transaction, self.job)?])
+    }
+
+    fn indexes(&self) -> bool {
+        self.writing.indexes(self.job)
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        self.writing.complete(&mut self.session, self.job)
+    }
+
+    fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
+        self.writing.lesson(&self.session, ended_by != Ended::Otherwise)
+    }
+
+    fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
+        let after = self.count()?;
+        if let Some(difference) = sent.miscounted(self.rows_before, after, self.job) {
+            return Ok(Verdict { ok: false, difference: Some(difference) });
+        }
+        if let Some(before) = &self.checksum_before {
+            let arrived = self.sums()?.since(before);
+            if let Some(difference) = sent.differs(&arrived, self.job) {
+                return Ok(Verdict { ok: false, difference: Some(difference) });
+            }
+        }
+        Ok(Verdict { ok: true, difference: None })
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        let mut settings = BTreeMap::new();
+        for name in ["journal_mode", "synchronous"] {
+            let value = self.session.value(&format!("PRAGMA {name}"))?;
+            let value = match (name, value.as_str()) {
+                ("synchronous", "0") => "off".to_owned(),
+                ("synchronous", "1") => "normal".to_owned(),
+                ("synchronous", "2") => "full".to_owned(),
+                ("synchronous", "3") => "extra".to_owned(),
+                _ => value,
+            };
+            settings.insert(name.to_owned(), value);
+        }
+        if self.session.is_memory() {
+            settings.insert("database".to_owned(), "in memory".to_owned());
+        }
+        self.writing.settle(&self.session)?;
+        // From here on there is no stopping halfway.
+        self.session.unwatch();
+        if self.session.in_transaction() {
+            self.session.execute("COMMIT")?;
+        }
+        if let Some(unsure) = self.session.finish()? {
+            settings.insert("directory".to_owned(), unsure);
+        }
+        Ok(settings)
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        self.session.unwatch();
+        // SQLite itself has rolled back after some errors, and closing rolls back as well.
+        if self.session.in_transaction()
+            && self.session.execute("ROLLBACK").is_err()
+            && self.session.in_transaction()
+        {
+            return Aftermath::Unknown;
+        }
+        let new = self.session.is_new();
+        if !new && self.job.choice.knobs.word("journal_mode") == "off" {
+            // What was written is written, and nobody can say what it was.
+            self.session.discard();
+            return Aftermath::Unknown;
+        }
+        let journal_mode =
+            self.journal_mode_before.take().filter(|_| !new && self.session.is_open());
+        if let Some(mode) = journal_mode
+            && self.session.value(&format!("PRAGMA journal_mode = {mode}")).ok() != Some(mode)
+        {
+            return Aftermath::Unknown;
+        }
+        self.session.discard();
+        if !new && self.session.recover().is_err() {
+            return Aftermath::Unknown;
+        }
+        match self.committed {
+            Committed { anything: true, rows } if !new => Aftermath::Committed { rows },
+            _ => Aftermath::NothingChanged,
+        }
+    }
+}
+
+/// The transaction a lane writes in, committed every so many rows when the plan says so.
+pub(super) struct Transaction<'l> {
+    pub(super) session: &'l Session<'l>,
+    job: &'l Job,
+    rows_max: u64,
+    rows: u64,
+    committed: &'l mut Committed,
+}
+
+// SAFETY: a session is used by one thread at a time: the lane's while the pipeline runs, and the lane alone holds this borrow
+// of it; the load's own thread before and after. SQLite's "multi-thread" mode asks for no more.
+unsafe impl Send for Transaction<'_> {}
+
+/// Opens a transaction, unless there is one.
+pub(super) fn begin(session: &Session<'_>, job: &Job) -> Result<()> {
+    if !session.in_transaction() {
+        session.execute(&format!("BEGIN {}", job.choice.knobs.word("begin")))?;
+    }
+    Ok(())
+}
+
+impl Transaction<'_> {
+    /// A row was refused. Where SQLite has rolled back the whole transaction because of it (a trigger's RAISE(ROLLBACK)), the
+    /// rows before it are gone, and going on would lose them.
+    pub(super) fn refused(&self, message: &str) -> Result<()> {
+        if self.rows_max == 1 || self.session.in_transaction() {
+            return Ok(());
+        }
+        Err(Error::target(format!("a row made SQLite roll back the whole load: {message}"))
+            .advise("let the trigger say RAISE(ABORT) instead of RAISE(ROLLBACK): then the row alone is refused"))
+    }
+
+    /// Rows that can be written before the next commit.
+    pub(super) fn room(&self) -> u64 {
+        if self.rows_max == 0 { u64::MAX } else { self.rows_max - self.rows }
+    }
+
+    /// Notes rows as written, and commits when the transaction is full.
+    #[inline]
+    pub(super) fn wrote(&mut self, rows: u64) -> Result<()> {
+        if self.rows_max == 0 {
+            return Ok(());
+        }
+        self.rows += rows;
+        if self.rows >= self.rows_max {
+            if self.session.in_transaction() {
+                self.session.execute("COMMIT")?;
+            }
+            self.committed.anything = true;
+            self.committed.rows += self.rows;
+            self.rows = 0;
+            if self.rows_max > 1 {
+                begin(self.session, self.job)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,511 @@
+//! One connection to one database file, and SQLite's errors in words.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, ffi};
+
+use crate::JOURNALS;
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::pending::{Pending, directory, follow_link, no_directory};
+
+/// Where a database is, as a location says it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home<'p> {
+    File(&'p Path),
+    /// In this process, by its name, for as long as anybody here has it open (<https://sqlite.org/src/file/src/memdb.c>). It lives in one
+    /// allocation, which SQLite lets have 2 GiB.
+    Memory(&'p str),
+}
+
+impl<'p> Home<'p> {
+    pub(super) fn of(path: &'p Path) -> Self {
+        match path.to_str().and_then(|text| text.strip_prefix(":memory:")) {
+            Some(name) => Self::Memory(name),
+            None => Self::File(path),
+        }
+    }
+
+    pub(super) fn is_memory(self) -> bool {
+        matches!(self, Self::Memory(_))
+    }
+}
+
+/// The largest allocation that SQLite makes (SQLITE_MAX_ALLOCATION_SIZE); by itself it lets a database in memory have half of that.
+const MEMORY_BYTES_MAX: i64 = 0x7fff_feff;
+
+/// How a connection waits for another's lock: in small steps, and no longer than the user wants.
+pub(super) struct LockWait<'a> {
+    timeout_ms: u64,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> LockWait<'a> {
+    /// A lock comes free, or the user changes their mind, at most so much before it is noticed.
+    const STEP_MS: u64 = 10;
+
+    pub(super) fn new(timeout_ms: u64, stop: &'a AtomicBool) -> Self {
+        Self { timeout_ms, stop }
+    }
+
+    /// Makes `connection` wait so. It must be closed before `self` goes.
+    pub(super) fn apply(&self, connection: &Connection) {
+        unsafe extern "C" fn wait(this: *mut c_void, steps: c_int) -> c_int {
+            // SAFETY: `apply` registers a reference that outlives the connection.
+            let this = unsafe { &*this.cast::<LockWait<'_>>() };
+            let waited_ms = u64::try_from(steps).unwrap_or(0) * LockWait::STEP_MS;
+            if waited_ms >= this.timeout_ms || this.stop.load(Relaxed) {
+                return 0;
+            }
+            std::thread::sleep(Duration::from_millis(LockWait::STEP_MS));
+            1
+        }
+        // SAFETY: the callback fits the pointer; SQLite calls it from within calls on this connection only.
+        unsafe {
+            let this = std::ptr::from_ref(self).cast_mut().cast::<c_void>();
+            ffi::sqlite3_busy_handler(connection.handle(), Some(wait), this);
+        }
+    }
+}
+
+/// A connection, and where its file really is.
+pub(super) struct Session<'a> {
+    /// `None` only after [`Session::close`].
+    connection: Option<Connection>,
+    /// Boxed, for SQLite has its address; after the connection, for fields go in their order.
+    locks: Box<LockWait<'a>>,
+    /// The path the user named.
+    pub(super) path: PathBuf,
+    /// The file being written until the load has committed, when the database isn't there yet.
+    temporary: Option<Pending>,
+    /// What every connection to the database begins with.
+    settings: String,
+    /// Whether the progress handler is registered.
+    watched: bool,
+}
+
+impl<'a> Session<'a> {
+    /// Opens the database for writing. One that isn't there is written under a temporary name beside it, so that a load that
+    /// is killed leaves nothing under the target's name.
+    pub(super) fn open(path: &Path, busy_timeout_ms: u64, stop: &'a AtomicBool) -> Result<Self> {
+        let is_memory = Home::of(path).is_memory();
+        let path = &if is_memory { path.to_owned() } else { follow_link(path) };
+        let temporary = if is_memory || path.exists() {
+            None
+        } else {
+            refuse_leftovers(path)?;
+            Some(Pending::create(path, false).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => no_directory(path),
+                _ => Error::target(format!("cannot make {}: {error}", path.display()))
+                    .advise("check the permissions of the directory, where the database is written under another name first"),
+            })?)
+        };
+        let file = temporary.as_ref().map_or(path.as_path(), |temporary| &temporary.path);
+        let connection =
+            open_file(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+                .map_err(|error| explain(path, &error))?;
+        let locks = Box::new(LockWait::new(busy_timeout_ms, stop));
+        locks.apply(&connection);
+        Ok(Self {
+            connection: Some(connection),
+            locks,
+            path: path.to_owned(),
+            temporary,
+            settings: String::new(),
+            watched: false,
+        })
+    }
+
+    /// Whether the database is in memory.
+    pub(super) fn is_memory(&self) -> bool {
+        Home::of(&self.path).is_memory()
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("open until closed")
+    }
+
+    /// Has these settings made, now and whenever the database is opened again.
+    pub(super) fn configure(&mut self, settings: String) -> Result<()> {
+        self.execute(&settings)?;
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// Closes the connection to a new database, whose file is then the caller's to write: SQLite would take what it remembers of
+    /// a page for what is in the file.
+    pub(super) fn lend_file(&mut self) -> Result<File> {
+        let Some(temporary) = &self.temporary else { unreachable!("the database is new") };
+        let path = temporary.path.clone();
+        self.unwatch();
+        if let Some(connection) = self.connection.take() {
+            connection.close().map_err(|(_, error)| explain(&self.path, &error))?;
+        }
+        File::options().read(true).write(true).open(path).map_err(|error| self.write_error(&error))
+    }
+
+    /// Opens the database again after [`Session::lend_file`].
+    pub(super) fn reopen(&mut self) -> Result<()> {
+        let file = self.temporary.as_ref().map_or(self.path.as_path(), |temporary| &temporary.path);
+        let connection = open_file(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .map_err(|error| explain(&self.path, &error))?;
+        self.locks.apply(&connection);
+        self.connection = Some(connection);
+        self.execute(&self.settings)?;
+        self.watch();
+        Ok(())
+    }
+
+    /// A page of the database as it is stored, from `sqlite_dbpage`.
+    pub(super) fn page(&self, number: u32) -> Result<Vec<u8>> {
+        self.connection()
+            .query_row("SELECT data FROM sqlite_dbpage WHERE pgno = ?1", [number], |row| row.get(0))
+            .map_err(|error| self.explain(&error))
+    }
+
+    /// Whether the user wants to stop.
+    pub(super) fn stopped(&self) -> bool {
+        self.locks.stop.load(Relaxed)
+    }
+
+    /// An error while the database's file is written without SQLite.
+    pub(super) fn write_error(&self, error: &io::Error) -> Error {
+        let shown = self.path.display();
+        match error.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => explain_code(&self.path, ffi::SQLITE_FULL, ""),
+            _ => Error::target(format!("cannot write {shown}: {error}")),
+        }
+    }
+
+    /// Runs statements that answer with nothing.
+    pub(super) fn execute(&self, sql: &str) -> Result<()> {
+        self.connection().execute_batch(sql).map_err(|error| self.explain(&error))
+    }
+
+    /// The one value that a query answers with, as text.
+    pub(super) fn value(&self, sql: &str) -> Result<String> {
+        self.connection()
+            .query_row(sql, [], |row| {
+                row.get_ref(0).map(|value| match value {
+                    rusqlite::types::ValueRef::Integer(number) => number.to_string(),
+                    rusqlite::types::ValueRef::Text(text) => {
+                        String::from_utf8_lossy(text).into_owned()
+                    }
+                    _ => String::new(),
+                })
+            })
+            .map_err(|error| self.explain(&error))
+    }
+
+    /// Whether an explicit transaction is open.
+    pub(super) fn in_transaction(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| !connection.is_autocommit())
+    }
+
+    pub(super) fn explain(&self, error: &rusqlite::Error) -> Error {
+        explain(&self.path, error)
+    }
+
+    /// The last failure on this connection.
+    pub(super) fn last_error(&self) -> Error {
+        let (code, message) = self.last_failure();
+        explain_code(&self.path, code, &message)
+    }
+
+    /// Extended result code and message of the last failure on this connection.
+    pub(super) fn last_failure(&self) -> (c_int, String) {
+        // SAFETY: the handle is open, and the message is copied before anything else uses the connection.
+        unsafe {
+            let handle = self.connection().handle();
+            let message =
+                CStr::from_ptr(ffi::sqlite3_errmsg(handle)).to_string_lossy().into_owned();
+            (ffi::sqlite3_extended_errcode(handle), message)
+        }
+    }
+
+    /// Makes long statements end with SQLITE_INTERRUPT once the user wants to stop.
+    pub(super) fn watch(&mut self) {
+        // SAFETY: the reference is valid for 'a, longer than the session, whose connection goes with it.
+        unsafe { watch(self.connection(), self.locks.stop) };
+        self.watched = true;
+    }
+
+    /// Ends [`Session::watch`]: undoing a load must not be interrupted.
+    pub(super) fn unwatch(&mut self) {
+        if std::mem::take(&mut self.watched) {
+            // SAFETY: the handle is open; no callback is registered after this.
+            unsafe {
+                ffi::sqlite3_progress_handler(
+                    self.connection().handle(),
+                    0,
+                    None,
+                    std::ptr::null_mut(),
+                )
+            }
+        }
+    }
+
+    /// Closes the connection; a database that is new gets its name, safe on disk. Answers with what could not be made sure.
+    pub(super) fn finish(&mut self) -> Result<Option<String>> {
+        self.unwatch();
+        if self.is_new() {
+            self.empty_the_wal()?;
+        }
+        if let Some(connection) = self.connection.take() {
+            connection.close().map_err(|(_, error)| explain(&self.path, &error))?;
+        }
+        let Some(temporary) = &self.temporary else { return Ok(None) };
+        let temporary = &temporary.path;
+        let shown = self.path.display();
+        let fail = |error: io::Error| {
+            Error::target(format!("cannot put the database in place as {shown}: {error}"))
+        };
+        // What SQLite has not taken back into the database would be lost with its name.
+        if JOURNALS[1..].iter().any(|suffix| with_suffix(temporary, suffix).exists()) {
+            return Err(Error::target(format!("SQLite did not finish writing {shown}")).advise(
+                format!("make room on its file system: df -h {}", directory(&self.path).display()),
+            ));
+        }
+        File::open(temporary).and_then(|file| file.sync_all()).map_err(fail)?;
+        refuse_leftovers(&self.path)?;
+        // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
+        match fs::hard_link(temporary, &self.path) {
+            Ok(()) => drop(fs::remove_file(temporary)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Error::target(format!(
+                    "{shown} was made by somebody else during the load"
+                ))
+                .advise("run the load again: it will look at what is there now"));
+            }
+            // A file system without hard links.
+            Err(_) => fs::rename(temporary, &self.path).map_err(fail)?,
+        }
+        self.temporary = None;
+        // The database is in place; some file systems can't sync a directory, and that undoes nothing.
+        let synced = File::open(directory(&self.path)).and_then(|directory| directory.sync_all());
+        Ok(synced.err().map(|error| format!("the directory could not be synced: {error}")))
+    }
+
+    /// Has SQLite move all of a write-ahead log into the database: closing does that too, but keeps quiet when it fails.
+    fn empty_the_wal(&self) -> Result<()> {
+        // busy, pages in the log, pages moved; -1 without a log (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
+        let checkpoint = |row: &rusqlite::Row<'_>| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        };
+        let (busy, log, moved) = self
+            .connection()
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], checkpoint)
+            .map_err(|error| self.explain(&error))?;
+        if busy != 0 || log != moved {
+            return Err(Error::target(format!(
+                "SQLite could not move the write-ahead log into {}",
+                self.path.display()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Closes the connection and removes a database that was new.
+    pub(super) fn discard(&mut self) {
+        self.unwatch();
+        drop(self.connection.take());
+        if let Some(temporary) = self.temporary.take() {
+            remove_database(&temporary.path);
+        }
+    }
+
+    /// Has SQLite play back what a failed transaction left in the journal: after an error of the disk it leaves that to the next
+    /// connection, and the user should not have to be that one. For a closed session.
+    pub(super) fn recover(&self) -> Result<()> {
+        open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .and_then(|connection| {
+                connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+            })
+            .map_err(|error| self.explain(&error))
+    }
+
+    /// Whether there is a connection.
+    pub(super) fn is_open(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    /// Whether the database is new with this load.
+    pub(super) fn is_new(&self) -> bool {
+        self.temporary.is_some()
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.discard();
+    }
+}
+
+/// Makes long statements of `connection` end with SQLITE_INTERRUPT once `stop` is set.
+///
+/// # Safety
+/// `stop` lives at least as long as the connection.
+pub(super) unsafe fn watch(connection: &Connection, stop: &AtomicBool) {
+    unsafe extern "C" fn stopped(stop: *mut c_void) -> c_int {
+        // SAFETY: the caller of `watch` promises that it lives.
+        c_int::from(unsafe { &*stop.cast::<AtomicBool>() }.load(Relaxed))
+    }
+    // Looked at about every 10,000 instructions of SQLite's machine: some tenths of a millisecond.
+    // SAFETY: the handle is open, and the callback fits the pointer.
+    unsafe {
+        let stop = std::ptr::from_ref(stop).cast_mut().cast::<c_void>();
+        ffi::sqlite3_progress_handler(connection.handle(), 10_000, Some(stopped), stop);
+    }
+}
+
+/// Opens the file of this path and no other: to SQLite `:memory:` and `file:x.db?mode=...` are no paths, but they can't begin
+/// with a slash. Or the database in memory that the path stands for.
+pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match Home::of(path) {
+        Home::File(path) => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            Connection::open_with_flags(path, flags)
+        }
+        Home::Memory(name) => {
+            // Without the slash each connection would have one of its own.
+            let connection =
+                Connection::open_with_flags_and_vfs(format!("/{name}"), flags, c"memdb")?;
+            let mut limit = MEMORY_BYTES_MAX;
+            // SAFETY: the handle is open, NULL is the main database, and the operation reads and writes one sqlite3_int64.
+            unsafe {
+                ffi::sqlite3_file_control(
+                    connection.handle(),
+                    std::ptr::null(),
+                    ffi::SQLITE_FCNTL_SIZE_LIMIT,
+                    (&raw mut limit).cast(),
+                );
+            }
+            Ok(connection)
+        }
+    }
+}
+
+/// A journal of another database, left beside the place of a new one, would be played back into it by whoever opens it next.
+pub(super) fn refuse_leftovers(path: &Path) -> Result<()> {
+    match JOURNALS[1..].iter().map(|suffix| with_suffix(path, suffix)).find(|name| name.exists()) {
+        None => Ok(()),
+        Some(name) => {
+            let (shown, name) = (path.display(), name.display());
+            Err(Error::target(format!(
+                "{name} is there without {shown}: it belongs to a database that is gone"
+            ))
+            .advise(format!("put that database back as {shown}, or remove {name}")))
+        }
+    }
+}
+
+/// The path with something after its last byte, as SQLite names its journals.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn remove_database(path: &Path) {
+    for suffix in JOURNALS {
+        let name = with_suffix(path, suffix);
+        // Most of them aren't there; one that can't be removed is swept by the next load.
+        let _ = fs::remove_file(name);
+    }
+}
+
+/// SQLite's error in the user's words: what happened, and what to try.
+pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> Error {
+    match error {
+        rusqlite::Error::SqliteFailure(code, message) => {
+            explain_code(path, code.extended_code, message.as_deref().unwrap_or(&code.to_string()))
+        }
+        other => Error::target(format!("{}: {other}", path.display())),
+    }
+}
+
+fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
+    let shown = path.display();
+    match code & 0xff {
+        ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED if Home::of(path).is_memory() => {
+            Error::target(format!("{shown} is locked by another connection of this program"))
+        }
+        ffi::SQLITE_FULL if Home::of(path).is_memory() => {
+            Error::target(format!("{shown} has as many bytes as SQLite takes in memory, 2 GiB"))
+        }
+        ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => {
+            let error = Error::target(format!("{shown} is locked by another process"));
+            match holders(path).as_slice() {
+                [] => error.advise(format!("find who has it open: lsof {shown}")),
+                holders => error.advise(format!("look at {}, which holds the lock", holders.join(", "))),
+            }
+            .advise("wait longer with --set busy_timeout=MILLISECONDS")
+        }
+        ffi::SQLITE_NOTADB => Error::target(format!("{shown} is not an SQLite database"))
+            .advise("name the target last: inrush load FILE... DATABASE"),
+        ffi::SQLITE_CORRUPT => Error::target(format!("{shown} is damaged: {message}"))
+            .advise(format!("look at it with: sqlite3 {shown} 'PRAGMA integrity_check'")),
+        ffi::SQLITE_FULL => Error::target(format!("the disk is full, or {shown} has reached its size limit"))
+            .advise(format!("make room on its file system: df -h {}", directory(path).display())),
+        ffi::SQLITE_READONLY => Error::target(format!("{shown} is read-only"))
+            .advise("check the permissions of the file and of its directory, where SQLite keeps its journal"),
+        ffi::SQLITE_CANTOPEN if path.is_dir() => Error::target(format!("{shown} is a directory, not a database")),
+        ffi::SQLITE_CANTOPEN => Error::target(format!("cannot open {shown}: {message}"))
+            .advise("check the permissions of the file and of its directory"),
+        ffi::SQLITE_INTERRUPT => Error::interrupted(),
+        ffi::SQLITE_IOERR => {
+            let error = Error::target(format!("{shown}: {message}"));
+            match io::Error::last_os_error().raw_os_error() {
+                // EFBIG and ENOSPC arrive here when a write stops halfway.
+                Some(27 | 28) => error.advise("make room: the disk, a quota or a file size limit is reached"),
+                _ => error,
+            }
+        }
+        _ => Error::new(Kind::Target, format!("{shown}: {message}")),
+    }
+}
+
+/// Who holds a lock on the file: "sqlite3 (pid 4711)". Linux tells; elsewhere the list is empty.
+fn holders(path: &Path) -> Vec<String> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let inodes: Vec<u64> = ["", "-shm"]
+            .iter()
+            .filter_map(|suffix| {
+                fs::metadata(with_suffix(path, suffix)).ok().map(|meta| meta.ino())
+            })
+            .collect();
+        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+        let mut pids: Vec<&str> = locks
+            .lines()
+            // 1: POSIX  ADVISORY  WRITE 4711 fe:00:1234567 1073741824 1073742335
+            .filter_map(|line| {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let inode = words.get(5)?.rsplit(':').next()?.parse().ok()?;
+                inodes.contains(&inode).then_some(*words.get(4)?)
+            })
+            .filter(|pid| *pid != std::process::id().to_string())
+            .collect();
+        pids.sort_unstable();
+        pids.dedup();
+        pids.iter()
+            .map(|pid| match fs::read_to_string(format!("/proc/{pid}/comm")) {
+                Ok(name) => format!("{} (pid {pid})", name.trim()),
+                Err(_) => format!("pid {pid}"),
+            })
+            .collect()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        Vec::new()
+    }
+}
