@@ -657,7 +657,7 @@ mod tests {
         let mut before = 3;
         for round in 0..5_u64 {
             let mut writer = std::process::Command::new(std::env::current_exe().unwrap())
-                .args(["--ignored", "--exact", "bench::store::tests::a_writer_to_be_killed"])
+                .args(["--ignored", "--exact", "store::tests::a_writer_to_be_killed"])
                 .env("INRUSH_TEST_RUN", &path)
                 .stdout(std::process::Stdio::null())
                 .spawn()

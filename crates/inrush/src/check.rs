@@ -162,7 +162,7 @@ pub fn check(request: &Request, observer: &dyn Observer, bad_rows_max: usize) ->
     let mut plan = plan_check(request, observer)?;
     loop {
         // How many bad rows there may be decides about types; here it is over, and all of them are told.
-        plan.request.max_rejects = RejectLimit::All;
+        plan.allow(RejectLimit::All);
         let (error, surprise) = match attempt(&plan, observer, began, bad_rows_max, allowed)? {
             Attempt::Done(check) => return Ok(*check),
             Attempt::Surprise(error, surprise) => (error, surprise),
@@ -170,7 +170,7 @@ pub fn check(request: &Request, observer: &dyn Observer, bad_rows_max: usize) ->
         if !plan.facts.source.seekable {
             return Err(error.advise("or check a file instead of a pipe, which can be read again"));
         }
-        plan.request.max_rejects = allowed;
+        plan.allow(allowed);
         match guess_again(&plan, &surprise, observer, began)? {
             Some((next, _)) => plan = next,
             None => return Err(error),

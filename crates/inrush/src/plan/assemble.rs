@@ -180,11 +180,21 @@ impl Plan {
     }
 
     fn choose_again(&mut self) -> Result<()> {
-        let Self { job, target, source, .. } = self;
+        let Self { job, target, .. } = self;
         job.choice = choose(&job.request, &job.facts, *target, &job.location.shown, &job.table)?;
-        let shape = shape(&job.request, &job.facts.source, &job.choice, source, *target);
-        job.shape = Arc::new(shape);
+        self.shape_again();
         Ok(())
+    }
+
+    fn shape_again(&mut self) {
+        let Self { job, target, source, .. } = self;
+        job.shape = Arc::new(shape(&job.request, &job.facts.source, &job.choice, source, *target));
+    }
+
+    /// From here on so many bad rows are allowed; types stay as they were decided on.
+    pub(crate) fn allow(&mut self, max_rejects: RejectLimit) {
+        self.request.max_rejects = max_rejects;
+        self.shape_again();
     }
 
     /// The source's field that a column takes its values from, and its type; `None` where that is pinned.
