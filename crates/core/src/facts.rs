@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::moments::{MomentFacts, MomentLimits};
+use crate::request::{IfExists, Request};
 use crate::schema::{Column, Type};
 
 /// Everything [`crate::choose`] may know. Gathered without changing anything.
@@ -49,6 +50,13 @@ pub struct SourceFacts {
     /// The inputs, where all are Parquet files of the same columns in the same order, none of them taken apart: what an engine may
     /// read by itself.
     pub parquet: Option<Vec<PathBuf>>,
+}
+
+impl Facts {
+    /// The table that is there and stays as it is defined; none where the load makes one.
+    pub fn kept_table(&self, request: &Request) -> Option<&TableFacts> {
+        self.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+    }
 }
 
 impl SourceFacts {

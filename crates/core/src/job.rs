@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::encode::Shape;
 use crate::target::{Knobs, Location, Strategy};
-use crate::{Column, Facts, Request};
+use crate::{Column, Error, Facts, IfExists, Request, Result, TableFacts};
 
 /// A load, as a target sees it. Where the rows come from is not its affair.
 #[derive(Clone)]
@@ -21,6 +21,34 @@ pub struct Job {
     pub table: String,
     /// How records become rows.
     pub shape: Arc<Shape>,
+}
+
+impl Job {
+    /// The table that is there and stays as it is defined; none where the load makes one.
+    pub fn kept_table(&self) -> Option<&TableFacts> {
+        self.facts.kept_table(&self.request)
+    }
+
+    /// Compares the table with what the plan was made for: between the two another client may have changed it. Rows that others
+    /// add or delete meanwhile are their business, unless the request is for an empty table, or the strategy relies on one
+    /// (`relies_on_rows`).
+    ///
+    /// # Errors
+    /// When it is another table now, or one that is there no longer, or is there all of a sudden.
+    pub fn expects(&self, mut found: Option<TableFacts>, relies_on_rows: bool) -> Result<()> {
+        let planned = self.facts.target.table.as_ref();
+        if let (Some(found), Some(planned)) = (&mut found, planned)
+            && self.request.if_exists != IfExists::Empty
+            && !relies_on_rows
+        {
+            found.holds_rows = planned.holds_rows;
+        }
+        if found.as_ref() == planned {
+            return Ok(());
+        }
+        Err(Error::target(format!("table {} has changed since the plan was made", self.table))
+            .advise("run the load again: it will look at what is there now"))
+    }
 }
 
 /// What is done to the table before the first row.

@@ -1,12 +1,11 @@
 //! The steps of a load.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use crate::Lesson;
 use crate::error::Result;
-use crate::flow::{Ack, Checksum, Chunk, Encode, Wire};
-use crate::wording::{counted, were};
-use crate::{Job, Lesson, OnConflict};
+use crate::flow::{Ack, Chunk, Encode, Wire};
+use crate::target::{Sent, Verdict};
 
 /// A load under way. The steps, in order:
 ///
@@ -90,50 +89,4 @@ pub trait Lane: Send {
     fn finish(&mut self) -> Result<()> {
         Ok(())
     }
-}
-
-/// What a load sent, to be compared with what is there.
-#[derive(Debug)]
-pub struct Sent {
-    /// Rows the target acknowledged.
-    pub rows: u64,
-    /// Sums over their values, when verified by checksum.
-    pub checksum: Option<Checksum>,
-    /// By how many rows the table has grown, once [`Load::verify`] has counted them.
-    pub grown: Cell<Option<u64>>,
-}
-
-impl Sent {
-    /// What is wrong with a table that went from `before` to `after` rows. Where nothing is, the report knows from here on how many
-    /// of the rows are new.
-    pub fn miscounted(&self, before: u64, after: u64, job: &Job) -> Option<String> {
-        let grown = after.checked_sub(before);
-        self.grown.set(grown);
-        let ok = match job.request.on_conflict {
-            // Rows that replaced or changed others did not make the table longer.
-            OnConflict::Update | OnConflict::Replace => {
-                grown.is_some_and(|grown| grown <= self.rows)
-            }
-            OnConflict::Fail | OnConflict::Skip => grown == Some(self.rows),
-        };
-        let sent = self.rows;
-        let (after, were) = (counted(after, "row"), were(sent));
-        (!ok).then(|| format!("the table went from {before} to {after}, {sent} {were} sent"))
-    }
-
-    /// What is wrong with a table to which values of these sums were added.
-    pub fn differs(&self, arrived: &Checksum, job: &Job) -> Option<String> {
-        let column = arrived.first_difference(self.checksum.as_ref()?)?;
-        let name = &job.choice.columns[column].name;
-        Some(format!("the values in column {name} are not those that were sent"))
-    }
-}
-
-/// The outcome of a verification.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// Whether the target holds what was sent.
-    pub ok: bool,
-    /// The difference, in words.
-    pub difference: Option<String>,
 }

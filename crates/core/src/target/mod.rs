@@ -6,6 +6,7 @@
 mod console;
 mod knob;
 mod load;
+mod snapshot;
 mod strategy;
 mod way;
 
@@ -21,7 +22,8 @@ use crate::{Column, Job, Request, TargetFacts};
 
 pub use console::{Console, Row, Setting, may_be_secret};
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
-pub use load::{Ended, Lane, Load, Sent, Verdict};
+pub use load::{Ended, Lane, Load};
+pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
 pub use strategy::{Fit, Memory, Strategy, Weakness};
 pub use way::{Start, Way};
 

@@ -20,10 +20,10 @@ use crate::types::Carried;
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::{Checksum, Encode};
-use inrush_core::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
-use inrush_core::{
-    Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, TableFacts, Verify,
+use inrush_core::target::{
+    Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness,
 };
+use inrush_core::{Action, Durability, Facts, Job, Lesson, OnConflict, Request};
 
 /// How rows get to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +38,10 @@ pub(super) enum Way {
     ReadFile,
 }
 
-/// The table that is there and stays as it is defined; none where the load makes one.
-fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
-    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
-}
-
 /// What all strategies answer to `fit`.
 pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let unusable = |reason: String| Fit::Unusable { reason };
-    let kept = kept_table(request, facts);
+    let kept = facts.kept_table(request);
     let conflicts = request.on_conflict != OnConflict::Fail;
     let changes = matches!(request.on_conflict, OnConflict::Update | OnConflict::Replace);
     if way == Way::ReadFile
@@ -137,9 +132,7 @@ pub(super) struct DuckLoad<'a> {
     shape: Arc<Shape>,
     carried: Arc<[Carried]>,
     rules: Rules,
-    /// Rows in the table before the load.
-    rows_before: u64,
-    checksum_before: Option<Checksum>,
+    before: Snapshot,
     outcome: Outcome,
 }
 
@@ -169,8 +162,7 @@ impl<'a> DuckLoad<'a> {
             shape: Arc::clone(&job.shape),
             carried: super::types::carried_of(job),
             rules: Rules::default(),
-            rows_before: 0,
-            checksum_before: None,
+            before: Snapshot::default(),
             outcome: Outcome::default(),
         };
         let prepared = load.prepare();
@@ -189,16 +181,9 @@ impl<'a> DuckLoad<'a> {
         let job = self.job;
         self.session.begin()?;
         if !self.session.is_new() {
-            // Between plan and transaction somebody else may have written.
             let now = facts::read(self.session.connection(), Some(&job.table))
                 .map_err(|refusal| self.session.explain(&refusal))?;
-            if now.table != job.facts.target.table {
-                return Err(Error::target(format!(
-                    "table {} has changed since the plan was made",
-                    job.table
-                ))
-                .advise("run the load again: it will look at what is there now"));
-            }
+            job.expects(now.table, false)?;
         }
         let table = quote(ddl::table(job));
         match job.choice.action {
@@ -214,23 +199,8 @@ impl<'a> DuckLoad<'a> {
         }
         self.rules = Rules::read(self.session.connection(), job, &self.carried)
             .map_err(|refusal| self.session.explain(&refusal))?;
-        if job.request.verify != Verify::None {
-            self.rows_before = self.count()?;
-        }
-        if job.request.verify == Verify::Checksum {
-            self.checksum_before = Some(self.sums()?);
-        }
+        self.before = self.snapshot(job.request.verify)?;
         Ok(())
-    }
-
-    fn count(&self) -> Result<u64> {
-        let sql = format!("SELECT CAST(count(*) AS VARCHAR) FROM {}", quote(ddl::table(self.job)));
-        Ok(self.session.value(&sql)?.parse().unwrap_or(0))
-    }
-
-    fn sums(&self) -> Result<Checksum> {
-        sums::of_table(self.session.connection(), self.job, &self.carried)
-            .map_err(|refusal| self.session.explain(&refusal))
     }
 
     /// Whether the engine may refuse rows that the encoders take for good.
@@ -238,6 +208,20 @@ impl<'a> DuckLoad<'a> {
         let keyed =
             self.job.choice.action.makes_table() && !self.job.request.primary_key.is_empty();
         keyed || self.rules.refuse_rows()
+    }
+}
+
+impl Inspect for DuckLoad<'_> {
+    type Failure = Error;
+
+    fn rows(&mut self) -> Result<Option<u64>> {
+        let sql = format!("SELECT CAST(count(*) AS VARCHAR) FROM {}", quote(ddl::table(self.job)));
+        Ok(Some(self.session.value(&sql)?.parse().unwrap_or(0)))
+    }
+
+    fn sums(&mut self) -> Result<Checksum> {
+        sums::of_table(self.session.connection(), self.job, &self.carried)
+            .map_err(|refusal| self.session.explain(&refusal))
     }
 }
 
@@ -325,17 +309,8 @@ impl Load for DuckLoad<'_> {
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
-        let after = self.count()?;
-        if let Some(difference) = sent.miscounted(self.rows_before, after, self.job) {
-            return Ok(Verdict { ok: false, difference: Some(difference) });
-        }
-        if let Some(before) = &self.checksum_before {
-            let arrived = self.sums()?.since(before);
-            if let Some(difference) = sent.differs(&arrived, self.job) {
-                return Ok(Verdict { ok: false, difference: Some(difference) });
-            }
-        }
-        Ok(Verdict { ok: true, difference: None })
+        let after = self.snapshot(self.job.request.verify)?;
+        Ok(sent.verdict(&self.before, &after, self.job))
     }
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {

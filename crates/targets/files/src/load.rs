@@ -13,13 +13,13 @@ use crate::layout::Layout;
 use crate::output::{Output, WAITING_MAX};
 use crate::parquet::{self, ParquetLane, ParquetLayout, ParquetOutput};
 use crate::place::{Format, Place, Version};
-use crate::read::{self, Contents};
+use crate::read;
 use crate::{csv, jsonl};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::{Ack, Cell, Checksum, Chunk, Encode, RowMark, Wire};
 use inrush_core::pending::{Pending, directory, no_directory};
-use inrush_core::target::{Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
+use inrush_core::target::{Fit, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness};
 use inrush_core::{Action, Durability, Facts, Job, Request, Verify};
 
 /// What all strategies answer to `fit`.
@@ -86,7 +86,7 @@ pub(super) struct FileLoad<'a> {
     sink: Sink,
     layout: Layout,
     shape: Arc<Shape>,
-    before: Contents,
+    before: Snapshot,
 }
 
 /// What rows are written with.
@@ -161,7 +161,7 @@ impl<'a> FileLoad<'a> {
             sink: Sink::Text(Output::new(file, &job.choice.knobs)),
             layout: Layout::of(job),
             shape: Arc::clone(&job.shape),
-            before: Contents { rows: 0, sums: None },
+            before: Snapshot::default(),
             place,
             path,
         };
@@ -261,10 +261,11 @@ impl<'a> FileLoad<'a> {
     }
 
     /// What a file holds: the one that is being written, or the one that it was before.
-    fn contents(&self, path: &Path) -> Result<Contents> {
+    fn contents(&self, path: &Path) -> Result<Snapshot> {
         let sums = self.job.request.verify == Verify::Checksum;
         let columns = sums.then_some(self.job.choice.columns.as_slice());
-        read::contents(&self.place, path, &self.layout, columns, self.stop)
+        let found = read::contents(&self.place, path, &self.layout, columns, self.stop)?;
+        Ok(Snapshot { rows: Some(found.rows), sums: found.sums })
     }
 
     /// Gives the file its name, at once for whoever reads it.
@@ -332,11 +333,7 @@ impl Load for FileLoad<'_> {
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
         let after = self.contents(self.pending_path())?;
-        let difference = sent.miscounted(self.before.rows, after.rows, self.job).or_else(|| {
-            let arrived = after.sums.as_ref()?.since(self.before.sums.as_ref()?);
-            sent.differs(&arrived, self.job)
-        });
-        Ok(Verdict { ok: difference.is_none(), difference })
+        Ok(sent.verdict(&self.before, &after, self.job))
     }
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {

@@ -21,20 +21,17 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Cell, Checksum, Encode, RowMark};
-use inrush_core::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict};
+use inrush_core::target::{
+    Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict,
+};
 use inrush_core::unique;
 use inrush_core::{
-    Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, TableFacts, Type, Verify,
+    Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, Type, Verify,
 };
-
-/// The collection that is there and stays; none where the load makes one.
-fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
-    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
-}
 
 /// Whether the rows go into a hidden collection first, which then takes the name.
 fn is_staged(request: &Request, facts: &Facts) -> bool {
-    kept_table(request, facts).is_none_or(|table| {
+    facts.kept_table(request).is_none_or(|table| {
         request.if_exists == IfExists::Truncate
             && request.on_conflict == OnConflict::Fail
             && table.storage.as_deref() == Some(PLAIN)
@@ -55,7 +52,7 @@ const ANY_NAMES: u32 = 13;
 /// What both strategies answer to `fit`.
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let unusable = |reason: String| Fit::Unusable { reason };
-    let kept = kept_table(request, facts);
+    let kept = facts.kept_table(request);
     let settings = &facts.target.settings;
     let ferret = settings.contains_key(FERRET);
     if kept.and_then(|table| table.storage.as_deref()) == Some(VIEW) {
@@ -210,8 +207,7 @@ pub(super) struct MongoLoad<'a> {
     common: Arc<Common>,
     shape: Arc<Shape>,
     shared: Shared,
-    rows_before: u64,
-    checksum_before: Option<Checksum>,
+    before: Snapshot,
     /// The rename was sent, and no answer came.
     unsure: bool,
     /// Rows of the target were deleted.
@@ -233,8 +229,7 @@ impl<'a> MongoLoad<'a> {
             common: Arc::new(Common::of(job, seconds)),
             shape: Arc::clone(&job.shape),
             shared: Shared::default(),
-            rows_before: 0,
-            checksum_before: None,
+            before: Snapshot::default(),
             unsure: false,
             changed: false,
         };
@@ -250,21 +245,7 @@ impl<'a> MongoLoad<'a> {
         let job = self.job;
         staging::sweep(&mut self.session);
         let found = facts::read_table(&mut self.session, &job.table);
-        let mut found = found.map_err(|failure| self.session.explain(failure))?;
-        let planned = job.facts.target.table.as_ref();
-        if let (Some(found), Some(planned)) = (&mut found, planned)
-            && job.request.if_exists != IfExists::Empty
-        {
-            // Others may add rows all the time.
-            found.holds_rows = planned.holds_rows;
-        }
-        if found.as_ref() != planned {
-            return Err(Error::target(format!(
-                "collection {} has changed since the plan was made",
-                job.table
-            ))
-            .advise("run the load again: it will look at what is there now"));
-        }
+        job.expects(found.map_err(|failure| self.session.explain(failure))?, false)?;
         if is_staged(&job.request, &job.facts) {
             self.staging = Some(Staging::make(&mut self.session, job)?);
             return Ok(());
@@ -275,12 +256,7 @@ impl<'a> MongoLoad<'a> {
             let delete = Document::new().string("delete", &job.table).array("deletes", [all]);
             self.run(delete)?;
         }
-        if job.request.verify != Verify::None {
-            self.rows_before = self.rows()?;
-        }
-        if job.request.verify == Verify::Checksum {
-            self.checksum_before = Some(self.sums()?);
-        }
+        self.before = self.snapshot(job.request.verify)?;
         Ok(())
     }
 
@@ -310,7 +286,7 @@ impl<'a> MongoLoad<'a> {
 
     /// Whether the end can wait for all that came before it. Time series take no updates, so their inserts wait each by itself.
     fn settles_at_the_end(&self) -> bool {
-        let kept = kept_table(&self.job.request, &self.job.facts);
+        let kept = self.job.kept_table();
         kept.and_then(|table| table.storage.as_deref()) != Some(TIME_SERIES)
     }
 
@@ -361,25 +337,6 @@ impl<'a> MongoLoad<'a> {
         self.run(command)
     }
 
-    /// Counts documents one by one: what the server keeps as their number may be wrong after a crash, and in shards.
-    fn rows(&mut self) -> Result<u64> {
-        let settings = &self.job.facts.target.settings;
-        if settings.get(BACKEND).is_some_and(|backend| backend == SQLITE) {
-            return self.cells();
-        }
-        let count = Document::new().string("$count", "n");
-        let command = Document::new()
-            .string("aggregate", self.collection())
-            .array("pipeline", [count])
-            .document("cursor", Document::new());
-        let mut rows = 0;
-        let counted = self.session.documents(command, |found| {
-            rows = found.number("n").and_then(|rows| u64::try_from(rows).ok()).unwrap_or_default();
-        });
-        counted.map_err(|failure| self.session.explain(failure))?;
-        Ok(rows)
-    }
-
     /// The same on FerretDB over SQLite, which takes longer to unpack all documents, only to count them, than to store them. Its
     /// statistics are no estimate: for each it counts the cells in the leaves of the table's tree (<https://sqlite.org/dbstat.html>).
     fn cells(&mut self) -> Result<u64> {
@@ -387,16 +344,6 @@ impl<'a> MongoLoad<'a> {
         let reply = self.session.command(command);
         let reply = reply.map_err(|failure| self.session.explain(failure))?;
         Ok(reply.document().number("count").and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0))
-    }
-
-    /// Sums over every loaded column of the collection as it is now.
-    fn sums(&mut self) -> Result<Checksum> {
-        let common = Arc::clone(&self.common);
-        let mut sums = Checksum::new(self.job.choice.columns.len());
-        let find = Document::new().string("find", self.collection());
-        let read = self.session.documents(find, |document| add(document, &common, &mut sums));
-        read.map_err(|failure| self.session.explain(failure))?;
-        Ok(sums)
     }
 
     fn settings(&self) -> BTreeMap<String, String> {
@@ -449,6 +396,37 @@ fn add_value(column: usize, store: Store, value: Value<'_>, sums: &mut Checksum)
     }
 }
 
+impl Inspect for MongoLoad<'_> {
+    type Failure = Error;
+
+    fn rows(&mut self) -> Result<Option<u64>> {
+        let settings = &self.job.facts.target.settings;
+        if settings.get(BACKEND).is_some_and(|backend| backend == SQLITE) {
+            return self.cells().map(Some);
+        }
+        let count = Document::new().string("$count", "n");
+        let command = Document::new()
+            .string("aggregate", self.collection())
+            .array("pipeline", [count])
+            .document("cursor", Document::new());
+        let mut rows = 0;
+        let counted = self.session.documents(command, |found| {
+            rows = found.number("n").and_then(|rows| u64::try_from(rows).ok()).unwrap_or_default();
+        });
+        counted.map_err(|failure| self.session.explain(failure))?;
+        Ok(Some(rows))
+    }
+
+    fn sums(&mut self) -> Result<Checksum> {
+        let common = Arc::clone(&self.common);
+        let mut sums = Checksum::new(self.job.choice.columns.len());
+        let find = Document::new().string("find", self.collection());
+        let read = self.session.documents(find, |document| add(document, &common, &mut sums));
+        read.map_err(|failure| self.session.explain(failure))?;
+        Ok(sums)
+    }
+}
+
 impl Load for MongoLoad<'_> {
     fn encoder(&self) -> Box<dyn Encode> {
         encode::encoder(Arc::clone(&self.shape), self.job, &self.common)
@@ -485,17 +463,8 @@ impl Load for MongoLoad<'_> {
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
-        let after = self.rows()?;
-        let mut difference = sent.miscounted(self.rows_before, after, self.job);
-        if difference.is_none() && sent.checksum.is_some() {
-            let sums = self.sums()?;
-            let arrived = match &self.checksum_before {
-                Some(before) => sums.since(before),
-                None => sums,
-            };
-            difference = sent.differs(&arrived, self.job);
-        }
-        Ok(Verdict { ok: difference.is_none(), difference })
+        let after = self.snapshot(self.job.request.verify)?;
+        Ok(sent.verdict(&self.before, &after, self.job))
     }
 
     fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {

@@ -3,16 +3,11 @@
 use crate::ddl::{NAME_MAX, length};
 use crate::facts::{IN_MEMORY, VIEW};
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
-use inrush_core::{Column, Durability, Facts, IfExists, OnConflict, Request, TableFacts, Verify};
-
-/// The table that is there and stays as it is defined; none where the load makes one.
-pub(super) fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
-    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
-}
+use inrush_core::{Column, Durability, Facts, IfExists, OnConflict, Request, Verify};
 
 /// The columns of the table that is there which the source names, or all by their place; none of a table that the load makes.
 pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
-    let Some(table) = kept_table(request, facts) else { return Vec::new() };
+    let Some(table) = facts.kept_table(request) else { return Vec::new() };
     let is_named = |column: &&Column| facts.source.field_for(column, &table.columns).is_some();
     let named: Vec<Column> = table.columns.iter().filter(is_named).cloned().collect();
     if named.is_empty() || !facts.source.header { table.columns.clone() } else { named }
@@ -25,7 +20,7 @@ pub(super) fn is_piecemeal(knobs: &Knobs) -> bool {
 
 /// What all strategies answer to `fit`.
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-    let kept = kept_table(request, facts);
+    let kept = facts.kept_table(request);
     let unusable = |reason: String| Fit::Unusable { reason };
     let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
     if setting("updateability") == "READ_ONLY" {
@@ -94,7 +89,7 @@ fn durability(database: &str, delayed: &str) -> (Durability, Option<Weakness>) {
 }
 
 fn notes(request: &Request, facts: &Facts, piecemeal: bool) -> Vec<String> {
-    let kept = kept_table(request, facts);
+    let kept = facts.kept_table(request);
     let mut notes = vec![match (piecemeal, kept) {
         (true, _) => "one connection, straight into the table".to_owned(),
         (false, None) => "one connection and one transaction, which makes the table".to_owned(),
@@ -111,7 +106,7 @@ fn notes(request: &Request, facts: &Facts, piecemeal: bool) -> Vec<String> {
 
 /// Whether INSERT BULK may go into it; why not.
 pub(super) fn not_for_bulk(request: &Request, facts: &Facts) -> Option<String> {
-    let table = kept_table(request, facts)?;
+    let table = facts.kept_table(request)?;
     (table.storage.as_deref() == Some(VIEW))
         .then(|| format!("{} is a view: INSERT is for those", table.name))
 }

@@ -8,14 +8,14 @@ use tiberius::ColumnData;
 
 use crate::ddl::{self, Name, Table, quote};
 use crate::encode::Stores;
-use crate::fit::{is_piecemeal, kept_table};
+use crate::fit::is_piecemeal;
 use crate::session::{Failure, Session};
 use crate::{connect, facts};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Checksum, Encode};
-use inrush_core::target::{Ended, Lane, Load, Sent, Verdict};
-use inrush_core::{Action, IfExists, Job, Lesson, Verify};
+use inrush_core::target::{Ended, Inspect, Lane, Load, Sent, Snapshot, Verdict};
+use inrush_core::{Action, Job, Lesson};
 use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
 
 pub(super) use crate::blame::SAVE;
@@ -54,8 +54,7 @@ pub(super) struct MssqlLoad<'a> {
     stores: Stores,
     shape: Arc<Shape>,
     shared: Shared,
-    rows_before: u64,
-    checksum_before: Option<Checksum>,
+    before: Snapshot,
     /// The end was sent, and no answer came.
     unsure: bool,
     /// Statements that committed by themselves have changed the table.
@@ -83,8 +82,7 @@ impl<'a> MssqlLoad<'a> {
             stores: Stores::of_plan(job),
             shape: Arc::clone(&job.shape),
             shared: Shared::default(),
-            rows_before: 0,
-            checksum_before: None,
+            before: Snapshot::default(),
             unsure: false,
             changed: false,
         };
@@ -107,24 +105,10 @@ impl<'a> MssqlLoad<'a> {
         if !self.piecemeal {
             self.session.execute("BEGIN TRANSACTION")?;
         }
-        // Since the plan was made somebody else may have changed it.
         let name = Name { schema: Some(self.table.schema.clone()), table: self.table.name.clone() };
         let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
         let identity = found.as_ref().and_then(|found| found.identity.clone());
-        let mut found = found.map(|found| found.facts);
-        let planned = job.facts.target.table.as_ref();
-        if let (Some(found), Some(planned)) = (&mut found, planned)
-            && job.request.if_exists != IfExists::Empty
-        {
-            // Others may add rows all the time.
-            found.holds_rows = planned.holds_rows;
-        }
-        if found.as_ref() != planned {
-            let what = format!("table {} has changed since the plan was made", job.table);
-            return Err(Trouble::Ended(
-                Error::target(what).advise("run the load again: it will look at what is there now"),
-            ));
-        }
+        job.expects(found.map(|found| found.facts), false).map_err(Trouble::Ended)?;
         if job.choice.action == Action::Replace {
             self.session.execute(format!("DROP TABLE {}", self.table.sql()))?;
         }
@@ -136,12 +120,7 @@ impl<'a> MssqlLoad<'a> {
         if job.choice.action == Action::Truncate {
             self.truncate()?;
         }
-        if job.request.verify != Verify::None {
-            self.rows_before = self.rows()?;
-        }
-        if job.request.verify == Verify::Checksum {
-            self.checksum_before = Some(self.sums()?);
-        }
+        self.before = self.snapshot(job.request.verify)?;
         let loaded = |name: &String| job.choice.columns.iter().any(|column| column.name == *name);
         if identity.as_ref().is_some_and(loaded) && !self.writing.writes_identity() {
             // What the file says of a column that counts by itself is to be kept.
@@ -154,7 +133,9 @@ impl<'a> MssqlLoad<'a> {
     fn truncate(&mut self) -> Result<(), Failure> {
         let table = self.table.sql();
         self.changed = self.piecemeal;
-        let is_plain = kept_table(&self.job.request, &self.job.facts)
+        let is_plain = self
+            .job
+            .kept_table()
             .is_some_and(|table| !table.is_parent && table.storage.as_deref() == Some("table"));
         if is_plain {
             match self.session.execute(format!("TRUNCATE TABLE {table}")) {
@@ -207,17 +188,35 @@ impl<'a> MssqlLoad<'a> {
     }
 
     fn is_view(&self) -> bool {
-        kept_table(&self.job.request, &self.job.facts)
-            .is_some_and(|table| table.storage.as_deref() == Some(facts::VIEW))
+        self.job.kept_table().is_some_and(|table| table.storage.as_deref() == Some(facts::VIEW))
     }
+}
 
-    fn rows(&mut self) -> Result<u64, Failure> {
+/// Why a step failed.
+enum Trouble {
+    Failed(Failure),
+    Ended(Error),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failed(failure)
+    }
+}
+
+impl Inspect for MssqlLoad<'_> {
+    type Failure = Failure;
+
+    fn rows(&mut self) -> Result<Option<u64>, Failure> {
+        // What a view shows of the rows that go through it is its own affair.
+        if self.is_view() {
+            return Ok(None);
+        }
         let sql = format!("SELECT COUNT_BIG(*) FROM {}{}", self.table.sql(), self.locked());
         let count = self.session.value(&sql)?;
-        count.and_then(|count| count.parse().ok()).ok_or_else(Failure::garbled)
+        count.and_then(|count| count.parse().ok()).map(Some).ok_or_else(Failure::garbled)
     }
 
-    /// Sums over every loaded column of the table as it is now.
     fn sums(&mut self) -> Result<Checksum, Failure> {
         let columns = &self.job.choice.columns;
         let stores = self.stores.clone();
@@ -235,18 +234,6 @@ impl<'a> MssqlLoad<'a> {
             }
         })?;
         Ok(sums)
-    }
-}
-
-/// Why a step failed.
-enum Trouble {
-    Failed(Failure),
-    Ended(Error),
-}
-
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Self {
-        Trouble::Failed(failure)
     }
 }
 
@@ -277,21 +264,9 @@ impl Load for MssqlLoad<'_> {
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
-        let after = self.rows().map_err(|failure| self.session.explain(failure))?;
-        // What a view shows of the rows that go through it is its own affair.
-        let mut difference = match self.is_view() {
-            true => None,
-            false => sent.miscounted(self.rows_before, after, self.job),
-        };
-        if difference.is_none() && sent.checksum.is_some() {
-            let sums = self.sums().map_err(|failure| self.session.explain(failure))?;
-            let arrived = match &self.checksum_before {
-                Some(before) => sums.since(before),
-                None => sums,
-            };
-            difference = sent.differs(&arrived, self.job);
-        }
-        Ok(Verdict { ok: difference.is_none(), difference })
+        let after = self.snapshot(self.job.request.verify);
+        let after = after.map_err(|failure| self.session.explain(failure))?;
+        Ok(sent.verdict(&self.before, &after, self.job))
     }
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {

@@ -21,7 +21,7 @@ pub(super) struct CsvFile;
 
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
-    if load::kept_table(request, facts).is_some() {
+    if facts.kept_table(request).is_some() {
         return Fit::Unusable { reason: "the table is there, with the rows it has".to_owned() };
     }
     let mut fit = load::fit(request, facts, knobs, false);

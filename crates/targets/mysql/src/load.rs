@@ -15,10 +15,10 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
-use inrush_core::target::{Ended, Fit, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness};
-use inrush_core::{
-    Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, TableFacts, Verify,
+use inrush_core::target::{
+    Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness,
 };
+use inrush_core::{Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, Verify};
 use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
 
 /// What differs between strategies.
@@ -58,15 +58,10 @@ pub(super) trait Writing: Sync {
     }
 }
 
-/// The table that is there and stays as it is defined; none where the load makes one.
-pub(super) fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
-    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
-}
-
 /// Whether the rows go into a hidden table first, which then takes the name: the table is new, or another can take its place and
 /// nobody notices.
 fn is_staged(request: &Request, facts: &Facts) -> bool {
-    kept_table(request, facts).is_none_or(|table| {
+    facts.kept_table(request).is_none_or(|table| {
         (request.if_exists == IfExists::Truncate || !table.holds_rows)
             && request.on_conflict == OnConflict::Fail
             && table.engine_only.is_none()
@@ -81,7 +76,7 @@ pub(super) fn engine_of(job: &Job) -> &str {
 
 /// The engine that keeps the table in the end.
 pub(super) fn engine<'f>(request: &Request, facts: &'f Facts, knobs: &'f Knobs) -> &'f str {
-    match kept_table(request, facts).and_then(|table| table.storage.as_deref()) {
+    match facts.kept_table(request).and_then(|table| table.storage.as_deref()) {
         Some(storage) => storage,
         None => knobs.get("engine").unwrap_or("innodb"),
     }
@@ -128,7 +123,7 @@ const BYTES_FOR_INDEXES: u64 = 4 << 20;
 
 /// Indexes of the table that is there which are built after the rows.
 fn indexes_after<'f>(request: &Request, facts: &'f Facts, knobs: &Knobs) -> &'f [String] {
-    match kept_table(request, facts) {
+    match facts.kept_table(request) {
         Some(table) if is_staged(request, facts) && knobs.get("indexes") == Some("after") => {
             &table.indexes
         }
@@ -143,7 +138,7 @@ fn time_indexes(
     facts: &Facts,
     knobs: &mut Knobs,
 ) -> Result<Option<String>, &'static str> {
-    let count = match kept_table(request, facts) {
+    let count = match facts.kept_table(request) {
         Some(table) if !table.indexes.is_empty() => {
             let small = facts.source.bytes.is_some_and(|bytes| bytes < BYTES_FOR_INDEXES);
             if small || !is_staged(request, facts) {
@@ -168,7 +163,7 @@ fn time_indexes(
 
 /// What all strategies answer to `fit`.
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lanes: bool) -> Fit {
-    let kept = kept_table(request, facts);
+    let kept = facts.kept_table(request);
     let engine = engine(request, facts, knobs).to_owned();
     let unusable = |reason: String| Fit::Unusable { reason };
     let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
@@ -308,8 +303,7 @@ pub(super) struct MysqlLoad<'a> {
     stores: Stores,
     shape: Arc<Shape>,
     shared: Shared,
-    rows_before: u64,
-    checksum_before: Option<Checksum>,
+    before: Snapshot,
     /// Something was sent that ends in success or failure on the server, and no answer came.
     unsure: bool,
     /// Statements that committed by themselves have changed the table.
@@ -336,8 +330,7 @@ impl<'a> MysqlLoad<'a> {
             stores,
             shape: Arc::clone(&job.shape),
             shared: Shared::default(),
-            rows_before: 0,
-            checksum_before: None,
+            before: Snapshot::default(),
             unsure: false,
             changed: false,
             engine,
@@ -354,14 +347,10 @@ impl<'a> MysqlLoad<'a> {
         let job = self.job;
         configure(&mut self.session, job)?;
         staging::sweep(&mut self.session);
-        // Since the plan was made somebody else may have changed it.
-        if facts::read_table(&mut self.session, &job.table)? != job.facts.target.table {
-            return Err(Error::target(format!(
-                "table {} has changed since the plan was made",
-                job.table
-            ))
-            .advise("run the load again: it will look at what is there now"));
-        }
+        // A hidden table takes the place of an empty one.
+        let replaces_empty =
+            is_staged(&job.request, &job.facts) && job.choice.action == Action::Append;
+        job.expects(facts::read_table(&mut self.session, &job.table)?, replaces_empty)?;
         if job.request.verify == Verify::Checksum && self.engine == "blackhole" {
             return Err(Error::usage("the blackhole engine keeps nothing that could be compared"));
         }
@@ -389,12 +378,7 @@ impl<'a> MysqlLoad<'a> {
             }
             self.run(&format!("DELETE FROM {}", quote(&job.table)))?;
         }
-        if job.request.verify != Verify::None {
-            self.rows_before = self.rows()?;
-        }
-        if job.request.verify == Verify::Checksum {
-            self.checksum_before = Some(self.sums()?);
-        }
+        self.before = self.snapshot(job.request.verify)?;
         if in_one && job.choice.action != Action::Truncate {
             self.run("START TRANSACTION")?;
         }
@@ -452,55 +436,6 @@ impl<'a> MysqlLoad<'a> {
             bytes_max_of: "the server's max_allowed_packet",
         }
     }
-
-    fn rows(&mut self) -> Result<u64> {
-        let sql = format!("SELECT COUNT(*) FROM {}", quote(self.table()));
-        let count = self.session.value(&sql).map_err(|failure| self.session.explain(failure))?;
-        Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
-    }
-
-    /// Sums over every loaded column of the table as it is now.
-    fn sums(&mut self) -> Result<Checksum> {
-        let job = self.job;
-        let columns = &job.choice.columns;
-        let reals: Vec<Option<Real>> = self.stores.reals().collect();
-        let classes: Vec<Class> = self.stores.classes().collect();
-        let shown: Vec<String> = columns
-            .iter()
-            .enumerate()
-            .map(|(index, column)| {
-                let name = quote(&column.name);
-                match (reals[index], classes[index]) {
-                    // Of a FLOAT the server shows six digits; as a double it shows all.
-                    (Some(Real::Single), _) => format!("{name} + 0e0"),
-                    (_, Class::Bit) => format!("{name} + 0"),
-                    _ => name,
-                }
-            })
-            .collect();
-        let sql = format!("SELECT {} FROM {}", shown.join(", "), quote(self.table()));
-        let mut sums = Checksum::new(columns.len());
-        let read = self.session.rows(&sql, |row| {
-            for (column, value) in row.iter().enumerate() {
-                let Some(text) = *value else {
-                    sums.add(column, Stored::Null);
-                    continue;
-                };
-                // As a double it is shown, whatever the column.
-                let number = reals[column].and_then(|_| Real::Double.number(text));
-                sums.add(
-                    column,
-                    match number {
-                        Some(number) => Stored::Real(number),
-                        None if classes[column] == Class::Bytes => Stored::Bytes(text),
-                        None => Stored::Text(text),
-                    },
-                );
-            }
-        });
-        read.map_err(|failure| self.session.explain(failure))?;
-        Ok(sums)
-    }
 }
 
 /// Whether indexes that the user asked for are built after the rows of a table that the load makes.
@@ -554,6 +489,58 @@ fn spare_write_sets(session: &mut Session<'_>, job: &Job) {
     }
 }
 
+impl Inspect for MysqlLoad<'_> {
+    type Failure = Error;
+
+    fn rows(&mut self) -> Result<Option<u64>> {
+        let sql = format!("SELECT COUNT(*) FROM {}", quote(self.table()));
+        let count = self.session.value(&sql).map_err(|failure| self.session.explain(failure))?;
+        Ok(Some(count.and_then(|count| count.parse().ok()).unwrap_or(0)))
+    }
+
+    fn sums(&mut self) -> Result<Checksum> {
+        let job = self.job;
+        let columns = &job.choice.columns;
+        let reals: Vec<Option<Real>> = self.stores.reals().collect();
+        let classes: Vec<Class> = self.stores.classes().collect();
+        let shown: Vec<String> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let name = quote(&column.name);
+                match (reals[index], classes[index]) {
+                    // Of a FLOAT the server shows six digits; as a double it shows all.
+                    (Some(Real::Single), _) => format!("{name} + 0e0"),
+                    (_, Class::Bit) => format!("{name} + 0"),
+                    _ => name,
+                }
+            })
+            .collect();
+        let sql = format!("SELECT {} FROM {}", shown.join(", "), quote(self.table()));
+        let mut sums = Checksum::new(columns.len());
+        let read = self.session.rows(&sql, |row| {
+            for (column, value) in row.iter().enumerate() {
+                let Some(text) = *value else {
+                    sums.add(column, Stored::Null);
+                    continue;
+                };
+                // As a double it is shown, whatever the column.
+                let number = reals[column].and_then(|_| Real::Double.number(text));
+                sums.add(
+                    column,
+                    match number {
+                        Some(number) => Stored::Real(number),
+                        None if classes[column] == Class::Bytes => Stored::Bytes(text),
+                        None => Stored::Text(text),
+                    },
+                );
+            }
+        });
+        read.map_err(|failure| self.session.explain(failure))?;
+        Ok(sums)
+    }
+}
+
 impl Load for MysqlLoad<'_> {
     fn encoder(&self) -> Box<dyn Encode> {
         self.writing.encoder(Arc::clone(&self.shape), &self.stores, self.job)
@@ -604,17 +591,8 @@ impl Load for MysqlLoad<'_> {
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
-        let after = self.rows()?;
-        let mut difference = sent.miscounted(self.rows_before, after, self.job);
-        if difference.is_none() && sent.checksum.is_some() {
-            let sums = self.sums()?;
-            let arrived = match &self.checksum_before {
-                Some(before) => sums.since(before),
-                None => sums,
-            };
-            difference = sent.differs(&arrived, self.job);
-        }
-        Ok(Verdict { ok: difference.is_none(), difference })
+        let after = self.snapshot(self.job.request.verify)?;
+        Ok(sent.verdict(&self.before, &after, self.job))
     }
 
     fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {

@@ -45,7 +45,7 @@ pub(super) fn fit_converted(request: &Request, facts: &Facts, knobs: &mut Knobs)
     if let Some(reason) = no_local(facts) {
         return Fit::Barred { reason };
     }
-    if load::kept_table(request, facts).is_some() {
+    if facts.kept_table(request).is_some() {
         return Fit::Unusable { reason: "the table is there, with the engine it has".to_owned() };
     }
     // MyISAM takes one writer at a time.

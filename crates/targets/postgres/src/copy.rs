@@ -56,7 +56,7 @@ pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) ->
 }
 
 fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, binary: bool) -> Fit {
-    let kept = fit::kept_table(request, facts);
+    let kept = facts.kept_table(request);
     if let Some(reason) = kept.and_then(|table| table.engine_only.clone()) {
         return Fit::Unusable { reason };
     }

@@ -8,14 +8,9 @@ use inrush_core::{
     Column, Durability, Facts, IfExists, Job, OnConflict, Request, TableFacts, Verify,
 };
 
-/// The table that is there and stays as it is defined; none where the load makes one.
-pub(super) fn kept_table<'f>(request: &Request, facts: &'f Facts) -> Option<&'f TableFacts> {
-    facts.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
-}
-
 /// The columns of the table that is there, or those that the load would make one with.
 pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
-    match kept_table(request, facts) {
+    match facts.kept_table(request) {
         Some(table) => {
             // Those that the source names, or all, by their place.
             let is_named =
@@ -70,7 +65,7 @@ const LANES_MAX: usize = 64;
 
 /// What all strategies answer to `fit`.
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-    let kept = kept_table(request, facts);
+    let kept = facts.kept_table(request);
     let unusable = |reason: String| Fit::Unusable { reason };
     let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
     if setting("recovers") == "true" {
@@ -200,7 +195,7 @@ fn durability(
 
 /// How the load goes about it, and settings of the server that hold it back.
 fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<String> {
-    let kept = kept_table(request, facts);
+    let kept = facts.kept_table(request);
     let mut notes = Vec::new();
     notes.push(match (mode, kept.is_some()) {
         (Mode::InOne, false) => "one connection and one transaction, which makes the table".to_owned(),

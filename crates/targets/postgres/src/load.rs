@@ -8,7 +8,7 @@ use crate::connect;
 use crate::ddl::{self, Name, Table};
 use crate::encode::Stores;
 use crate::facts;
-use crate::fit::{Mode, bytes, freezes, kept_table};
+use crate::fit::{Mode, bytes, freezes};
 use crate::repeats;
 use crate::rows::RowReader;
 use crate::session::{self, Failure, Session};
@@ -17,8 +17,8 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
-use inrush_core::target::{Ended, Lane, Load, Sent, Verdict};
-use inrush_core::{Action, IfExists, Job, Lesson, OnConflict, RejectLimit, Repeats, Verify};
+use inrush_core::target::{Ended, Inspect, Lane, Load, Sent, Snapshot, Verdict};
+use inrush_core::{Action, Job, Lesson, OnConflict, RejectLimit, Repeats};
 use inrush_net::statement::{
     Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
 };
@@ -73,8 +73,7 @@ pub(super) struct PostgresLoad<'a> {
     shared: Shared,
     /// Found out when keys and indexes were built.
     lesson: Option<Lesson>,
-    rows_before: u64,
-    checksum_before: Option<Checksum>,
+    before: Snapshot,
     /// The end was sent, and no answer came.
     unsure: bool,
     /// Statements that committed by themselves have changed the table.
@@ -89,7 +88,7 @@ impl<'a> PostgresLoad<'a> {
     ) -> Result<Box<dyn Load + 'a>> {
         let place = Arc::new(connect::place(&job.location.secret)?);
         let session = Session::open(&place, stop)?;
-        let kept = kept_table(&job.request, &job.facts).is_some();
+        let kept = job.kept_table().is_some();
         let mode = match &job.facts.source.repeats.sought {
             Some(_) => Mode::Survey,
             None => Mode::of(kept, job.choice.lanes, &job.choice.knobs),
@@ -107,8 +106,7 @@ impl<'a> PostgresLoad<'a> {
             shape: Arc::clone(&job.shape),
             shared: Shared::default(),
             lesson: None,
-            rows_before: 0,
-            checksum_before: None,
+            before: Snapshot::default(),
             unsure: false,
             changed: false,
         };
@@ -134,24 +132,10 @@ impl<'a> PostgresLoad<'a> {
         let job = self.job;
         let makes = job.choice.action.makes_table();
         staging::sweep(&mut self.session, &self.target);
-        // Since the plan was made somebody else may have changed it.
         let name =
             Name { schema: Some(self.target.schema.clone()), table: self.target.name.clone() };
         let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
-        let mut found = found.map(|found| found.facts);
-        let planned = job.facts.target.table.as_ref();
-        if let (Some(found), Some(planned)) = (&mut found, planned)
-            && job.request.if_exists != IfExists::Empty
-        {
-            // Others may add rows all the time.
-            found.holds_rows = planned.holds_rows;
-        }
-        if found.as_ref() != planned {
-            let what = format!("table {} has changed since the plan was made", job.table);
-            return Err(Trouble::Ended(
-                Error::target(what).advise("run the load again: it will look at what is there now"),
-            ));
-        }
+        job.expects(found.map(|found| found.facts), false).map_err(Trouble::Ended)?;
         let survey = self.mode == Mode::Survey;
         if makes || survey {
             self.hidden = Some(staging::hidden(&self.target));
@@ -189,18 +173,13 @@ impl<'a> PostgresLoad<'a> {
         if job.choice.action == Action::Truncate {
             self.truncate()?;
         }
-        if job.request.verify != Verify::None {
-            self.rows_before = self.rows()?;
-        }
-        if job.request.verify == Verify::Checksum {
-            self.checksum_before = Some(self.sums()?);
-        }
+        self.before = self.snapshot(job.request.verify)?;
         Ok(())
     }
 
     /// Deletes all rows, as cheaply as can be done without touching other tables.
     fn truncate(&mut self) -> Result<(), Failure> {
-        let table = kept_table(&self.job.request, &self.job.facts);
+        let table = self.job.kept_table();
         let is_plain = table.is_some_and(|table| {
             !table.is_parent
                 && matches!(
@@ -342,48 +321,6 @@ impl<'a> PostgresLoad<'a> {
         }
     }
 
-    fn rows(&mut self) -> Result<u64, Failure> {
-        let count = self
-            .session
-            .value(&format!("SELECT pg_catalog.count(*) FROM {}", self.table().sql()))?;
-        Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
-    }
-
-    /// Sums over every loaded column of the table as it is now.
-    fn sums(&mut self) -> Result<Checksum, Failure> {
-        let columns = &self.job.choice.columns;
-        let compare: Vec<bool> = self.stores.compare().collect();
-        let shown: Vec<String> = columns
-            .iter()
-            .zip(&compare)
-            .map(|(column, compares)| {
-                let name = ddl::quote(&column.name);
-                // Of the others only whether there is a value. A composite one is NOT NULL only if all in it are.
-                match compares {
-                    true => name,
-                    false => format!("CASE WHEN {name} IS DISTINCT FROM NULL THEN '' END"),
-                }
-            })
-            .collect();
-        let sql = format!(
-            "COPY (SELECT {} FROM {}) TO STDOUT (FORMAT binary)",
-            shown.join(", "),
-            self.table().sql()
-        );
-        let mut sums = Checksum::new(columns.len());
-        let mut reader = RowReader::default();
-        self.session.drive(|client| {
-            client.copy_out(&sql, |bytes| {
-                reader.read(bytes, |column, value| {
-                    if column < columns.len() {
-                        sums.add(column, value.map_or(Stored::Null, Stored::Bytes));
-                    }
-                });
-            })
-        })?;
-        Ok(sums)
-    }
-
     /// Ends the transaction; where the answer is lost, finds out what became of it.
     fn end(&mut self) -> Result<()> {
         let number = self.session.value("SELECT pg_catalog.txid_current()");
@@ -477,6 +414,51 @@ impl From<Failure> for Trouble {
     }
 }
 
+impl Inspect for PostgresLoad<'_> {
+    type Failure = Failure;
+
+    fn rows(&mut self) -> Result<Option<u64>, Failure> {
+        let count = self
+            .session
+            .value(&format!("SELECT pg_catalog.count(*) FROM {}", self.table().sql()))?;
+        Ok(Some(count.and_then(|count| count.parse().ok()).unwrap_or(0)))
+    }
+
+    fn sums(&mut self) -> Result<Checksum, Failure> {
+        let columns = &self.job.choice.columns;
+        let compare: Vec<bool> = self.stores.compare().collect();
+        let shown: Vec<String> = columns
+            .iter()
+            .zip(&compare)
+            .map(|(column, compares)| {
+                let name = ddl::quote(&column.name);
+                // Of the others only whether there is a value. A composite one is NOT NULL only if all in it are.
+                match compares {
+                    true => name,
+                    false => format!("CASE WHEN {name} IS DISTINCT FROM NULL THEN '' END"),
+                }
+            })
+            .collect();
+        let sql = format!(
+            "COPY (SELECT {} FROM {}) TO STDOUT (FORMAT binary)",
+            shown.join(", "),
+            self.table().sql()
+        );
+        let mut sums = Checksum::new(columns.len());
+        let mut reader = RowReader::default();
+        self.session.drive(|client| {
+            client.copy_out(&sql, |bytes| {
+                reader.read(bytes, |column, value| {
+                    if column < columns.len() {
+                        sums.add(column, value.map_or(Stored::Null, Stored::Bytes));
+                    }
+                });
+            })
+        })?;
+        Ok(sums)
+    }
+}
+
 impl Load for PostgresLoad<'_> {
     fn encoder(&self) -> Box<dyn Encode> {
         self.writing.encoder(Arc::clone(&self.shape), &self.stores, self.job)
@@ -557,17 +539,9 @@ impl Load for PostgresLoad<'_> {
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
-        let after = self.rows().map_err(|failure| self.session.explain(failure))?;
-        let mut difference = sent.miscounted(self.rows_before, after, self.job);
-        if difference.is_none() && sent.checksum.is_some() {
-            let sums = self.sums().map_err(|failure| self.session.explain(failure))?;
-            let arrived = match &self.checksum_before {
-                Some(before) => sums.since(before),
-                None => sums,
-            };
-            difference = sent.differs(&arrived, self.job);
-        }
-        Ok(Verdict { ok: difference.is_none(), difference })
+        let after = self.snapshot(self.job.request.verify);
+        let after = after.map_err(|failure| self.session.explain(failure))?;
+        Ok(sent.verdict(&self.before, &after, self.job))
     }
 
     fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {

@@ -16,9 +16,10 @@ use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Cell, Checksum, Encode};
 use inrush_core::target::{
-    Ended, Fit, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Verdict, Weakness,
+    Ended, Fit, Inspect, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict,
+    Weakness,
 };
-use inrush_core::{Action, Durability, Facts, Job, Lesson, Request, Verify};
+use inrush_core::{Action, Durability, Facts, Job, Lesson, Request};
 
 /// Rows in one transaction: all of them.
 const WHOLE_LOAD: &str = "0";
@@ -189,6 +190,11 @@ pub(super) trait Writing: Send {
         job: &'l Job,
     ) -> Result<Box<dyn Lane + 'l>>;
 
+    /// Whether it takes a table for empty, or not, because the plan says so.
+    fn relies_on_rows(&self) -> bool {
+        false
+    }
+
     /// Whether [`Writing::complete`] builds keys or indexes.
     fn indexes(&self, job: &Job) -> bool {
         !job.request.indexes.is_empty()
@@ -235,9 +241,7 @@ pub(super) struct SqliteLoad<'a> {
     session: Session<'a>,
     writing: Box<dyn Writing>,
     shape: Arc<Shape>,
-    /// Rows in the table before the load.
-    rows_before: u64,
-    checksum_before: Option<Checksum>,
+    before: Snapshot,
     committed: Committed,
     /// The database's journal mode before a knob changed it.
     journal_mode_before: Option<String>,
@@ -283,8 +287,7 @@ impl<'a> SqliteLoad<'a> {
             session,
             writing: Box::new(writing),
             shape: Arc::clone(&job.shape),
-            rows_before: 0,
-            checksum_before: None,
+            before: Snapshot::default(),
             committed: Committed::default(),
             journal_mode_before,
         };
@@ -312,15 +315,9 @@ impl<'a> SqliteLoad<'a> {
         let job = self.job;
         let table = &job.table;
         if !self.session.is_new() {
-            // Between plan and lock somebody else may have written.
             let now = facts::read(self.session.connection(), table)
                 .map_err(|error| self.session.explain(&error))?;
-            if now.table != job.facts.target.table {
-                return Err(Error::target(format!(
-                    "table {table} has changed since the plan was made"
-                ))
-                .advise("run the load again: it will look at what is there now"));
-            }
+            job.expects(now.table, self.writing.relies_on_rows())?;
         }
         match job.choice.action {
             Action::Append => {}
@@ -339,23 +336,21 @@ impl<'a> SqliteLoad<'a> {
                 &job.request.primary_key,
             ))?;
         }
-        if job.request.verify != Verify::None {
-            self.rows_before = self.count()?;
-        }
-        if job.request.verify == Verify::Checksum {
-            self.checksum_before = Some(self.sums()?);
-        }
+        self.before = self.snapshot(job.request.verify)?;
         Ok(())
     }
+}
 
-    fn count(&self) -> Result<u64> {
+impl Inspect for SqliteLoad<'_> {
+    type Failure = Error;
+
+    fn rows(&mut self) -> Result<Option<u64>> {
         let count =
             self.session.value(&format!("SELECT count(*) FROM {}", ddl::quote(&self.job.table)))?;
-        Ok(count.parse().unwrap_or(0))
+        Ok(Some(count.parse().unwrap_or(0)))
     }
 
-    /// Sums over every loaded column of the table as it is now.
-    fn sums(&self) -> Result<Checksum> {
+    fn sums(&mut self) -> Result<Checksum> {
         let columns = &self.job.choice.columns;
         let names: Vec<String> = columns.iter().map(|column| ddl::quote(&column.name)).collect();
         let sql = format!("SELECT {} FROM {}", names.join(", "), ddl::quote(&self.job.table));
@@ -414,17 +409,8 @@ impl Load for SqliteLoad<'_> {
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
-        let after = self.count()?;
-        if let Some(difference) = sent.miscounted(self.rows_before, after, self.job) {
-            return Ok(Verdict { ok: false, difference: Some(difference) });
-        }
-        if let Some(before) = &self.checksum_before {
-            let arrived = self.sums()?.since(before);
-            if let Some(difference) = sent.differs(&arrived, self.job) {
-                return Ok(Verdict { ok: false, difference: Some(difference) });
-            }
-        }
-        Ok(Verdict { ok: true, difference: None })
+        let after = self.snapshot(self.job.request.verify)?;
+        Ok(sent.verdict(&self.before, &after, self.job))
     }
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {

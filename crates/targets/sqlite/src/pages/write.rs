@@ -70,6 +70,10 @@ impl PageWriting {
 }
 
 impl Writing for PageWriting {
+    fn relies_on_rows(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, session: &mut Session<'_>, job: &Job) -> Result<()> {
         create_indexes(session, job)?;
         let layout = Layout::read(session.connection(), &job.table)
