@@ -75,24 +75,44 @@ impl SourceFacts {
     }
 }
 
-/// Rows whose key is that of an earlier row, or of one that the table holds.
+/// What is known of rows whose key is that of an earlier row, or of one that the table holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Repeats {
-    /// The keys, each by its columns.
-    pub keys: Vec<Vec<String>>,
-    /// The rows, ascending: how many rows come before it that the encoders found good, and which key it repeats.
-    pub rows: Vec<(u64, u32)>,
-    /// Or what the only key is in them.
-    pub values: Option<KeyValues>,
-    /// The only key has to be looked for first; what the target says of a row that repeats it, without naming the row.
-    pub sought: Option<String>,
+pub enum Repeats {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// They have to be looked for before the rows are loaded.
+    Sought {
+        /// The only key that they repeat, by its columns.
+        key: Vec<String>,
+        /// What the target says of a row that repeats it, without naming the row.
+        words: String,
+    },
+    /// Which rows these are.
+    Rows(RepeatedRows),
+    /// What the only key is in them.
+    Values {
+        /// The key, by its columns.
+        key: Vec<String>,
+        /// Its values in such rows.
+        values: KeyValues,
+    },
 }
 
 impl Repeats {
     /// Whether it is known which rows these are.
     pub fn are_known(&self) -> bool {
-        !self.rows.is_empty() || self.values.is_some()
+        matches!(self, Self::Rows(_) | Self::Values { .. })
     }
+}
+
+/// Rows that repeat keys, by their place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepeatedRows {
+    /// The keys, each by its columns.
+    pub keys: Vec<Vec<String>>,
+    /// The rows, ascending: how many rows come before it that the encoders found good, and which key it repeats.
+    pub rows: Vec<(u64, u32)>,
 }
 
 /// Values of a key that more rows have than may.
@@ -108,11 +128,9 @@ pub struct KeyValues {
     pub words: String,
 }
 
-/// What a try at a load has found out, and the next one has to know.
+/// What a failed try at a load has found out: with it another one fares better.
 #[derive(Clone, Debug)]
-pub enum Lesson {
-    /// The types of columns were guessed wrong.
-    Types,
+pub enum Retry {
     /// A knob wants another value.
     Knob(&'static str, &'static str),
     /// One connection, which takes the rows in the source's order, and a knob's value where that takes one more: only then is it

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::load::{Nowhere, Surprise, Tally, guess_again, progress};
+use crate::load::{Mismatch, Nowhere, Tally, guess_again, progress};
 use crate::observer::Observer;
 use crate::pipe::reject::{Position, Reject, RejectFiles};
 use crate::pipe::run::{Pass, pass};
@@ -163,15 +163,15 @@ pub fn check(request: &Request, observer: &dyn Observer, bad_rows_max: usize) ->
     loop {
         // How many bad rows there may be decides about types; here it is over, and all of them are told.
         plan.allow(RejectLimit::All);
-        let (error, surprise) = match attempt(&plan, observer, began, bad_rows_max, allowed)? {
+        let (error, mismatch) = match attempt(&plan, observer, began, bad_rows_max, allowed)? {
             Attempt::Done(check) => return Ok(*check),
-            Attempt::Surprise(error, surprise) => (error, surprise),
+            Attempt::Mismatch(error, mismatch) => (error, mismatch),
         };
         if !plan.facts.source.seekable {
             return Err(error.advise("or check a file instead of a pipe, which can be read again"));
         }
         plan.allow(allowed);
-        match guess_again(&plan, &surprise, observer, began)? {
+        match guess_again(&plan, &mismatch, observer, began)? {
             Some((next, _)) => plan = next,
             None => return Err(error),
         }
@@ -181,7 +181,7 @@ pub fn check(request: &Request, observer: &dyn Observer, bad_rows_max: usize) ->
 enum Attempt {
     Done(Box<Check>),
     /// A value disproved what the sample had shown; what a user reads who can't be helped.
-    Surprise(Error, Surprise),
+    Mismatch(Error, Mismatch),
 }
 
 fn attempt(
@@ -240,15 +240,15 @@ fn attempt(
         || observer.progress(&progress(plan, &meter, began, 0, 0)),
         || plan.source.abandon(),
     );
-    match (passed, tally.surprise.take()) {
-        (Err(error), Some(surprise)) => return Ok(Attempt::Surprise(error, surprise)),
+    match (passed, tally.mismatch.take()) {
+        (Err(error), Some(mismatch)) => return Ok(Attempt::Mismatch(error, mismatch)),
         (passed, _) => passed?,
     }
     if allowed.exceeded(tally.rejected, tally.read, true)
-        && let Some(surprise) = tally.disproves()
+        && let Some(mismatch) = tally.disproves()
     {
         let why = "bad rows are more than a sample had shown, and than --max-rejects allows";
-        return Ok(Attempt::Surprise(Error::source(why), surprise));
+        return Ok(Attempt::Mismatch(Error::source(why), mismatch));
     }
     let profiles = profiles.end();
     let mut free = plan.choice.columns.iter().zip(&profiles).filter(|_| is_free);
@@ -261,7 +261,7 @@ fn attempt(
         let error = Error::source(
             "a pipe can be read only once, and its values are not what a sample had shown",
         );
-        return Ok(Attempt::Surprise(error, Surprise::Type(column.name.clone())));
+        return Ok(Attempt::Mismatch(error, Mismatch::Type(column.name.clone())));
     }
     files.publish()?;
     let bytes_read = meter.bytes_read();

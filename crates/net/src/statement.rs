@@ -8,7 +8,7 @@ use crate::staging;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Ack, Cell, Checksum, Chunk, Code, RowFault, Wire};
 use inrush_core::target::Lane;
-use inrush_core::{Job, Lesson, OnConflict, Verify};
+use inrush_core::{Job, OnConflict, Retry, Verify};
 
 /// Rows `from..to` of a wire.
 #[derive(Clone, Copy)]
@@ -86,7 +86,7 @@ pub trait Connection: Send {
     fn blame(&self, failure: &Self::Failure) -> Option<Blame>;
 
     /// What a failure that no row is to blame for teaches. `many`: other connections of this load write into the same table.
-    fn lesson(&self, failure: &Self::Failure, many: bool) -> Option<Lesson>;
+    fn retry(&self, failure: &Self::Failure, many: bool) -> Option<Retry>;
 
     /// What the user reads of it.
     fn explain(&self, failure: Self::Failure) -> Error;
@@ -229,7 +229,7 @@ pub enum Commits {
 #[derive(Default)]
 pub struct Shared {
     /// What a lane found out before it gave up.
-    pub lesson: Mutex<Option<Lesson>>,
+    pub retry: Mutex<Option<Retry>>,
     /// Rows committed into the table itself.
     pub committed: AtomicU64,
 }
@@ -485,7 +485,7 @@ impl<'l, C: Connection> StatementLane<'l, C> {
         (name, value): (&'static str, &'static str),
         advice: &str,
     ) -> Error {
-        self.learn(Lesson::Knob(name, value));
+        self.learn(Retry::Knob(name, value));
         let message = self.shown(&blame.message);
         Error::target(format!("a row was refused, and {why}: {message}")).advise(advice)
     }
@@ -562,7 +562,7 @@ impl<'l, C: Connection> StatementLane<'l, C> {
     fn refuse(&mut self, fault: RowFault, ack: &mut Ack) -> Result<(), Trouble<C::Failure>> {
         // Another lane may have written the row that this one repeats, although it comes later in the source.
         if fault.code == Code::DuplicateKey && self.errand.lanes > 1 {
-            self.learn(Lesson::InOrder(None));
+            self.learn(Retry::InOrder(None));
             return Err(Trouble::Ended(Error::target(format!(
                 "a row repeats a key, and with several connections nobody can say which came first ({})",
                 fault.message
@@ -581,8 +581,8 @@ impl<'l, C: Connection> StatementLane<'l, C> {
             return self.no_way_back(&blame, why, knob, advice);
         }
         let many = matches!(self.held, Held::Own(_)) && self.errand.lanes > 1;
-        let lesson = self.held.connection().lesson(&failure, many);
-        lesson.into_iter().for_each(|lesson| self.learn(lesson));
+        let retry = self.held.connection().retry(&failure, many);
+        retry.into_iter().for_each(|retry| self.learn(retry));
         self.held.connection().explain(failure)
     }
 
@@ -615,9 +615,9 @@ impl<'l, C: Connection> StatementLane<'l, C> {
         }
     }
 
-    fn learn(&self, lesson: Lesson) {
-        let mut known = self.shared.lesson.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get_or_insert(lesson);
+    fn learn(&self, retry: Retry) {
+        let mut known = self.shared.retry.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert(retry);
     }
 }
 

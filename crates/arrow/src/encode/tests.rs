@@ -144,7 +144,7 @@ fn a_guess_is_disproved_by_what_would_change() {
     let columns = [column(0, DataType::Int64, true)];
     let encoded = encode(&columns, "1\n007\n2\n");
     assert_eq!(encoded.found, []);
-    assert_eq!(encoded.surprise.as_ref().unwrap().record, 1);
+    assert_eq!(encoded.mismatch.as_ref().unwrap().record, 1);
 }
 
 #[test]

@@ -214,7 +214,7 @@ const PLACES: usize = 8;
 /// Rows of the surprising file; of 64 bytes each, they make 3.8 MiB.
 const ROWS: usize = 62_500;
 
-/// Where the surprise is: in the middle between two of the places.
+/// Where the mismatch is: in the middle between two of the places.
 fn surprising_row() -> usize {
     let step = (ROWS * 64 - PLACE) / PLACES;
     let byte = step * 4 + step / 2 + PLACE / 2;

@@ -349,8 +349,8 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
             let at = at as u32;
             if let Err(bad) = outcome {
                 out.wire.rewind(before);
-                let is_surprise = bad.is_surprise;
-                if out.bad(shape, bad.at(at, at + 1, at, 0), is_surprise) {
+                let is_mismatch = bad.is_mismatch;
+                if out.bad(shape, bad.at(at, at + 1, at, 0), is_mismatch) {
                     break;
                 }
             } else {

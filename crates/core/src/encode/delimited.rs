@@ -65,7 +65,7 @@ impl Records for DelimitedRecords<'_> {
 /// What is wrong with a record that is not written as records are, or has too few or too many fields.
 #[cold]
 fn broken(width: usize, record: &inrush_scan::Record, bytes: &[u8], fields: &[Field]) -> BadRecord {
-    let bad = |code, message| BadRecord { column: None, code, message, is_surprise: false };
+    let bad = |code, message| BadRecord { column: None, code, message, is_mismatch: false };
     match &record.fault {
         Some(Fault::UnclosedQuote { at }) => {
             let column = 1 + at.saturating_sub(record.start);

@@ -190,7 +190,7 @@ impl JsonRecords<'_> {
         }
         let message = format!("there is no column {}", shorten(&self.name));
         // Not each record has each member: those that were looked at hadn't this one.
-        Err(BadRecord { is_surprise: true, ..bad(Code::FieldCount, message) })
+        Err(BadRecord { is_mismatch: true, ..bad(Code::FieldCount, message) })
     }
 
     fn put(&self, place: usize, field: Field, fields: &mut [Field]) -> Result<(), BadRecord> {
@@ -241,7 +241,7 @@ pub fn inner(member: &JsonMember, bytes: &[u8]) -> Vec<JsonMember> {
 }
 
 fn bad(code: Code, message: String) -> BadRecord {
-    BadRecord { column: None, code, message, is_surprise: false }
+    BadRecord { column: None, code, message, is_mismatch: false }
 }
 
 /// A bad record as a line of its own: between values a newline is as good as a blank, and a string has none.

@@ -44,7 +44,7 @@ pub struct Encoded {
     /// The bad rows, in order.
     pub found: Vec<Found>,
     /// The first value that doesn't fit a column whose type is only inferred.
-    pub surprise: Option<Found>,
+    pub mismatch: Option<Found>,
 }
 
 impl Encoded {
@@ -55,7 +55,7 @@ impl Encoded {
         self.lines = 0;
         self.blanks = 0;
         self.found.clear();
-        self.surprise = None;
+        self.mismatch = None;
     }
 }
 
@@ -140,7 +140,7 @@ pub struct Shape {
 pub struct ShapeColumn {
     /// For messages.
     pub name: String,
-    /// Whether a value that doesn't fit is a bad row; else it is a surprise.
+    /// Whether a value that doesn't fit is a bad row; else it is a mismatch.
     pub pinned: bool,
     /// Whether the column takes bytes that aren't UTF-8.
     pub bytes: bool,
@@ -230,7 +230,7 @@ struct BadRecord {
     code: Code,
     message: String,
     /// It disproves what was guessed of the columns' names, rather than being a bad row.
-    is_surprise: bool,
+    is_mismatch: bool,
 }
 
 impl BadRecord {
@@ -243,12 +243,12 @@ impl BadRecord {
 impl Encoded {
     /// Notes a bad row. True when there are more of them than the load allows: it ends at this row, and nobody will look at the
     /// rest of the chunk.
-    fn bad(&mut self, shape: &Shape, found: Found, is_surprise: bool) -> bool {
-        let is_surprise = is_surprise
+    fn bad(&mut self, shape: &Shape, found: Found, is_mismatch: bool) -> bool {
+        let is_mismatch = is_mismatch
             || found.column.is_some_and(|column| !shape.columns[column as usize].pinned)
                 && matches!(found.code, Code::Type | Code::Range);
-        if is_surprise {
-            self.surprise.get_or_insert(found);
+        if is_mismatch {
+            self.mismatch.get_or_insert(found);
             return false;
         }
         self.found.push(found);
@@ -274,14 +274,14 @@ fn told_by_lane(shape: &Shape, fault: &RowFault, row: &impl Row) -> BadRecord {
         column,
         code: fault.code,
         message: value.unwrap_or_default() + &fault.message,
-        is_surprise: false,
+        is_mismatch: false,
     }
 }
 
 /// Whether a text is one that the target takes.
 fn check_text(shape: &Shape, column: usize, raw: &[u8]) -> Result<(), BadRecord> {
     let bad =
-        |code, message| Err(BadRecord { column: Some(column), code, message, is_surprise: false });
+        |code, message| Err(BadRecord { column: Some(column), code, message, is_mismatch: false });
     if let Err(error) = std::str::from_utf8(raw) {
         let at = error.valid_up_to();
         return bad(
@@ -308,5 +308,5 @@ fn describe(row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
         Code::Range => format!("{value} is out of range for {}", bad.wanted),
         _ => format!("{value} is not {}", bad.wanted),
     };
-    BadRecord { column: Some(bad.column), code: bad.code, message, is_surprise: false }
+    BadRecord { column: Some(bad.column), code: bad.code, message, is_mismatch: false }
 }

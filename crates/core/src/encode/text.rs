@@ -227,9 +227,9 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 Err(bad) => {
                     out.wire.rewind(before);
                     let line = lines.before(syntax, bytes, record.start);
-                    let is_surprise = bad.is_surprise;
+                    let is_mismatch = bad.is_mismatch;
                     let found = bad.at(record.start, record.next, out.records, line);
-                    out.bad(shape, found, is_surprise)
+                    out.bad(shape, found, is_mismatch)
                 }
             };
             if done {
@@ -266,7 +266,7 @@ fn check_strings<S: Syntax>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
         if is_other && !row.is_spelling_of_null(index) {
             let message = format!("{} is a string", shorten(field.raw(row.chunk)));
             let column = Some(index);
-            return Err(BadRecord { column, code: Code::Type, message, is_surprise: true });
+            return Err(BadRecord { column, code: Code::Type, message, is_mismatch: true });
         }
         if !matches!(field.form, Form::Quoted) && !column.bytes {
             check_escaped(row, index)?;

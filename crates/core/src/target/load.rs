@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Lesson;
+use crate::Retry;
 use crate::error::Result;
 use crate::flow::{Ack, Chunk, Encode, Wire};
 use crate::target::{Sent, Verdict};
@@ -55,7 +55,7 @@ pub trait Load: Send {
     fn commit(&mut self) -> Result<BTreeMap<String, String>>;
 
     /// What a load that has just failed found out: with it another try fares better.
-    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
+    fn retry(&mut self, _ended_by: Ended) -> Option<Retry> {
         None
     }
 
@@ -69,7 +69,7 @@ pub enum Ended {
     /// Bad rows: there may be earlier ones that it would have told at its end only.
     ByRows,
     /// A row that disproves a guessed type, before which the same holds; with nothing else to learn the types are.
-    BySurprise,
+    ByMismatch,
     /// Anything else, or what was learnt before.
     Otherwise,
 }

@@ -2,6 +2,7 @@
 //!
 //! [`plan()`] takes a [`Request`], gathers [`Facts`], lets [`choose()`] decide, and gives a [`Plan`] that can explain itself.
 
+mod after;
 mod assemble;
 mod choose;
 mod explain;
@@ -14,8 +15,8 @@ pub(crate) use assemble::plan_check;
 pub use assemble::{DialectShown, Plan, plan};
 pub use choose::choose;
 pub use inrush_core::facts::{
-    Facts, FieldFacts, Form, KeyValues, Lesson, Misfit, Repeats, SourceFacts, Spoiler, TableFacts,
-    TargetFacts,
+    Facts, FieldFacts, Form, KeyValues, Misfit, RepeatedRows, Repeats, Retry, SourceFacts, Spoiler,
+    TableFacts, TargetFacts,
 };
 pub use inrush_core::job::{Action, Choice, Job};
 pub use inrush_core::moments::{MomentFacts, MomentLimits};

@@ -147,7 +147,7 @@ impl Connection for Server {
         }
     }
 
-    fn lesson(&self, _failure: &Refusal, _many: bool) -> Option<Lesson> {
+    fn retry(&self, _failure: &Refusal, _many: bool) -> Option<Retry> {
         None
     }
 
@@ -332,7 +332,7 @@ fn a_repeated_key_among_several_connections_ends_the_load() {
     let mut server = Server::new(Manner::Ends, Naming::First);
     let error = send(&mut server, &[vec![(7, false), (7, false)]], BOUNDS, 2, &shared).unwrap_err();
     assert!(error.what().contains("nobody can say which came first (bad)"), "{error}");
-    assert!(matches!(*shared.lesson.lock().unwrap(), Some(Lesson::InOrder(None))));
+    assert!(matches!(*shared.retry.lock().unwrap(), Some(Retry::InOrder(None))));
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn what_cannot_be_undone_teaches_how_to_go_on() {
     let mut server = Server::new(Manner::Warns, Naming::None);
     let error = send(&mut server, &[vec![(1, false), (2, true)]], bounds, 1, &shared).unwrap_err();
     assert_eq!(error.what(), "a row was refused, and so it is: bad");
-    assert!(matches!(*shared.lesson.lock().unwrap(), Some(Lesson::Knob("name", "value"))));
+    assert!(matches!(*shared.retry.lock().unwrap(), Some(Retry::Knob("name", "value"))));
     // By itself a row that wasn't stored leaves nothing behind.
     let bounds = Bounds { rows_per_statement: 1, ..bounds };
     let mut server = Server::new(Manner::Warns, Naming::None);

@@ -23,7 +23,7 @@ use inrush_core::flow::{Checksum, Encode};
 use inrush_core::target::{
     Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness,
 };
-use inrush_core::{Action, Durability, Facts, Job, Lesson, OnConflict, Request};
+use inrush_core::{Action, Durability, Facts, Job, OnConflict, Request, Retry};
 
 /// How rows get to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -341,15 +341,15 @@ impl Load for DuckLoad<'_> {
         Ok(settings)
     }
 
-    fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
-        let on = Lesson::Knob(knobs::SIFT.name, "on");
+    fn retry(&mut self, ended_by: Ended) -> Option<Retry> {
+        let on = Retry::Knob(knobs::SIFT.name, "on");
         match ended_by {
             _ if self.way == Way::ReadFile => {
-                (self.outcome.gave_up || self.outcome.refused).then_some(Lesson::GaveUp)
+                (self.outcome.gave_up || self.outcome.refused).then_some(Retry::GaveUp)
             }
             _ if self.is_sifted() || self.session.is_stopped() => None,
             _ if self.outcome.refused => Some(on),
-            Ended::ByRows | Ended::BySurprise if self.is_checked_by_engine() => Some(on),
+            Ended::ByRows | Ended::ByMismatch if self.is_checked_by_engine() => Some(on),
             _ => None,
         }
     }

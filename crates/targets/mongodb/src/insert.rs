@@ -10,14 +10,14 @@ use crate::session::Session;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Ack, Checksum, Chunk, Code, RowFault, Wire};
 use inrush_core::target::Lane;
-use inrush_core::{Job, Lesson, OnConflict, Verify};
+use inrush_core::{Job, OnConflict, Retry, Verify};
 use inrush_net::staging;
 
 /// What the lanes of a load share with it.
 #[derive(Default)]
 pub(super) struct Shared {
     /// What a lane found out before it gave up.
-    pub(super) lesson: Mutex<Option<Lesson>>,
+    pub(super) retry: Mutex<Option<Retry>>,
     /// Rows that are in the target itself.
     pub(super) committed: AtomicU64,
     /// Rows were on their way into it when the connection broke.
@@ -329,8 +329,8 @@ impl<'l> InsertLane<'l> {
     fn refuse(&self, fault: RowFault, faults: &mut Vec<RowFault>) -> Result<()> {
         // Another lane may have written the row that this one repeats, although it comes later in the source.
         if fault.code == Code::DuplicateKey && self.errand.lanes > 1 {
-            let mut known = self.shared.lesson.lock().unwrap_or_else(PoisonError::into_inner);
-            known.get_or_insert(Lesson::InOrder(None));
+            let mut known = self.shared.retry.lock().unwrap_or_else(PoisonError::into_inner);
+            known.get_or_insert(Retry::InOrder(None));
             return Err(Error::target(format!(
                 "a row repeats a key, and with several connections nobody can say which came first ({})",
                 fault.message

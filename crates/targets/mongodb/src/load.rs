@@ -26,7 +26,7 @@ use inrush_core::target::{
 };
 use inrush_core::unique;
 use inrush_core::{
-    Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, Type, Verify,
+    Action, Durability, Facts, IfExists, Job, OnConflict, Request, Retry, Type, Verify,
 };
 
 /// Whether the rows go into a hidden collection first, which then takes the name.
@@ -467,8 +467,8 @@ impl Load for MongoLoad<'_> {
         Ok(sent.verdict(&self.before, &after, self.job))
     }
 
-    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
-        self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+    fn retry(&mut self, _ended_by: Ended) -> Option<Retry> {
+        self.shared.retry.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {

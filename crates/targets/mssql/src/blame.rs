@@ -3,7 +3,7 @@
 use crate::session::{Failure, Refusal, Session};
 use inrush_core::error::Error;
 use inrush_core::flow::Code;
-use inrush_core::{Lesson, OnConflict};
+use inrush_core::{OnConflict, Retry};
 use inrush_net::statement::{Blame, Connection, Done, Named};
 
 /// Goes before a statement that may have to be taken back, in the same batch or in one of its own.
@@ -61,7 +61,7 @@ impl Connection for Session<'_> {
         Some(Blame { row: refused.row, named, code, message })
     }
 
-    fn lesson(&self, _failure: &Failure, _many: bool) -> Option<Lesson> {
+    fn retry(&self, _failure: &Failure, _many: bool) -> Option<Retry> {
         None
     }
 

@@ -15,7 +15,7 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Checksum, Encode};
 use inrush_core::target::{Ended, Inspect, Lane, Load, Sent, Snapshot, Verdict};
-use inrush_core::{Action, Job, Lesson};
+use inrush_core::{Action, Job, Retry};
 use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
 
 pub(super) use crate::blame::SAVE;
@@ -295,8 +295,8 @@ impl Load for MssqlLoad<'_> {
         Ok(settings)
     }
 
-    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
-        self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+    fn retry(&mut self, _ended_by: Ended) -> Option<Retry> {
+        self.shared.retry.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn abort(&mut self) -> Aftermath {

@@ -3,7 +3,7 @@
 use crate::session::{BACK_TO_SAVEPOINT, Failure, Session};
 use inrush_core::error::Error;
 use inrush_core::flow::Code;
-use inrush_core::{Lesson, OnConflict};
+use inrush_core::{OnConflict, Retry};
 use inrush_net::statement::{Blame, Connection, Done, Named};
 
 impl Connection for Session<'_> {
@@ -56,11 +56,11 @@ impl Connection for Session<'_> {
         fault_code(*code, state).map(|code| blame(code, message))
     }
 
-    fn lesson(&self, failure: &Failure, many: bool) -> Option<Lesson> {
+    fn retry(&self, failure: &Failure, many: bool) -> Option<Retry> {
         match failure {
             // Lanes wait for each other only where they write the same key.
-            Failure::Server { code: 1205 | 1213, .. } if many => Some(Lesson::InOrder(None)),
-            Failure::Server { code, .. } if IN_VAIN.contains(code) => Some(Lesson::GaveUp),
+            Failure::Server { code: 1205 | 1213, .. } if many => Some(Retry::InOrder(None)),
+            Failure::Server { code, .. } if IN_VAIN.contains(code) => Some(Retry::GaveUp),
             _ => None,
         }
     }

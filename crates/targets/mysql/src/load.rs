@@ -18,7 +18,7 @@ use inrush_core::flow::{Checksum, Encode};
 use inrush_core::target::{
     Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness,
 };
-use inrush_core::{Action, Durability, Facts, IfExists, Job, Lesson, OnConflict, Request, Verify};
+use inrush_core::{Action, Durability, Facts, IfExists, Job, OnConflict, Request, Retry, Verify};
 use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
 
 /// What differs between strategies.
@@ -595,8 +595,8 @@ impl Load for MysqlLoad<'_> {
         Ok(sent.verdict(&self.before, &after, self.job))
     }
 
-    fn lesson(&mut self, _ended_by: Ended) -> Option<Lesson> {
-        self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+    fn retry(&mut self, _ended_by: Ended) -> Option<Retry> {
+        self.shared.retry.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {

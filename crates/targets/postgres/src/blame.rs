@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::session::{FIRST, Failure, Refusal, Session, UNDO};
 use inrush_core::error::Error;
 use inrush_core::flow::Code;
-use inrush_core::{Lesson, OnConflict};
+use inrush_core::{OnConflict, Retry};
 use inrush_net::statement::{Blame, Connection, Done, Named};
 
 impl Connection for Session<'_> {
@@ -69,17 +69,17 @@ impl Connection for Session<'_> {
         Some(Blame { row: refused.row, named, code, message })
     }
 
-    fn lesson(&self, failure: &Failure, many: bool) -> Option<Lesson> {
+    fn retry(&self, failure: &Failure, many: bool) -> Option<Retry> {
         if let Failure::Server(refused) = failure
             && let Some(repeats) = self.seeks(refused)
         {
-            return Some(Lesson::Repeats(repeats));
+            return Some(Retry::Repeats(repeats));
         }
         match failure.state() {
             // Lanes wait for each other only where they write the same key.
-            "40P01" | "55P03" if many => Some(Lesson::InOrder(None)),
+            "40P01" | "55P03" if many => Some(Retry::InOrder(None)),
             // The server finds no such file; COPY isn't to be had for this table.
-            "58P01" | "42809" | "0A000" => Some(Lesson::GaveUp),
+            "58P01" | "42809" | "0A000" => Some(Retry::GaveUp),
             _ => None,
         }
     }

@@ -18,7 +18,7 @@ use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
 use inrush_core::target::{Ended, Inspect, Lane, Load, Sent, Snapshot, Verdict};
-use inrush_core::{Action, Job, Lesson, OnConflict, RejectLimit, Repeats};
+use inrush_core::{Action, Job, OnConflict, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
     Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
 };
@@ -72,7 +72,7 @@ pub(super) struct PostgresLoad<'a> {
     shape: Arc<Shape>,
     shared: Shared,
     /// Found out when keys and indexes were built.
-    lesson: Option<Lesson>,
+    retry: Option<Retry>,
     before: Snapshot,
     /// The end was sent, and no answer came.
     unsure: bool,
@@ -89,9 +89,9 @@ impl<'a> PostgresLoad<'a> {
         let place = Arc::new(connect::place(&job.location.secret)?);
         let session = Session::open(&place, stop)?;
         let kept = job.kept_table().is_some();
-        let mode = match &job.facts.source.repeats.sought {
-            Some(_) => Mode::Survey,
-            None => Mode::of(kept, job.choice.lanes, &job.choice.knobs),
+        let mode = match &*job.facts.source.repeats {
+            Repeats::Sought { .. } => Mode::Survey,
+            _ => Mode::of(kept, job.choice.lanes, &job.choice.knobs),
         };
         let mut load = Self {
             job,
@@ -105,7 +105,7 @@ impl<'a> PostgresLoad<'a> {
             stores: Stores::of_plan(job),
             shape: Arc::clone(&job.shape),
             shared: Shared::default(),
-            lesson: None,
+            retry: None,
             before: Snapshot::default(),
             unsure: false,
             changed: false,
@@ -232,7 +232,7 @@ impl<'a> PostgresLoad<'a> {
             && !job.facts.source.repeats.are_known()
     }
 
-    /// Looks for the values of the key that rows repeat; the lesson of this try.
+    /// Looks for the values of the key that rows repeat; the retry of this try.
     fn seek(
         &mut self,
         key: Vec<String>,
@@ -241,12 +241,11 @@ impl<'a> PostgresLoad<'a> {
     ) -> Result<(), Failure> {
         let rows = self.table().clone();
         let values = repeats::find(&mut self.session, &rows, target, &key, words)?;
-        self.lesson = Some(match values {
-            None if self.mode != Mode::Survey => Lesson::InOrder(Some(("indexes", "before"))),
+        self.retry = Some(match values {
+            None if self.mode != Mode::Survey => Retry::InOrder(Some(("indexes", "before"))),
             values => {
                 // With too many to be kept the server refuses each row by itself.
-                let values = Some(values.unwrap_or_default());
-                Lesson::Repeats(Repeats { keys: vec![key], values, ..Repeats::default() })
+                Retry::Repeats(Repeats::Values { key, values: values.unwrap_or_default() })
             }
         });
         Ok(())
@@ -264,7 +263,7 @@ impl<'a> PostgresLoad<'a> {
         let found = match self.writing.sends_binary() && self.session.undo().is_ok() {
             true => self.seek(ddl::key(self.job), &words, None),
             false => {
-                self.lesson = Some(Lesson::InOrder(Some(("indexes", "before"))));
+                self.retry = Some(Retry::InOrder(Some(("indexes", "before"))));
                 Ok(())
             }
         };
@@ -500,8 +499,7 @@ impl Load for PostgresLoad<'_> {
 
     fn complete(&mut self) -> Result<()> {
         let job = self.job;
-        let repeats = &job.facts.source.repeats;
-        if let (Some(words), Some(key)) = (&repeats.sought, repeats.keys.first()) {
+        if let Repeats::Sought { key, words } = &*job.facts.source.repeats {
             let target = self.target.clone();
             let target = Some(&target).filter(|_| job.choice.action == Action::Append);
             let sought = self.seek(key.clone(), words, target);
@@ -544,19 +542,19 @@ impl Load for PostgresLoad<'_> {
         Ok(sent.verdict(&self.before, &after, self.job))
     }
 
-    fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
-        let shared = self.shared.lesson.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        let known = shared.or(self.lesson.take());
+    fn retry(&mut self, ended_by: Ended) -> Option<Retry> {
+        let shared = self.shared.retry.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let known = shared.or(self.retry.take());
         if known.is_some() || ended_by != Ended::ByRows {
             return known;
         }
         // A row before the bad one may be bad as well, and only the server knows: it tells so at the end of a statement, or when
         // keys are built.
         if builds_later(self.job) && !self.job.request.primary_key.is_empty() {
-            return Some(Lesson::InOrder(Some(("indexes", "before"))));
+            return Some(Retry::InOrder(Some(("indexes", "before"))));
         }
         (self.mode == Mode::InOne && self.hidden.is_none() && self.writing.streams(self.job))
-            .then_some(Lesson::Knob(CHUNK_BY_CHUNK.0, CHUNK_BY_CHUNK.1))
+            .then_some(Retry::Knob(CHUNK_BY_CHUNK.0, CHUNK_BY_CHUNK.1))
     }
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {

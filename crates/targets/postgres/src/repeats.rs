@@ -9,7 +9,7 @@ use crate::ddl::{self, Table, quote};
 use crate::rows::RowReader;
 use crate::session::{Failure, Session};
 use inrush_core::flow::Code;
-use inrush_core::{Job, KeyValues};
+use inrush_core::{Job, KeyValues, Repeats};
 use inrush_net::statement::{Batch, Blame, Named};
 
 /// More values than this, or more bytes of them, are not kept in memory; then each row is refused by itself.
@@ -160,8 +160,7 @@ pub(super) struct Filter<'p> {
 impl<'p> Filter<'p> {
     /// `None` where nothing is known of such rows.
     pub(super) fn of(job: &'p Job) -> Option<Self> {
-        let repeats = &job.facts.source.repeats;
-        let (values, key) = (repeats.values.as_ref()?, repeats.keys.first()?);
+        let Repeats::Values { key, values } = &*job.facts.source.repeats else { return None };
         let place =
             |name: &String| job.choice.columns.iter().position(|column| column.name == *name);
         Some(Self {

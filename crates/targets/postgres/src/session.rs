@@ -275,8 +275,7 @@ impl<'a> Session<'a> {
             return None;
         }
         let key = repeats::key_meant(job, refused.detail.as_deref()?)?;
-        let sought = Some(refused.message.clone());
-        Some(Repeats { keys: vec![key], sought, ..Repeats::default() })
+        Some(Repeats::Sought { key, words: refused.message.clone() })
     }
 
     fn close(&mut self) {

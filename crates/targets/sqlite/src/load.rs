@@ -19,7 +19,7 @@ use inrush_core::target::{
     Ended, Fit, Inspect, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict,
     Weakness,
 };
-use inrush_core::{Action, Durability, Facts, Job, Lesson, Request};
+use inrush_core::{Action, Durability, Facts, Job, Request, Retry};
 
 /// Rows in one transaction: all of them.
 const WHOLE_LOAD: &str = "0";
@@ -214,8 +214,8 @@ pub(super) trait Writing: Send {
         Ok(())
     }
 
-    /// See [`Load::lesson`].
-    fn lesson(&mut self, _session: &Session<'_>, _rows_are_to_blame: bool) -> Option<Lesson> {
+    /// See [`Load::retry`].
+    fn retry(&mut self, _session: &Session<'_>, _rows_are_to_blame: bool) -> Option<Retry> {
         None
     }
 }
@@ -404,8 +404,8 @@ impl Load for SqliteLoad<'_> {
         self.writing.complete(&mut self.session, self.job)
     }
 
-    fn lesson(&mut self, ended_by: Ended) -> Option<Lesson> {
-        self.writing.lesson(&self.session, ended_by != Ended::Otherwise)
+    fn retry(&mut self, ended_by: Ended) -> Option<Retry> {
+        self.writing.retry(&self.session, ended_by != Ended::Otherwise)
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {

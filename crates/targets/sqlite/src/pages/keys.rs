@@ -9,7 +9,7 @@ use inrush_sqlite_pages::{IndexTree, Projection, order};
 use crate::pages::layout::LayoutIndex;
 use crate::pages::sink::Sink;
 use crate::sort::{Order, Sorter};
-use inrush_core::Repeats;
+use inrush_core::RepeatedRows;
 use inrush_core::error::Result;
 
 /// After so many entries somebody looks up: about a millisecond.
@@ -167,7 +167,7 @@ impl Rivals {
     }
 
     /// The rows that SQLite would have refused one by one: those with a key of an earlier row that it would have taken.
-    pub(super) fn losers(mut self, keys: Vec<Vec<String>>) -> Repeats {
+    pub(super) fn losers(mut self, keys: Vec<Vec<String>>) -> RepeatedRows {
         self.rows.sort_unstable();
         let mut taken = vec![false; self.groups as usize + 1];
         let mut rows = Vec::new();
@@ -177,7 +177,7 @@ impl Rivals {
                 None => row.iter().for_each(|rival| taken[rival.group as usize] = true),
             }
         }
-        Repeats { keys, rows, ..Repeats::default() }
+        RepeatedRows { keys, rows }
     }
 }
 

@@ -13,7 +13,7 @@ use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Ack, Checksum, Chunk, Code, RowFault, Wire};
 use inrush_core::target::Lane;
-use inrush_core::{Job, Lesson, Repeats, Verify};
+use inrush_core::{Job, RepeatedRows, Repeats, Retry, Verify};
 
 pub(super) struct PageLane<'l> {
     sink: Sink<'l>,
@@ -21,7 +21,7 @@ pub(super) struct PageLane<'l> {
     trees: &'l mut Trees,
     always_null: Option<&'l str>,
     /// Rows that are known to repeat a key, and how many of them have come by.
-    repeats: &'l Repeats,
+    repeats: Option<&'l RepeatedRows>,
     repeated: usize,
     /// How many rows have come by.
     position: u64,
@@ -32,7 +32,7 @@ pub(super) struct PageLane<'l> {
     /// For each value of a record, which column of the plan it is.
     loaded: Vec<Option<usize>>,
     sums: bool,
-    lesson: &'l mut Option<Lesson>,
+    retry: &'l mut Option<Retry>,
 }
 
 impl<'l> PageLane<'l> {
@@ -42,21 +42,24 @@ impl<'l> PageLane<'l> {
         shape: &'l RecordShape,
         trees: &'l mut Trees,
         job: &'l Job,
-        lesson: &'l mut Option<Lesson>,
+        retry: &'l mut Option<Retry>,
     ) -> Self {
         Self {
             sink,
             layout,
             trees,
             always_null: shape.always_null.as_deref(),
-            repeats: &job.facts.source.repeats,
+            repeats: match &*job.facts.source.repeats {
+                Repeats::Rows(rows) => Some(rows),
+                _ => None,
+            },
             repeated: 0,
             position: 0,
             keyed: shape.has_rowids(),
             last_rowid: None,
             loaded: shape.loaded().collect(),
             sums: job.request.verify == Verify::Checksum,
-            lesson,
+            retry,
         }
     }
 
@@ -69,11 +72,12 @@ impl<'l> PageLane<'l> {
         if record.len() > RECORD_BYTES_MAX {
             return Some(fault(row, Code::TooLong, None, "string or blob too big".to_owned()));
         }
-        if let Some((position, key)) = self.repeats.rows.get(self.repeated)
+        if let Some(repeats) = self.repeats
+            && let Some((position, key)) = repeats.rows.get(self.repeated)
             && *position == self.position
         {
             self.repeated += 1;
-            return Some(self.duplicate(row, &self.repeats.keys[*key as usize]));
+            return Some(self.duplicate(row, &repeats.keys[*key as usize]));
         }
         None
     }
@@ -93,7 +97,7 @@ impl<'l> PageLane<'l> {
         if rowid == last && self.trees.indexes.is_empty() {
             return Ok(self.duplicate(row, key));
         }
-        *self.lesson = Some(Lesson::Knob(ROW_ORDER.name, "any"));
+        *self.retry = Some(Retry::Knob(ROW_ORDER.name, "any"));
         let why = format!("the rows are not in the order of {}: {rowid} after {last}", key[0]);
         Err(Error::new(Kind::Source, why)
             .advise(format!("--set {}=any has them sorted", ROW_ORDER.name)))

@@ -23,13 +23,13 @@ use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::Encode;
 use inrush_core::pending::directory;
 use inrush_core::target::Lane;
-use inrush_core::{Job, Lesson};
+use inrush_core::{Job, Repeats, Retry};
 
 /// A load by pages. Its parts exist once it has begun.
 #[derive(Default)]
 pub(super) struct PageWriting {
     work: Option<Work>,
-    lesson: Option<Lesson>,
+    retry: Option<Retry>,
 }
 
 struct Work {
@@ -64,8 +64,8 @@ impl Order for AsPushed {
 }
 
 impl PageWriting {
-    fn work(&mut self) -> (&mut Work, &mut Option<Lesson>) {
-        (self.work.as_mut().expect("the load has begun"), &mut self.lesson)
+    fn work(&mut self) -> (&mut Work, &mut Option<Retry>) {
+        (self.work.as_mut().expect("the load has begun"), &mut self.retry)
     }
 }
 
@@ -131,9 +131,9 @@ impl Writing for PageWriting {
         transaction: Transaction<'l>,
         job: &'l Job,
     ) -> Result<Box<dyn Lane + 'l>> {
-        let (Work { layout, shape, file, numbers, trees, .. }, lesson) = self.work();
+        let (Work { layout, shape, file, numbers, trees, .. }, retry) = self.work();
         let sink = Sink::new(transaction.session, file.as_mut(), numbers)?;
-        Ok(Box::new(PageLane::new(sink, layout, shape, trees, job, lesson)))
+        Ok(Box::new(PageLane::new(sink, layout, shape, trees, job, retry)))
     }
 
     fn indexes(&self, _plan: &Job) -> bool {
@@ -143,7 +143,7 @@ impl Writing for PageWriting {
     }
 
     fn complete(&mut self, session: &mut Session<'_>, _plan: &Job) -> Result<()> {
-        let (Work { layout, file, numbers, free, trees, .. }, lesson) = self.work();
+        let (Work { layout, file, numbers, free, trees, .. }, retry) = self.work();
         {
             let mut sink = Sink::new(session, file.as_mut(), numbers)?;
             let rivals = trees.finish(layout, &mut sink)?;
@@ -159,7 +159,7 @@ impl Writing for PageWriting {
                         repeats.keys[key as usize].join(", ")
                     ),
                 );
-                *lesson = Some(Lesson::Repeats(repeats));
+                *retry = Some(Retry::Repeats(Repeats::Rows(repeats)));
                 return Err(error);
             }
             sink.finish(free)?;
@@ -184,16 +184,16 @@ impl Writing for PageWriting {
         }
     }
 
-    fn lesson(&mut self, session: &Session<'_>, rows_are_to_blame: bool) -> Option<Lesson> {
-        if self.lesson.is_none() && rows_are_to_blame {
+    fn retry(&mut self, session: &Session<'_>, rows_are_to_blame: bool) -> Option<Retry> {
+        if self.retry.is_none() && rows_are_to_blame {
             // A row before the one that was too much may have an earlier one's key, and SQLite would have told that row first.
             let Work { layout, file, numbers, trees, .. } = self.work.as_mut()?;
             let mut sink = Sink::new(session, file.as_mut(), numbers).ok()?;
             // What can't be sorted can't be told; the bad row is one all the same.
             let rivals = trees.rivals(&mut sink).ok().filter(|rivals| !rivals.is_empty())?;
-            return Some(Lesson::Repeats(rivals.losers(layout.keys())));
+            return Some(Retry::Repeats(Repeats::Rows(rivals.losers(layout.keys()))));
         }
-        self.lesson.take()
+        self.retry.take()
     }
 }
 

@@ -1,0 +1,105 @@
+//! The table before the first row and after the last: what a load is verified by.
+
+use std::cell::Cell;
+
+use crate::flow::Checksum;
+use crate::wording::{counted, were};
+use crate::{Job, OnConflict, Verify};
+
+/// A table at one moment. What the request does not want compared isn't looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// How many rows it holds; `None` where they aren't counted.
+    pub rows: Option<u64>,
+    /// Sums over the values of the loaded columns; `None` of a table that had no rows, or where they aren't compared.
+    pub sums: Option<Checksum>,
+}
+
+/// A table that can be read while a load is under way.
+pub trait Inspect {
+    /// Why it can't.
+    type Failure;
+
+    /// Counts the rows; `None` where their number says nothing, as behind a view.
+    ///
+    /// # Errors
+    /// When the target refuses.
+    fn rows(&mut self) -> Result<Option<u64>, Self::Failure>;
+
+    /// Adds up the values of the loaded columns.
+    ///
+    /// # Errors
+    /// When the target refuses.
+    fn sums(&mut self) -> Result<Checksum, Self::Failure>;
+
+    /// Looks at as much as `verify` wants compared.
+    ///
+    /// # Errors
+    /// When the target refuses.
+    fn snapshot(&mut self, verify: Verify) -> Result<Snapshot, Self::Failure> {
+        Ok(Snapshot {
+            rows: if verify == Verify::None { None } else { self.rows()? },
+            sums: if verify == Verify::Checksum { Some(self.sums()?) } else { None },
+        })
+    }
+}
+
+/// What a load sent, to be compared with what is there.
+#[derive(Debug)]
+pub struct Sent {
+    /// Rows the target acknowledged.
+    pub rows: u64,
+    /// Sums over their values, when verified by checksum.
+    pub checksum: Option<Checksum>,
+    /// By how many rows the table has grown, once [`crate::target::Load::verify`] has counted them.
+    pub grown: Cell<Option<u64>>,
+}
+
+impl Sent {
+    /// Whether what was sent is what came to a table between two moments.
+    pub fn verdict(&self, before: &Snapshot, after: &Snapshot, job: &Job) -> Verdict {
+        let miscounted =
+            after.rows.and_then(|after| self.miscounted(before.rows.unwrap_or(0), after, job));
+        let difference = miscounted.or_else(|| {
+            let now = after.sums.as_ref()?;
+            match &before.sums {
+                Some(before) => self.differs(&now.since(before), job),
+                None => self.differs(now, job),
+            }
+        });
+        Verdict { ok: difference.is_none(), difference }
+    }
+
+    /// What is wrong with a table that went from `before` to `after` rows. Where nothing is, the report knows from here on how many
+    /// of the rows are new.
+    fn miscounted(&self, before: u64, after: u64, job: &Job) -> Option<String> {
+        let grown = after.checked_sub(before);
+        self.grown.set(grown);
+        let ok = match job.request.on_conflict {
+            // Rows that replaced or changed others did not make the table longer.
+            OnConflict::Update | OnConflict::Replace => {
+                grown.is_some_and(|grown| grown <= self.rows)
+            }
+            OnConflict::Fail | OnConflict::Skip => grown == Some(self.rows),
+        };
+        let sent = self.rows;
+        let (after, were) = (counted(after, "row"), were(sent));
+        (!ok).then(|| format!("the table went from {before} to {after}, {sent} {were} sent"))
+    }
+
+    /// What is wrong with a table to which values of these sums were added.
+    fn differs(&self, arrived: &Checksum, job: &Job) -> Option<String> {
+        let column = arrived.first_difference(self.checksum.as_ref()?)?;
+        let name = &job.choice.columns[column].name;
+        Some(format!("the values in column {name} are not those that were sent"))
+    }
+}
+
+/// The outcome of a verification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether the target holds what was sent.
+    pub ok: bool,
+    /// The difference, in words.
+    pub difference: Option<String>,
+}

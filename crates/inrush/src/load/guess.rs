@@ -1,0 +1,63 @@
+//! What is done about a guess that a row has disproved.
+
+use std::time::Instant;
+
+use super::Mismatch;
+use super::nowhere::pass_nowhere;
+use crate::observer::Observer;
+use crate::plan::{FieldFacts, Plan};
+use inrush_core::error::Result;
+use inrush_core::flow::Phase;
+use inrush_source::Source;
+use inrush_source::survey::Survey;
+
+/// The plan of another try after a guess was disproved, and what of it is new in words: all values are looked at, unless they were.
+/// `None` when another try would end as this one did.
+pub(crate) fn guess_again(
+    plan: &Plan,
+    mismatch: &Mismatch,
+    observer: &dyn Observer,
+    began: Instant,
+) -> Result<Option<(Plan, String)>> {
+    let mut next = plan.clone();
+    if !plan.facts.source.is_surveyed {
+        observer.phase(&Phase::Survey);
+        let (types, source) = survey(plan, observer, began)?;
+        next = plan.widened(types, source)?;
+    }
+    let column = match mismatch {
+        Mismatch::Tolerated => {
+            if plan.facts.source.is_surveyed {
+                next = next.intolerant()?;
+            }
+            return Ok(Some((next, "with the types that all values have".to_owned())));
+        }
+        Mismatch::Column => None,
+        Mismatch::Type(column) => Some(column.as_str()),
+    };
+    // Where all values were looked at, and the target's type keeps one of them not, a try with that type would end as this one did.
+    // Text takes any.
+    if !next.takes_other(plan, column) {
+        match column.map(|column| next.with_text(column)).transpose()?.flatten() {
+            Some(text) => next = text,
+            None => return Ok(None),
+        }
+    }
+    let how = next.told_from(plan, column);
+    Ok(Some((next, how)))
+}
+
+/// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source
+/// where there are columns that nobody knew of.
+fn survey(
+    plan: &Plan,
+    observer: &dyn Observer,
+    began: Instant,
+) -> Result<(Vec<FieldFacts>, Option<Source>)> {
+    let mut survey = Survey::of(&plan.source, &plan.facts.source.fields);
+    let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
+    pass_nowhere(plan, observer, began, surveyors, |parcel| {
+        survey.collect(&parcel.chunk, parcel.encoded.lines);
+    })?;
+    Ok(survey.end())
+}

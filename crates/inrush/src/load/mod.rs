@@ -1,0 +1,99 @@
+//! A load from end to end: one try, and another where the first has found out how.
+//!
+//! ```text
+//! run -> attempt (a pass, keys, verification, commit) -> report
+//!   ^        |
+//!   +- plan -+  what a failed try has learnt makes another plan: Plan::after, or guess_again for types
+//! ```
+
+mod attempt;
+mod guess;
+mod nowhere;
+mod tally;
+
+use std::time::{Duration, Instant};
+
+use crate::observer::Observer;
+use crate::plan::{Plan, Retry};
+use crate::report::Report;
+use inrush_core::error::{Aftermath, Result};
+
+use attempt::{Failed, attempt};
+
+pub(crate) use guess::guess_again;
+pub use nowhere::rehearse;
+pub(crate) use nowhere::{Nowhere, progress};
+pub(crate) use tally::Tally;
+
+/// What a failed try has learnt.
+enum Learnt {
+    /// What the target has found out.
+    Target(Retry),
+    /// A guess was wrong.
+    Guess(Mismatch),
+}
+
+/// What disproves a guess.
+#[derive(Clone, Debug)]
+pub(crate) enum Mismatch {
+    /// A value is not of its column's type.
+    Type(String),
+    /// A column that nobody knew of.
+    Column,
+    /// More bad rows than are allowed, of columns that were to have some.
+    Tolerated,
+}
+
+/// A try that ends sooner is hardly noticed.
+const NOTICED: Duration = Duration::from_secs(1);
+
+/// Carries out a plan.
+///
+/// # Errors
+/// When the load did not happen; [`Error::aftermath`] says what is left of it.
+pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
+    let began = Instant::now();
+    let mut plan = plan.clone();
+    let mut notes = Vec::new();
+    loop {
+        let Failed { error, learnt, aftermath } = match attempt(&plan, observer, began) {
+            Ok(mut report) => {
+                report.warnings.splice(0..0, notes);
+                return Ok(report);
+            }
+            Err(failed) => *failed,
+        };
+        let error = error.leaving(aftermath);
+        let Some(learnt) = learnt.filter(|_| aftermath == Aftermath::NothingChanged) else {
+            return Err(error);
+        };
+        if !plan.facts.source.seekable {
+            return Err(error.advise(
+                "or load from a file instead of a pipe: then inrush starts again by itself",
+            ));
+        }
+        // What a type turned out to be is the user's business, and which strategy it is; that a short try was in vain is not.
+        let mut is_told = matches!(learnt, Learnt::Guess(_) | Learnt::Target(Retry::GaveUp));
+        let is_guess = matches!(learnt, Learnt::Guess(_));
+        let next = match learnt {
+            Learnt::Target(retry) => plan.after(retry, error.what()),
+            Learnt::Guess(mismatch) => guess_again(&plan, &mismatch, observer, began),
+        };
+        let Some((next, how)) = next.map_err(|error| error.leaving(aftermath))? else {
+            return Err(match is_guess {
+                true => error.advise("or load a copy, if the file changes while it is loaded"),
+                false => error,
+            });
+        };
+        plan = next;
+        let note = format!("{}: the load started again {how}", error.what());
+        if is_guess {
+            plan.facts.source.reasons.push(note.clone());
+        }
+        is_told |= began.elapsed() > NOTICED;
+        if is_told {
+            observer.replanned(&note);
+            notes.push(note);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a pass adds up to, and the bad rows in it.
+
+use super::Mismatch;
+use crate::pipe::reject::{Position, Reject, limit_error};
+use crate::plan::{Plan, Verify};
+use crate::report::InputReport;
+use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::flow::{Checksum, Chunk, Code, Found, Parcel};
+
+/// What the parcels add up to, seen in the source's order.
+pub(crate) struct Tally {
+    file: u32,
+    /// Records and lines of the current input so far.
+    records: u64,
+    lines: u64,
+    pub(crate) read: u64,
+    pub(super) loaded: u64,
+    pub(crate) rejected: u64,
+    pub(super) skipped: u64,
+    pub(super) blanks: u64,
+    pub(super) checksum: Option<Checksum>,
+    /// A value that didn't fit what its column was taken for.
+    pub(crate) mismatch: Option<Mismatch>,
+    /// Bad rows of columns that keep a type although not all of their values are of it.
+    tolerated: u64,
+    last_reject: Option<Reject>,
+    /// The same for each input.
+    pub(super) inputs: Vec<InputReport>,
+}
+
+impl Tally {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let checksum = (plan.request.verify == Verify::Checksum)
+            .then(|| Checksum::new(plan.choice.columns.len()));
+        Self {
+            file: 0,
+            records: 0,
+            lines: plan.source.inputs[0].lines_before,
+            read: 0,
+            loaded: 0,
+            rejected: 0,
+            skipped: 0,
+            blanks: 0,
+            checksum,
+            mismatch: None,
+            tolerated: 0,
+            last_reject: None,
+            inputs: plan.source.inputs.iter().map(InputReport::of).collect(),
+        }
+    }
+
+    /// Adds what became of a chunk, and hands on its bad rows.
+    pub(crate) fn collect(
+        &mut self,
+        plan: &Plan,
+        shape: &Shape,
+        parcel: &mut Parcel,
+        put: &mut dyn FnMut(&Reject) -> Result<()>,
+    ) -> Result<()> {
+        let Parcel { chunk, encoded, ack } = parcel;
+        if chunk.origin.file != self.file {
+            self.file = chunk.origin.file;
+            self.records = 0;
+            self.lines = plan.source.inputs[self.file as usize].lines_before;
+        }
+        let mut found = found_by_lane(shape, chunk, encoded, &ack.faults);
+        found.append(&mut encoded.found);
+        found.sort_by_key(|found| found.start);
+        let mismatch = encoded.mismatch.take();
+        self.read += u64::from(encoded.records);
+        self.loaded += ack.loaded;
+        self.skipped += ack.skipped;
+        let here = &mut self.inputs[self.file as usize];
+        here.rows_read += u64::from(encoded.records);
+        here.rows_loaded += ack.loaded;
+        here.rows_skipped += ack.skipped;
+        self.blanks += encoded.blanks;
+        if let (Some(sums), Some(more)) = (&mut self.checksum, &ack.checksum) {
+            sums.merge(more);
+        }
+        for found in found {
+            if mismatch.as_ref().is_some_and(|mismatch| mismatch.start < found.start) {
+                break;
+            }
+            let reject = self.place(shape, chunk, &found);
+            self.rejected += 1;
+            let is_tolerated = |column: u32| plan.choice.tolerated.contains(&(column as usize));
+            self.tolerated += u64::from(found.column.is_some_and(is_tolerated));
+            self.inputs[self.file as usize].rows_rejected += 1;
+            let over = plan.request.max_rejects.exceeded(self.rejected, self.read, false);
+            put(&reject)?;
+            self.last_reject = Some(reject);
+            if over {
+                self.mismatch = self.disproves();
+                return Err(self.over_limit(plan));
+            }
+        }
+        if let Some(found) = mismatch {
+            let reject = self.place(shape, chunk, &found);
+            self.mismatch = Some(match &reject.column {
+                Some(column) => Mismatch::Type(column.clone()),
+                None => Mismatch::Column,
+            });
+            let input = &plan.source.inputs[self.file as usize].name;
+            let place = reject.place(input);
+            let (at, message) = (reject.at, reject.message);
+            let error = match reject.column {
+                Some(column) => Error::source(format!("{input}: {at}, column {column}: {message}"))
+                    .advise(format!("say --type {column}=text (or --types text for all columns)")),
+                None => Error::source(format!("{input}: {at}: {message}")),
+            };
+            return Err(error.at(place));
+        }
+        self.records += u64::from(encoded.records);
+        self.lines += encoded.lines;
+        Ok(())
+    }
+
+    fn place(&self, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
+        let record = self.records + u64::from(found.record) + 1;
+        let at = match &shape.grammar {
+            Grammar::Columns => Position::Columns {
+                row: record,
+                group: chunk.origin.group,
+                group_row: chunk.origin.group_row + u64::from(found.start) + 1,
+            },
+            _ => Position::Text {
+                line: self.lines + u64::from(found.line) + 1,
+                byte: chunk.origin.byte + u64::from(found.start),
+            },
+        };
+        Reject {
+            file: self.file,
+            record,
+            at,
+            column: found.column.map(|column| shape.columns[column as usize].name.clone()),
+            code: found.code,
+            message: found.message.to_string(),
+            raw: verbatim(shape, chunk, found),
+        }
+    }
+
+    /// When there are too many bad rows: whether columns of tolerated types have brought some, which with another type are none.
+    pub(crate) fn disproves(&self) -> Option<Mismatch> {
+        (self.tolerated > 0).then_some(Mismatch::Tolerated)
+    }
+
+    pub(super) fn over_limit(&self, plan: &Plan) -> Error {
+        match &self.last_reject {
+            Some(reject) => {
+                let name = &plan.source.inputs[reject.file as usize].name;
+                let error = limit_error(name, reject, self.rejected, plan.request.max_rejects);
+                if reject.code == Code::Utf8 {
+                    return error
+                        .advise("if the file is in another encoding, say so: --encoding latin1");
+                }
+                match (&reject.column, special_shown(&reject.message)) {
+                    (Some(column), Some(special)) => error.advise(format!(
+                        "--null {column}={special} loads NULL for it: {} has no such number",
+                        plan.facts.target.engine
+                    )),
+                    _ => error,
+                }
+            }
+            None => Error::new(Kind::Rejects, "too many bad rows"),
+        }
+    }
+}
+
+/// What isn't a number, or infinite, at the start of a message that shows it as a value of its column.
+fn special_shown(message: &str) -> Option<&str> {
+    let (value, why) = message.strip_prefix('\'')?.split_once('\'')?;
+    let (_, word) = match value.split_at_checked(1) {
+        Some(signed @ ("+" | "-", _)) => signed,
+        _ => ("", value),
+    };
+    let is_special =
+        ["nan", "inf", "infinity"].iter().any(|special| special.eq_ignore_ascii_case(word));
+    (is_special && why.starts_with(" is not ")).then_some(value)
+}

@@ -1,0 +1,160 @@
+//! Plans of another try, which know what the one before has found out.
+
+use std::sync::Arc;
+
+use super::Plan;
+use inrush_core::error::Result;
+use inrush_core::{FieldFacts, Repeats, Retry, Type};
+use inrush_source::Source;
+
+impl Plan {
+    /// The plan of another try with what one has found out that ended for the reason `why`, and what of it is new in words. `None`
+    /// when it would end as this one did, or when the user wants it as it is.
+    ///
+    /// # Errors
+    /// When no strategy is left.
+    pub(crate) fn after(&self, retry: Retry, why: &str) -> Result<Option<(Plan, String)>> {
+        Ok(match retry {
+            Retry::Knob(name, value) => {
+                self.with_knob(name, value).map(|plan| (plan, format!("with {name}={value}")))
+            }
+            Retry::InOrder(knob) => self.in_order(knob),
+            Retry::GaveUp if self.request.strategy.is_some() => None,
+            Retry::GaveUp => {
+                let plan = self.without_strategy(why)?;
+                let how = format!("with {}", plan.choice.strategy.id());
+                Some((plan, how))
+            }
+            Retry::Repeats(_) if self.facts.source.repeats.are_known() => None,
+            Retry::Repeats(repeats) => {
+                let how = match repeats.are_known() {
+                    true => "to put such rows aside",
+                    false => "to look for such rows first",
+                };
+                Some((self.without(repeats), how.to_owned()))
+            }
+        })
+    }
+
+    /// The plan for the same load with another value of a knob; `None` when that value is the knob's already, or the user's
+    /// choice is another.
+    fn with_knob(&self, name: &'static str, value: &str) -> Option<Plan> {
+        let mut plan = self.clone();
+        plan.choice.knobs.suggest(name, value);
+        (plan.choice.knobs != self.choice.knobs).then_some(plan)
+    }
+
+    /// The plan for the same load over one connection, and with another value of a knob where one is given, and what of this is
+    /// new in words; `None` when nothing is.
+    fn in_order(&self, knob: Option<(&'static str, &'static str)>) -> Option<(Plan, String)> {
+        let mut plan = self.clone();
+        let mut how = Vec::new();
+        if self.choice.lanes > 1 {
+            plan.choice.lanes = 1;
+            how.push("over one connection".to_owned());
+        }
+        if let Some((name, value)) = knob
+            && let Some(with) = plan.with_knob(name, value)
+        {
+            plan = with;
+            how.push(format!("with {name}={value}"));
+        }
+        (!how.is_empty()).then(|| (plan, how.join(", ")))
+    }
+
+    /// The plan for the same load with the next strategy in the ranking.
+    ///
+    /// # Errors
+    /// When there is none, or the user wants this one.
+    fn without_strategy(&self, why: &str) -> Result<Plan> {
+        let mut plan = self.clone();
+        plan.facts.target.gave_up.insert(self.choice.strategy.id(), why.to_owned());
+        plan.choose_again()?;
+        if plan.facts.source.repeats.are_known() {
+            plan.choice.lanes = 1;
+        }
+        Ok(plan)
+    }
+
+    /// The plan for the same load that knows which rows repeat keys, or looks for them first. Whoever knows them takes the rows in
+    /// the source's order, over one connection.
+    fn without(&self, repeats: Repeats) -> Plan {
+        let mut plan = self.clone();
+        if repeats.are_known() {
+            plan.choice.lanes = 1;
+        }
+        plan.facts.source.repeats = Arc::new(repeats);
+        plan
+    }
+
+    /// The plan for the same load with the types that a look at the whole input showed.
+    pub(crate) fn widened(&self, types: Vec<FieldFacts>, source: Option<Source>) -> Result<Plan> {
+        let mut plan = self.clone();
+        if let Some(source) = source {
+            plan.source = Arc::new(source);
+        }
+        plan.facts.source.fields = types;
+        plan.facts.source.is_surveyed = true;
+        // Other types make other rows good.
+        plan.facts.source.repeats = Arc::default();
+        plan.choose_again()?;
+        Ok(plan)
+    }
+
+    /// The plan for the same load in which a column is text; `None` where it is already, or where the load does not decide on it.
+    pub(crate) fn with_text(&self, column: &str) -> Result<Option<Plan>> {
+        let Some((field, ty)) = self.guessed(column) else { return Ok(None) };
+        if ty == Type::Text {
+            return Ok(None);
+        }
+        let mut plan = self.clone();
+        let facts = &mut plan.facts.source;
+        facts.fields[field].ty = Type::Text;
+        facts.fields[field].is_declared = false;
+        facts.fields[field].spoiler = None;
+        facts.repeats = Arc::default();
+        plan.choose_again()?;
+        Ok(Some(plan))
+    }
+
+    /// The plan for the same load in which no column keeps a type at the price of bad rows.
+    pub(crate) fn intolerant(&self) -> Result<Plan> {
+        let mut plan = self.clone();
+        plan.facts.source.is_intolerant = true;
+        plan.facts.source.repeats = Arc::default();
+        plan.choose_again()?;
+        Ok(plan)
+    }
+
+    /// The source's field that a column takes its values from, and its type; `None` where that is pinned.
+    fn guessed(&self, column: &str) -> Option<(usize, Type)> {
+        let choice = &self.choice;
+        let at = choice.columns.iter().position(|known| known.name == column)?;
+        let known = &choice.columns[at];
+        (!known.pinned).then_some((choice.fields[at], known.ty))
+    }
+
+    /// Whether a value that disproved the type of a column before may be taken now; without a column, what disproved them all.
+    pub(crate) fn takes_other(&self, before: &Plan, column: Option<&str>) -> bool {
+        match column {
+            Some(column) => self.guessed(column) != before.guessed(column),
+            None => self.choice.columns.len() != before.choice.columns.len(),
+        }
+    }
+
+    /// What is other than before, in words.
+    pub(crate) fn told_from(&self, before: &Plan, column: Option<&str>) -> String {
+        let ty = |plan: &Plan, name: &str| {
+            plan.choice.columns.iter().find(|known| known.name == name).map(|known| known.ty)
+        };
+        match column.and_then(|name| Some((name, ty(self, name)?, ty(before, name)?))) {
+            Some((name, Type::Text, before)) => {
+                format!(
+                    "with column {name} as text (--type {name}={before} makes such rows bad rows)"
+                )
+            }
+            Some((name, now, _)) => format!("with column {name} as {now}"),
+            None => "with the columns that there are".to_owned(),
+        }
+    }
+}
