@@ -230,7 +230,7 @@ impl Builder {
                 values.push(moments.read(text).ok_or_else(|| moments.misfit(text))?);
             }
             Values::Document(runs, content) => {
-                value::text(text, *content)?;
+                value::check_text(text, *content)?;
                 return runs.push(text).then_some(()).ok_or(TOO_LONG);
             }
             Values::Text(runs) | Values::Bytes(runs) => {

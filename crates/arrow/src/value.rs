@@ -5,14 +5,11 @@ use inrush_scan::{self as scan, Zone};
 use inrush_core::Type;
 use inrush_core::encode::Moment;
 use inrush_core::flow::Code;
-use inrush_core::value::digits::Digits;
 use inrush_core::value::double::{self, Specials};
-use inrush_core::value::is_json;
+use inrush_core::value::rule::{self, Truths};
 
 /// Why a value doesn't fit: what sort of fault, and what the column takes.
-pub(super) type Misfit = (Code, &'static str);
-
-const NO_INTEGER: Misfit = (Code::Type, "an integer");
+pub(super) type Misfit = rule::Misfit<'static>;
 
 /// Whole numbers of one width.
 pub(super) trait Whole: Copy + TryFrom<i64> + TryFrom<i128> {
@@ -40,25 +37,8 @@ whole! {
 }
 
 pub(super) fn whole<T: Whole>(value: &[u8], strict: bool) -> Result<T, Misfit> {
-    let number = Digits::parse(value).ok_or(NO_INTEGER)?;
-    if strict && !scan::is_canonical_integer(value) {
-        return Err((Code::Type, "an integer that stays as it is written"));
-    }
-    // Programs that keep integers as doubles write 1 as 1.0: the same number, nothing lost.
-    if number.has_exponent
-        || number.whole.is_empty()
-        || (number.has_point && number.fraction.is_empty())
-        || number.fraction.iter().any(|digit| *digit != b'0')
-    {
-        return Err(NO_INTEGER);
-    }
-    let magnitude = number.whole.iter().try_fold(0_i128, |magnitude, digit| {
-        magnitude.checked_mul(10)?.checked_add(i128::from(digit - b'0'))
-    });
-    magnitude
-        .map(|magnitude| if number.negative { -magnitude } else { magnitude })
-        .and_then(|number| T::try_from(number).ok())
-        .ok_or((Code::Range, T::WANTED))
+    let number = rule::integer(value, (i128::MIN, i128::MAX), strict, T::WANTED)?;
+    T::try_from(number).map_err(|_| (Code::Range, T::WANTED))
 }
 
 pub(super) fn double(value: &[u8], strict: bool) -> Result<f64, Misfit> {
@@ -117,19 +97,9 @@ impl Decimals {
 
     pub(super) fn keep(self, value: &[u8], strict: bool) -> Result<i128, Misfit> {
         const WANTED: &str = "a decimal of the column's precision and scale";
-        let number = Digits::parse(value).ok_or((Code::Type, "a decimal number"))?;
+        let number = rule::decimal(value, Some(self.scale.into()), strict, WANTED)?;
         let (whole, fraction) = number.size();
         let is_zero = (whole, fraction) == (0, 0);
-        if strict {
-            // Zeros may follow the digits, but none that are written may go.
-            match scan::decimal(value) {
-                Some(written) if written.scale > u16::from(self.scale) => {
-                    return Err((Code::Range, WANTED));
-                }
-                Some(_) if !(is_zero && number.negative) => {}
-                _ => return Err((Code::Type, "a decimal number that stays as it is written")),
-            }
-        }
         let (whole_max, scale) = (i64::from(self.precision - self.scale), i64::from(self.scale));
         if whole > whole_max || fraction > scale {
             return Err((Code::Range, WANTED));
@@ -150,15 +120,11 @@ impl Decimals {
 }
 
 pub(super) fn truth(value: &[u8], strict: bool) -> Result<bool, Misfit> {
-    match (scan::is_boolean(value), value) {
-        (Some(truth), _) => Ok(truth),
-        (None, b"0" | b"1") if !strict => Ok(value == b"1"),
-        _ => Err((Code::Type, "a boolean (true, false)")),
-    }
+    rule::boolean(value, strict, Truths::Digits)
 }
 
 pub(super) fn day(value: &[u8]) -> Result<i32, Misfit> {
-    scan::date_days(value).ok_or((Code::Type, "a date of the calendar (YYYY-MM-DD)"))
+    rule::date(value)
 }
 
 /// A type of timestamps.
@@ -203,30 +169,18 @@ impl Moments {
                 };
                 (Code::Range, wanted)
             }
-            _ if self.zone => {
-                (Code::Type, "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)")
-            }
-            _ => (Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)"),
+            _ if self.zone => rule::TIMESTAMP_ZONED,
+            _ => rule::TIMESTAMP,
         }
     }
 }
 
 /// Whether a text is what the column's texts are.
 #[inline]
-pub(super) fn text(value: &[u8], content: Type) -> Result<(), Misfit> {
+pub(super) fn check_text(value: &[u8], content: Type) -> Result<(), Misfit> {
     match content {
-        Type::Json if !is_json(value) => Err((Code::Type, "a JSON document")),
-        Type::Decimal { precision, scale } => match scan::decimal(value) {
-            None => Err((Code::Type, "a decimal number")),
-            Some(found)
-                if precision > 0
-                    && (found.scale > scale
-                        || found.precision - found.scale > precision - scale) =>
-            {
-                Err((Code::Range, "a decimal of the column's precision and scale"))
-            }
-            Some(_) => Ok(()),
-        },
+        Type::Json => rule::json(value),
+        Type::Decimal { precision, scale } => rule::decimal_text(value, precision, scale),
         _ => Ok(()),
     }
 }
@@ -276,7 +230,11 @@ mod tests {
         }
         assert_eq!(whole::<i64>(b"007", false), Ok(7));
         for text in ["", "x", "1e3", "1.5", "1.", ".0"] {
-            assert_eq!(whole::<i64>(text.as_bytes(), false), Err(NO_INTEGER), "{text}");
+            assert_eq!(
+                whole::<i64>(text.as_bytes(), false),
+                Err((Code::Type, "an integer")),
+                "{text}"
+            );
         }
     }
 

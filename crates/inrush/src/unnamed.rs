@@ -10,9 +10,8 @@ use crate::target::{Console, Fit, Load, Location, Memory, Strategy, Target};
 use inrush_core::encode::{self, BadValue, Encode, EncodeRow, Row};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Code, Wire};
-use inrush_core::value::digits::Digits;
 use inrush_core::value::double;
-use inrush_core::value::is_json;
+use inrush_core::value::rule::{self, Truths};
 use inrush_core::{Column, Durability, Facts, Job, Request, TargetFacts, Type};
 
 /// The target, and where it is.
@@ -152,39 +151,30 @@ impl EncodeRow for TypeChecker {
 
 /// Whether a text is a value of the type. One that isn't declared is a guess, and the text has to come back from it as it is.
 fn check(value: &[u8], ty: Type, declared: bool) -> Result<(), (Code, &'static str)> {
-    let is = |fits: bool, wanted| if fits { Ok(()) } else { Err((Code::Type, wanted)) };
     match ty {
         Type::Integer if scan::plain_integer(value).is_some() => Ok(()),
-        Type::Integer => match scan::integer(value) {
-            Ok(_) => is(declared || scan::is_canonical_integer(value), "an integer"),
-            Err(scan::NumberFault::TooLarge) => Err((Code::Range, "a 64-bit integer")),
-            Err(scan::NumberFault::NotANumber) => Err((Code::Type, "an integer")),
-        },
+        Type::Integer => rule::long(value, !declared).map(drop),
         Type::Float if scan::plain_decimal(value).is_some() => Ok(()),
         Type::Float => double::kept(value, !declared, double::Specials::All).map(drop),
+        Type::Decimal { precision: 0, .. } => rule::decimal(value, None, false, "").map(drop),
         Type::Decimal { precision, scale } => {
-            let digits = Digits::parse(value).ok_or((Code::Type, "a decimal number"))?;
-            let (whole, fraction) = digits.size();
-            let fits = precision == 0
-                || whole <= i64::from(precision - scale) && fraction <= i64::from(scale);
-            if fits { Ok(()) } else { Err((Code::Range, "the digits of the column")) }
+            let wanted = "a decimal of the column's precision and scale";
+            let (whole, fraction) = rule::decimal(value, None, false, wanted)?.size();
+            let fits = whole <= i64::from(precision - scale) && fraction <= i64::from(scale);
+            if fits { Ok(()) } else { Err((Code::Range, wanted)) }
         }
-        Type::Boolean => {
-            let fits =
-                scan::is_boolean(value).is_some() || declared && matches!(value, b"0" | b"1");
-            is(fits, "a boolean")
+        Type::Boolean => rule::boolean(value, !declared, Truths::Digits).map(drop),
+        Type::Date => rule::date(value).map(drop),
+        Type::Timestamp { .. } | Type::TimestampNs { .. } if declared && scan::is_date(value) => {
+            Ok(())
         }
-        Type::Date => is(scan::is_date(value), "a date (YYYY-MM-DD)"),
-        Type::Timestamp { zone } | Type::TimestampNs { zone } => {
-            let found = scan::timestamp(value);
-            let fits = match (zone, found) {
-                (true, Some(_)) | (false, Some(scan::Zone::None)) => true,
-                (_, None) => declared && scan::is_date(value),
-                (false, Some(scan::Zone::Offset)) => false,
-            };
-            is(fits, if zone { "a timestamp with time zone" } else { "a timestamp" })
+        Type::Timestamp { zone: true } | Type::TimestampNs { zone: true }
+            if scan::timestamp(value).is_some() =>
+        {
+            Ok(())
         }
-        Type::Json => is(is_json(value), "a JSON document"),
+        Type::Timestamp { zone } | Type::TimestampNs { zone } => rule::timestamp(value, zone),
+        Type::Json => rule::json(value),
         Type::Text | Type::Bytes => Ok(()),
     }
 }

@@ -481,7 +481,7 @@ fn general(value: &[u8]) -> Class {
         Some(b't' | b'T' | b'f' | b'F') if scan::is_boolean(value).is_some() => {
             class.fits |= bit(Candidate::Boolean)
         }
-        Some(b'{' | b'[') if value::is_json(value) => class.fits |= bit(Candidate::Json),
+        Some(b'{' | b'[') if value::rule::json(value).is_ok() => class.fits |= bit(Candidate::Json),
         _ => {}
     }
     class

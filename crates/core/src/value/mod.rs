@@ -3,6 +3,7 @@
 pub mod digits;
 pub mod double;
 pub mod hex;
+pub mod rule;
 
 use inrush_scan as scan;
 
@@ -15,9 +16,4 @@ pub fn is_whole_with_exponent(value: &[u8]) -> bool {
         && !exponent.is_empty()
         && exponent.iter().all(u8::is_ascii_digit)
         && scan::float(value).is_ok()
-}
-
-/// Whether the bytes are one JSON document (RFC 8259).
-pub fn is_json(value: &[u8]) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(value).is_ok()
 }

@@ -1,11 +1,10 @@
 //! What a column takes, and how JSON says it.
 
-use inrush_scan::{self as scan, NumberFault};
+use inrush_scan as scan;
 
 use inrush_core::encode::{Day, Typed, has_whole_digits};
-use inrush_core::flow::Code;
 use inrush_core::value::double::{self, Specials};
-use inrush_core::value::is_json;
+use inrush_core::value::rule::{self, Truths};
 use inrush_core::{Column, Type};
 
 /// Decimal digits that every double keeps.
@@ -42,7 +41,7 @@ pub(super) enum Kept {
 }
 
 /// Why a value doesn't fit: what sort of fault, and what the column takes.
-pub(super) type Misfit = (Code, &'static str);
+pub(super) type Misfit = rule::Misfit<'static>;
 
 impl Store {
     pub(super) fn of(column: &Column) -> Self {
@@ -74,27 +73,12 @@ impl Store {
                 None => self.float(value),
             },
             Type::Decimal { precision, scale } => self.decimal(value, precision, scale),
-            Type::Boolean => match (scan::is_boolean(value), value) {
-                (Some(truth), _) => Ok(Kept::Boolean(truth)),
-                (None, b"0" | b"1") if !self.strict => Ok(Kept::Boolean(value == b"1")),
-                _ => Err((Code::Type, "a boolean (true, false)")),
-            },
-            Type::Date if scan::is_date(value) => Ok(Kept::Text),
-            Type::Date => Err((Code::Type, "a date of the calendar (YYYY-MM-DD)")),
+            Type::Boolean => rule::boolean(value, self.strict, Truths::Digits).map(Kept::Boolean),
+            Type::Date => rule::date(value).map(|_| Kept::Text),
             Type::Timestamp { zone } | Type::TimestampNs { zone } => {
-                match (scan::timestamp(value), zone) {
-                    (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => {
-                        Ok(Kept::Moment)
-                    }
-                    (_, false) => Err((Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)")),
-                    (_, true) => Err((
-                        Code::Type,
-                        "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)",
-                    )),
-                }
+                rule::timestamp(value, zone).map(|()| Kept::Moment)
             }
-            Type::Json if is_json(value) => Ok(Kept::Json),
-            Type::Json => Err((Code::Type, "a JSON document")),
+            Type::Json => rule::json(value).map(|()| Kept::Json),
         }
     }
 
@@ -133,14 +117,7 @@ impl Store {
 
     #[inline(never)]
     fn integer(self, value: &[u8]) -> Result<Kept, Misfit> {
-        match scan::integer(value) {
-            Ok(number) if !self.strict || scan::is_canonical_integer(value) => {
-                Ok(Kept::Integer(number))
-            }
-            Ok(_) => Err((Code::Type, "an integer that stays as it is written")),
-            Err(NumberFault::TooLarge) => Err((Code::Range, "an integer of 64 bits")),
-            Err(NumberFault::NotANumber) => Err((Code::Type, "an integer")),
-        }
+        rule::long(value, self.strict).map(Kept::Integer)
     }
 
     #[inline(never)]
@@ -150,18 +127,8 @@ impl Store {
 
     #[inline(never)]
     fn decimal(self, value: &[u8], precision: u16, scale: u16) -> Result<Kept, Misfit> {
-        match scan::decimal(value) {
-            None => Err((Code::Type, "a decimal number")),
-            Some(found)
-                if precision > 0
-                    && (found.scale > scale
-                        || found.precision - found.scale > precision - scale) =>
-            {
-                Err((Code::Range, "a decimal of the column's precision and scale"))
-            }
-            Some(_) if is_safe_decimal(self.ty) => Ok(Kept::Decimal),
-            Some(_) => Ok(Kept::Text),
-        }
+        rule::decimal_text(value, precision, scale)?;
+        Ok(if is_safe_decimal(self.ty) { Kept::Decimal } else { Kept::Text })
     }
 }
 

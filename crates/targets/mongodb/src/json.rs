@@ -12,7 +12,7 @@ use inrush_scan as scan;
 use crate::bson::{self, Raw, Value, kind};
 use crate::decimal;
 use inrush_core::value::hex;
-use inrush_core::value::is_json;
+use inrush_core::value::rule;
 
 /// The server takes no deeper documents, the outermost counted
 /// (<https://www.mongodb.com/docs/manual/reference/limits/#bson-documents>).
@@ -42,7 +42,7 @@ pub(super) fn command(text: &str) -> Result<Vec<u8>, Wanted> {
 
 fn whole(mut walker: Walker<'_>, out: &mut Vec<u8>) -> Result<u8, Wanted> {
     // So what follows need not doubt the grammar.
-    if !is_json(walker.text) {
+    if rule::json(walker.text).is_err() {
         return Err(A_DOCUMENT);
     }
     walker.value(1, out)

@@ -1,12 +1,13 @@
 //! What a column takes, and how BSON has it.
 
-use inrush_scan::{self as scan, NumberFault};
+use inrush_scan::{self as scan};
 
 use crate::bson::{self, kind};
 use crate::{decimal, json};
 use inrush_core::encode::Typed;
 use inrush_core::flow::Code;
 use inrush_core::value::double::{self, Specials};
+use inrush_core::value::rule::{self, Truths};
 use inrush_core::{Column, Type};
 
 /// What of a server and of the user's wishes bears on types.
@@ -58,7 +59,7 @@ pub(super) enum Kept {
 }
 
 /// Why a value doesn't fit: what sort of fault, and what the column takes.
-pub(super) type Misfit = (Code, &'static str);
+pub(super) type Misfit = rule::Misfit<'static>;
 
 const FINER: &str = "a timestamp to the millisecond, which is all that MongoDB's dates keep";
 
@@ -103,57 +104,53 @@ impl Store {
         }
     }
 
-    /// Appends the value that `text` is; its kind, and what there is to sum.
+    /// Appends the value that `value` is; its kind, and what there is to sum.
     #[inline]
-    pub(super) fn put(self, text: &[u8], out: &mut Vec<u8>) -> Result<(u8, Kept), Misfit> {
+    pub(super) fn put(self, value: &[u8], out: &mut Vec<u8>) -> Result<(u8, Kept), Misfit> {
         match self.form {
             Form::Integer => {
-                let number = match scan::plain_integer(text) {
+                let number = match scan::plain_integer(value) {
                     Some(number) => number,
-                    None => self.integer(text)?,
+                    None => rule::long(value, self.strict)?,
                 };
                 Ok((json::put_integer(number, self.wishes.wide, out), Kept::Integer(number)))
             }
             Form::Double => {
-                let number = match scan::plain_decimal(text) {
+                let number = match scan::plain_decimal(value) {
                     Some(number) => number,
-                    None => double::kept(text, self.strict, self.wishes.specials)?,
+                    None => double::kept(value, self.strict, self.wishes.specials)?,
                 };
                 out.extend_from_slice(&number.to_le_bytes());
                 Ok((kind::DOUBLE, Kept::Real(number)))
             }
             Form::Text => {
-                self.check(text)?;
-                bson::put_string(text, out);
+                self.check(value)?;
+                bson::put_string(value, out);
                 Ok((kind::STRING, Kept::Text))
             }
             Form::Date => {
-                let millis = self.millis(text)?;
+                let millis = self.millis(value)?;
                 out.extend_from_slice(&millis.to_le_bytes());
                 Ok((kind::DATE, Kept::Integer(millis)))
             }
             Form::Boolean => {
-                let truth = match (scan::is_boolean(text), text) {
-                    (Some(truth), _) => truth,
-                    (None, b"0" | b"1") if !self.strict => text == b"1",
-                    _ => return Err((Code::Type, "a boolean (true, false)")),
-                };
+                let truth = rule::boolean(value, self.strict, Truths::Digits)?;
                 out.push(truth.into());
                 Ok((kind::BOOLEAN, Kept::Integer(truth.into())))
             }
             Form::Decimal => {
-                self.check(text)?;
-                let bytes = decimal::read(text).ok_or((Code::Range, "a decimal of 34 digits"))?;
+                self.check(value)?;
+                let bytes = decimal::read(value).ok_or((Code::Range, "a decimal of 34 digits"))?;
                 out.extend_from_slice(&bytes);
                 Ok((kind::DECIMAL128, Kept::Raw))
             }
             Form::Document => {
-                let kind = json::put(text, self.wishes.decimals, out)
+                let kind = json::put(value, self.wishes.decimals, out)
                     .map_err(|wanted| (Code::Type, wanted))?;
                 Ok((kind, Kept::Raw))
             }
             Form::Binary => {
-                bson::put_binary(text, out);
+                bson::put_binary(value, out);
                 Ok((kind::BINARY, Kept::Bytes))
             }
         }
@@ -203,55 +200,21 @@ impl Store {
     }
 
     #[inline(never)]
-    fn integer(self, text: &[u8]) -> Result<i64, Misfit> {
-        match scan::integer(text) {
-            Ok(number) if !self.strict || scan::is_canonical_integer(text) => Ok(number),
-            Ok(_) => Err((Code::Type, "an integer that stays as it is written")),
-            Err(NumberFault::TooLarge) => Err((Code::Range, "an integer of 64 bits")),
-            Err(NumberFault::NotANumber) => Err((Code::Type, "an integer")),
-        }
-    }
-
-    fn millis(self, text: &[u8]) -> Result<i64, Misfit> {
+    fn millis(self, value: &[u8]) -> Result<i64, Misfit> {
         let Type::Timestamp { zone } = self.ty else {
-            let days =
-                scan::date_days(text).ok_or((Code::Type, "a date of the calendar (YYYY-MM-DD)"))?;
+            let days = rule::date(value)?;
             return Ok(i64::from(days) * DAY_MILLIS);
         };
-        match (scan::timestamp(text), zone) {
-            (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => {}
-            (_, false) => return Err((Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)")),
-            (_, true) => {
-                return Err((
-                    Code::Type,
-                    "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)",
-                ));
-            }
-        }
-        let micros = scan::timestamp_micros(text).filter(|micros| micros % 1000 == 0);
+        rule::timestamp(value, zone)?;
+        let micros = scan::timestamp_micros(value).filter(|micros| micros % 1000 == 0);
         micros.map(|micros| micros.div_euclid(1000)).ok_or((Code::Type, FINER))
     }
 
     /// Whether text, stored as it is, is what the column's type says.
-    fn check(self, text: &[u8]) -> Result<(), Misfit> {
+    fn check(self, value: &[u8]) -> Result<(), Misfit> {
         match self.ty {
-            Type::Decimal { precision, scale } => match scan::decimal(text) {
-                None => Err((Code::Type, "a decimal number")),
-                Some(found)
-                    if precision > 0
-                        && (found.scale > scale
-                            || found.precision - found.scale > precision - scale) =>
-                {
-                    Err((Code::Range, "a decimal of the column's precision and scale"))
-                }
-                Some(_) => Ok(()),
-            },
-            Type::Timestamp { zone } | Type::TimestampNs { zone } => {
-                match (scan::timestamp(text), zone) {
-                    (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => Ok(()),
-                    _ => Err((Code::Type, "a timestamp of the column's kind")),
-                }
-            }
+            Type::Decimal { precision, scale } => rule::decimal_text(value, precision, scale),
+            Type::Timestamp { zone } | Type::TimestampNs { zone } => rule::timestamp(value, zone),
             _ => Ok(()),
         }
     }

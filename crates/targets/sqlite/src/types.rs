@@ -7,6 +7,7 @@ use inrush_scan::{self as scan, NumberFault};
 use inrush_core::encode::{Day, Typed, has_whole_digits};
 use inrush_core::flow::Code;
 use inrush_core::value::double::{self, Fault, Specials};
+use inrush_core::value::rule::{self, Truths};
 use inrush_core::{Column, Type};
 
 /// The declared type of a column that a load makes.
@@ -119,7 +120,7 @@ pub(super) enum Kept {
 }
 
 /// Why a value can't be stored as it is: what sort of fault, and what the column takes.
-pub(super) type Misfit = (Code, &'static str);
+pub(super) type Misfit = rule::Misfit<'static>;
 
 impl Store {
     pub(super) fn of(column: &Column) -> Self {
@@ -216,19 +217,7 @@ impl Store {
     }
 
     fn integer(self, value: &[u8]) -> Result<Kept, Misfit> {
-        match scan::integer(value) {
-            Ok(number) if !self.strict || scan::is_canonical_integer(value) => {
-                Ok(Kept::Integer(number))
-            }
-            Ok(_) => Err((Code::Type, "an integer that stays as it is written")),
-            Err(NumberFault::TooLarge) => Err((Code::Range, "an integer of 64 bits")),
-            // Programs that keep integers as doubles write 1 as 1.0: the same number, nothing lost.
-            Err(NumberFault::NotANumber) if !self.strict => match split_fraction(value) {
-                Some(whole) => self.integer(whole),
-                None => Err((Code::Type, "an integer")),
-            },
-            Err(NumberFault::NotANumber) => Err((Code::Type, "an integer")),
-        }
+        rule::long(value, self.strict).map(Kept::Integer)
     }
 
     fn real(self, value: &[u8]) -> Result<Kept, Misfit> {
@@ -238,30 +227,22 @@ impl Store {
     fn other(self, value: &[u8]) -> Result<Kept, Misfit> {
         match self.kind {
             Kind::Number => exact_number(value),
-            Kind::Digits { precision, scale } => digits(value, precision, scale),
-            Kind::Boolean => match (scan::is_boolean(value), value) {
-                (Some(truth), _) => Ok(Kept::Integer(i64::from(truth))),
-                (None, b"0" | b"1") if !self.strict => {
-                    Ok(Kept::Integer(i64::from(value[0] - b'0')))
-                }
-                _ => Err((Code::Type, "a boolean (true, false)")),
-            },
+            Kind::Digits { precision, scale } => {
+                rule::decimal_text(value, precision, scale).map(|()| Kept::Text)
+            }
+            Kind::Boolean => rule::boolean(value, self.strict, Truths::Digits)
+                .map(|truth| Kept::Integer(truth.into())),
             Kind::Date if scan::is_date(value) => Ok(Kept::Text),
-            Kind::Date => self.day_number(value, "a date of the calendar (YYYY-MM-DD)"),
+            Kind::Date => self.day_number(value, rule::DATE),
             Kind::Timestamp { zone } => match (scan::timestamp(value), zone) {
                 (Some(_), None)
                 | (Some(scan::Zone::None), Some(false))
                 | (Some(scan::Zone::Offset), Some(true)) => Ok(Kept::Text),
                 (None, None) if scan::is_date(value) => Ok(Kept::Text),
-                (_, Some(true)) => self.day_number(
-                    value,
-                    "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)",
-                ),
-                _ => self.day_number(value, "a timestamp (YYYY-MM-DD HH:MM:SS)"),
+                (_, Some(true)) => self.day_number(value, rule::TIMESTAMP_ZONED),
+                _ => self.day_number(value, rule::TIMESTAMP),
             },
-            Kind::Json if !inrush_core::value::is_json(value) => {
-                Err((Code::Type, "a JSON document"))
-            }
+            Kind::Json if rule::json(value).is_err() => rule::json(value).map(|()| Kept::Text),
             Kind::Json | Kind::Text if self.numeric => unchanged_by_affinity(value),
             Kind::Bytes => Ok(Kept::Bytes),
             Kind::Json | Kind::Text | Kind::Integer | Kind::Real => Ok(Kept::Text),
@@ -269,11 +250,11 @@ impl Store {
     }
 
     /// SQLite's own convention for moments in a table that is there: Unix seconds or Julian days. What `--type` calls a date is one.
-    fn day_number(self, value: &[u8], wanted: &'static str) -> Result<Kept, Misfit> {
+    fn day_number(self, value: &[u8], misfit: Misfit) -> Result<Kept, Misfit> {
         if !self.epochs {
-            return Err((Code::Type, wanted));
+            return Err(misfit);
         }
-        exact_number(value).map_err(|_| (Code::Type, wanted))
+        exact_number(value).map_err(|_| misfit)
     }
 }
 
@@ -309,14 +290,6 @@ impl Common {
     }
 }
 
-/// The part before a fraction of zeros.
-fn split_fraction(value: &[u8]) -> Option<&[u8]> {
-    let point = memchr::memchr(b'.', value)?;
-    let (whole, fraction) = (&value[..point], &value[point + 1..]);
-    (!whole.is_empty() && !fraction.is_empty() && fraction.iter().all(|b| *b == b'0'))
-        .then_some(whole)
-}
-
 /// A number in the storage class that keeps it: SQLite itself would make a double of any text with a point.
 fn exact_number(value: &[u8]) -> Result<Kept, Misfit> {
     let is_whole = match scan::integer(value) {
@@ -343,20 +316,6 @@ fn keeps_digits(value: &[u8]) -> bool {
         plain.iter().take_while(|b| !matches!(b, b'e' | b'E')).filter(|b| b.is_ascii_digit());
     let significant = digits.skip_while(|b| **b == b'0').count();
     significant <= 15 || scan::float_round_trips(plain)
-}
-
-fn digits(value: &[u8], precision: u16, scale: u16) -> Result<Kept, Misfit> {
-    match scan::decimal(value) {
-        None => Err((Code::Type, "a decimal number")),
-        Some(decimal)
-            if precision > 0
-                && (decimal.scale > scale
-                    || decimal.precision - decimal.scale > precision - scale) =>
-        {
-            Err((Code::Range, "a decimal of the column's precision and scale"))
-        }
-        Some(_) => Ok(Kept::Text),
-    }
 }
 
 /// Text for a column that isn't for numbers by its name but has NUMERIC affinity, such as one declared STRING: there the text

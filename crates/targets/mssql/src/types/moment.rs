@@ -13,6 +13,7 @@ use inrush_scan::{self as scan, Zone};
 use tiberius::time::DateTime2;
 
 use inrush_core::flow::Code;
+use inrush_core::value::rule::{DATE, TIMESTAMP_ZONED};
 
 use super::store::Misfit;
 
@@ -32,11 +33,8 @@ pub(crate) const DAY_FRAGMENTS: i64 = 86_400 * 300;
 
 const NANOS: i64 = 1_000_000_000;
 
-const NO_DATE: Misfit<'static> = (Code::Type, "a date of the calendar (YYYY-MM-DD)");
 const NO_MOMENT: Misfit<'static> =
     (Code::Type, "a timestamp without an offset (YYYY-MM-DD HH:MM:SS)");
-const NO_OFFSET: Misfit<'static> =
-    (Code::Type, "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)");
 const NO_TIME: Misfit<'static> = (Code::Type, "a time (HH:MM:SS)");
 
 /// Ticks since 0001-01-01 of what the driver read; for a `datetimeoffset` in UTC.
@@ -78,7 +76,7 @@ pub(crate) fn put_clock(units: i64, scale: u8, out: &mut Vec<u8>) {
 
 /// Days since 0001-01-01.
 pub(super) fn keep_date(value: &[u8]) -> Result<i64, Misfit<'static>> {
-    scan::date_days(value).map(|days| i64::from(days) + DAYS_TO_1970).ok_or(NO_DATE)
+    scan::date_days(value).map(|days| i64::from(days) + DAYS_TO_1970).ok_or(DATE)
 }
 
 /// The same of days since 1970-01-01; `None` beyond the years 0001 to 9999.
@@ -201,7 +199,7 @@ pub(super) fn read_local(value: &[u8], strict: bool) -> Result<Moment, Misfit<'s
 
 /// A moment whose zone the value tells.
 pub(super) fn read_zoned(value: &[u8]) -> Result<Moment, Misfit<'static>> {
-    Moment::read(value).filter(|moment| moment.offset.is_some()).ok_or(NO_OFFSET)
+    Moment::read(value).filter(|moment| moment.offset.is_some()).ok_or(TIMESTAMP_ZONED)
 }
 
 /// `datetime`: from 1753 on, and of the digits behind the second only those that the server shows again: it counts in three hundredths.

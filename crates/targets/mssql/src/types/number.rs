@@ -3,12 +3,10 @@
 use inrush_scan as scan;
 
 use inrush_core::flow::Code;
-use inrush_core::value::digits::Digits;
 use inrush_core::value::double::{self, Specials};
+use inrush_core::value::rule::{self, Truths};
 
 use super::store::Misfit;
-
-const NO_INTEGER: Misfit<'static> = (Code::Type, "an integer");
 
 /// A whole number from `min` to `max`.
 pub(super) fn keep_integer<'a>(
@@ -17,31 +15,11 @@ pub(super) fn keep_integer<'a>(
     strict: bool,
     wanted: &'a str,
 ) -> Result<i64, Misfit<'a>> {
-    let number = match scan::plain_integer(value) {
-        Some(number) => Some(number),
-        None => any_integer(value, strict)?,
-    };
-    number.filter(|number| (min..=max).contains(number)).ok_or((Code::Range, wanted))
-}
-
-/// `None` for one of more than 64 bits.
-fn any_integer(value: &[u8], strict: bool) -> Result<Option<i64>, Misfit<'static>> {
-    let number = Digits::parse(value).ok_or(NO_INTEGER)?;
-    if strict && !scan::is_canonical_integer(value) {
-        return Err((Code::Type, "an integer that stays as it is written"));
+    match scan::plain_integer(value).filter(|number| (min..=max).contains(number)) {
+        Some(number) => Ok(number),
+        None => rule::integer(value, (min.into(), max.into()), strict, wanted)
+            .map(|number| number as i64),
     }
-    // Programs that keep integers as doubles write 1 as 1.0: the same number, nothing lost.
-    if number.has_exponent
-        || number.whole.is_empty()
-        || (number.has_point && number.fraction.is_empty())
-        || number.fraction.iter().any(|digit| *digit != b'0')
-    {
-        return Err(NO_INTEGER);
-    }
-    Ok(number.whole.iter().try_fold(0_i64, |sum, digit| {
-        let digit = i64::from(digit - b'0');
-        sum.checked_mul(10)?.checked_add(if number.negative { -digit } else { digit })
-    }))
 }
 
 /// A decimal's digits, counted in units of its last one.
@@ -51,17 +29,8 @@ pub(super) fn keep_decimal<'a>(
     strict: bool,
     wanted: &'a str,
 ) -> Result<i128, Misfit<'a>> {
-    const NO_DECIMAL: Misfit<'static> = (Code::Type, "a decimal number");
-    let number = Digits::parse(value).ok_or(NO_DECIMAL)?;
+    let number = rule::decimal(value, Some(scale.into()), strict, wanted)?;
     let significant = number.significant();
-    if strict {
-        // Zeros may follow the digits, but none that are written may go.
-        match scan::decimal(value) {
-            Some(written) if u32::from(written.scale) > scale => return Err((Code::Range, wanted)),
-            Some(_) if !(significant.is_none() && number.negative) => {}
-            _ => return Err((Code::Type, "a decimal number that stays as it is written")),
-        }
-    }
     let Some((first, end)) = significant else { return Ok(0) };
     let point = number.point();
     let (precision, scale) = (i64::from(precision), i64::from(scale));
@@ -122,16 +91,7 @@ pub(super) fn keep_float<'a>(
 
 /// A truth as its column takes it.
 pub(super) fn keep_truth(value: &[u8], strict: bool) -> Result<bool, Misfit<'static>> {
-    let is_one_of =
-        |words: &[&str]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(value));
-    match strict {
-        _ if is_one_of(&["true"]) => Ok(true),
-        _ if is_one_of(&["false"]) => Ok(false),
-        true => Err((Code::Type, "a boolean (true, false)")),
-        false if is_one_of(&["t", "1", "yes", "y", "on"]) => Ok(true),
-        false if is_one_of(&["f", "0", "no", "n", "off"]) => Ok(false),
-        false => Err((Code::Type, "a boolean (true, false, t, f, yes, no, on, off, 1, 0)")),
-    }
+    rule::boolean(value, strict, Truths::Words)
 }
 
 #[cfg(test)]

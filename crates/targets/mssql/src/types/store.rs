@@ -10,8 +10,8 @@ use tiberius::xml::XmlData;
 use inrush_core::encode::Typed;
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Cell, Code};
-use inrush_core::value;
 use inrush_core::value::hex;
+use inrush_core::value::rule;
 use inrush_core::{Column, Type};
 
 use super::declared::{self, Declared};
@@ -485,8 +485,11 @@ fn keep<'w>(
             text::keep_uuid(value, out)?;
             Kept::Written
         }
-        Kind::Json if !value::is_json(value) => return Err((Code::Type, "a JSON document")),
-        Kind::Xml | Kind::Json | Kind::Other => Kept::AsIs,
+        Kind::Json => {
+            rule::json(value)?;
+            Kept::AsIs
+        }
+        Kind::Xml | Kind::Other => Kept::AsIs,
         Kind::Checked { text, check } => {
             let start = out.len();
             keep(check, value, strict, wanted, out)?;

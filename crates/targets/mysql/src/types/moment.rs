@@ -4,6 +4,7 @@ use inrush_scan::{self as scan, Zone};
 
 use inrush_core::encode::Moment;
 use inrush_core::flow::Code;
+use inrush_core::value::rule;
 
 use super::exact::Exact;
 use super::store::{Kept, Misfit, Modes, settle};
@@ -14,7 +15,7 @@ const MIDNIGHT: &[u8; 8] = b"00:00:00";
 pub(super) fn keep_date(value: &[u8], strict: bool, modes: Modes) -> Result<Kept, Misfit<'static>> {
     let exists = scan::is_date(value)
         || (!strict && value.try_into().is_ok_and(|day| takes_day(day, true, modes)));
-    if exists { Ok(Kept::AsIs) } else { Err((Code::Type, "a date of the calendar (YYYY-MM-DD)")) }
+    if exists { Ok(Kept::AsIs) } else { Err(rule::DATE) }
 }
 
 /// Whether the server takes a day that [`scan::is_date`] doesn't. `at_midnight` is for the zero date, which has no other time.
@@ -138,7 +139,7 @@ impl Moments {
         modes: Modes,
         wanted: &'a str,
     ) -> Result<MomentText, Misfit<'a>> {
-        const NO_MOMENT: Misfit<'static> = (Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)");
+        const NO_MOMENT: Misfit<'static> = rule::TIMESTAMP;
         let (date, rest) = value.split_first_chunk::<10>().ok_or(NO_MOMENT)?;
         let mut text = *b"YYYY-MM-DD 00:00:00.000000";
         text[..10].copy_from_slice(date);

@@ -8,11 +8,11 @@ use inrush_core::encode::{Typed, has_whole_digits};
 use inrush_core::flow::Code;
 use inrush_core::value::digits::Digits;
 use inrush_core::value::double::{self, Specials};
+use inrush_core::value::rule;
 
 use super::exact::Exact;
 use super::store::{Kept, Misfit, settle};
 
-const NO_INTEGER: Misfit<'static> = (Code::Type, "an integer");
 const NO_NUMBER: Misfit<'static> = (Code::Type, "a number");
 
 /// An integer type.
@@ -68,31 +68,17 @@ impl Integers {
         wanted: &'a str,
         out: &mut Vec<u8>,
     ) -> Result<Kept, Misfit<'a>> {
-        let number = Digits::parse(value).ok_or(NO_INTEGER)?;
-        if strict && !scan::is_canonical_integer(value) {
-            return Err((Code::Type, "an integer that stays as it is written"));
-        }
-        // Programs that keep integers as doubles write 1 as 1.0: the same number, nothing lost.
-        if number.has_exponent
-            || number.whole.is_empty()
-            || (number.has_point && number.fraction.is_empty())
-            || number.fraction.iter().any(|digit| *digit != b'0')
-        {
-            return Err(NO_INTEGER);
-        }
-        let significant = without_zeros(number.whole);
-        let magnitude = magnitude(significant).ok_or((Code::Range, wanted))?;
-        let limit = if number.negative { self.min.unsigned_abs() } else { self.max };
-        if magnitude > limit {
-            return Err((Code::Range, wanted));
-        }
+        let range = (i128::from(self.min), i128::from(self.max));
+        let number = rule::integer(value, range, strict, wanted)?;
         let start = out.len();
-        if number.negative && magnitude > 0 {
+        if number < 0 {
             out.push(b'-');
         }
-        let zeros = usize::from(self.width.max(1)).saturating_sub(significant.len());
+        let mut digits = itoa::Buffer::new();
+        let digits = digits.format(number.unsigned_abs());
+        let zeros = usize::from(self.width).saturating_sub(digits.len());
         out.extend(std::iter::repeat_n(b'0', zeros));
-        out.extend_from_slice(significant);
+        out.extend_from_slice(digits.as_bytes());
         Ok(settle(value, start, out))
     }
 }
@@ -169,19 +155,9 @@ impl Decimals {
         wanted: &'a str,
         out: &mut Vec<u8>,
     ) -> Result<Kept, Misfit<'a>> {
-        let number = Digits::parse(value).ok_or((Code::Type, "a decimal number"))?;
+        let number = rule::decimal(value, Some(self.scale.into()), strict, wanted)?;
         let (whole, fraction) = number.size();
         let is_zero = (whole, fraction) == (0, 0);
-        if strict {
-            // Zeros may follow the digits, but none that are written may go.
-            match scan::decimal(value) {
-                Some(written) if written.scale > u16::from(self.scale) => {
-                    return Err((Code::Range, wanted));
-                }
-                Some(_) if !(is_zero && number.negative) => {}
-                _ => return Err((Code::Type, "a decimal number that stays as it is written")),
-            }
-        }
         let (whole_max, scale) = (i64::from(self.precision - self.scale), i64::from(self.scale));
         let negative = number.negative && !is_zero;
         if whole > whole_max || fraction > scale || (negative && self.unsigned) {

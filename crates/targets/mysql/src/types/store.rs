@@ -2,7 +2,7 @@
 
 use inrush_core::encode::{Day, Typed};
 use inrush_core::flow::Code;
-use inrush_core::value;
+use inrush_core::value::rule;
 use inrush_core::{Column, Type};
 
 use super::declared::{self, Declared};
@@ -261,12 +261,16 @@ impl Store {
             Kind::Bytes { .. } => Ok(Kept::AsIs),
             Kind::Enum(members) => members.keep_one(value, wanted, out),
             Kind::Set(members) => members.keep_set(value, wanted, out),
-            Kind::Json if value::is_json(value) => Ok(Kept::AsIs),
-            Kind::Json => Err((Code::Type, "a JSON document")),
+            Kind::Json => rule::json(value).map(|()| Kept::AsIs),
             Kind::Uuid => keep_uuid(value, out),
             Kind::Inet4 => keep_inet4(value, out),
             Kind::Inet6 => keep_inet6(value, out),
-            Kind::Digits { precision, scale } => keep_digits(value, *precision, *scale, wanted),
+            Kind::Digits { precision, scale } => {
+                let kept = rule::decimal_text(value, *precision, *scale).map(|()| Kept::AsIs);
+                kept.map_err(|(code, words)| {
+                    (code, if code == Code::Range { wanted } else { words })
+                })
+            }
             Kind::Checked { text, check } => {
                 let start = out.len();
                 check.keep(value, out)?;
@@ -274,25 +278,6 @@ impl Store {
                 text.keep(value, out)
             }
         }
-    }
-}
-
-fn keep_digits<'a>(
-    value: &[u8],
-    precision: u16,
-    scale: u16,
-    wanted: &'a str,
-) -> Result<Kept, Misfit<'a>> {
-    match inrush_scan::decimal(value) {
-        None => Err((Code::Type, "a decimal number")),
-        Some(decimal)
-            if precision > 0
-                && (decimal.scale > scale
-                    || decimal.precision - decimal.scale > precision - scale) =>
-        {
-            Err((Code::Range, wanted))
-        }
-        Some(_) => Ok(Kept::AsIs),
     }
 }
 

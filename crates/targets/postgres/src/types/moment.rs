@@ -8,6 +8,7 @@ use inrush_scan as scan;
 use inrush_core::encode::Moment;
 use inrush_core::flow::Code;
 use inrush_core::value::digits::split_digits;
+use inrush_core::value::rule::DATE;
 
 use super::clock::{Clock, DAY, SECOND, offset};
 use super::number::whole;
@@ -23,8 +24,6 @@ const DAY_MIN: i64 = -2_451_545;
 const DAY_MAX: i64 = 2_145_031_948;
 /// 294277-01-01, the first day that timestamps don't reach.
 const MOMENT_DAY_END: i64 = 106_751_983;
-
-const NO_DATE: Misfit<'static> = (Code::Type, "a date of the calendar (YYYY-MM-DD)");
 
 /// A time without end, or without beginning.
 fn infinity(value: &[u8]) -> Option<bool> {
@@ -88,7 +87,7 @@ pub(super) fn encode_date<'a>(
     out: &mut Vec<u8>,
 ) -> Result<(), Misfit<'a>> {
     if strict {
-        return Err(NO_DATE);
+        return Err(DATE);
     }
     let days = match infinity(value) {
         Some(later) => {
@@ -103,7 +102,7 @@ pub(super) fn encode_date<'a>(
             match day(value, before_christ) {
                 Some((days, [])) if (DAY_MIN..=DAY_MAX).contains(&days) => days as i32,
                 Some((_, [])) => return Err((Code::Range, wanted)),
-                _ => return Err(NO_DATE),
+                _ => return Err(DATE),
             }
         }
     };

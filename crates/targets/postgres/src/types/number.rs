@@ -4,12 +4,11 @@ use inrush_scan as scan;
 
 use inrush_core::encode::Typed;
 use inrush_core::flow::Code;
-use inrush_core::value::digits::Digits;
+use inrush_core::value::digits::signed;
 use inrush_core::value::double::{self, Specials};
+use inrush_core::value::rule::{self, Truths};
 
 use super::store::Misfit;
-
-const NO_INTEGER: Misfit<'static> = (Code::Type, "an integer");
 
 /// An integer type.
 #[derive(Clone, Copy, Debug)]
@@ -77,33 +76,14 @@ impl Integers {
         wanted: &'a str,
         out: &mut Vec<u8>,
     ) -> Result<(), Misfit<'a>> {
-        let number = Digits::parse(value).ok_or(NO_INTEGER)?;
-        if strict && !scan::is_canonical_integer(value) {
-            return Err((Code::Type, "an integer that stays as it is written"));
-        }
+        let range = (i128::from(self.min), i128::from(self.max));
+        let number = rule::integer(value, range, strict, wanted)?;
         // Since PostgreSQL 16 an oid with a zero in front is octal.
-        if self.is_oid() && number.whole.len() > 1 && number.whole[0] == b'0' {
+        if self.is_oid() && matches!(signed(value).1, [b'0', b'0'..=b'9', ..]) {
             return Err((Code::Type, "a number without zeros in front"));
         }
-        // Programs that keep integers as doubles write 1 as 1.0: the same number, nothing lost.
-        if number.has_exponent
-            || number.whole.is_empty()
-            || (number.has_point && number.fraction.is_empty())
-            || number.fraction.iter().any(|digit| *digit != b'0')
-        {
-            return Err(NO_INTEGER);
-        }
-        let whole = number.whole.iter().try_fold(0_i64, |sum, digit| {
-            let digit = i64::from(digit - b'0');
-            sum.checked_mul(10)?.checked_add(if number.negative { -digit } else { digit })
-        });
-        match whole {
-            Some(whole) if (self.min..=self.max).contains(&whole) => {
-                self.put(whole, out);
-                Ok(())
-            }
-            _ => Err((Code::Range, wanted)),
-        }
+        self.put(number as i64, out);
+        Ok(())
     }
 }
 
@@ -231,16 +211,7 @@ impl Floats {
 
 /// A truth as its column takes it.
 pub(super) fn truth(value: &[u8], strict: bool) -> Result<bool, Misfit<'static>> {
-    let is_one_of =
-        |words: &[&str]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(value));
-    match strict {
-        _ if is_one_of(&["true"]) => Ok(true),
-        _ if is_one_of(&["false"]) => Ok(false),
-        true => Err((Code::Type, "a boolean (true, false)")),
-        false if is_one_of(&["t", "1", "yes", "y", "on"]) => Ok(true),
-        false if is_one_of(&["f", "0", "no", "n", "off"]) => Ok(false),
-        false => Err((Code::Type, "a boolean (true, false, t, f, yes, no, on, off, 1, 0)")),
-    }
+    rule::boolean(value, strict, Truths::Words)
 }
 
 /// A type of bit strings.

@@ -4,11 +4,10 @@
 //! 12345.678, numeric(10,4) -> digits 3, weight 1, sign 0, scale 4, then 0001 2345 6780
 //! ```
 
-use inrush_scan as scan;
-
 use inrush_core::encode::has_whole_digits;
 use inrush_core::flow::Code;
 use inrush_core::value::digits::Digits;
+use inrush_core::value::rule;
 
 use super::number::Special;
 use super::store::Misfit;
@@ -149,22 +148,12 @@ impl Numerics {
         wanted: &'a str,
         out: &mut Vec<u8>,
     ) -> Result<(), Misfit<'a>> {
-        const NO_DECIMAL: Misfit<'static> = (Code::Type, "a decimal number");
-        let Some(number) = Digits::parse(value) else {
-            let special = Special::parse(value).filter(|_| !strict).ok_or(NO_DECIMAL)?;
+        if let Some(special) = Special::parse(value).filter(|_| !strict) {
             return self.encode_special(special, wanted, out);
-        };
-        let significant = number.significant();
-        if strict {
-            // Zeros may follow the digits, but none that are written may go.
-            match (scan::decimal(value), self.limits) {
-                (Some(written), Some((_, scale))) if i64::from(written.scale) > scale => {
-                    return Err((Code::Range, wanted));
-                }
-                (Some(_), _) if !(significant.is_none() && number.negative) => {}
-                _ => return Err((Code::Type, "a decimal number that stays as it is written")),
-            }
         }
+        let scale = self.limits.map(|(_, scale)| scale);
+        let number = rule::decimal(value, scale, strict, wanted)?;
+        let significant = number.significant();
         let scale = self.scale(&number, significant).ok_or((Code::Range, wanted))?;
         put(&number, significant, scale, out);
         Ok(())

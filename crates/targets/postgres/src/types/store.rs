@@ -2,7 +2,7 @@
 
 use inrush_core::encode::{Day, Typed};
 use inrush_core::flow::Code;
-use inrush_core::value;
+use inrush_core::value::rule;
 use inrush_core::{Column, Type};
 
 use super::address::{encode_card, encode_inet};
@@ -222,10 +222,14 @@ impl Store {
             Kind::Interval(intervals) => intervals.encode(value, wanted, out),
             Kind::Text(texts) => texts.encode(value, wanted, out),
             Kind::Label(labels) => labels.encode(value, wanted, out),
-            Kind::Json if !value::is_json(value) => Err((Code::Type, "a JSON document")),
+            Kind::Json => {
+                rule::json(value)?;
+                out.extend_from_slice(value);
+                Ok(())
+            }
             Kind::Jsonb => encode_jsonb(value, out),
             Kind::Bytes => encode_bytes(value, out),
-            Kind::Json | Kind::RawBytes | Kind::Other => {
+            Kind::RawBytes | Kind::Other => {
                 out.extend_from_slice(value);
                 Ok(())
             }
@@ -246,9 +250,7 @@ impl Store {
 fn encode_jsonb(value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'static>> {
     /// The only one there is.
     const VERSION: u8 = 1;
-    if !value::is_json(value) {
-        return Err((Code::Type, "a JSON document"));
-    }
+    rule::json(value)?;
     if !json::is_kept(value) {
         return Err((Code::Type, "a JSON document that jsonb keeps (no key twice, no \\u0000)"));
     }

@@ -1,0 +1,216 @@
+//! What a text is, for engines that keep such values: the rules that do not depend on the engine.
+//!
+//! Where a column's type is a guess (`strict`), a text is only a value that would be written in the same way again; another one
+//! disproves the guess. Where the type is declared, a value may be written otherwise and be the same.
+
+use inrush_scan as scan;
+
+use crate::flow::Code;
+use crate::value::digits::Digits;
+
+/// Why a text is no value of a column: what sort of fault, and what the column takes, in words.
+pub type Misfit<'a> = (Code, &'a str);
+
+/// What a column of days takes.
+pub const DATE: Misfit<'static> = (Code::Type, "a date of the calendar (YYYY-MM-DD)");
+
+/// What a column of moments without a zone takes.
+pub const TIMESTAMP: Misfit<'static> = (Code::Type, "a timestamp (YYYY-MM-DD HH:MM:SS)");
+
+/// What a column of moments with one takes.
+pub const TIMESTAMP_ZONED: Misfit<'static> =
+    (Code::Type, "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)");
+
+/// The whole number that `[+-]?[0-9]+(\.0+)?` writes, if it is from `min` to `max`: programs that keep integers as doubles write 1 as
+/// 1.0, which is the same number. `wanted` is what the column takes.
+///
+/// # Errors
+/// When it is no whole number, when it is out of range, or when it is `strict` and would be written otherwise.
+pub fn integer<'a>(
+    value: &[u8],
+    (min, max): (i128, i128),
+    strict: bool,
+    wanted: &'a str,
+) -> Result<i128, Misfit<'a>> {
+    const NO_INTEGER: Misfit<'static> = (Code::Type, "an integer");
+    let number = Digits::parse(value).ok_or(NO_INTEGER)?;
+    if strict && !scan::is_canonical_integer(value) {
+        return Err((Code::Type, "an integer that stays as it is written"));
+    }
+    if number.has_exponent
+        || number.whole.is_empty()
+        || (number.has_point && number.fraction.is_empty())
+        || number.fraction.iter().any(|digit| *digit != b'0')
+    {
+        return Err(NO_INTEGER);
+    }
+    let magnitude = number.whole.iter().try_fold(0_i128, |magnitude, digit| {
+        magnitude.checked_mul(10)?.checked_add(i128::from(digit - b'0'))
+    });
+    magnitude
+        .map(|magnitude| if number.negative { -magnitude } else { magnitude })
+        .filter(|number| (min..=max).contains(number))
+        .ok_or((Code::Range, wanted))
+}
+
+/// [`integer`] for columns of 64 bits.
+///
+/// # Errors
+/// As [`integer`].
+pub fn long(value: &[u8], strict: bool) -> Result<i64, Misfit<'static>> {
+    let range = (i64::MIN.into(), i64::MAX.into());
+    integer(value, range, strict, "an integer of 64 bits").map(|number| number as i64)
+}
+
+/// The digits of a decimal number; in a column of `scale` digits behind the point, where it has so many. `wanted` is what it takes.
+///
+/// # Errors
+/// When it is no decimal number, or when it is `strict` and would be written otherwise: zeros may follow its digits there, but none
+/// that are written may go.
+pub fn decimal<'v, 'a>(
+    value: &'v [u8],
+    scale: Option<i64>,
+    strict: bool,
+    wanted: &'a str,
+) -> Result<Digits<'v>, Misfit<'a>> {
+    let number = Digits::parse(value).ok_or((Code::Type, "a decimal number"))?;
+    if strict {
+        let is_negative_zero = number.negative && number.significant().is_none();
+        match scan::decimal(value) {
+            Some(written) if scale.is_some_and(|scale| i64::from(written.scale) > scale) => {
+                return Err((Code::Range, wanted));
+            }
+            Some(_) if !is_negative_zero => {}
+            _ => return Err((Code::Type, "a decimal number that stays as it is written")),
+        }
+    }
+    Ok(number)
+}
+
+/// Whether a text that is kept as it is written is a decimal number of so many digits; of any number of them where `precision` is 0.
+///
+/// # Errors
+/// When it isn't.
+pub fn decimal_text(value: &[u8], precision: u16, scale: u16) -> Result<(), Misfit<'static>> {
+    match scan::decimal(value) {
+        None => Err((Code::Type, "a decimal number")),
+        Some(found)
+            if precision > 0
+                && (found.scale > scale || found.precision - found.scale > precision - scale) =>
+        {
+            Err((Code::Range, "a decimal of the column's precision and scale"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Spellings of truth that a column takes besides `true` and `false`, where its type is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truths {
+    /// `1` and `0`.
+    Digits,
+    /// And `t`, `yes`, `y`, `on`, `f`, `no`, `n`, `off`, which engines read themselves.
+    Words,
+}
+
+/// Whether a text says true or false, in any case.
+///
+/// # Errors
+/// When it says neither.
+#[inline]
+pub fn boolean(value: &[u8], strict: bool, truths: Truths) -> Result<bool, Misfit<'static>> {
+    let is_one_of = |words: &[&[u8]]| words.iter().any(|word| word.eq_ignore_ascii_case(value));
+    match (scan::is_boolean(value), strict, truths) {
+        (Some(truth), ..) => Ok(truth),
+        (None, true, _) => Err((Code::Type, "a boolean (true, false)")),
+        (None, false, _) if value == b"1" || value == b"0" => Ok(value == b"1"),
+        (None, false, Truths::Digits) => Err((Code::Type, "a boolean (true, false, 1, 0)")),
+        (None, false, Truths::Words) if is_one_of(&[b"t", b"yes", b"y", b"on"]) => Ok(true),
+        (None, false, Truths::Words) if is_one_of(&[b"f", b"no", b"n", b"off"]) => Ok(false),
+        (None, false, Truths::Words) => {
+            Err((Code::Type, "a boolean (true, false, t, f, yes, no, on, off, 1, 0)"))
+        }
+    }
+}
+
+/// The day that a text is, from 1970-01-01.
+///
+/// # Errors
+/// When it is none of the calendar.
+#[inline]
+pub fn date(value: &[u8]) -> Result<i32, Misfit<'static>> {
+    scan::date_days(value).ok_or(DATE)
+}
+
+/// Whether a text is a timestamp, with an offset from UTC where the column has a `zone`, and else without.
+///
+/// # Errors
+/// When it isn't.
+#[inline]
+pub fn timestamp(value: &[u8], zone: bool) -> Result<(), Misfit<'static>> {
+    match (scan::timestamp(value), zone) {
+        (Some(scan::Zone::None), false) | (Some(scan::Zone::Offset), true) => Ok(()),
+        (_, false) => Err(TIMESTAMP),
+        (_, true) => Err(TIMESTAMP_ZONED),
+    }
+}
+
+/// Whether a text is one JSON document (RFC 8259).
+///
+/// # Errors
+/// When it isn't.
+pub fn json(value: &[u8]) -> Result<(), Misfit<'static>> {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(value) {
+        Ok(_) => Ok(()),
+        Err(_) => Err((Code::Type, "a JSON document")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_may_be_written_otherwise_where_their_type_is_declared() {
+        for (text, number) in
+            [("1", 1), ("+1", 1), ("001", 1), ("-0", 0), ("1.0", 1), ("-12.000", -12)]
+        {
+            assert_eq!(long(text.as_bytes(), false), Ok(number), "{text}");
+            let is_strict = text == "1";
+            assert_eq!(long(text.as_bytes(), true).is_ok(), is_strict, "{text}");
+        }
+        for text in ["", "-", "1.", ".0", "1.5", "1e3", " 1", "1 ", "0x1", "1.0e0"] {
+            assert_eq!(long(text.as_bytes(), false), Err((Code::Type, "an integer")), "{text}");
+        }
+        let range = |text: &str| long(text.as_bytes(), false).map_err(|(code, _)| code);
+        assert_eq!(range("9223372036854775807"), Ok(i64::MAX));
+        assert_eq!(range("-9223372036854775808"), Ok(i64::MIN));
+        assert_eq!(range("9223372036854775808"), Err(Code::Range));
+        assert_eq!(range(&"9".repeat(400)), Err(Code::Range));
+    }
+
+    #[test]
+    fn truth_has_more_spellings_where_its_type_is_declared() {
+        let said = |text: &str, strict, truths| boolean(text.as_bytes(), strict, truths).ok();
+        for truths in [Truths::Digits, Truths::Words] {
+            assert_eq!(said("TRUE", true, truths), Some(true));
+            assert_eq!(said("1", true, truths), None);
+            assert_eq!(said("0", false, truths), Some(false));
+            assert_eq!(said("2", false, truths), None);
+        }
+        assert_eq!(said("Yes", false, Truths::Words), Some(true));
+        assert_eq!(said("off", false, Truths::Words), Some(false));
+        assert_eq!(said("yes", false, Truths::Digits), None);
+    }
+
+    #[test]
+    fn decimals_keep_their_digits() {
+        assert!(decimal_text(b"123.45", 5, 2).is_ok());
+        assert_eq!(decimal_text(b"123.456", 5, 2).unwrap_err().0, Code::Range);
+        assert!(decimal_text(b"123.456", 0, 0).is_ok());
+        assert_eq!(decimal(b"1.50", Some(1), true, "").unwrap_err().0, Code::Range);
+        assert!(decimal(b"1.50", Some(1), false, "").is_ok());
+        assert_eq!(decimal(b"-0.0", Some(1), true, "").unwrap_err().0, Code::Type);
+        assert_eq!(decimal(b"1e2", Some(1), true, "").unwrap_err().0, Code::Type);
+    }
+}
