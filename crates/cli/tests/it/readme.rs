@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::postgres::server::Postgres;
-use crate::servers::{Database as _, for_each_server};
+use crate::servers::for_each_server;
 
 /// The `console` blocks of a document: (first line, text).
 fn console_blocks(text: &str) -> Vec<(usize, String)> {
