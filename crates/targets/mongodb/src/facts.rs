@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::bson::{Document, Raw, Value};
-use crate::client::{Failure, Reply, code};
+use crate::client::{Failure, Reply, code, code_of};
 use crate::knobs::TIMESTAMPS;
 use crate::lost;
 use crate::session::Session;
@@ -178,7 +178,7 @@ pub(super) fn indexes(
     let listed = session.documents(Document::new().string("listIndexes", collection), each);
     match listed {
         // It went meanwhile.
-        Err(refused) if refused.code() == code::NAMESPACE_NOT_FOUND => Ok(()),
+        Err(failure) if code_of(&failure) == code::NAMESPACE_NOT_FOUND => Ok(()),
         listed => listed,
     }
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use crate::bson::{Document, Raw, Value, kind};
-use crate::client::{Failure, code};
+use crate::client::{Failure, code, code_of};
 use crate::facts::{self, ID};
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
@@ -96,7 +96,7 @@ impl Staging {
         let mut renamed =
             session.admin(if replaces { dropping } else { plainly.clone() }).map(drop);
         if replaces
-            && renamed.as_ref().is_err_and(|failure| failure.code() == code::NOT_IMPLEMENTED)
+            && renamed.as_ref().is_err_and(|failure| code_of(failure) == code::NOT_IMPLEMENTED)
         {
             // FerretDB takes a name only when it is free.
             session.command(Document::new().string("drop", &job.table))?;
@@ -104,10 +104,10 @@ impl Staging {
         }
         let renamed = match renamed {
             // Only the server knows then what has become of it.
-            Err(Failure::Lost(why)) => {
+            Err(Failure::Lost(lost)) => {
                 match session.reconnect().is_ok() && !exists(session, &self.name)? {
                     true => Ok(()),
-                    false => Err(Failure::Lost(why)),
+                    false => Err(Failure::Lost(lost)),
                 }
             }
             renamed => renamed,
@@ -119,7 +119,7 @@ impl Staging {
     pub(super) fn discard(&self, session: &mut Session<'_>) -> bool {
         let dropped = session.command(Document::new().string("drop", &self.name));
         match dropped {
-            Err(failure) if failure.code() != code::NAMESPACE_NOT_FOUND => false,
+            Err(failure) if code_of(&failure) != code::NAMESPACE_NOT_FOUND => false,
             _ => {
                 self.disown();
                 true

@@ -26,7 +26,7 @@ impl<'a> MssqlConsole<'a> {
         let mut session = Session::plain(place, stop);
         match session.connect_only() {
             Ok(()) => Ok(Self { session }),
-            Err(Failure::Lost(why)) => Err(Error::target(format!("no connection: {why}"))
+            Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))),
             Err(failure) => Err(in_words(failure)),
         }
@@ -108,7 +108,7 @@ fn is_alone(sql: &str) -> bool {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(why) => Error::target(format!("the connection was lost: {why}")),
+        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -11,6 +11,7 @@ use crate::session::Failure;
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
 use inrush_core::target::{Console, Row, Setting};
+use inrush_net::Wired as _;
 
 /// What SHOW VARIABLES lists although nobody sets it: what the connection has just done, and what its time is.
 const STATE: [&str; 15] = [
@@ -42,7 +43,7 @@ impl<'a> MysqlConsole<'a> {
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
         match Client::connect(place, Some(stop)) {
             Ok(client) => Ok(Self { client: Some(client) }),
-            Err(Failure::Lost(why)) => Err(Error::target(format!("no connection: {why}"))
+            Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))),
             Err(failure) => Err(in_words(failure)),
         }
@@ -122,7 +123,7 @@ impl Drop for MysqlConsole<'_> {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(why) => Error::target(format!("the connection was lost: {why}")),
-        Failure::Server { message, .. } => Error::target(message),
+        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
+        Failure::Server(refused) => Error::target(refused.message),
     }
 }
