@@ -9,6 +9,7 @@
 //! An engine's crate brings its protocol; nothing here knows one. What is here holds for all servers: change it for all, or not at all.
 
 mod account;
+mod answer;
 pub mod channel;
 mod failure;
 pub mod folder;
@@ -16,4 +17,5 @@ pub mod staging;
 pub mod statement;
 
 pub use account::account;
+pub use answer::{ANSWER_BYTES_MAX, Allowance};
 pub use failure::{Advice, Failure, Lost, LostKind, Wired, drive};

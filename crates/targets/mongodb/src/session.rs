@@ -7,7 +7,7 @@ use crate::bson::{Document, Raw};
 use crate::client::{Client, Failure, Greeted, Reply, code};
 use crate::connect::Place;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_net::{Advice, Lost, LostKind};
+use inrush_net::{Advice, Allowance, Lost, LostKind};
 
 /// What gets users past what keeps them out.
 const ADVICE: Advice = Advice {
@@ -115,6 +115,21 @@ impl<'a> Session<'a> {
             let more = Document::new().int64("getMore", id).string("collection", &collection);
             reply = self.command(more)?;
         }
+    }
+
+    /// The same for what the server says of its collections, which is kept: it has to be short.
+    pub(super) fn catalogue(
+        &mut self,
+        command: Document,
+        mut each: impl FnMut(Raw<'_>),
+    ) -> Result<(), Failure> {
+        let mut allowance = Allowance::default();
+        self.documents(command, |document| {
+            if allowance.admits([document.bytes().len()]) {
+                each(document);
+            }
+        })?;
+        allowance.kept()
     }
 
     /// What the user reads of a failure that no row is to blame for.

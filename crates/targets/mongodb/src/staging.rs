@@ -58,7 +58,7 @@ impl Staging {
         let mut create = Document::new().string("create", &self.name);
         let mut indexes: Vec<Document> = Vec::new();
         if job.choice.action == Action::Truncate {
-            session.documents(facts::list(&job.table), |found| {
+            session.catalogue(facts::list(&job.table), |found| {
                 let options = found.document("options").map(Raw::elements);
                 for (name, value) in options.into_iter().flatten() {
                     let name = String::from_utf8_lossy(name);
@@ -136,7 +136,7 @@ impl Staging {
 
 fn exists(session: &mut Session<'_>, collection: &str) -> Result<bool, Failure> {
     let mut found = false;
-    session.documents(facts::list(collection), |_| found = true)?;
+    session.catalogue(facts::list(collection), |_| found = true)?;
     Ok(found)
 }
 
@@ -174,7 +174,7 @@ pub(super) fn sweep(session: &mut Session<'_>) {
     let mut names = Vec::new();
     let list = Document::new().int32("listCollections", 1).element("nameOnly", kind::BOOLEAN, &[1]);
     let listed =
-        session.documents(list, |found| names.extend(found.text("name").map(str::to_owned)));
+        session.catalogue(list, |found| names.extend(found.text("name").map(str::to_owned)));
     if listed.is_err() {
         return;
     }

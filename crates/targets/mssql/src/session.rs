@@ -14,7 +14,7 @@ use crate::link::{self, Line, Link};
 use crate::value;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_net::channel::{Address, Believe, Channel, Tls};
-use inrush_net::{Advice, LostKind, Wired};
+use inrush_net::{Advice, Allowance, LostKind, Wired};
 
 /// A packet's bytes at most where they are encrypted
 /// (<https://learn.microsoft.com/en-us/sql/database-engine/configure-windows/configure-the-network-packet-size-server-configuration-option>).
@@ -280,11 +280,14 @@ impl<'a> Session<'a> {
 
     /// All rows of a query as text; NULL is None.
     pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
-        let mut rows = Vec::new();
+        let (mut rows, mut allowance) = (Vec::new(), Allowance::default());
         self.batch(sql, |_, _, values| {
-            rows.push(values.iter().map(value::text).collect());
+            let row: Vec<Option<String>> = values.iter().map(value::text).collect();
+            if allowance.admits(row.iter().map(|value| value.as_ref().map_or(0, String::len))) {
+                rows.push(row);
+            }
         })?;
-        Ok(rows)
+        allowance.kept().map(|()| rows)
     }
 
     /// The first value of a query.

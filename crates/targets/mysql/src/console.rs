@@ -11,7 +11,7 @@ use crate::session::Failure;
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
 use inrush_core::target::{Console, Row, Setting};
-use inrush_net::Wired as _;
+use inrush_net::{Allowance, Wired as _};
 
 /// What SHOW VARIABLES lists although nobody sets it: what the connection has just done, and what its time is.
 const STATE: [&str; 15] = [
@@ -54,10 +54,13 @@ impl<'a> MysqlConsole<'a> {
         let text = |value: Option<&Text<'_>>| {
             String::from_utf8_lossy(value.copied().flatten().unwrap_or_default()).into_owned()
         };
-        let mut pairs = Vec::new();
+        let (mut pairs, mut allowance) = (Vec::new(), Allowance::default());
         self.run(sql, &mut |row| {
-            pairs.push((text(row.first()).to_ascii_lowercase(), text(row.get(1))));
+            if allowance.admits_row(row) {
+                pairs.push((text(row.first()).to_ascii_lowercase(), text(row.get(1))));
+            }
         })?;
+        allowance.kept().map_err(in_words)?;
         Ok(pairs)
     }
 }

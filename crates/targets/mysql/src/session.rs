@@ -9,7 +9,7 @@ use crate::connect::Place;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_net::channel::{END_TIMEOUT, TICK};
 use inrush_net::statement::Done;
-use inrush_net::{Advice, LostKind};
+use inrush_net::{Advice, Allowance, LostKind};
 
 /// What gets users past what keeps them out.
 const ADVICE: Advice = Advice {
@@ -155,10 +155,14 @@ impl<'a> Session<'a> {
 
     /// All rows of a query as text; NULL is None.
     pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
-        let mut rows = Vec::new();
+        let (mut rows, mut allowance) = (Vec::new(), Allowance::default());
         let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
-        self.rows(sql, |row| rows.push(row.iter().map(text).collect()))?;
-        Ok(rows)
+        self.rows(sql, |row| {
+            if allowance.admits_row(row) {
+                rows.push(row.iter().map(text).collect());
+            }
+        })?;
+        allowance.kept().map(|()| rows)
     }
 
     /// The first value of a query.

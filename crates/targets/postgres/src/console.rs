@@ -10,7 +10,7 @@ use crate::session::{self, Failure};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
 use inrush_core::target::{Console, Row, Setting};
-use inrush_net::Wired as _;
+use inrush_net::{Allowance, Wired as _};
 
 /// A connection; nothing goes over it but what it is told to send.
 pub(super) struct PostgresConsole<'a> {
@@ -53,10 +53,12 @@ impl Console for PostgresConsole<'_> {
 
     fn settings(&mut self) -> Result<Vec<Setting>> {
         let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
-        let mut settings = Vec::new();
+        let (mut settings, mut allowance) = (Vec::new(), Allowance::default());
         let sql = "SELECT name, setting, boot_val FROM pg_catalog.pg_settings ORDER BY name";
         self.run(sql, &mut |row| {
-            if let [name, value, default] = row {
+            if allowance.admits_row(row)
+                && let [name, value, default] = row
+            {
                 let (name, value) = (text(name).unwrap_or_default(), text(value));
                 if !may_be_secret(&name) {
                     let (value, default) = (value.unwrap_or_default(), text(default));
@@ -64,6 +66,7 @@ impl Console for PostgresConsole<'_> {
                 }
             }
         })?;
+        allowance.kept().map_err(in_words)?;
         Ok(settings)
     }
 

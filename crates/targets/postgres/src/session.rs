@@ -10,7 +10,7 @@ use crate::connect::Place;
 use crate::repeats;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::{Job, Repeats};
-use inrush_net::{Advice, LostKind, staging};
+use inrush_net::{Advice, Allowance, LostKind, staging};
 
 /// What gets users past what keeps them out.
 const ADVICE: Advice = Advice {
@@ -162,20 +162,16 @@ impl<'a> Session<'a> {
 
     /// All rows of a query as text; NULL is None.
     pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
-        /// What we ask for is short; a server that goes on and on is none.
-        const BYTES_MAX: usize = 64 << 20;
-        let mut rows = Vec::new();
-        let mut bytes = 0;
+        let (mut rows, mut allowance) = (Vec::new(), Allowance::default());
         let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
         self.drive(|client| {
             client.rows(sql, |row| {
-                bytes += row.iter().flatten().map(|value| value.len() + 64).sum::<usize>();
-                if bytes <= BYTES_MAX {
+                if allowance.admits_row(row) {
                     rows.push(row.iter().map(text).collect());
                 }
             })
         })?;
-        if bytes <= BYTES_MAX { Ok(rows) } else { Err(Failure::garbled()) }
+        allowance.kept().map(|()| rows)
     }
 
     /// The first value of a query.

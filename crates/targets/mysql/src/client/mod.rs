@@ -263,6 +263,7 @@ mod tests {
 
     use super::*;
     use crate::connect;
+    use crate::session::Session;
 
     /// What MariaDB says first, and that it lets us in.
     const GREETING: &[u8] = b"\x0a5.5.5-10.11.0-MariaDB\0\x07\0\0\0abcdefgh\0\xfe\xf7\x2d\x02\0\xff\x81\x15\0\0\0\0\0\0\x07\0\0\0abcdefghijkl\0mysql_native_password\0";
@@ -308,6 +309,24 @@ mod tests {
             });
             calls(&place)
         })
+    }
+
+    #[test]
+    fn an_answer_without_an_end_is_not_kept() {
+        let end = b"\xfe\0\0\x02\0".to_vec();
+        let value = vec![b'x'; 15 << 20];
+        let row = [&b"\xfd"[..], &value.len().to_le_bytes()[..3], &value].concat();
+        let looked = |rows: usize| {
+            let mut answers = vec![b"\x01".to_vec(), b"column".to_vec(), end.clone()];
+            answers.extend(std::iter::repeat_n(row.clone(), rows));
+            answers.push(end.clone());
+            served(GREETING, OK, &answers, 60, |place| {
+                let stop = AtomicBool::new(false);
+                Session::open(place, &stop).unwrap().table("SELECT 1").map(|rows| rows.len())
+            })
+        };
+        assert_eq!(looked(4).unwrap(), 4);
+        assert_eq!(looked(5).unwrap_err().lost_kind(), Some(LostKind::Protocol));
     }
 
     #[test]

@@ -442,6 +442,7 @@ mod tests {
 
     use super::*;
     use crate::connect;
+    use crate::session::Session;
 
     fn message(kind: u8, body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
@@ -487,6 +488,23 @@ mod tests {
             });
             calls(&place)
         })
+    }
+
+    #[test]
+    fn an_answer_without_an_end_is_not_kept() {
+        let value = vec![b'x'; 15 << 20];
+        let length = u32::try_from(value.len()).unwrap().to_be_bytes();
+        let row = message(b'D', &[&b"\0\x01"[..], &length, &value].concat());
+        let end = [message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat();
+        let looked = |rows: usize| {
+            let answer = [row.repeat(rows), end.clone()].concat();
+            served(&[&welcome(), &answer], 60, |place| {
+                let stop = AtomicBool::new(false);
+                Session::open(place, &stop).unwrap().table("SELECT").map(|rows| rows.len())
+            })
+        };
+        assert_eq!(looked(4).unwrap(), 4);
+        assert_eq!(looked(5).unwrap_err().lost_kind(), Some(LostKind::Protocol));
     }
 
     #[test]
