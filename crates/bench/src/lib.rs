@@ -1,5 +1,10 @@
-//! Measures every way of writing on the user's own machine: suites, the matrix of their cells, samples in randomised blocks, what
-//! they add up to, and the report.
+//! Measures every way of writing on the user's own machine: suites, the matrix of their cells, samples in randomised blocks.
+//!
+//! ```text
+//! suites -> matrix: cells -> run: shuffled blocks -> lab: one sample (fleet: servers, crew: workers, generate: rows)
+//!                                                     |
+//!                            sums: what was stored is what was generated -> findings: store, analysis, report
+//! ```
 //!
 //! The modules are the way of a run: [`suite`] is read, `matrix` makes its cells, `generate` their rows, `run` takes samples through
 //! `worker` processes and private servers, [`sums`] compare, and what was measured is kept, understood and shown by [`inrush_findings`]. A load of a bench
