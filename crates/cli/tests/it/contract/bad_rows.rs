@@ -78,7 +78,7 @@ pub(super) fn a_key_that_is_there_is_one<P: Place>() {
         assert_eq!(all_of(place, &COLUMNS), records(good), "{way:?}");
         let aside = "id,name\n1,again\n2,\"to\no\"\n";
         assert_eq!(place.files().read("in.rejects.csv"), aside.as_bytes(), "{way:?}");
-        // And the keys of a table that is there.
+        // And the keys of an existing table.
         place.files().write("in.csv", "id,name\n4,d\n3,again\n");
         let args = [&["in.csv"], P::TRAITS.with_key, &adding::<P>(way)[..]].concat();
         if P::TRAITS.undoes_appends {

@@ -28,7 +28,7 @@ mod check;
 /// Columns of a source and those of an existing table.
 mod matching;
 
-/// Rows that are put aside, and loads that one of them ends.
+/// Rows that are rejected, and loads that one of them ends.
 mod bad_rows;
 
 /// Days, moments, and what of a value or a table no type keeps.
@@ -50,13 +50,13 @@ pub(crate) struct Traits {
     pub(crate) target: &'static str,
     /// Strategies that are for other tables or files than most, with tests of their own.
     pub(crate) special: &'static [&'static str],
-    /// Strategies that add no rows to those that are there, and say so.
+    /// Strategies that add no rows to the existing ones, and say so.
     pub(crate) fresh: &'static [&'static str],
     /// Whether rows that a load added to those that were there go when it ends early. Else it has to say that they stay.
     pub(crate) undoes_appends: bool,
     /// Whether a table can have a key.
     pub(crate) has_keys: bool,
-    /// Whether rows may have other columns than those that are there.
+    /// Whether rows may have other columns than the existing ones.
     pub(crate) takes_any: bool,
     /// What a load has to say, besides, that adds rows to a table whose key is the column `id`.
     pub(crate) with_key: &'static [&'static str],

@@ -49,9 +49,7 @@ fn rows_that_repeat_a_key_are_the_bad_rows() {
     for strategy in STRATEGIES {
         let db = format!("{}.duckdb", &strategy[7..]);
         let load = ["t.csv", &db, "--strategy", strategy, "--primary-key", "id"];
-        fixture
-            .refuses(&load)
-            .says(&["t.csv: line 1001, column id: '499': this key is there already"]);
+        fixture.refuses(&load).says(&["t.csv: line 1001, column id: '499': duplicate key"]);
         let more = ["--max-rejects", "20", "--verify", "checksum", "--chunk-size", "16k"];
         fixture.load(&[&load[..], &more].concat()).exits(3);
         let notes = json_lines(&fixture.read("t.rejects.csv.jsonl"));
@@ -122,7 +120,7 @@ fn every_constraint_of_a_table_names_its_rows() {
             ["1|a|1|1", "7|old|1|1", "8|g|1|~", "9|~|1|2", "10|~|~|2"]
         );
         forget_rejects(&fixture);
-        fixture.refuses(&load[..6]).says(&["line 2, column id: '1': this key is there already"]);
+        fixture.refuses(&load[..6]).says(&["line 2, column id: '1': duplicate key"]);
     }
 }
 

@@ -154,7 +154,7 @@ fn rows_from_a_pipe_repeat_keys_as_well() {
     });
 }
 
-/// Two rows that are there, and a file that meets both, adds one, and names one key twice.
+/// Two existing rows, and a file that meets both, adds one, and names one key twice.
 fn meeting(server: &Server, way: &Way, answer: &str, more: &[&str]) -> serde_json::Value {
     server.drop_table("t").sql(
         "CREATE TABLE t (id int PRIMARY KEY, name varchar(9), size double precision DEFAULT 0.5);

@@ -180,7 +180,7 @@ fn a_new_table_has_the_types_of_the_values() {
 }
 
 #[test]
-fn a_late_surprise_widens_the_column_and_loses_nothing() {
+fn a_late_mismatch_widens_the_column_and_loses_nothing() {
     for_each_server(|server| {
         let rows: String = (1..=120_000).map(|id| format!("{id},{}\n", id % 100)).collect();
         server.write("t.csv", format!("id,n\n{rows}120001,007\n"));
