@@ -7,13 +7,12 @@ use std::ops::Deref;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use inrush::target::{Console, find};
 
 use crate::contract::{Place, Traits};
-use crate::fixture::{Fixture, Outcome, start};
+use crate::fixture::{Fixture, Outcome, PATIENCE, start, wait_until};
 
 const VARIABLE: &str = "INRUSH_TEST_SERVERS";
 
@@ -299,18 +298,14 @@ impl<D: Database> Server<D> {
             if let Some(id) = self.bring_rows().into_iter().next() {
                 return id;
             }
-            assert!(before.elapsed() < Duration::from_secs(20), "no rows come");
+            assert!(before.elapsed() < PATIENCE, "no rows come");
         }
     }
 
     /// Waits until the server has noticed that a killed load is gone.
     #[track_caller]
     pub(crate) fn wait_until_alone(&self) {
-        let before = Instant::now();
-        while !self.connections().is_empty() {
-            assert!(before.elapsed() < Duration::from_secs(30), "{:?}", self.connections());
-            sleep(Duration::from_millis(5));
-        }
+        wait_until("no connection but the test's own", || self.connections().is_empty());
     }
 
     /// Hidden tables.

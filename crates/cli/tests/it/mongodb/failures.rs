@@ -1,6 +1,6 @@
 use std::process::Child;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::server::{STRATEGIES, for_each_server, rows};
 use crate::crash::signal;
@@ -18,10 +18,7 @@ impl Tricks for Cut {
 
 #[track_caller]
 fn end_of(child: Child) -> Outcome {
-    let before = Instant::now();
-    let run = Outcome::of("load, disturbed".to_owned(), finish(child, b""));
-    assert!(before.elapsed() < Duration::from_secs(20), "took {:?}: {run:?}", before.elapsed());
-    run
+    Outcome::of("load, disturbed".to_owned(), finish(child, b""))
 }
 
 fn file(rows: usize) -> String {

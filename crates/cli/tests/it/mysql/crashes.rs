@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::bad_target::on_a_small_disk;
-use crate::fixture::{INRUSH, Outcome, Random, finish, start};
+use crate::fixture::{INRUSH, Outcome, Random, finish, size, start};
 
 use super::server::{Extras, for_each_private_server, for_each_server, rows};
 use crate::disk::{Disk, has_mounts_of_its_own};
@@ -26,7 +26,8 @@ fn a_server_that_goes_away_has_the_table_as_it_was() {
             let mut random = Random(0x17);
             server.write("t.csv", file(ROWS));
             let old = "INSERT INTO t VALUES (-1, 'old'), (-2, 'old')";
-            for (rows, is_killed) in [("", true), (old, true), ("", false)] {
+            let cases = [(old, true), ("", false), ("", true)];
+            for &(rows, is_killed) in &cases[..size(2, 3)] {
                 server
                     .drop_table("t")
                     .sql("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(30)) ENGINE=InnoDB")

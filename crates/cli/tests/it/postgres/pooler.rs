@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::fixture::{Outcome, is_root};
+use crate::fixture::{Outcome, PATIENCE, is_root};
 use crate::servers::strategies;
 
 use super::server::{Server, for_each_server, rows};
@@ -52,7 +52,7 @@ impl Pooler {
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let log = || String::from_utf8_lossy(&server.read("pgbouncer.log")).into_owned();
             assert!(pooler.child.try_wait().unwrap().is_none(), "{}", log());
-            assert!(before.elapsed() < Duration::from_secs(10), "{}", log());
+            assert!(before.elapsed() < PATIENCE, "{}", log());
             std::thread::sleep(Duration::from_millis(10));
         }
         Some(pooler)
@@ -207,7 +207,7 @@ fn a_load_through_a_pooler_can_be_killed_or_interrupted() {
                 if server.tables() == ["t"] {
                     break;
                 }
-                assert!(since.elapsed() < Duration::from_secs(10), "{:?}", server.tables());
+                assert!(since.elapsed() < PATIENCE, "{:?}", server.tables());
                 server.drop_table("t");
             }
             assert_eq!(server.count("t"), 60_000);

@@ -15,11 +15,6 @@ pub(super) fn for_each_server(test: impl Fn(&Server)) {
     servers::for_each_server(test);
 }
 
-/// The same while no other test uses the server: the test changes what holds for all of its connections.
-pub(super) fn alone_on_each_server(test: impl Fn(&Server)) {
-    servers::alone_on_each_server(test);
-}
-
 /// Runs the test with a private server of each version that is meant, which it may kill.
 pub(super) fn for_each_private_server(
     is_meant: impl Fn(&str) -> bool,
