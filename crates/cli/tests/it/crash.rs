@@ -169,6 +169,17 @@ fn a_killed_load_leaves_no_rejects_for_long() {
     assert_eq!(fixture.names(), names);
 }
 
+/// Sends a signal.
+pub(crate) fn send(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+}
+
+/// What stood still goes on.
+pub(crate) fn go_on(child: &Child) {
+    send(child, "CONT");
+}
+
 /// Sends a signal to a load that is ready for it: one that comes before the program has set up its handlers just ends it.
 /// When this returns, the program has it, so that another one is a second one.
 pub(crate) fn signal(child: &Child, name: &str) {
@@ -182,7 +193,7 @@ pub(crate) fn signal(child: &Child, name: &str) {
     };
     // Bits are counted from signal 1 on, and SIGINT is 2, SIGTERM 15. Elsewhere than on Linux nothing is known.
     wait_until("handlers of signals", || mask("SigCgt:").is_none_or(|mask| mask & 0b10 != 0));
-    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    send(child, name);
     wait_until("the signal", || mask("ShdPnd:").is_none_or(|mask| mask & (1 << 1 | 1 << 14) == 0));
 }
 

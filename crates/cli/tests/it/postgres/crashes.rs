@@ -1,6 +1,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::crash::go_on;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until};
 
@@ -35,13 +36,16 @@ fn a_server_that_goes_away_has_the_table_as_it_was() {
                 ("", &["--lanes", "2", "--set", "unlogged=on"], true),
             ];
             for &(made, options, is_killed) in &cases[..size(3, 5)] {
-                server.drop_table("t").sql(made);
-                let before = server.state();
+                let prepare = || server.drop_table("t").sql(made).state();
+                let before = prepare();
                 let url = server.url();
                 let load = ["load", "t.csv", &url, "--chunk-size", "8k"];
                 let args = [&load[..], options].concat();
-                let child = start(&mut server.command(&args));
-                server.wait_for_rows();
+                let (child, _) = server.caught(|| {
+                    prepare();
+                    start(&mut server.command(&args))
+                });
+                go_on(&child);
                 if is_killed {
                     sleep(Duration::from_millis(50).mul_f64(random.share()));
                     private.kill().unwrap();

@@ -3,7 +3,7 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::crash::signal;
+use crate::crash::{go_on, signal};
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until, wait_until_it_waits};
 use crate::servers::OnDrop;
 
@@ -53,6 +53,12 @@ impl Case {
         start(&mut server.command(&self.args(url)))
     }
 
+    /// The same with everything as it was before.
+    fn begin(self, server: &Server, url: &str) -> Child {
+        self.prepare(server);
+        self.start(server, url)
+    }
+
     fn rows_before(self) -> Rows {
         if self.lanes == 0 { rows![[-2, "old"], [-1, "old"]] } else { rows![] }
     }
@@ -84,58 +90,8 @@ impl Case {
 
 #[track_caller]
 fn end_of(child: Child) -> Outcome {
+    go_on(&child);
     Outcome::of("load, disturbed".to_owned(), finish(child, b""))
-}
-
-#[test]
-fn a_killed_load_leaves_the_table_as_it_was() {
-    for_each_server(|server| {
-        let mut random = Random(0x21);
-        for case in CASES {
-            case.prepare(server);
-            let before = Instant::now();
-            case.start(server, &server.url()).wait().unwrap();
-            let mut whole = before.elapsed();
-            let mut cut = 0;
-            while cut < 3 {
-                case.prepare(server);
-                let moment = whole.mul_f64((f64::from(cut) + random.share()) / 3.0);
-                let mut child = case.start(server, &server.url());
-                sleep(moment);
-                child.kill().unwrap();
-                child.wait().unwrap();
-                let what = format!("killed after {moment:?} of {whole:?}");
-                println!("{case:?} {what}, left: {:?}", server.tables());
-                // What had come may still be on its way through the server.
-                server.wait_until_alone();
-                if case.is_loaded(server) {
-                    // The load was over before the signal came: other tests had left it more of the machine.
-                    whole = whole.mul_f64(0.8);
-                    continue;
-                }
-                case.assert_untouched(server, &what);
-                cut += 1;
-                case.assert_next_succeeds(server);
-            }
-        }
-    });
-}
-
-#[test]
-fn a_load_that_is_interrupted_undoes_what_it_did() {
-    for_each_server(|server| {
-        for case in CASES {
-            for name in ["INT", "TERM"] {
-                case.prepare(server);
-                server.leaves_everything(|| {
-                    let child = case.start(server, &server.url());
-                    server.wait_for_rows();
-                    signal(&child, name);
-                    end_of(child).exits(130).says(&["interrupted"]).ends_with_nothing_changed();
-                });
-            }
-        }
-    });
 }
 
 #[test]
@@ -209,8 +165,8 @@ fn connections_that_are_cut_and_can_be_made_again() {
             case.prepare(server);
             let proxy = Proxy::start(&server.address, Trick::Nothing);
             server.leaves_everything(|| {
-                let child = case.start(server, &server.url_at(&proxy.address));
-                server.wait_for_rows();
+                let url = server.url_at(&proxy.address);
+                let (child, _) = server.caught(|| case.begin(server, &url));
                 proxy.cut();
                 let run = end_of(child).exits(1).ends_with_nothing_changed();
                 run.says(&["the connection to", "was lost"]);
@@ -229,8 +185,7 @@ fn a_connection_that_falls_silent_is_not_waited_for_longer_than_was_asked() {
             case.prepare(server);
             let proxy = Proxy::start(&server.address, Trick::Nothing);
             let url = format!("{}?read_timeout=3&connect_timeout=3", server.url_at(&proxy.address));
-            let child = case.start(server, &url);
-            server.wait_for_rows();
+            let (child, _) = server.caught(|| case.begin(server, &url));
             proxy.freeze();
             end_of(child).exits(1).says(&["no answer within 3 s"]).ends_with_nothing_changed();
             drop(proxy);
@@ -249,9 +204,8 @@ fn connections_that_the_administrator_ends() {
             for all in [false, true] {
                 case.prepare(server);
                 server.leaves_everything(|| {
-                    let child = case.start(server, &server.url());
-                    let one = vec![server.wait_for_rows()];
-                    let ids = if all { server.connections() } else { one };
+                    let (child, id) = server.caught(|| case.begin(server, &server.url()));
+                    let ids = if all { server.connections() } else { vec![id] };
                     ids.iter().for_each(|id| server.kill(id));
                     let run = end_of(child).exits(1).ends_with_nothing_changed();
                     run.says(&["the connection to", "was lost", "administrator command"]);
@@ -300,8 +254,9 @@ fn statements_that_another_client_cancels() {
     for_each_server(|server| {
         for case in CASES {
             case.prepare(server);
-            let child = case.start(server, &server.url());
-            server.wait_for_rows();
+            let url = server.url();
+            let (child, _) = server.caught(|| case.begin(server, &url));
+            go_on(&child);
             // Some come between two statements, some meet those that tidy up.
             for id in (0..10).flat_map(|_| server.connections()) {
                 server.try_sql(&format!("SELECT pg_cancel_backend({id})"));

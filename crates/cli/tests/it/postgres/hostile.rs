@@ -144,8 +144,8 @@ fn a_server_that_never_stops_talking() {
         server.write("t.csv", "id,name\n1,a\n");
         for (moment, words) in ["user\0", "pg_settings", "COPY "].into_iter().enumerate() {
             let talks = [&notice, &setting, &huge];
-            for talk in size(&talks[moment..=moment], &talks[..]).iter().copied() {
-                let trick = Trick::At { after: "", words, act: Act::Repeat(talk.clone()) };
+            for talk in size(&talks[moment..=moment], &talks[..]) {
+                let trick = Trick::At { after: "", words, act: Act::Repeat(talk.to_vec()) };
                 let proxy = Proxy::start(&server.address, trick);
                 let (run, most) = load(server, &proxy, &[]);
                 assert!(most < MOST_KB, "{words}: {most} kB");

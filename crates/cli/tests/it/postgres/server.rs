@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::process::Command;
 
-use crate::contract::{Traits, select};
+use crate::contract::{TWO_LANES, Traits, select};
 use crate::fixture::{Fixture, quoted};
 use crate::servers::{self, Database, Family, State};
 
@@ -84,7 +84,7 @@ impl Database for Postgres {
         example: "postgres=postgres://postgres@127.0.0.1:5432/postgres",
     };
 
-    const TRAITS: Traits = Traits::of("postgres");
+    const TRAITS: Traits = Traits { lanes: TWO_LANES, ..Traits::of("postgres") };
 
     fn make(name: &str, url: &str) -> Self {
         let rest = url.split_once("://").expect("a URL").1;

@@ -1,4 +1,4 @@
-use crate::crash::signal;
+use crate::crash::{go_on, signal};
 use crate::fixture::{Outcome, finish, size, start, wait_until};
 use crate::servers::{OnDrop, strategies};
 
@@ -15,13 +15,18 @@ fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
     work();
 }
 
-/// Every way to write.
+/// Every way to write, by turns over one connection and over two.
 fn ways() -> Vec<[String; 4]> {
     let way = |id: String, lanes: &str| {
         ["--strategy".to_owned(), id, "--lanes".to_owned(), lanes.to_owned()]
     };
     let all = strategies("postgres");
-    all.iter().flat_map(|id| ["1", "2"].map(|lanes| way(id.clone(), lanes))).collect()
+    let both = |(number, id): (usize, &String)| {
+        let lanes = &["1", "2"][..];
+        let some = size(&lanes[number % 2..=number % 2], lanes);
+        some.iter().map(|lanes| way(id.clone(), lanes)).collect::<Vec<_>>()
+    };
+    all.iter().enumerate().flat_map(both).collect()
 }
 
 /// A file that is loaded every way into a new table and one that is there, with the rows that are to be in it.
@@ -75,8 +80,11 @@ fn transactions_that_only_read_by_default() {
             server.write("u.csv", format!("id,name\n{text}"));
             let url = server.url();
             let load = ["load", "u.csv", &url, "--lanes", "2", "--chunk-size", "2k"];
-            let child = start(&mut server.command(&load));
-            server.wait_for_rows();
+            let (child, _) = server.caught(|| {
+                server.drop_table("u");
+                start(&mut server.command(&load))
+            });
+            go_on(&child);
             signal(&child, "INT");
             let run = Outcome::of("load, interrupted".to_owned(), finish(child, b"")).exits(130);
             run.ends_with_nothing_changed();

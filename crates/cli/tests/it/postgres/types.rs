@@ -1,4 +1,4 @@
-use crate::fixture::size;
+use crate::fixture::{size, thorough};
 
 use super::server::{Server, Way, for_each_server};
 
@@ -442,8 +442,12 @@ fn what_copy_would_round_cut_or_refuse_is_a_bad_row() {
             ("tsquery", &["a b"]),
             ("jsonpath", &["$."]),
         ];
-        for way in server.ways_into_used() {
-            for (ty, values) in bad {
+        for (number, way) in server.ways_into_used().into_iter().enumerate() {
+            for (at, (ty, values)) in bad.iter().enumerate() {
+                // Each type by some ways, and each way with some types.
+                if !thorough() && (number + at) % 3 > 0 {
+                    continue;
+                }
                 let is_refused = way.is("unnest") && ty.ends_with("[]")
                     || ["copy-binary", "copy-server"].iter().any(|name| way.is(name))
                         && ["int4range", "tsvector", "tsquery", "jsonpath"].contains(ty);
