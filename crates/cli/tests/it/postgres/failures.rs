@@ -316,7 +316,7 @@ fn where_nobody_can_be_asked_what_became_of_commit_the_message_says_so() {
 }
 
 #[test]
-fn hidden_tables_of_loads_that_go_on_are_left_alone_and_those_of_killed_ones_are_swept_away() {
+fn hidden_tables_are_swept_when_their_loads_are_dead() {
     for_each_server(|server| {
         server.write("u.csv", "id\n1\n");
         let load =
