@@ -13,7 +13,7 @@ Cases:
   postgres-pgpq  the same, against pgpq's encoder and COPY
 
 The rivals are those of PyPI (adbc-driver-sqlite, adbc-driver-postgresql, pgpq, sqlite-utils, pandas, psycopg, pyarrow) in the Python that runs this. The
-server is that of INRUSH_TEST_SERVERS. INRUSH names the binary (default: target/release/inrush).
+server is that of INRUSH_TEST_SERVERS. INRUSH names the binary (default: target/dist/inrush).
 """
 
 import argparse

@@ -17,7 +17,7 @@ Cases:
             the nodes table by these strategies, against read_csv (ROWS / 10 rows for prepared)
 
 The library is INRUSH_DUCKDB_LIB, or what `scripts/servers.sh duckdb-1.5` has fetched; INRUSH names the binary (default:
-target/release/inrush).
+target/dist/inrush).
 """
 
 import argparse
@@ -168,6 +168,7 @@ def run(case: Case, rows: int, pairs: int, work: Path) -> None:
         # The first pair is for the caches.
         if turn > 0:
             runs.append((pair[0], pair[1]))
+    paired.keep("DuckDB", case.name, runs)
     cpu = " ".join(f"{run['cpu']:.1f}" for run in runs[-1])
     print(f"{case.name:9} {paired.figures(runs, case.wanted)}   CPU s {cpu}   {paired.peak(runs)}   ({case.about})", flush=True)
 

@@ -5,7 +5,7 @@ Loads the same generated rows, SIZE_MB of text (default 2048), into a new SQLite
 gzip, zstd. Prints the peak of each load and exits 1 when one is above the limit (default 150 MB).
 
 The peak is what the kernel counted for that one process (wait4), pages of mapped files included.
-INRUSH names the binary (default: target/release/inrush), TMPDIR the place for the files: about three times SIZE_MB.
+INRUSH names the binary (default: target/dist/inrush), TMPDIR the place for the files: about three times SIZE_MB.
 """
 
 import argparse

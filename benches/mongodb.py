@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-INRUSH = ROOT / "target/release/inrush"
+INRUSH = ROOT / "target/dist/inrush"
 BATCH = 1000
 
 

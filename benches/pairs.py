@@ -20,8 +20,8 @@ def target() -> Path:
 
 
 def binary() -> str:
-    """The release command, or what INRUSH names."""
-    path = os.environ.get("INRUSH", str(target() / "release" / "inrush"))
+    """The command as it is published (the `dist` profile), or what INRUSH names."""
+    path = os.environ.get("INRUSH", str(target() / "dist" / "inrush"))
     if not os.access(path, os.X_OK):
         sys.exit(f"{path} is not there; build it with `make build`, or name it in INRUSH")
     return os.path.abspath(path)
@@ -97,6 +97,14 @@ def figures(runs: list[tuple[dict, dict]], wanted: float, more_is_worse: bool = 
     what, bound = ("A / B", "at most") if more_is_worse else ("B / A", "at least")
     return (f"A {a:6.2f} s   B {b:6.2f} s   {what} {statistics.median(ratios):5.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
             f"   wanted {bound} {wanted:g}")
+
+
+def keep(engine: str, case: str, runs: list[tuple[dict, dict]]) -> None:
+    """Adds the samples of a case to the file that SAMPLES names: what `make bench-picture` draws from."""
+    if path := os.environ.get("SAMPLES"):
+        seconds = [[round(run["s"], 4) for run in side] for side in zip(*runs, strict=True)]
+        with open(path, "a") as out:
+            out.write(json.dumps({"engine": engine, "case": case, "inrush_s": seconds[0], "rival_s": seconds[1]}) + "\n")
 
 
 def peak(runs: list[tuple[dict, dict]]) -> str:

@@ -14,7 +14,7 @@ Cases:
   back    the zstd file read into another, against COPY (FROM read_parquet)
 
 The library is INRUSH_DUCKDB_LIB, or what `scripts/servers.sh duckdb-1.5` has fetched; INRUSH names the binary (default:
-target/release/inrush).
+target/dist/inrush).
 """
 
 import argparse
@@ -80,6 +80,7 @@ def run(name: str, rows: int, pairs: int, work: Path) -> None:
         # The first pair is for the caches.
         if turn > 0:
             runs.append((pair[0], pair[1]))
+    paired.keep("Parquet", name, runs)
     cpu = " ".join(f"{run['cpu']:.1f}" for run in runs[-1])
     sizes = " ".join(f"{os.path.getsize(made) >> 20}" for made in ("a.parquet", "b.parquet"))
     print(f"{name:7} {paired.figures(runs, WANTED)}   CPU s {cpu}   {paired.peak(runs)}   files of {sizes} MiB", flush=True)

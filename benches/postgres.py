@@ -191,6 +191,7 @@ def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: li
         runs.append((a, b))
         print(f"  A {a['s']:6.2f} s  B {b['s']:6.2f} s   CPU client A {a['cpu']:5.2f} s  server {a['server']:5.2f} s"
               f"   client B {b['cpu']:5.2f} s  server {b['server']:5.2f} s   peak A {a['mb']:3.0f} MB")
+    paired.keep(server.name, case, runs)
     line = f"{server.name:<12} {case:<12} {paired.figures(runs, round(WANTED[case], 2))}   {paired.share(runs)}   {paired.peak(runs)}"
     print(f"  {line}")
     return line

@@ -24,7 +24,7 @@ Cases:
 sqlite3 reads tab-separated files in ascii mode: that is its fastest reader and takes quotes as they are; its tabs mode would
 unquote a field that begins with a quote. It has no NULL: its empty texts are compared as NULLs.
 
-INRUSH names the binary (default: target/release/inrush), SQLITE3 the shell, TMPDIR the place for the files.
+INRUSH names the binary (default: target/dist/inrush), SQLITE3 the shell, TMPDIR the place for the files.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def cases(rows: int, target: Path) -> list[Case]:
         Case("cp-sync", "a new database, against cp of the finished file and a sync of the copy (A / B)", 3.5, "nodes.tsv",
              NODES, keyed, rival=["sh", "-c", "cp a.db b.db && sync b.db"], more_is_worse=True),
         Case("prepared", "a new database, against prepared statements, one transaction, all unsafe", 1, "nodes.tsv",
-             NODES, keyed, rival=[str(target / "release/examples/prepared"), "nodes.tsv", "b.db"]),
+             NODES, keyed, rival=[str(target / "dist/examples/prepared"), "nodes.tsv", "b.db"]),
         Case("existing", "an empty table in a database that is there, against .import without journal and sync", 4,
              "nodes.tsv", NODES, [*nodes], existing=True),
         Case("durable", "the same, .import with rollback journal and synchronous=FULL", 4, "nodes.tsv", NODES, [*nodes],
@@ -228,6 +228,8 @@ def run(case: Case, inrush: str, sqlite: str, rows: int, pairs: int, extra: list
             verify(sqlite, case, rows)
         runs.append((a, b))
         print(f"  A {a['s']:6.2f} s  B {b['s']:6.2f} s   CPU A {a['cpu']:5.2f} s  B {b['cpu']:5.2f} s   peak A {a['mb']:4.0f} MB")
+    if not case.more_is_worse:
+        paired.keep("SQLite", case.name, runs)
     line = f"{case.name:<9} {paired.figures(runs, case.wanted, case.more_is_worse)}   {paired.peak(runs)}"
     print(f"  {line}")
     return line

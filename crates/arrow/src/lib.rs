@@ -2,6 +2,14 @@
 //!
 //! A value goes straight from the source's bytes into its column's memory, checked on the way: `builder` holds the columns, `value`
 //! knows what a text is as a value of each type and what can't be kept.
+//!
+//! ```text
+//! Row (core) -> encode: ArrowEncoder -> value (text -> number, day, moment) -> builder -> RecordBatch
+//!                                                                               |
+//!                                                                    sums: what a batch adds up to
+//! ```
+//!
+//! DuckDB's stream and Parquet files are made of these batches. What is here knows neither.
 
 mod builder;
 mod column;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::PlannedCell;
-use crate::suite::{Lines, Profile, Sql, Suite, Value};
 use inrush_core::error::{Error, Result};
+use inrush_findings::record::PlannedCell;
+use inrush_findings::suite::{Lines, Profile, Sql, Suite, Value};
 
 /// Among statements by target: those of every target that isn't named.
 const OTHERS: &str = "others";

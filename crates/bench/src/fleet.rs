@@ -10,10 +10,10 @@ use url::Url;
 
 use crate::matrix::Asked;
 use crate::relay::Relay;
-use crate::suite::{ServerSpec, Target, Transport, Value};
 use inrush::target::OwnDatabase;
 use inrush_core::error::{Error, Result, without_secrets};
 use inrush_core::unique;
+use inrush_findings::suite::{ServerSpec, Target, Transport, Value};
 use inrush_servers::{Installed, Server};
 
 /// What a URL or a name after `--server` asks for.

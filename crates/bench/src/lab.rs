@@ -17,12 +17,12 @@ use crate::material::Material;
 use crate::matrix::{Asked, NO_DATABASE, experiment_of};
 use crate::meter::Meter;
 use crate::phase::{self, is_done_in, steadiness, summed};
-use crate::record::{PlannedCell, TargetRecord};
 use crate::run::{Laboratory, Taken, Watcher};
-use crate::sample::{DurabilityRead, PhaseSample, Point, Sample, Status, Verified};
-use crate::suite::{Experiment, Phase, Profile, Suite, Target};
 use crate::task::{Cause, Failed, Hello, Outcome, SqlTask, Task};
 use inrush_core::error::{Error, Kind, Result, without_secrets};
+use inrush_findings::record::{PlannedCell, TargetRecord};
+use inrush_findings::sample::{DurabilityRead, PhaseSample, Point, Sample, Status, Verified};
+use inrush_findings::suite::{Experiment, Phase, Profile, Suite, Target};
 
 /// Databases of cells, and the workers that write into them.
 pub(super) struct Lab<'a> {

@@ -15,7 +15,7 @@ use hdrhistogram::serialization::interval_log::{
 };
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 
-use crate::sample::Latency;
+use inrush_findings::sample::Latency;
 
 /// Longer times count as this: an hour, in nanoseconds.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::latency::Histogram;
-use crate::record::{Doctor, Environment};
+use inrush_findings::record::{Doctor, Environment};
 
 /// Writes of the probe, as many as pg_test_fsync does in some seconds on a disk that turns.
 const PROBE_WRITES: usize = 200;

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::generate::Generator;
-use crate::record::PlannedCell;
-use crate::suite::{Profile, Suite};
 use inrush_core::error::{Error, Result};
+use inrush_findings::record::PlannedCell;
+use inrush_findings::suite::{Profile, Suite};
 
 /// Datasets of a suite at one size.
 pub(super) struct Material<'a> {

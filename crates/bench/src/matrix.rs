@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::PlannedCell;
-use crate::suite::{Experiment, Profile, Suite, Target, Value};
 use inrush_core::error::{Error, Result};
+use inrush_findings::record::PlannedCell;
+use inrush_findings::suite::{Experiment, Profile, Suite, Target, Value};
 
 /// A server that the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

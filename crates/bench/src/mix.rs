@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use crate::clock::clock_ns;
 use crate::generate::SplitMix64;
 use crate::latency::Histogram;
-use crate::suite::Transaction;
 use crate::task::{MixTask, Outcome};
 use crate::worker::{Access, NAP, NUMBER, Pace};
 use inrush::target::Console;
 use inrush_core::error::{Error, Result};
+use inrush_findings::suite::Transaction;
 
 /// One worker's requests.
 pub(super) struct Runner<'a> {

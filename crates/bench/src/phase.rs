@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use crate::fill::Words;
 use crate::latency::Histogram;
 use crate::material::Material;
-use crate::record::PlannedCell;
-use crate::sample::{PhaseSample, Point, Resources, Steadiness};
-use crate::suite::{Check, Load, Mix, Phase, Suite};
 use crate::task::{CommandTask, LoadTask, MixTask, Outcome, RowsTask, SqlTask, StepTask, Task};
 use crate::worker::NUMBER;
 use inrush::plan::Durability;
 use inrush_core::error::{Error, Result};
+use inrush_findings::record::PlannedCell;
+use inrush_findings::sample::{PhaseSample, Point, Resources, Steadiness};
+use inrush_findings::suite::{Check, Load, Mix, Phase, Suite};
 
 /// Whether the phase is part of this cell.
 pub(super) fn is_done_in(phase: &Phase, cell: &PlannedCell) -> bool {

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use crate::generate::SplitMix64;
 use crate::matrix::experiment_of;
-use crate::metric::of_sample;
-use crate::record::{PlannedCell, TargetRecord};
-use crate::sample::{Point, Sample, Status};
-use crate::stats;
-use crate::suite::{Profile, Suite};
 use inrush_core::error::Result;
+use inrush_findings::metric::of_sample;
+use inrush_findings::record::{PlannedCell, TargetRecord};
+use inrush_findings::sample::{Point, Sample, Status};
+use inrush_findings::stats;
+use inrush_findings::suite::{Profile, Suite};
 
 /// Takes samples. What isn't one's own database and workers is a test's.
 pub(super) trait Laboratory {

@@ -3,24 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::analysis::analyse;
 use crate::crew::WorkerProgram;
-use crate::finding::Findings;
 use crate::fleet::{Fleet, asked};
 use crate::ground::Ground;
-use crate::index;
 use crate::lab::Lab;
 use crate::machine;
 use crate::material::Material;
 use crate::matrix::{Asked, cells, experiment_of};
-use crate::record::{Manifest, PlannedCell, RunPlan, TargetRecord};
-use crate::report;
 use crate::run::{Stopped, Task, Watcher, run};
-use crate::sample::Sample;
-use crate::store::RunFolder;
-use crate::suite::{Profile, ServerSpec, Suite, Value};
 use crate::suites;
 use inrush_core::error::{Error, Result};
+use inrush_findings::analysis::analyse;
+use inrush_findings::finding::Findings;
+use inrush_findings::index;
+use inrush_findings::record::{Manifest, PlannedCell, RunPlan, TargetRecord};
+use inrush_findings::report;
+use inrush_findings::sample::Sample;
+use inrush_findings::store::RunFolder;
+use inrush_findings::suite::{Profile, ServerSpec, Suite, Value};
 use inrush_servers::Installed;
 
 /// A run as the user asked for it.

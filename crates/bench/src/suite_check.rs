@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::fill::Words;
 use crate::generate::Generator;
 use crate::matrix::{Asked, NO_DATABASE, cells};
-use crate::metric::TOTAL;
-use crate::record::PlannedCell;
-use crate::suite::{
-    Cell, Claim, Experiment, Load, Mix, Phase, Pick, Profile, Suite, Target, Value,
-};
 use inrush::target::Knobs;
 use inrush_core::error::Result;
+use inrush_findings::metric::TOTAL;
+use inrush_findings::record::PlannedCell;
+use inrush_findings::suite::{
+    Cell, Claim, Experiment, Load, Mix, Phase, Pick, Profile, Suite, Target, Value,
+};
 
 /// Metrics of every phase that is timed.
 const TIMED: &[&str] = &[
@@ -63,9 +63,24 @@ impl Faults {
     }
 }
 
-impl Suite {
-    /// Everything that is wrong, a sentence each; nothing for a suite that can be run.
-    pub fn check(&self) -> Vec<String> {
+/// Everything that is wrong with a suite, a sentence each; nothing for one that can be run.
+pub(super) fn faults(suite: &Suite) -> Vec<String> {
+    Checker(suite).faults()
+}
+
+/// A suite under examination.
+struct Checker<'s>(&'s Suite);
+
+impl std::ops::Deref for Checker<'_> {
+    type Target = Suite;
+
+    fn deref(&self) -> &Suite {
+        self.0
+    }
+}
+
+impl Checker<'_> {
+    fn faults(&self) -> Vec<String> {
         let mut faults = Faults::default();
         if self.format != 1 {
             faults.add("format", format!("is {}; this version reads 1", self.format));

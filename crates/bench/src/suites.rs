@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::suite::Suite;
 use inrush_core::error::{Error, Result};
+use inrush_findings::suite::Suite;
 
 /// The built-in suites: what users call them, and their text.
 pub static ALL: &[(&str, &str)] = &[
@@ -19,7 +19,7 @@ pub static ALL: &[(&str, &str)] = &[
 /// The suite of this name, or in the file at this path.
 ///
 /// # Errors
-/// When there is none, or it is not as [`crate::suite`] says: with file, line and column, or with everything that its parts
+/// When there is none, or it is not as [`inrush_findings::suite`] says: with file, line and column, or with everything that its parts
 /// have wrong about each other.
 pub fn load(name_or_path: &str) -> Result<Suite> {
     if let Some((name, text)) = ALL.iter().find(|(name, _)| *name == name_or_path) {
@@ -46,7 +46,7 @@ fn read(place: &str, text: &str) -> Result<Suite> {
         let what = error.message().replace('\n', ", ");
         Error::usage(format!("{place}:{line}:{column}: {what}"))
     })?;
-    let mut faults = suite.check().into_iter();
+    let mut faults = crate::suite_check::faults(&suite).into_iter();
     match faults.next() {
         None => Ok(suite),
         Some(first) => {

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::suite::Transaction;
 use inrush::plan::Durability;
+use inrush_findings::suite::Transaction;
 
 /// From the bench to a worker.
 #[derive(Debug, Deserialize, Serialize)]

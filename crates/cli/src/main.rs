@@ -1,4 +1,12 @@
-//! The `inrush` command: arguments to settings to a command; what it answers, rendered; one place for exit codes.
+//! The `inrush` command.
+//!
+//! ```text
+//! args (as typed) -> settings (as meant: a Request) -> commands -> inrush, inrush_bench
+//!    |  hints: options of other tools                     |
+//!    help, docs                                        render: what people read, or --json -> exit code
+//! ```
+//!
+//! What a program could want as well belongs into the library; exit codes are made here and nowhere else.
 
 mod args;
 mod commands;

@@ -2,16 +2,20 @@
 //!
 //! ```text
 //! URL -> Channel (address, TLS, patience, Ctrl-C) -> an engine's session -> lane of statements
-//!                                                          |
-//!                                            hidden tables (staging names)
+//!            |                                             |
+//!         Failure (refused, lost and how, stopped)   hidden tables (staging names)
 //! ```
 //!
 //! An engine's crate brings its protocol; nothing here knows one. What is here holds for all servers: change it for all, or not at all.
 
 mod account;
+mod answer;
 pub mod channel;
+mod failure;
 pub mod folder;
 pub mod staging;
 pub mod statement;
 
 pub use account::account;
+pub use answer::{ANSWER_BYTES_MAX, Allowance};
+pub use failure::{Advice, Failure, Lost, LostKind, Wired, drive};

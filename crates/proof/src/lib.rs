@@ -1,4 +1,9 @@
 //! For the tests of encoders: a value in a type of its own becomes exactly what its text becomes.
+//!
+//! ```text
+//! a random typed value -+-> the encoder, as it is      -+-> the same bytes, cells or misfit
+//!                       +-> the encoder, as its text   -+
+//! ```
 
 use std::cell::RefCell;
 

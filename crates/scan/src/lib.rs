@@ -1,5 +1,10 @@
 //! Delimited text and JSON as bytes: where records end, where fields lie, what a field's text is.
 //!
+//! ```text
+//! bytes -> cutter (whole records) -> scanner (fields, as spans) -> number, date: what a field's text is
+//!          json: the same two, for JSON
+//! ```
+//!
 //! The crate is pure. It does no I/O, allocates nothing in a loop (the caller owns the memory), and
 //! its answers depend on the bytes alone. The order below is the order in which a load meets them:
 //!

@@ -9,7 +9,12 @@
 //! println!("{}", server.url());
 //! server.kill()?; // a crash
 //! server.restart()?; // and what is left after it
-//! # Ok::<(), inrush::Error>(())
+//! # Ok::<(), inrush_core::Error>(())
+//! ```
+//!
+//! ```text
+//! Installed (what is on this machine) -> place (a directory of its own) -> process -> running: Server
+//!                                          mysql, postgres, ferretdb: what differs (Software)
 //! ```
 //!
 //! What is the same for every server is in this folder: the private directory ([`Server::directory`]), the care for the process,

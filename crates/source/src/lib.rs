@@ -4,7 +4,10 @@
 //! place -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
 //! input -> decompress -> decode -> text (chunks)
 //! input -> columns (Parquet, Arrow IPC: batches)
+//! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
 //! ```
+//!
+//! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
 
 #[cfg(feature = "parquet")]
 mod columns;

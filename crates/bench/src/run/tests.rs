@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU32;
 
 use super::*;
 use crate::matrix::cells;
-use crate::sample::PhaseSample;
+use inrush_findings::sample::PhaseSample;
 
 const SUITE: &str = r#"
 format = 1

@@ -1,4 +1,4 @@
-use crate::suite::Suite;
+use inrush_findings::suite::Suite;
 
 /// A suite without a fault.
 const SOUND: &str = r#"
@@ -86,7 +86,7 @@ to = { experiment = "load", cell = { kind = "b", server = "mysql-8" }, metric = 
 
 fn faults(text: &str) -> String {
     let suite: Suite = toml::from_str(text).unwrap();
-    suite.check().join("\n")
+    super::faults(&suite).join("\n")
 }
 
 #[test]

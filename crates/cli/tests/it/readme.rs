@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
+use crate::postgres::server::Postgres;
+use crate::servers::for_each_server;
+
 /// The `console` blocks of a document: (first line, text).
 fn console_blocks(text: &str) -> Vec<(usize, String)> {
     let mut blocks = Vec::new();
@@ -43,21 +46,23 @@ fn without_measurements(text: &str) -> String {
     lines.join("\n")
 }
 
-#[test]
-fn readme_shows_what_the_commands_print() {
+/// The database of the README's examples for PostgreSQL; tests have another one in its place.
+const POSTGRES: &str = "postgres://ana@localhost/crm";
+
+/// Runs the blocks in a directory that has the examples, with another URL in place of [`POSTGRES`]; how many there were.
+fn run(directory: &Path, postgres: &str, is_meant: impl Fn(&str) -> bool) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let place = tempfile::tempdir().unwrap();
-    std::fs::create_dir(place.path().join("examples")).unwrap();
-    for file in ["weather.csv.gz", "orders.csv"] {
-        std::fs::copy(root.join("examples").join(file), place.path().join("examples").join(file))
-            .unwrap();
+    std::fs::create_dir(directory.join("examples")).unwrap();
+    for file in std::fs::read_dir(root.join("examples")).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), directory.join("examples").join(file.file_name())).unwrap();
     }
     let binary = Path::new(env!("CARGO_BIN_EXE_inrush"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
 
     let mut blocks = 0;
-    for (line, block) in console_blocks(&readme) {
+    for (line, block) in console_blocks(&readme).into_iter().filter(|(_, block)| is_meant(block)) {
         let mut exit_code = 0;
         let mut printed = String::new();
         for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
@@ -65,15 +70,17 @@ fn readme_shows_what_the_commands_print() {
             // The suite has built the binary; building it once more would test cargo.
             let run = command
                 .replace("cargo run --release --", "inrush")
+                .replace(POSTGRES, &format!("'{postgres}'"))
                 .replace("$?", &exit_code.to_string());
             let output = Command::new("sh")
                 .args(["-c", &format!("{{ {run}; }} 2>&1")])
-                .current_dir(place.path())
+                .current_dir(directory)
                 .env("PATH", &path)
                 .output()
                 .unwrap();
             exit_code = output.status.code().unwrap();
-            printed.push_str(&String::from_utf8(output.stdout).unwrap());
+            printed
+                .push_str(&String::from_utf8(output.stdout).unwrap().replace(postgres, POSTGRES));
         }
         assert_eq!(
             without_measurements(&printed),
@@ -82,5 +89,29 @@ fn readme_shows_what_the_commands_print() {
         );
         blocks += 1;
     }
+    blocks
+}
+
+#[test]
+fn readme_shows_what_the_commands_print() {
+    let place = tempfile::tempdir().unwrap();
+    let blocks = run(place.path(), POSTGRES, |block| !block.contains(POSTGRES));
     assert!(blocks >= 5, "the README has lost its examples");
+}
+
+#[test]
+fn readme_updates_a_table_of_postgresql() {
+    for_each_server::<Postgres>(|server| {
+        server.query(
+            "CREATE TABLE customers (id bigint PRIMARY KEY, name text NOT NULL, email text, since date)",
+        );
+        server.query(
+            "INSERT INTO customers VALUES (2, 'Benjamin', 'b@old.example.org', '2023-07-19')",
+        );
+        let place = tempfile::tempdir().unwrap();
+        assert_eq!(run(place.path(), &server.url(), |block| block.contains(POSTGRES)), 1);
+        let names = server.query("SELECT name FROM customers ORDER BY id");
+        let names: Vec<_> = names.iter().map(|row| row[0].as_deref().unwrap()).collect();
+        assert_eq!(names, ["Ana", "Ben", "Cai"]);
+    });
 }

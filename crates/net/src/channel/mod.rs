@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 use rustls::{ClientConnection, StreamOwned};
 use socket2::{SockRef, TcpKeepalive};
 
+use crate::failure::{Lost, LostKind};
+
 pub use tls::{Believe, Tls};
 
 /// How often a call that waits looks whether the user wants to stop.
@@ -253,7 +255,8 @@ fn reach(host: &str, port: u16, watch: &Watch<'_>) -> Result<TcpStream, Broken> 
             Ok(connected) => return Ok(connected?),
             Err(RecvTimeoutError::Timeout) => watch.look_without_end()?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Broken::Lost("the name can't be looked up".to_owned()));
+                let why = "the name can't be looked up";
+                return Err(Broken::Lost(Lost::new(LostKind::Connection, why)));
             }
         }
     }
@@ -335,7 +338,8 @@ impl Socket<'_> {
         let mut buffer = [0; 64 << 10];
         let outcome = loop {
             if self.heard.len() > HEARD_MAX {
-                break Err(io::Error::other("the server talks, and does not listen"));
+                let why = "the server talks, and does not listen";
+                break Err(Lost::new(LostKind::Protocol, why).into());
             }
             match self.stream.read(&mut buffer) {
                 Ok(0) => break Ok(()),
@@ -498,15 +502,15 @@ impl From<Impatience> for io::Error {
 pub enum Broken {
     /// The user does not want to wait.
     Stopped,
-    /// The connection is gone, or never was: one sentence without a full stop.
-    Lost(String),
+    /// The connection is gone, or never was.
+    Lost(Lost),
 }
 
 impl From<Impatience> for Broken {
     fn from(impatience: Impatience) -> Self {
         match impatience {
             Impatience::Stopped => Broken::Stopped,
-            other => Broken::Lost(other.to_string()),
+            other => Broken::Lost(Lost::new(LostKind::Connection, other.to_string())),
         }
     }
 }
@@ -517,12 +521,13 @@ impl From<io::Error> for Broken {
         if inner.is_some_and(|inner| matches!(inner.downcast_ref(), Some(Impatience::Stopped))) {
             return Broken::Stopped;
         }
-        match error.kind() {
-            ErrorKind::UnexpectedEof => Broken::Lost("the server closed it".to_owned()),
-            _ if inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>) => {
-                Broken::Lost(format!("TLS: {error}"))
-            }
-            _ => Broken::Lost(error.to_string()),
-        }
+        let by_tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        let known = inner.and_then(|inner| inner.downcast_ref::<Lost>());
+        Broken::Lost(match (error.kind(), by_tls, known) {
+            (ErrorKind::UnexpectedEof, ..) => Lost::new(LostKind::Closed, "the server closed it"),
+            (_, Some(error), _) => Lost::by_tls(error),
+            (_, _, Some(lost)) => lost.clone(),
+            _ => Lost::new(LostKind::Connection, error.to_string()),
+        })
     }
 }

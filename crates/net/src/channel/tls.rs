@@ -14,6 +14,7 @@ use rustls::{
 };
 
 use super::Broken;
+use crate::failure::{Lost, LostKind};
 
 /// Whom to believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub struct Tls {
 impl Tls {
     /// A client's end that will believe only the right server.
     pub(super) fn client(&self, host: &str) -> Result<ClientConnection, Broken> {
-        let failed = |error: Error| Broken::Lost(format!("TLS: {error}"));
+        let failed = |error: Error| Broken::Lost(Lost::by_tls(&error));
         let provider = Arc::new(ring::default_provider());
         let any_name = |authorities| AnyName { authorities, provider: Arc::clone(&provider) };
         let verifier: Arc<dyn ServerCertVerifier> = match self.believe {
@@ -53,7 +54,8 @@ impl Tls {
             .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
-            Broken::Lost(format!("TLS: {host} is no name that a certificate could hold"))
+            let why = format!("TLS: {host} is no name that a certificate could hold");
+            Broken::Lost(Lost::new(LostKind::Tls, why))
         })?;
         ClientConnection::new(Arc::new(config), name).map_err(failed)
     }
@@ -69,7 +71,7 @@ impl Tls {
             Some(path) => {
                 for certificate in certificates(path)? {
                     roots.add(certificate).map_err(|_| {
-                        Broken::Lost(format!("{} is no certificate", path.display()))
+                        no_authority(format!("{} is no certificate", path.display()))
                     })?;
                 }
             }
@@ -81,12 +83,17 @@ impl Tls {
         }
         WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
             .build()
-            .map_err(|error| Broken::Lost(format!("TLS: no certificate to go by: {error}")))
+            .map_err(|error| no_authority(format!("TLS: no certificate to go by: {error}")))
     }
 }
 
+/// The user's file does not say whom to believe.
+fn no_authority(why: String) -> Broken {
+    Broken::Lost(Lost::new(LostKind::CertificateFile, why))
+}
+
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Broken> {
-    let wrong = |why: String| Broken::Lost(format!("certificate {}: {why}", path.display()));
+    let wrong = |why: String| no_authority(format!("certificate {}: {why}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match found {
@@ -154,5 +161,31 @@ impl ServerCertVerifier for AnyName {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(believe: Believe, authority: Option<&Path>, host: &str) -> Lost {
+        let tls = Tls { believe, authority: authority.map(Path::to_owned) };
+        match tls.client(host) {
+            Err(Broken::Lost(lost)) => lost,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_file_that_names_no_authority_is_told_from_a_bad_server() {
+        let path = std::env::temp_dir().join(inrush_core::unique::word());
+        let kind = || lost(Believe::Host, Some(&path), "h").kind();
+        assert_eq!(kind(), LostKind::CertificateFile, "no file");
+        for contents in ["", "no certificate", "-----BEGIN CERTIFICATE-----\n!\n"] {
+            std::fs::write(&path, contents).unwrap();
+            assert_eq!(kind(), LostKind::CertificateFile, "{contents}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(lost(Believe::Anybody, None, "no name").kind(), LostKind::Tls);
     }
 }

@@ -8,6 +8,10 @@ mod ipc;
 mod nested;
 mod parquet;
 mod reading;
+#[cfg(test)]
+mod tests;
+mod text;
+mod widen;
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -2,9 +2,10 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+
+use crate::columns::text::texts;
 
 /// Each value as a document; NULL stays NULL.
 pub(super) fn documents(array: &ArrayRef) -> Result<StringArray, ArrowError> {
@@ -42,6 +43,10 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
         out.push(']');
         Ok(())
     };
+    let base64 = |bytes: &[u8], out: &mut String| {
+        string(&BASE64_STANDARD.encode(bytes), out);
+        Ok(())
+    };
     match array.data_type() {
         DataType::List(_) => list(&array.as_list::<i32>().value(at), out),
         DataType::LargeList(_) => list(&array.as_list::<i64>().value(at), out),
@@ -74,11 +79,9 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
             out.push('}');
             Ok(())
         }
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
-            let bytes = arrow_cast::cast(&array.slice(at, 1), &DataType::LargeBinary)?;
-            string(&BASE64_STANDARD.encode(bytes.as_binary::<i64>().value(0)), out);
-            Ok(())
-        }
+        DataType::Binary => base64(array.as_binary::<i32>().value(at), out),
+        DataType::LargeBinary => base64(array.as_binary::<i64>().value(at), out),
+        DataType::BinaryView => base64(array.as_binary_view().value(at), out),
         ty => {
             let text = shown(array, at)?;
             // JSON has no number that isn't one.
@@ -93,15 +96,19 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
 }
 
 fn shown(array: &dyn Array, at: usize) -> Result<String, ArrowError> {
-    let options = FormatOptions::default();
-    ArrayFormatter::try_new(array, &options)?.value(at).try_to_string()
+    let mut text = String::new();
+    texts(array)?.write(at, &mut text)?;
+    Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use arrow_array::builder::{Int32Builder, ListBuilder};
-    use arrow_array::{Float64Array, StructArray};
+    use arrow_array::{
+        BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Float64Array, LargeBinaryArray,
+        StructArray,
+    };
     use arrow_schema::Field;
     use std::sync::Arc;
 
@@ -124,6 +131,23 @@ mod tests {
         assert_eq!(documents.value(2), r#"{"list":[],"number":-0.0,"text":""}"#);
         for document in documents.iter().flatten() {
             serde_json::from_str::<serde_json::Value>(document).unwrap();
+        }
+    }
+
+    #[test]
+    fn bytes_are_base64_and_those_of_a_fixed_size_hexadecimal() {
+        let bytes = || [None, Some(&b"ab\xff"[..])];
+        let arrays: [(ArrayRef, &str); 4] = [
+            (Arc::new(BinaryArray::from_iter(bytes())), r#""YWL/""#),
+            (Arc::new(LargeBinaryArray::from_iter(bytes())), r#""YWL/""#),
+            (Arc::new(BinaryViewArray::from_iter(bytes())), r#""YWL/""#),
+            (
+                Arc::new(FixedSizeBinaryArray::try_from_iter([[1, 2], [255, 0]].iter()).unwrap()),
+                r#""ff00""#,
+            ),
+        ];
+        for (array, wanted) in arrays {
+            assert_eq!(documents(&array).unwrap().value(1), wanted, "{array:?}");
         }
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, make_array};
 use arrow_buffer::NullBuffer;
-use arrow_cast::cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Fields, Schema, TimeUnit};
 
 use crate::columns::nested;
+use crate::columns::widen::widen;
 use inrush_core::Type;
 use inrush_core::encode::is_viewed;
 
@@ -69,7 +69,7 @@ fn add(
 }
 
 /// How a type is read, and what its values are.
-fn way(ty: &DataType) -> (Way, Type) {
+pub(super) fn way(ty: &DataType) -> (Way, Type) {
     use DataType as D;
     let cast = |to: D, ty| (if is_viewed(&to) { Way::Cast(to) } else { Way::Json }, ty);
     match ty {
@@ -134,11 +134,7 @@ impl Reading {
         }
         match &self.way {
             Way::AsIs => Ok(array),
-            Way::Cast(to) => {
-                // A value that doesn't fit is an error: none of these casts may lose any.
-                let strict = CastOptions { safe: false, ..CastOptions::default() };
-                cast_with_options(&array, to, &strict)
-            }
+            Way::Cast(to) => widen(&array, to),
             Way::Uuid => Ok(Arc::new(uuids(&array))),
             Way::Json => Ok(Arc::new(nested::documents(&array)?)),
         }

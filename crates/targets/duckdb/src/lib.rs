@@ -1,4 +1,12 @@
 //! DuckDB: its library is loaded at run time, and the database is a file.
+//!
+//! ```text
+//! library     the functions that are called      facts     what file and table are
+//! connection  one connection, its answers        load      the steps of a load, in one transaction
+//! encode      rows as Arrow batches              stream, appender, prepared, read_file: ways through it
+//! types, ddl  columns; SQL that names things     sift      which rows the engine would refuse, asked beforehand
+//! console     a connection for statements that are no load's
+//! ```
 
 mod appender;
 mod connection;

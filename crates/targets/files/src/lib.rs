@@ -1,4 +1,10 @@
 //! CSV, JSON Lines and Parquet files: a table that is a file.
+//!
+//! ```text
+//! place   the file, its version       types   what each column takes, and how JSON says it
+//! facts   what it holds already       csv, jsonl, parquet: rows in the file's form
+//! output  the hidden file             load    the steps of a load; read: the file read back
+//! ```
 
 mod console;
 mod csv;

@@ -17,7 +17,8 @@ use crate::bson::{Document, Raw, Value, kind};
 use crate::connect::{self, Mechanism, Place};
 use crate::scram::{Hash, Scram};
 use inrush_core::unique;
-use inrush_net::channel::{Address, Broken, Channel};
+use inrush_net::channel::{Address, Channel};
+use inrush_net::{LostKind, Wired};
 
 /// The only kind of message that there still is.
 const OP_MSG: i32 = 2013;
@@ -54,15 +55,7 @@ pub(super) mod code {
 }
 
 /// Why a command failed.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// The server says no, and is there.
-    Server(Box<Refusal>),
-    /// The connection is gone.
-    Lost(String),
-    /// The user wants to stop.
-    Stopped,
-}
+pub(super) type Failure = inrush_net::Failure<Box<Refusal>>;
 
 /// A server's no.
 #[derive(Clone, Debug, Default)]
@@ -71,38 +64,14 @@ pub(super) struct Refusal {
     pub(super) message: String,
 }
 
-impl Failure {
-    pub(super) fn refused(code: i64, message: impl Into<String>) -> Self {
-        Self::Server(Box::new(Refusal { code, message: message.into() }))
-    }
-
-    /// What came is nothing that a server says.
-    pub(super) fn garbled() -> Self {
-        Self::Lost("the server's answer makes no sense".to_owned())
-    }
-
-    /// The server's own code; 0 when it said nothing.
-    pub(super) fn code(&self) -> i64 {
-        match self {
-            Failure::Server(refused) => refused.code,
-            Failure::Lost(_) | Failure::Stopped => 0,
-        }
-    }
+/// What the server says no with.
+pub(super) fn refused(code: i64, message: impl Into<String>) -> Failure {
+    Failure::Server(Box::new(Refusal { code, message: message.into() }))
 }
 
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::Stopped => Failure::Stopped,
-            Broken::Lost(why) => Failure::Lost(why),
-        }
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Broken::from(error).into()
-    }
+/// The server's own code; 0 when it said nothing.
+pub(super) fn code_of(failure: &Failure) -> i64 {
+    failure.refusal().map_or(0, |refused| refused.code)
 }
 
 /// An answer that is a document, which it was found to be.
@@ -125,7 +94,7 @@ impl Reply {
         }
         let message =
             document.text("errmsg").or(document.text("$err")).unwrap_or("the command failed");
-        Err(Failure::refused(document.number("code").unwrap_or_default(), message))
+        Err(refused(document.number("code").unwrap_or_default(), message))
     }
 }
 
@@ -192,9 +161,8 @@ impl<'a> Client<'a> {
                 && greeted.replica_set.as_ref() != Some(wanted)
             {
                 let found = greeted.replica_set.as_deref().unwrap_or("none");
-                failure = Some(Failure::Lost(format!(
-                    "{address} is not of replica set {wanted}: its own is {found}"
-                )));
+                let why = format!("{address} is not of replica set {wanted}: its own is {found}");
+                failure = Some(Failure::lost(LostKind::WrongReplicaSet, why));
                 continue;
             }
             if greeted.takes_writes {
@@ -202,7 +170,8 @@ impl<'a> Client<'a> {
                 client.watch(place);
                 return Ok(client);
             }
-            failure = Some(Failure::Lost(format!("{address} takes no writes: it is no primary")));
+            let why = format!("{address} takes no writes: it is no primary");
+            failure = Some(Failure::lost(LostKind::NotWritable, why));
             if !place.direct {
                 // The one that it takes for the primary comes first.
                 let members = greeted.members.iter().rev().chain(&greeted.primary);
@@ -250,15 +219,16 @@ impl<'a> Client<'a> {
         };
         let answered = match client.command("admin", hello("hello", place)) {
             // Servers before 4.4.2.
-            Err(refused) if refused.code() == code::COMMAND_NOT_FOUND => {
+            Err(failure) if code_of(&failure) == code::COMMAND_NOT_FOUND => {
                 client.command("admin", hello("isMaster", place))?
             }
             answered => answered?,
         };
         client.greeted = greeted_by(answered.document());
         if client.greeted.wire_version < WIRE_VERSION_MIN {
-            return Err(Failure::Lost(
-                "the server is older than MongoDB 3.6, and speaks another protocol".to_owned(),
+            return Err(Failure::lost(
+                LostKind::Protocol,
+                "the server is older than MongoDB 3.6, and speaks another protocol",
             ));
         }
         Ok(client)
@@ -352,11 +322,6 @@ impl<'a> Client<'a> {
     /// From here on the call that waits is not given up when the user wants to stop.
     pub(super) fn unwatch(&mut self) {
         self.channel.unwatch();
-    }
-
-    /// Whether the server was told to end the last command.
-    pub(super) fn was_stopped(&self) -> bool {
-        self.channel.was_stopped()
     }
 
     /// Runs a command in a database.
@@ -460,10 +425,16 @@ impl<'a> Client<'a> {
             let read = self.channel.read(&mut self.incoming[filled..]);
             self.incoming.truncate(filled + *read.as_ref().unwrap_or(&0));
             if read? == 0 {
-                return Err(Failure::Lost("the server closed it".to_owned()));
+                return Err(Failure::lost(LostKind::Closed, "the server closed it"));
             }
         }
         Ok(())
+    }
+}
+
+impl Wired for Client<'_> {
+    fn was_stopped(&self) -> bool {
+        self.channel.was_stopped()
     }
 }
 
@@ -519,7 +490,7 @@ fn greeted_by(hello: Raw<'_>) -> Greeted {
 
 /// We do not get in, for a reason of our own.
 fn denied(why: &str) -> Failure {
-    Failure::refused(code::AUTHENTICATION_FAILED, why)
+    refused(code::AUTHENTICATION_FAILED, why)
 }
 
 fn payload(reply: &Reply) -> Result<String, Failure> {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::bson::{Document, Raw};
-use crate::client::{Client, Failure, Reply, code};
+use crate::client::{Client, Failure, Reply, code, code_of};
 use crate::connect::Place;
 use crate::session::ADMIN;
 use crate::{facts, json};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
 use inrush_core::target::{Console, Row, Setting};
+use inrush_net::Wired as _;
 
 /// A connection; nothing goes over it but what it is told to send.
 ///
@@ -30,7 +31,7 @@ impl<'a> MongoConsole<'a> {
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
         match Client::connect(place, Some(stop)) {
             Ok(client) => Ok(Self { client: Some(client), database: place.database.clone() }),
-            Err(Failure::Lost(why)) => Err(Error::target(format!("no connection: {why}"))
+            Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))),
             Err(failure) => Err(in_words(failure)),
         }
@@ -48,7 +49,9 @@ impl<'a> MongoConsole<'a> {
         match outcome {
             // Whether it came to its end before it was told to, nobody knows.
             _ if was_stopped => Err(Error::interrupted()),
-            Err(refused) if refused.code() == code::NAMESPACE_NOT_FOUND => Err(Error::target(GONE)),
+            Err(failure) if code_of(&failure) == code::NAMESPACE_NOT_FOUND => {
+                Err(Error::target(GONE))
+            }
             outcome => outcome.map_err(in_words),
         }
     }
@@ -167,7 +170,7 @@ fn answered(verb: &str, answer: Raw<'_>, row: &mut dyn FnMut(&Row<'_>)) -> u64 {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(why) => Error::target(format!("the connection was lost: {why}")),
+        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

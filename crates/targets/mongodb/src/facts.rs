@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::bson::{Document, Raw, Value};
-use crate::client::{Failure, Reply, code};
+use crate::client::{Failure, Reply, code, code_of};
 use crate::knobs::TIMESTAMPS;
 use crate::lost;
 use crate::session::Session;
@@ -130,7 +130,7 @@ pub(super) fn read_table(
     collection: &str,
 ) -> Result<Option<TableFacts>, Failure> {
     let mut storage = None;
-    session.documents(list(collection), |found| {
+    session.catalogue(list(collection), |found| {
         let capped = found.document("options").is_some_and(|options| options.is_true("capped"));
         storage = Some(match found.text("type") {
             Some("collection") | None if capped => CAPPED.to_owned(),
@@ -151,7 +151,7 @@ pub(super) fn read_table(
     let mut holds_rows = false;
     let first =
         Document::new().string("find", collection).int32("limit", 1).boolean("singleBatch", true);
-    session.documents(first, |_| holds_rows = true)?;
+    session.catalogue(first, |_| holds_rows = true)?;
     Ok(Some(TableFacts {
         name: collection.to_owned(),
         storage: Some(storage),
@@ -175,10 +175,10 @@ pub(super) fn indexes(
     collection: &str,
     each: impl FnMut(Raw<'_>),
 ) -> Result<(), Failure> {
-    let listed = session.documents(Document::new().string("listIndexes", collection), each);
+    let listed = session.catalogue(Document::new().string("listIndexes", collection), each);
     match listed {
         // It went meanwhile.
-        Err(refused) if refused.code() == code::NAMESPACE_NOT_FOUND => Ok(()),
+        Err(failure) if code_of(&failure) == code::NAMESPACE_NOT_FOUND => Ok(()),
         listed => listed,
     }
 }

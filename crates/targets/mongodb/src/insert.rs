@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use crate::bson::{Document, Raw};
-use crate::client::{Failure, Greeted, code};
+use crate::client::{self, Failure, Greeted, code};
 use crate::facts::ID;
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
@@ -254,7 +254,7 @@ impl<'l> InsertLane<'l> {
                 error.text("errmsg").unwrap_or("the server refuses the document").to_owned();
             let index = error.number("index").and_then(|index| usize::try_from(index).ok());
             let Some(index) = index.filter(|index| *index < rows && !is_of_server(code)) else {
-                return Err(self.session.explain(Failure::refused(code, message)));
+                return Err(self.session.explain(client::refused(code, message)));
             };
             let key = error.document("keyPattern").map(Raw::elements).into_iter().flatten();
             let key = key.map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
@@ -279,7 +279,7 @@ impl<'l> InsertLane<'l> {
             let code = error.number("code").unwrap_or_default();
             let message = error.text("errmsg").unwrap_or("the write concern can't be satisfied");
             self.committed_all_the_same(wanted);
-            return Err(self.session.explain(Failure::refused(code, message)));
+            return Err(self.session.explain(client::refused(code, message)));
         }
         Ok(Outcome::Seen(seen, refused))
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::bson::{Document, Raw, Value, kind};
-use crate::client::Failure;
+use crate::client::refused;
 use crate::connect::{self, Place};
 use crate::encode::{self, Common};
 use crate::facts::{
@@ -268,10 +268,7 @@ impl<'a> MongoLoad<'a> {
             match error {
                 Some(error) => {
                     let code = error.number("code").unwrap_or_default();
-                    Err(Failure::refused(
-                        code,
-                        error.text("errmsg").unwrap_or("the server refuses it"),
-                    ))
+                    Err(refused(code, error.text("errmsg").unwrap_or("the server refuses it")))
                 }
                 None => Ok(()),
             }

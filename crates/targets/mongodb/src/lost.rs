@@ -15,7 +15,7 @@ pub(super) fn read(session: &mut Session<'_>, collection: &str) -> Result<Vec<St
             lost.push(format!("{word} {name} ({})", key.join(", ")));
         }
     })?;
-    session.documents(list(collection), |found| {
+    session.catalogue(list(collection), |found| {
         let Some(options) = found.document("options") else { return };
         if options.is_true("capped") {
             lost.push("its being capped".to_owned());

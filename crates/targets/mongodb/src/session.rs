@@ -7,6 +7,20 @@ use crate::bson::{Document, Raw};
 use crate::client::{Client, Failure, Greeted, Reply, code};
 use crate::connect::Place;
 use inrush_core::error::{Error, Kind, Result};
+use inrush_net::{Advice, Allowance, Lost, LostKind};
+
+/// What gets users past what keeps them out.
+const ADVICE: Advice = Advice {
+    without_tls: None,
+    with_tls: Some("a server that wants TLS hangs up on who does not speak it: ?tls=true"),
+    any_name: "?tlsAllowInvalidHostnames=true takes any name, for a certificate of an authority that tlsCAFile names",
+    authority: "?tlsCAFile=FILE names the authority that signed it",
+    unchecked: "?tlsAllowInvalidCertificates=true encrypts without looking who answers",
+    certificate_file: "?tlsCAFile=FILE takes the authority's certificate, in PEM or DER",
+    replica_set: Some("leave ?replicaSet out, or name the right one"),
+    writable: Some("name the replica set's other hosts in the URL, without directConnection"),
+    check_server: "check that the server runs, and host and port in the URL",
+};
 
 /// The database of commands that concern the server.
 pub(super) const ADMIN: &str = "admin";
@@ -65,15 +79,7 @@ impl<'a> Session<'a> {
         &mut self,
         work: impl FnOnce(&mut Client<'a>, &str) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let Some(client) = &mut self.client else {
-            return Err(Failure::Lost("the connection is closed".to_owned()));
-        };
-        let outcome = work(client, &self.place.database);
-        let stopped = client.was_stopped();
-        if matches!(outcome, Err(Failure::Lost(_))) {
-            self.client = None;
-        }
-        outcome.map_err(|failure| if stopped { Failure::Stopped } else { failure })
+        inrush_net::drive(&mut self.client, |client| work(client, &self.place.database))
     }
 
     /// Runs a command in the load's database.
@@ -111,6 +117,21 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The same for what the server says of its collections, which is kept: it has to be short.
+    pub(super) fn catalogue(
+        &mut self,
+        command: Document,
+        mut each: impl FnMut(Raw<'_>),
+    ) -> Result<(), Failure> {
+        let mut allowance = Allowance::default();
+        self.documents(command, |document| {
+            if allowance.admits([document.bytes().len()]) {
+                each(document);
+            }
+        })?;
+        allowance.kept()
+    }
+
     /// What the user reads of a failure that no row is to blame for.
     pub(super) fn explain(&self, failure: Failure) -> Error {
         explain(&self.place, failure)
@@ -120,8 +141,8 @@ impl<'a> Session<'a> {
 fn explain(place: &Place, failure: Failure) -> Error {
     let refused = match failure {
         Failure::Stopped => return Error::interrupted(),
-        Failure::Lost(why) => {
-            return Error::target(format!("the connection to {} was lost: {why}", place.shown))
+        Failure::Lost(lost) => {
+            return Error::target(format!("the connection to {} was lost: {lost}", place.shown))
                 .advise("look into the server's log, and run the load again");
         }
         Failure::Server(refused) => refused,
@@ -152,21 +173,10 @@ fn explain(place: &Place, failure: Failure) -> Error {
 }
 
 fn no_connection(place: &Place, failure: Failure) -> Error {
-    let Failure::Lost(why) = failure else { return explain(place, failure) };
-    let error = Error::target(format!("no connection to {}: {why}", place.shown));
-    if why.contains("replica set") {
-        error.advise("leave ?replicaSet out, or name the right one")
-    } else if why.contains("no writes") {
-        error.advise("name the replica set's other hosts in the URL, without directConnection")
-    } else if why.contains("not valid for") {
-        error.advise("?tlsAllowInvalidHostnames=true takes any name, for a certificate of an authority that tlsCAFile names")
-    } else if why.contains("certificate") {
-        error
-            .advise("?tlsCAFile=FILE names the authority that signed it")
-            .advise("?tlsAllowInvalidCertificates=true encrypts without looking who answers")
-    } else if why.contains("closed it") && place.tls.is_none() {
-        error.advise("a server that wants TLS hangs up on who does not speak it: ?tls=true")
-    } else {
-        error.advise("check that the server runs, and host and port in the URL")
+    let Failure::Lost(mut lost) = failure else { return explain(place, failure) };
+    // The protocol has no word for it: a server that wants TLS hangs up.
+    if lost.kind() == LostKind::Closed && place.tls.is_none() {
+        lost = Lost::new(LostKind::WantsTls, lost.to_string());
     }
+    lost.no_connection(&place.shown, &ADVICE)
 }

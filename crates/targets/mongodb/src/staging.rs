@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use crate::bson::{Document, Raw, Value, kind};
-use crate::client::{Failure, code};
+use crate::client::{Failure, code, code_of};
 use crate::facts::{self, ID};
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
@@ -58,7 +58,7 @@ impl Staging {
         let mut create = Document::new().string("create", &self.name);
         let mut indexes: Vec<Document> = Vec::new();
         if job.choice.action == Action::Truncate {
-            session.documents(facts::list(&job.table), |found| {
+            session.catalogue(facts::list(&job.table), |found| {
                 let options = found.document("options").map(Raw::elements);
                 for (name, value) in options.into_iter().flatten() {
                     let name = String::from_utf8_lossy(name);
@@ -96,7 +96,7 @@ impl Staging {
         let mut renamed =
             session.admin(if replaces { dropping } else { plainly.clone() }).map(drop);
         if replaces
-            && renamed.as_ref().is_err_and(|failure| failure.code() == code::NOT_IMPLEMENTED)
+            && renamed.as_ref().is_err_and(|failure| code_of(failure) == code::NOT_IMPLEMENTED)
         {
             // FerretDB takes a name only when it is free.
             session.command(Document::new().string("drop", &job.table))?;
@@ -104,10 +104,10 @@ impl Staging {
         }
         let renamed = match renamed {
             // Only the server knows then what has become of it.
-            Err(Failure::Lost(why)) => {
+            Err(Failure::Lost(lost)) => {
                 match session.reconnect().is_ok() && !exists(session, &self.name)? {
                     true => Ok(()),
-                    false => Err(Failure::Lost(why)),
+                    false => Err(Failure::Lost(lost)),
                 }
             }
             renamed => renamed,
@@ -119,7 +119,7 @@ impl Staging {
     pub(super) fn discard(&self, session: &mut Session<'_>) -> bool {
         let dropped = session.command(Document::new().string("drop", &self.name));
         match dropped {
-            Err(failure) if failure.code() != code::NAMESPACE_NOT_FOUND => false,
+            Err(failure) if code_of(&failure) != code::NAMESPACE_NOT_FOUND => false,
             _ => {
                 self.disown();
                 true
@@ -136,7 +136,7 @@ impl Staging {
 
 fn exists(session: &mut Session<'_>, collection: &str) -> Result<bool, Failure> {
     let mut found = false;
-    session.documents(facts::list(collection), |_| found = true)?;
+    session.catalogue(facts::list(collection), |_| found = true)?;
     Ok(found)
 }
 
@@ -174,7 +174,7 @@ pub(super) fn sweep(session: &mut Session<'_>) {
     let mut names = Vec::new();
     let list = Document::new().int32("listCollections", 1).element("nameOnly", kind::BOOLEAN, &[1]);
     let listed =
-        session.documents(list, |found| names.extend(found.text("name").map(str::to_owned)));
+        session.catalogue(list, |found| names.extend(found.text("name").map(str::to_owned)));
     if listed.is_err() {
         return;
     }

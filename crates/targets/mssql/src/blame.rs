@@ -52,7 +52,7 @@ impl Connection for Session<'_> {
     }
 
     fn blame(&self, failure: &Failure) -> Option<Blame> {
-        let Failure::Server(refused) = failure else { return None };
+        let refused = failure.refusal()?;
         let code = fault_code(refused)?;
         let column = column_named(&refused.message);
         let message =

@@ -12,6 +12,7 @@ use url::Url;
 use inrush_core::error::{Error, Result, without_secrets};
 use inrush_core::target::Location;
 use inrush_net::channel::{Address, Believe, Broken, Patience, TICK, Tls};
+use inrush_net::{Lost, LostKind};
 
 /// A server that does not answer for so long is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -222,11 +223,12 @@ pub(super) fn port_of(
 ) -> Result<u16, Broken> {
     const BROWSER: u16 = 1434;
     const ASK_FOR_ONE: u8 = 4;
+    let none = |why: String| Broken::Lost(Lost::new(LostKind::Connection, why));
     let began = Instant::now();
     let address = (host, BROWSER)
         .to_socket_addrs()?
         .next()
-        .ok_or_else(|| Broken::Lost("the name has no address".to_owned()))?;
+        .ok_or_else(|| none("the name has no address".to_owned()))?;
     let any = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" };
     let socket = UdpSocket::bind(any)?;
     socket.connect(address)?;
@@ -244,12 +246,11 @@ pub(super) fn port_of(
             asked = Some(Instant::now());
         }
         if let Ok(length) = socket.recv(&mut answer) {
-            return port_in(&answer[..length]).ok_or_else(|| {
-                Broken::Lost(format!("instance {instance} listens to no TCP port"))
-            });
+            return port_in(&answer[..length])
+                .ok_or_else(|| none(format!("instance {instance} listens to no TCP port")));
         }
     }
-    Err(Broken::Lost("no answer from the browser service (UDP port 1434)".to_owned()))
+    Err(none("no answer from the browser service (UDP port 1434)".to_owned()))
 }
 
 /// The port in `ServerName;X;InstanceName;Y;...;tcp;1433;;`, behind three bytes.

@@ -11,6 +11,7 @@ use crate::session::{Failure, Session};
 use crate::value;
 use inrush_core::error::{Error, Result};
 use inrush_core::target::{Console, Row, Setting};
+use inrush_net::Allowance;
 
 /// A connection; nothing goes over it but what it is told to send, and a question for how many rows that changed.
 pub(super) struct MssqlConsole<'a> {
@@ -26,7 +27,7 @@ impl<'a> MssqlConsole<'a> {
         let mut session = Session::plain(place, stop);
         match session.connect_only() {
             Ok(()) => Ok(Self { session }),
-            Err(Failure::Lost(why)) => Err(Error::target(format!("no connection: {why}"))
+            Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))),
             Err(failure) => Err(in_words(failure)),
         }
@@ -61,7 +62,7 @@ impl Console for MssqlConsole<'_> {
             let value = value.copied().flatten().unwrap_or_default();
             String::from_utf8_lossy(value).into_owned()
         };
-        let mut settings = Vec::new();
+        let (mut settings, mut allowance) = (Vec::new(), Allowance::default());
         let sql = "SELECT name, CONVERT(nvarchar(128), value_in_use) FROM sys.configurations \
              UNION ALL SELECT N'recovery_model', CONVERT(nvarchar(128), DATABASEPROPERTYEX(DB_NAME(), 'Recovery')) \
              UNION ALL SELECT N'snapshot_isolation', snapshot_isolation_state_desc FROM sys.databases WHERE database_id = DB_ID() \
@@ -69,9 +70,12 @@ impl Console for MssqlConsole<'_> {
              UNION ALL SELECT N'compatibility_level', CONVERT(nvarchar(128), compatibility_level) FROM sys.databases WHERE database_id = DB_ID() \
              ORDER BY 1";
         self.run(sql, &mut |row| {
-            let (name, value) = (text(row.first()), text(row.get(1)));
-            settings.push(Setting { name, value, default: None });
+            if allowance.admits_row(row) {
+                let (name, value) = (text(row.first()), text(row.get(1)));
+                settings.push(Setting { name, value, default: None });
+            }
         })?;
+        allowance.kept().map_err(in_words)?;
         // Servers before 2014 have no such thing, and always wait for the log.
         let delayed = facts::durability(&mut self.session).map_err(in_words)?;
         settings.extend(delayed.into_iter().map(|(name, value)| Setting {
@@ -108,7 +112,7 @@ fn is_alone(sql: &str) -> bool {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(why) => Error::target(format!("the connection was lost: {why}")),
+        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

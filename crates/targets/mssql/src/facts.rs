@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ddl::{Name, literal, quote};
 use crate::lost;
-use crate::session::{Failure, Session};
+use crate::session::{Failure, Session, number};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts, Type};
 
@@ -83,7 +83,7 @@ pub(super) fn durability(session: &mut Session<'_>) -> Result<BTreeMap<String, S
     /// Invalid column name.
     const NO_COLUMN: u32 = 207;
     match session.pairs(SINCE_2014) {
-        Err(failure) if failure.number() == NO_COLUMN => Ok(BTreeMap::new()),
+        Err(failure) if number(&failure) == NO_COLUMN => Ok(BTreeMap::new()),
         found => found,
     }
 }

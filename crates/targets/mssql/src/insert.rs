@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ddl::{self, Table};
 use crate::encode::{self, Form, Stores};
 use crate::load::{SAVE, Writing};
-use crate::session::{Failure, Session};
+use crate::session::{self, Failure, Session};
 use inrush_core::Job;
 use inrush_core::encode::Shape;
 use inrush_core::flow::Encode;
@@ -85,7 +85,8 @@ impl<'s> Write<Session<'s>> for RowWriter {
         let mut done = Done { affected: 0, warnings: 0 };
         for (index, row) in batch.rows_of_bytes().enumerate() {
             let sql = statement(&self.head, row)?;
-            done.affected += session.affected(&sql).map_err(|failure| failure.at_row(index))?;
+            done.affected +=
+                session.affected(&sql).map_err(|failure| session::at_row(failure, index))?;
         }
         Ok(done)
     }

@@ -25,6 +25,7 @@ use std::task::{Context, Poll, Waker};
 use futures_util::io::{AsyncRead, AsyncWrite};
 
 use inrush_net::channel::{Broken, Channel, Duplex, Tls};
+use inrush_net::{Lost, LostKind};
 
 /// What the option ENCRYPTION of PRELOGIN says.
 const ENCRYPT_ON: u8 = 1;
@@ -35,10 +36,6 @@ const ENCRYPT_REQ: u8 = 3;
 const HEADER: usize = 8;
 const PRELOGIN: u8 = 0x12;
 const LAST: u8 = 1;
-
-/// Why there is no connection to a server that wants encryption, and to one that has none.
-pub(super) const WANTS_TLS: &str = "the server wants the connection to be encrypted";
-pub(super) const NO_TLS: &str = "the server does not encrypt";
 
 /// The connection, for the driver and for who watches over it.
 pub(super) struct Line<'a> {
@@ -101,8 +98,8 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    fn lose(&self, why: &str) -> io::Error {
-        self.state().lose(Broken::Lost(why.to_owned()))
+    fn lose(&self, kind: LostKind, why: &str) -> io::Error {
+        self.state().lose(Broken::Lost(Lost::new(kind, why)))
     }
 }
 
@@ -138,7 +135,9 @@ impl Read for Wrapped<'_> {
             self.left = usize::from(u16::from_be_bytes([header[2], header[3]]))
                 .checked_sub(HEADER)
                 .filter(|_| header[0] == PRELOGIN)
-                .ok_or_else(|| io::Error::other("the server's handshake makes no sense"))?;
+                .ok_or_else(|| {
+                    Lost::new(LostKind::Protocol, "the server's handshake makes no sense")
+                })?;
         }
         let most = buffer.len().min(self.left);
         let read = self.socket.read(&mut buffer[..most])?;
@@ -187,7 +186,7 @@ impl<'a> Link<'a> {
 
     /// Exchanges the first message, and encrypts what follows it.
     fn open(&mut self, mut message: Vec<u8>) -> io::Result<()> {
-        let garbled = || self.line.lose("the server's answer makes no sense");
+        let garbled = || self.line.lose(LostKind::Protocol, "the server's answer makes no sense");
         let wanted = if self.tls.is_some() { ENCRYPT_ON } else { ENCRYPT_NOT_SUP };
         let at = encryption(&message).ok_or_else(garbled)?;
         message[at] = wanted;
@@ -204,9 +203,14 @@ impl<'a> Link<'a> {
         })?;
         let at = encryption(&answer).ok_or_else(garbled)?;
         match (&self.tls, answer[at]) {
-            (None, ENCRYPT_ON | ENCRYPT_REQ) => return Err(self.line.lose(WANTS_TLS)),
+            (None, ENCRYPT_ON | ENCRYPT_REQ) => {
+                let why = "the server wants the connection to be encrypted";
+                return Err(self.line.lose(LostKind::WantsTls, why));
+            }
             (Some((tls, host)), ENCRYPT_ON | ENCRYPT_REQ) => self.line.encrypt(tls, host)?,
-            (Some(_), _) => return Err(self.line.lose(NO_TLS)),
+            (Some(_), _) => {
+                return Err(self.line.lose(LostKind::NoTls, "the server does not encrypt"));
+            }
             (None, _) => {}
         }
         // To the driver there is no encryption.
@@ -246,7 +250,9 @@ impl AsyncRead for Link<'_> {
             return Poll::Ready(Ok(most));
         }
         Poll::Ready(match link.line.call(|channel| channel.read(buffer)) {
-            Ok(0) if !buffer.is_empty() => Err(link.line.lose("the server closed it")),
+            Ok(0) if !buffer.is_empty() => {
+                Err(link.line.lose(LostKind::Closed, "the server closed it"))
+            }
             read => read,
         })
     }

@@ -9,7 +9,7 @@ use tiberius::ColumnData;
 use crate::ddl::{self, Name, Table, quote};
 use crate::encode::Stores;
 use crate::fit::is_piecemeal;
-use crate::session::{Failure, Session};
+use crate::session::{Failure, Session, number};
 use crate::{connect, facts};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
@@ -281,7 +281,7 @@ impl Load for MssqlLoad<'_> {
             self.session.unwatch();
             if let Err(failure) = self.session.execute(super::blame::COMMIT) {
                 self.unsure = matches!(failure, Failure::Lost(_));
-                return Err(match failure.number() {
+                return Err(match number(&failure) {
                     // The catalogue's own index.
                     2_714 => Error::new(
                         Kind::Target,

@@ -13,7 +13,8 @@ use crate::ddl::quote;
 use crate::link::{self, Line, Link};
 use crate::value;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_net::channel::{Address, Believe, Broken, Channel, Tls};
+use inrush_net::channel::{Address, Believe, Channel, Tls};
+use inrush_net::{Advice, Allowance, LostKind, Wired};
 
 /// A packet's bytes at most where they are encrypted
 /// (<https://learn.microsoft.com/en-us/sql/database-engine/configure-windows/configure-the-network-packet-size-server-configuration-option>).
@@ -27,6 +28,19 @@ const ROUTES_MAX: usize = 3;
 const SETTINGS: &str = "SET XACT_ABORT, IMPLICIT_TRANSACTIONS, NOCOUNT, NUMERIC_ROUNDABORT OFF; \
     SET ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT, CONCAT_NULL_YIELDS_NULL, QUOTED_IDENTIFIER ON; \
     SET ROWCOUNT 0; SET TEXTSIZE 2147483647";
+
+/// What gets users past what keeps them out.
+const ADVICE: Advice = Advice {
+    without_tls: Some("?encrypt=no goes without: anybody on the way can read along"),
+    with_tls: Some("?encrypt=yes does so"),
+    any_name: "name the server in the URL as its certificate does; ?trust_server_certificate=yes encrypts without looking who answers",
+    authority: "?ca=FILE names the authority that signed it, in PEM or DER",
+    unchecked: "?trust_server_certificate=yes encrypts without looking who answers",
+    certificate_file: "?ca=FILE takes the authority's certificate, in PEM or DER",
+    replica_set: None,
+    writable: None,
+    check_server: "check that the server runs and listens to TCP, and host, port or instance in the URL",
+};
 
 /// A connection.
 pub(super) struct Session<'a> {
@@ -54,65 +68,47 @@ pub(super) struct Refusal {
 }
 
 /// Why a statement failed.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// The server says no, and is there.
-    Server(Box<Refusal>),
-    /// The connection is gone.
-    Lost(String),
-    /// The user wants to stop.
-    Stopped,
-}
+pub(super) type Failure = inrush_net::Failure<Box<Refusal>>;
 
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::Stopped => Self::Stopped,
-            Broken::Lost(why) => Self::Lost(why),
-        }
+/// What the driver calls an error.
+fn failed(error: DriverError, line: &Line<'_>) -> Failure {
+    /// From here on the server ends the connection.
+    const FATAL: u8 = 20;
+    if let Some(broken) = line.broken() {
+        return broken.into();
     }
-}
-
-impl Failure {
-    /// What the driver calls an error.
-    fn of(error: DriverError, line: &Line<'_>) -> Self {
-        /// From here on the server ends the connection.
-        const FATAL: u8 = 20;
-        if let Some(broken) = line.broken() {
-            return broken.into();
-        }
-        match error {
-            DriverError::Server(token) if token.class() < FATAL => {
-                Self::Server(Box::new(Refusal {
-                    row: None,
-                    number: token.code(),
-                    message: token.message().trim_end().to_owned(),
-                }))
+    match error {
+        DriverError::Server(token) => {
+            let (class, number) = (token.class(), token.code());
+            let message = token.message().trim_end().to_owned();
+            match class < FATAL {
+                true => Failure::Server(Box::new(Refusal { row: None, number, message })),
+                false => Failure::lost(LostKind::Closed, message),
             }
-            DriverError::Server(token) => Self::Lost(token.message().trim_end().to_owned()),
-            other => Self::Lost(other.to_string()),
         }
+        DriverError::Io { .. } => Failure::lost(LostKind::Connection, error.to_string()),
+        // What it makes nothing of.
+        other => Failure::lost(LostKind::Protocol, other.to_string()),
     }
+}
 
-    /// Says which row of the statement was at fault.
-    pub(super) fn at_row(mut self, row: usize) -> Self {
-        if let Failure::Server(refused) = &mut self {
-            refused.row = Some(row);
-        }
-        self
+/// Says which row of the statement was at fault.
+pub(super) fn at_row(mut failure: Failure, row: usize) -> Failure {
+    if let Failure::Server(refused) = &mut failure {
+        refused.row = Some(row);
     }
+    failure
+}
 
-    /// What came is nothing that a server says.
-    pub(super) fn garbled() -> Self {
-        Self::Lost("the server's answer makes no sense".to_owned())
-    }
+/// The server's number; 0 when it said nothing.
+pub(super) fn number(failure: &Failure) -> u32 {
+    failure.refusal().map_or(0, |refused| refused.number)
+}
 
-    /// The server's number; 0 when it said nothing.
-    pub(super) fn number(&self) -> u32 {
-        match self {
-            Failure::Server(refused) => refused.number,
-            Failure::Lost(_) | Failure::Stopped => 0,
-        }
+impl Wired for Driver<'_> {
+    /// Never: no command is ended but by hanging up, which is [`Failure::Stopped`] already.
+    fn was_stopped(&self) -> bool {
+        false
     }
 }
 
@@ -124,7 +120,7 @@ impl<'a> Driver<'a> {
             (None, Some(instance)) => {
                 connect::port_of(&place.host, instance, place.patience, stop)?
             }
-            (None, None) => return Err(Failure::Lost("no port".to_owned())),
+            (None, None) => return Err(Failure::lost(LostKind::Connection, "no port")),
         };
         let mut address = (place.host.clone(), port);
         let mut tls = match &place.encryption {
@@ -150,9 +146,9 @@ impl<'a> Driver<'a> {
                     address = (host, port);
                     continue;
                 }
-                Err(error) => Failure::of(error, &line),
+                Err(error) => failed(error, &line),
             };
-            let insists = matches!(&error, Failure::Lost(why) if why == link::WANTS_TLS);
+            let insists = error.lost_kind() == Some(LostKind::WantsTls);
             if insists && tls.is_none() && place.encryption == Encryption::IfWanted {
                 // It is on this machine: whoever it is, nobody is between us.
                 tls = Some(Tls { believe: Believe::Anybody, authority: None });
@@ -160,7 +156,8 @@ impl<'a> Driver<'a> {
             }
             return Err(error);
         }
-        Err(Failure::Lost("one server sends us to the next, and that to another".to_owned()))
+        let why = "one server sends us to the next, and that to another";
+        Err(Failure::lost(LostKind::Connection, why))
     }
 }
 
@@ -206,21 +203,10 @@ impl<'a> Session<'a> {
     fn connect(&mut self) -> Result<()> {
         let connected = self.connect_only().and_then(|()| self.execute(SETTINGS));
         let Err(failure) = connected else { return Ok(()) };
-        let Failure::Lost(why) = failure else { return Err(self.explain(failure)) };
-        let error = Error::target(format!("no connection to {}: {why}", self.place.shown));
-        Err(if why == link::NO_TLS {
-            error.advise("?encrypt=no goes without: anybody on the way can read along")
-        } else if why == link::WANTS_TLS {
-            error.advise("?encrypt=yes does so")
-        } else if why.contains("certificate") {
-            error
-                .advise("?ca=FILE names the authority that signed it, in PEM or DER")
-                .advise("?trust_server_certificate=yes encrypts without looking who answers")
-        } else {
-            error.advise(
-                "check that the server runs and listens to TCP, and host, port or instance in the URL",
-            )
-        })
+        match failure {
+            Failure::Lost(lost) => Err(lost.no_connection(&self.place.shown, &ADVICE)),
+            failure => Err(self.explain(failure)),
+        }
     }
 
     /// Connects again where the connection was lost.
@@ -246,15 +232,10 @@ impl<'a> Session<'a> {
         &mut self,
         work: impl FnOnce(&mut Client<Link<'a>>) -> tiberius::Result<T>,
     ) -> Result<T, Failure> {
-        let Some(driver) = &mut self.client else {
-            return Err(Failure::Lost("the connection is closed".to_owned()));
-        };
-        driver.line.with(Channel::begin);
-        let outcome = work(&mut driver.client).map_err(|error| Failure::of(error, &driver.line));
-        if matches!(outcome, Err(Failure::Lost(_) | Failure::Stopped)) {
-            self.client = None;
-        }
-        outcome
+        inrush_net::drive(&mut self.client, |driver| {
+            driver.line.with(Channel::begin);
+            work(&mut driver.client).map_err(|error| failed(error, &driver.line))
+        })
     }
 
     /// Runs a batch of statements, and hands out the rows that they answer with, each with its columns and the number of its answer.
@@ -299,11 +280,14 @@ impl<'a> Session<'a> {
 
     /// All rows of a query as text; NULL is None.
     pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
-        let mut rows = Vec::new();
+        let (mut rows, mut allowance) = (Vec::new(), Allowance::default());
         self.batch(sql, |_, _, values| {
-            rows.push(values.iter().map(value::text).collect());
+            let row: Vec<Option<String>> = values.iter().map(value::text).collect();
+            if allowance.admits(row.iter().map(|value| value.as_ref().map_or(0, String::len))) {
+                rows.push(row);
+            }
         })?;
-        Ok(rows)
+        allowance.kept().map(|()| rows)
     }
 
     /// The first value of a query.
@@ -325,9 +309,9 @@ impl<'a> Session<'a> {
     pub(super) fn explain(&self, failure: Failure) -> Error {
         let refused = match failure {
             Failure::Stopped => return Error::interrupted(),
-            Failure::Lost(why) => {
+            Failure::Lost(lost) => {
                 return Error::target(format!(
-                    "the connection to {} was lost: {why}",
+                    "the connection to {} was lost: {lost}",
                     self.place.shown
                 ))
                 .advise("look into the server's log, and run the load again");

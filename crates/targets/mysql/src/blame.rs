@@ -52,15 +52,15 @@ impl Connection for Session<'_> {
     }
 
     fn blame(&self, failure: &Failure) -> Option<Blame> {
-        let Failure::Server { code, state, message } = failure else { return None };
-        fault_code(*code, state).map(|code| blame(code, message))
+        let refused = failure.refusal()?;
+        fault_code(refused.code, &refused.state).map(|code| blame(code, &refused.message))
     }
 
     fn retry(&self, failure: &Failure, many: bool) -> Option<Retry> {
-        match failure {
+        match failure.refusal()?.code {
             // Lanes wait for each other only where they write the same key.
-            Failure::Server { code: 1205 | 1213, .. } if many => Some(Retry::InOrder(None)),
-            Failure::Server { code, .. } if IN_VAIN.contains(code) => Some(Retry::GaveUp),
+            1205 | 1213 if many => Some(Retry::InOrder(None)),
+            code if IN_VAIN.contains(&code) => Some(Retry::GaveUp),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ use crate::session::Failure;
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
 use inrush_core::target::{Console, Row, Setting};
+use inrush_net::{Allowance, Wired as _};
 
 /// What SHOW VARIABLES lists although nobody sets it: what the connection has just done, and what its time is.
 const STATE: [&str; 15] = [
@@ -42,7 +43,7 @@ impl<'a> MysqlConsole<'a> {
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
         match Client::connect(place, Some(stop)) {
             Ok(client) => Ok(Self { client: Some(client) }),
-            Err(Failure::Lost(why)) => Err(Error::target(format!("no connection: {why}"))
+            Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))),
             Err(failure) => Err(in_words(failure)),
         }
@@ -53,10 +54,13 @@ impl<'a> MysqlConsole<'a> {
         let text = |value: Option<&Text<'_>>| {
             String::from_utf8_lossy(value.copied().flatten().unwrap_or_default()).into_owned()
         };
-        let mut pairs = Vec::new();
+        let (mut pairs, mut allowance) = (Vec::new(), Allowance::default());
         self.run(sql, &mut |row| {
-            pairs.push((text(row.first()).to_ascii_lowercase(), text(row.get(1))));
+            if allowance.admits_row(row) {
+                pairs.push((text(row.first()).to_ascii_lowercase(), text(row.get(1))));
+            }
         })?;
+        allowance.kept().map_err(in_words)?;
         Ok(pairs)
     }
 }
@@ -122,7 +126,7 @@ impl Drop for MysqlConsole<'_> {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(why) => Error::target(format!("the connection was lost: {why}")),
-        Failure::Server { message, .. } => Error::target(message),
+        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
+        Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::ddl::quote;
 use crate::encode::{self, EngineCsv, Stores};
 use crate::load::{self, Writing};
-use crate::session::{Failure, Session};
+use crate::session::{Failure, Refusal, Session};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
@@ -94,11 +94,11 @@ fn encoded(name: &str) -> String {
 }
 
 fn write_failure(error: &std::io::Error) -> Failure {
-    Failure::Server {
+    Failure::Server(Box::new(Refusal {
         code: 0,
         state: String::new(),
         message: format!("the table's file can't be written: {error}"),
-    }
+    }))
 }
 
 struct FileWriter {

@@ -238,7 +238,7 @@ pub(super) fn take_out(
     for sql in [leave(hidden, indexes), add(hidden, indexes)] {
         match session.execute(sql) {
             Ok(_) => {}
-            Err(Failure::Server { .. }) => return Ok(false),
+            Err(Failure::Server(_)) => return Ok(false),
             Err(failure) => return Err(failure),
         }
     }

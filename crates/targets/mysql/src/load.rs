@@ -365,8 +365,10 @@ impl<'a> MysqlLoad<'a> {
                 }
                 // Who may write rows but make no table loads them over one connection, in one transaction; so does a table with rows
                 // so wide that no second one like it could be made (1118), since innodb_strict_mode is on.
-                Err(Failure::Server { code: 1044 | 1118 | 1142, .. })
-                    if !job.choice.action.makes_table() && has_transactions(&self.engine) => {}
+                Err(Failure::Server(refused))
+                    if matches!(refused.code, 1044 | 1118 | 1142)
+                        && !job.choice.action.makes_table()
+                        && has_transactions(&self.engine) => {}
                 Err(failure) => return Err(self.session.explain(failure)),
             }
         }

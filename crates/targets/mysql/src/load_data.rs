@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::ddl::{self, Insert, literal, quote};
 use crate::encode::{self, Fields, Stores};
 use crate::load::{self, Writing};
-use crate::session::{Failure, SAVEPOINT, Session};
+use crate::session::{Failure, Refusal, SAVEPOINT, Session};
 use crate::types::Class;
 use inrush_core::encode::Shape;
 use inrush_core::error::{Error, Result};
@@ -256,12 +256,13 @@ impl LoadDataWriter {
                 session.drive(|client| client.load_local(sql.as_bytes(), batch.bytes()))
             }
             Carrier::Folder(folder) => {
-                let path =
-                    folder.put(&[batch.bytes()]).map_err(|(path, error)| Failure::Server {
+                let path = folder.put(&[batch.bytes()]).map_err(|(path, error)| {
+                    Failure::Server(Box::new(Refusal {
                         code: 0,
                         state: String::new(),
                         message: format!("{} can't be written: {error}", path.display()),
-                    })?;
+                    }))
+                })?;
                 let name = literal(&path.to_string_lossy());
                 let loaded = session.execute(format!("{guard}{head}{name}{tail}"));
                 let _ = std::fs::remove_file(path);
@@ -289,7 +290,8 @@ impl<'s> Write<Session<'s>> for LoadDataWriter {
                 Some(warning) => (warning.code, warning.message),
                 None => (0, "the server left the row out".to_owned()),
             };
-            return Err(Failure::Server { code, state: "22000".to_owned(), message });
+            let state = "22000".to_owned();
+            return Err(Failure::Server(Box::new(Refusal { code, state, message })));
         }
         let merged = session.execute(merge);
         // The rows in between are part of the transaction: they go with it, or here.

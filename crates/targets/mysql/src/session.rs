@@ -9,9 +9,20 @@ use crate::connect::Place;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_net::channel::{END_TIMEOUT, TICK};
 use inrush_net::statement::Done;
+use inrush_net::{Advice, Allowance, LostKind};
 
-/// Why there is no connection to a server without certificates.
-pub(super) const NO_TLS: &str = "the server speaks no TLS";
+/// What gets users past what keeps them out.
+const ADVICE: Advice = Advice {
+    without_tls: Some("?ssl-mode=disabled goes without: anybody on the way can read along"),
+    with_tls: None,
+    any_name: "?ssl-mode=verify_ca takes any name, for a certificate of an authority that ?ssl-ca=FILE names",
+    authority: "?ssl-ca=FILE names the authority that signed it",
+    unchecked: "?ssl-mode=required encrypts without looking who answers",
+    certificate_file: "?ssl-ca=FILE takes the authority's certificate, in PEM or DER",
+    replica_set: None,
+    writable: None,
+    check_server: "check that the server runs, and host, port or ?socket=/path in the URL",
+};
 
 /// A connection.
 pub(super) struct Session<'a> {
@@ -29,16 +40,19 @@ pub(super) const SAVEPOINT: &str = "SAVEPOINT inrush; ";
 /// Takes it back.
 pub(super) const BACK_TO_SAVEPOINT: &str = "ROLLBACK TO SAVEPOINT inrush";
 
-/// Why a statement failed.
+/// What the server says no with.
 #[derive(Debug)]
-pub(super) enum Failure {
-    /// The server says no, and is there.
-    Server { code: u16, state: String, message: String },
-    /// The connection is gone.
-    Lost(String),
-    /// The user wants to stop.
-    Stopped,
+pub(super) struct Refusal {
+    /// <https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html>, <https://mariadb.com/kb/en/mariadb-error-codes/>;
+    /// 0 where it is we who say no.
+    pub(super) code: u16,
+    /// SQLSTATE.
+    pub(super) state: String,
+    pub(super) message: String,
 }
+
+/// Why a statement failed.
+pub(super) type Failure = inrush_net::Failure<Box<Refusal>>;
 
 /// A line of SHOW WARNINGS.
 #[derive(Debug)]
@@ -62,26 +76,7 @@ impl<'a> Session<'a> {
                 self.client = Some(client);
                 Ok(())
             }
-            Err(Failure::Lost(why)) => {
-                let error = Error::target(format!("no connection to {}: {why}", self.place.shown));
-                Err(if why == NO_TLS {
-                    error.advise(
-                        "?ssl-mode=disabled goes without: anybody on the way can read along",
-                    )
-                } else if why.contains("not valid for") {
-                    error.advise("?ssl-mode=verify_ca takes any name, for a certificate of an authority that ?ssl-ca=FILE names")
-                } else if why.contains("peer certificate") {
-                    error
-                        .advise("?ssl-ca=FILE names the authority that signed it")
-                        .advise("?ssl-mode=required encrypts without looking who answers")
-                } else if why.contains("certificate") {
-                    error.advise("?ssl-ca=FILE takes the authority's certificate, in PEM or DER")
-                } else {
-                    error.advise(
-                        "check that the server runs, and host, port or ?socket=/path in the URL",
-                    )
-                })
-            }
+            Err(Failure::Lost(lost)) => Err(lost.no_connection(&self.place.shown, &ADVICE)),
             Err(failure) => Err(self.explain(failure)),
         }
     }
@@ -145,15 +140,7 @@ impl<'a> Session<'a> {
         &mut self,
         work: impl FnOnce(&mut Client<'a>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let Some(client) = &mut self.client else {
-            return Err(Failure::Lost("the connection is closed".to_owned()));
-        };
-        let outcome = work(client);
-        let stopped = client.was_stopped();
-        if matches!(outcome, Err(Failure::Lost(_))) {
-            self.client = None;
-        }
-        outcome.map_err(|failure| if stopped { Failure::Stopped } else { failure })
+        inrush_net::drive(&mut self.client, work)
     }
 
     /// Runs a statement that gives no rows.
@@ -168,10 +155,14 @@ impl<'a> Session<'a> {
 
     /// All rows of a query as text; NULL is None.
     pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
-        let mut rows = Vec::new();
+        let (mut rows, mut allowance) = (Vec::new(), Allowance::default());
         let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
-        self.rows(sql, |row| rows.push(row.iter().map(text).collect()))?;
-        Ok(rows)
+        self.rows(sql, |row| {
+            if allowance.admits_row(row) {
+                rows.push(row.iter().map(text).collect());
+            }
+        })?;
+        allowance.kept().map(|()| rows)
     }
 
     /// The first value of a query.
@@ -198,16 +189,16 @@ impl<'a> Session<'a> {
 
     /// What the user reads of a failure that no row is to blame for.
     pub(super) fn explain(&self, failure: Failure) -> Error {
-        let (code, message) = match failure {
+        let Refusal { code, message, .. } = match failure {
             Failure::Stopped => return Error::interrupted(),
-            Failure::Lost(why) => {
+            Failure::Lost(lost) => {
                 return Error::target(format!(
-                    "the connection to {} was lost: {why}",
+                    "the connection to {} was lost: {lost}",
                     self.place.shown
                 ))
                 .advise("look into the server's error log, and run the load again");
             }
-            Failure::Server { code, message, .. } => (code, message),
+            Failure::Server(refused) => *refused,
         };
         let error = Error::new(Kind::Target, format!("{}: {message}", self.place.shown));
         match code {
@@ -245,19 +236,12 @@ impl Drop for Session<'_> {
     }
 }
 
-impl Failure {
-    /// What the server says no with.
-    pub(super) fn refused(code: u16, state: String, message: String) -> Self {
-        match code {
-            // It says goodbye: shutting down, killed.
-            1053 | 1927 => Self::Lost(message),
-            1077 | 1080 | 1317 if state == "08S01" => Self::Lost(message),
-            _ => Self::Server { code, state, message },
-        }
-    }
-
-    /// What came is nothing that a server says.
-    pub(super) fn garbled() -> Self {
-        Self::Lost("the server's answer makes no sense".to_owned())
+/// What the server says no with; when it hangs up with it, the connection is lost.
+pub(super) fn refused(code: u16, state: String, message: String) -> Failure {
+    match code {
+        // It says goodbye: shutting down, killed.
+        1053 | 1927 => Failure::lost(LostKind::Closed, message),
+        1077 | 1080 | 1317 if state == "08S01" => Failure::lost(LostKind::Closed, message),
+        _ => Failure::Server(Box::new(Refusal { code, state, message })),
     }
 }

@@ -1,7 +1,7 @@
 //! What the server says of a statement and of its rows.
 
 use crate::client::Client;
-use crate::session::{FIRST, Failure, Refusal, Session, UNDO};
+use crate::session::{FIRST, Failure, Refusal, Session, UNDO, state};
 use inrush_core::error::Error;
 use inrush_core::flow::Code;
 use inrush_core::{OnConflict, Retry};
@@ -46,7 +46,7 @@ impl Connection for Session<'_> {
     }
 
     fn blame(&self, failure: &Failure) -> Option<Blame> {
-        let Failure::Server(refused) = failure else { return None };
+        let refused = failure.refusal()?;
         let code = fault_code(refused)?;
         if code == Code::DuplicateKey {
             self.repeated.set(self.repeated.get() + 1);
@@ -75,7 +75,7 @@ impl Connection for Session<'_> {
         {
             return Some(Retry::Repeats(repeats));
         }
-        match failure.state() {
+        match state(failure) {
             // Lanes wait for each other only where they write the same key.
             "40P01" | "55P03" if many => Some(Retry::InOrder(None)),
             // The server finds no such file; COPY isn't to be had for this table.

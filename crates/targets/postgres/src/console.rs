@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 use crate::client::{Client, Text};
 use crate::connect::Place;
 use crate::facts;
-use crate::session::Failure;
+use crate::session::{self, Failure};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
 use inrush_core::target::{Console, Row, Setting};
+use inrush_net::{Allowance, Wired as _};
 
 /// A connection; nothing goes over it but what it is told to send.
 pub(super) struct PostgresConsole<'a> {
@@ -22,7 +23,7 @@ impl<'a> PostgresConsole<'a> {
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
         match Client::connect(place, Some(stop)) {
             Ok((client, _)) => Ok(Self { client: Some(client) }),
-            Err(Failure::Lost(why)) => Err(Error::target(format!("no connection: {why}"))
+            Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))),
             Err(failure) => Err(in_words(failure)),
         }
@@ -36,7 +37,7 @@ impl Console for PostgresConsole<'_> {
         };
         let outcome = match client.rows(sql, row) {
             // So a transaction ends in which something went wrong, and that is no error to the server.
-            Ok(_) if client.done() == "ROLLBACK" && is_to_keep(sql) => Err(Failure::undone()),
+            Ok(_) if client.done() == "ROLLBACK" && is_to_keep(sql) => Err(session::undone()),
             outcome => outcome,
         };
         let was_stopped = client.was_stopped();
@@ -52,10 +53,12 @@ impl Console for PostgresConsole<'_> {
 
     fn settings(&mut self) -> Result<Vec<Setting>> {
         let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
-        let mut settings = Vec::new();
+        let (mut settings, mut allowance) = (Vec::new(), Allowance::default());
         let sql = "SELECT name, setting, boot_val FROM pg_catalog.pg_settings ORDER BY name";
         self.run(sql, &mut |row| {
-            if let [name, value, default] = row {
+            if allowance.admits_row(row)
+                && let [name, value, default] = row
+            {
                 let (name, value) = (text(name).unwrap_or_default(), text(value));
                 if !may_be_secret(&name) {
                     let (value, default) = (value.unwrap_or_default(), text(default));
@@ -63,6 +66,7 @@ impl Console for PostgresConsole<'_> {
                 }
             }
         })?;
+        allowance.kept().map_err(in_words)?;
         Ok(settings)
     }
 
@@ -89,7 +93,7 @@ fn is_to_keep(sql: &str) -> bool {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(why) => Error::target(format!("the connection was lost: {why}")),
+        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -287,7 +287,7 @@ impl Stream {
             return Ok(());
         }
         let written = session.drive(|client| client.copy_end(carrier.frame))?;
-        if written == self.rows { Ok(()) } else { Err(Failure::left_out()) }
+        if written == self.rows { Ok(()) } else { Err(session::left_out()) }
     }
 }
 

@@ -133,7 +133,7 @@ fn row_by_row(
     }
     let mut done = Done { affected: 0, warnings: 0 };
     for (index, row) in batch.rows_of_bytes().enumerate() {
-        done.affected += each(session, row).map_err(|failure| failure.at_row(index))?;
+        done.affected += each(session, row).map_err(|failure| session::at_row(failure, index))?;
     }
     Ok(done)
 }
@@ -297,7 +297,7 @@ impl Array {
     }
 
     fn put(&self, rows: usize, out: &mut Vec<u8>) -> Result<(), Failure> {
-        let length = i32::try_from(20 + self.elements.len()).map_err(|_| Failure::too_long())?;
+        let length = i32::try_from(20 + self.elements.len()).map_err(|_| session::too_long())?;
         out.extend_from_slice(&length.to_be_bytes());
         // Rows of a chunk, whose offsets have 32 bits.
         for number in [1, u32::from(self.has_nulls), self.element, rows as u32, 1] {

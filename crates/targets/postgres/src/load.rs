@@ -253,7 +253,7 @@ impl<'a> PostgresLoad<'a> {
 
     /// Rows repeat a key that is built after them: which ones, the rows themselves have to be asked.
     fn ask_for_repeats(&mut self, failure: Failure) -> Error {
-        let is_repeated = failure.state() == "23505";
+        let is_repeated = session::state(&failure) == "23505";
         let error = self.session.explain(failure);
         if !is_repeated || self.job.facts.source.repeats.are_known() {
             return error;
@@ -611,7 +611,7 @@ impl Load for PostgresLoad<'_> {
 
 /// What keeps a table from making room for another.
 fn in_the_way(session: &Session<'_>, failure: Failure, table: &str) -> Error {
-    match failure.state() {
+    match session::state(&failure) {
         "2BP01" => session
             .explain(failure)
             .advise(format!("--if-exists truncate keeps table {table} and what depends on it")),

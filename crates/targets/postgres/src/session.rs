@@ -10,10 +10,20 @@ use crate::connect::Place;
 use crate::repeats;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::{Job, Repeats};
-use inrush_net::staging;
+use inrush_net::{Advice, Allowance, LostKind, staging};
 
-/// Why there is no connection to a server that does not encrypt.
-pub(super) const NO_TLS: &str = "the server speaks no TLS";
+/// What gets users past what keeps them out.
+const ADVICE: Advice = Advice {
+    without_tls: Some("?sslmode=disable goes without: anybody on the way can read along"),
+    with_tls: None,
+    any_name: "?sslmode=verify-ca takes any name, for a certificate of an authority that ?sslrootcert=FILE names",
+    authority: "?sslrootcert=FILE names the authority that signed it",
+    unchecked: "?sslmode=require encrypts without looking who answers",
+    certificate_file: "?sslrootcert=FILE takes the authority's certificate, in PEM or DER",
+    replica_set: None,
+    writable: None,
+    check_server: "check that the server runs, and host, port or ?host=/directory in the URL",
+};
 
 /// A connection.
 pub(super) struct Session<'a> {
@@ -58,15 +68,7 @@ pub(super) struct Refusal {
 }
 
 /// Why a statement failed.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// The server says no, and is there.
-    Server(Box<Refusal>),
-    /// The connection is gone.
-    Lost(String),
-    /// The user wants to stop.
-    Stopped,
-}
+pub(super) type Failure = inrush_net::Failure<Box<Refusal>>;
 
 impl<'a> Session<'a> {
     /// Connects.
@@ -97,26 +99,7 @@ impl<'a> Session<'a> {
                 }
                 Ok(())
             }
-            Err(Failure::Lost(why)) => {
-                let error = Error::target(format!("no connection to {}: {why}", self.place.shown));
-                Err(if why == NO_TLS {
-                    error.advise("?sslmode=disable goes without: anybody on the way can read along")
-                } else if why.contains("not valid for") {
-                    error.advise("?sslmode=verify-ca takes any name, for a certificate of an authority that ?sslrootcert=FILE names")
-                } else if why.contains("peer certificate") {
-                    error
-                        .advise("?sslrootcert=FILE names the authority that signed it")
-                        .advise("?sslmode=require encrypts without looking who answers")
-                } else if why.contains("certificate") {
-                    error.advise(
-                        "?sslrootcert=FILE takes the authority's certificate, in PEM or DER",
-                    )
-                } else {
-                    error.advise(
-                        "check that the server runs, and host, port or ?host=/directory in the URL",
-                    )
-                })
-            }
+            Err(Failure::Lost(lost)) => Err(lost.no_connection(&self.place.shown, &ADVICE)),
             Err(failure) => Err(self.explain(failure)),
         }
     }
@@ -159,15 +142,7 @@ impl<'a> Session<'a> {
         &mut self,
         work: impl FnOnce(&mut Client<'a>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let Some(client) = &mut self.client else {
-            return Err(Failure::Lost("the connection is closed".to_owned()));
-        };
-        let outcome = work(client);
-        let stopped = client.was_stopped();
-        if matches!(outcome, Err(Failure::Lost(_))) {
-            self.client = None;
-        }
-        outcome.map_err(|failure| if stopped { Failure::Stopped } else { failure })
+        inrush_net::drive(&mut self.client, work)
     }
 
     /// Has the server prepare a statement. Where each execution is a transaction of its own, a pooler may bring every one to another
@@ -187,20 +162,16 @@ impl<'a> Session<'a> {
 
     /// All rows of a query as text; NULL is None.
     pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
-        /// What we ask for is short; a server that goes on and on is none.
-        const BYTES_MAX: usize = 64 << 20;
-        let mut rows = Vec::new();
-        let mut bytes = 0;
+        let (mut rows, mut allowance) = (Vec::new(), Allowance::default());
         let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
         self.drive(|client| {
             client.rows(sql, |row| {
-                bytes += row.iter().flatten().map(|value| value.len() + 64).sum::<usize>();
-                if bytes <= BYTES_MAX {
+                if allowance.admits_row(row) {
                     rows.push(row.iter().map(text).collect());
                 }
             })
         })?;
-        if bytes <= BYTES_MAX { Ok(rows) } else { Err(Failure::garbled()) }
+        allowance.kept().map(|()| rows)
     }
 
     /// The first value of a query.
@@ -222,14 +193,14 @@ impl<'a> Session<'a> {
     pub(super) fn explain(&self, failure: Failure) -> Error {
         let refused = match failure {
             Failure::Stopped => return Error::interrupted(),
-            Failure::Lost(why) => {
+            Failure::Lost(lost) => {
                 let error = Error::target(format!(
-                    "the connection to {} was lost: {why}",
+                    "the connection to {} was lost: {lost}",
                     self.place.shown
                 ));
-                return match why.contains("transaction timeout") {
-                    true => error.advise("the user's or the database's transaction_timeout is too short for a load: PGOPTIONS='-c transaction_timeout=0' lifts it"),
-                    false => error.advise("look into the server's log, and run the load again"),
+                return match lost.kind() {
+                    LostKind::TransactionTimeout => error.advise("the user's or the database's transaction_timeout is too short for a load: PGOPTIONS='-c transaction_timeout=0' lifts it"),
+                    _ => error.advise("look into the server's log, and run the load again"),
                 };
             }
             Failure::Server(refused) => refused,
@@ -291,75 +262,62 @@ impl Drop for Session<'_> {
     }
 }
 
-impl Failure {
-    /// What the server says no with; when it hangs up with it, the connection is lost.
-    pub(super) fn refused(refusal: Refusal) -> Self {
-        // Class 57 are the administrator's doings, 08 are troubles of the way there; others are refusals at the door.
-        if refusal.is_fatal
-            && matches!(refusal.state.get(..2), Some("57" | "08" | "25" | "XX"))
-            && refusal.state != "57P03"
-        {
-            return Self::Lost(refusal.message);
-        }
-        Self::Server(Box::new(refusal))
+/// What the server says no with; when it hangs up with it, the connection is lost.
+pub(super) fn refused(refusal: Refusal) -> Failure {
+    // Class 57 are the administrator's doings, 08 are troubles of the way there; others are refusals at the door.
+    if refusal.is_fatal
+        && matches!(refusal.state.get(..2), Some("57" | "08" | "25" | "XX"))
+        && refusal.state != "57P03"
+    {
+        let kind = match refusal.state.as_str() {
+            "25P04" => LostKind::TransactionTimeout,
+            _ => LostKind::Closed,
+        };
+        return Failure::lost(kind, refusal.message);
     }
+    Failure::Server(Box::new(refusal))
+}
 
-    /// We do not get in, for a reason of our own.
-    pub(super) fn denied(why: &str) -> Self {
-        Self::Server(Box::new(Refusal {
-            state: "28000".to_owned(),
-            message: why.to_owned(),
-            ..Refusal::default()
-        }))
-    }
+/// We say no in the server's place, as it says it.
+fn refused_by_us(state: &str, message: &str) -> Failure {
+    Failure::Server(Box::new(Refusal {
+        state: state.to_owned(),
+        message: message.to_owned(),
+        ..Refusal::default()
+    }))
+}
 
-    /// What came is nothing that a server says.
-    pub(super) fn garbled() -> Self {
-        Self::Lost("the server's answer makes no sense".to_owned())
-    }
+/// We do not get in, for a reason of our own.
+pub(super) fn denied(why: &str) -> Failure {
+    refused_by_us("28000", why)
+}
 
-    /// COMMIT has not committed.
-    pub(super) fn undone() -> Self {
-        Self::Server(Box::new(Refusal {
-            state: "25P02".to_owned(),
-            message: "the server has taken the transaction back at its end".to_owned(),
-            ..Refusal::default()
-        }))
-    }
+/// COMMIT has not committed.
+pub(super) fn undone() -> Failure {
+    refused_by_us("25P02", "the server has taken the transaction back at its end")
+}
 
-    /// Rows are missing that the server took.
-    pub(super) fn left_out() -> Self {
-        Self::Server(Box::new(Refusal {
-            state: "23000".to_owned(),
-            message: "the server left rows out: a trigger's doing".to_owned(),
-            ..Refusal::default()
-        }))
-    }
+/// Rows are missing that the server took.
+pub(super) fn left_out() -> Failure {
+    refused_by_us("23000", "the server left rows out: a trigger's doing")
+}
 
-    /// A row that no message has room for.
-    pub(super) fn too_long() -> Self {
-        Self::Server(Box::new(Refusal {
-            state: "54000".to_owned(),
-            message: "the row takes more than 1 GB".to_owned(),
-            ..Refusal::default()
-        }))
-    }
+/// A row that no message has room for.
+pub(super) fn too_long() -> Failure {
+    refused_by_us("54000", "the row takes more than 1 GB")
+}
 
-    /// Says which row of the statement was at fault.
-    pub(super) fn at_row(mut self, row: usize) -> Self {
-        if let Failure::Server(refused) = &mut self {
-            refused.row = Some(row);
-        }
-        self
+/// Says which row of the statement was at fault.
+pub(super) fn at_row(mut failure: Failure, row: usize) -> Failure {
+    if let Failure::Server(refused) = &mut failure {
+        refused.row = Some(row);
     }
+    failure
+}
 
-    /// The server's own code; empty when it said nothing.
-    pub(super) fn state(&self) -> &str {
-        match self {
-            Failure::Server(refused) => &refused.state,
-            Failure::Lost(_) | Failure::Stopped => "",
-        }
-    }
+/// The server's own code; empty when it said nothing.
+pub(super) fn state(failure: &Failure) -> &str {
+    failure.refusal().map_or("", |refused| &refused.state)
 }
 
 /// Ends what a transaction begins with. From then on it always has this one savepoint: a statement may have to be taken back after

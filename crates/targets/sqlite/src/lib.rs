@@ -1,4 +1,12 @@
 //! SQLite, built in: the first load needs no server.
+//!
+//! ```text
+//! facts    what file and table are         load      the steps of a load, in one transaction
+//! types    what each column keeps          bind      prepared statements; values: SQL text
+//! cells    rows as parameters              pages     pages of b-trees, past the SQL engine (crates/sqlite-pages)
+//! session  one connection, its waits       sort      keys in order, within a fixed memory
+//! ddl      SQL that names things           console   a connection for statements that are no load's
+//! ```
 
 mod bind;
 mod cells;

@@ -6,8 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Decimal128Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    UInt8Type, UInt16Type, UInt32Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch, downcast_integer_array};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -203,9 +207,34 @@ pub(crate) fn rows(place: &Place, stop: &AtomicBool, row: &mut dyn FnMut(&Row<'_
 fn wide(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
     match array.data_type() {
         ty if is_viewed(ty) => Ok(Arc::clone(array)),
-        DataType::Float32 => arrow_cast::cast(array, &DataType::Float64),
-        _ => arrow_cast::cast(array, &DataType::Int64),
+        DataType::Int8 => Ok(widened::<Int8Type, Int64Type>(array)),
+        DataType::Int16 => Ok(widened::<Int16Type, Int64Type>(array)),
+        DataType::UInt8 => Ok(widened::<UInt8Type, Int64Type>(array)),
+        DataType::UInt16 => Ok(widened::<UInt16Type, Int64Type>(array)),
+        DataType::UInt32 => Ok(widened::<UInt32Type, Int64Type>(array)),
+        DataType::Float16 => Ok(widened::<Float16Type, Float64Type>(array)),
+        DataType::Float32 => Ok(widened::<Float32Type, Float64Type>(array)),
+        // Units since midnight.
+        DataType::Time32(TimeUnit::Second) => Ok(widened::<Time32SecondType, Int64Type>(array)),
+        DataType::Time32(TimeUnit::Millisecond) => {
+            Ok(widened::<Time32MillisecondType, Int64Type>(array))
+        }
+        DataType::Time64(TimeUnit::Microsecond) => {
+            Ok(widened::<Time64MicrosecondType, Int64Type>(array))
+        }
+        DataType::Time64(TimeUnit::Nanosecond) => {
+            Ok(widened::<Time64NanosecondType, Int64Type>(array))
+        }
+        ty => Err(ArrowError::CastError(format!("values of type {ty} have no text"))),
     }
+}
+
+fn widened<F, T>(array: &ArrayRef) -> ArrayRef
+where
+    F: ArrowPrimitiveType<Native: Into<T::Native>>,
+    T: ArrowPrimitiveType,
+{
+    Arc::new(array.as_primitive::<F>().unary::<_, T>(Into::into))
 }
 
 /// The sum of a column of integers; `None` where it has no value.
@@ -221,13 +250,98 @@ pub(crate) fn sum(place: &Place, stop: &AtomicBool, column: &str) -> Result<Opti
         if !array.data_type().is_integer() {
             return Err(Error::target(format!("column {column} is no column of integers")));
         }
-        let failed = |error| Error::target(format!("column {column} can't be added up: {error}"));
-        // Of up to 20 digits: unsigned ones have one more than 64 bits.
-        let numbers = arrow_cast::cast(array, &DataType::Decimal128(20, 0)).map_err(failed)?;
-        for number in numbers.as_primitive::<Decimal128Type>().iter().flatten() {
-            *sum.get_or_insert(0) += number;
+        if let Some(total) = total(array) {
+            *sum.get_or_insert(0) += total;
         }
         Ok(())
     })?;
     Ok(sum)
+}
+
+/// The sum of an array of integers; `None` where it has no value.
+fn total(array: &dyn Array) -> Option<i128> {
+    downcast_integer_array! {
+        array => array.iter().flatten().map(i128::from).reduce(|sum, number| sum + number),
+        _ => None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::types::{Decimal128Type, Int32Type, UInt64Type};
+    use arrow_array::{PrimitiveArray, new_null_array};
+    use proptest::prelude::*;
+    use proptest::strategy::Union;
+
+    fn array<T: ArrowPrimitiveType>(
+        value: impl Strategy<Value = T::Native> + 'static,
+    ) -> BoxedStrategy<ArrayRef> {
+        let values = prop::collection::vec(prop::option::of(value), 0..20);
+        values.prop_map(|values| Arc::new(PrimitiveArray::<T>::from_iter(values)) as _).boxed()
+    }
+
+    /// Arrays of each type of numbers, the extremes among them.
+    fn numbers() -> impl Strategy<Value = ArrayRef> {
+        macro_rules! integers {
+            ($($of:ty: $native:ident),*) => {
+                vec![$(array::<$of>(prop_oneof![
+                    any::<$native>(), Just($native::MIN), Just($native::MAX)
+                ])),*]
+            };
+        }
+        let mut all = integers![
+            Int8Type: i8, Int16Type: i16, Int32Type: i32, Int64Type: i64,
+            UInt8Type: u8, UInt16Type: u16, UInt32Type: u32, UInt64Type: u64,
+            Time32SecondType: i32, Time32MillisecondType: i32,
+            Time64MicrosecondType: i64, Time64NanosecondType: i64
+        ];
+        all.push(array::<Float32Type>(any::<u32>().prop_map(f32::from_bits)));
+        Union::new(all)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn numbers_are_what_arrow_makes_of_them(array in numbers()) {
+            let ty = array.data_type();
+            let to = match ty {
+                ty if is_viewed(ty) => ty.clone(),
+                DataType::Float32 => DataType::Float64,
+                _ => DataType::Int64,
+            };
+            let wanted = arrow_cast::cast(&array, &to).unwrap();
+            prop_assert_eq!(wide(&array).unwrap().to_data(), wanted.to_data());
+            if ty.is_integer() {
+                let numbers = arrow_cast::cast(&array, &DataType::Decimal128(20, 0)).unwrap();
+                let numbers = numbers.as_primitive::<Decimal128Type>();
+                prop_assert_eq!(numbers.null_count(), array.null_count());
+                let sum = numbers.iter().flatten().reduce(|sum, number| sum + number);
+                prop_assert_eq!(total(&array), sum);
+            }
+        }
+    }
+
+    #[test]
+    fn integers_of_64_bits_are_added_up_beyond_them() {
+        let numbers =
+            PrimitiveArray::<UInt64Type>::from(vec![Some(u64::MAX), None, Some(u64::MAX)]);
+        assert_eq!(total(&numbers), Some(2 * i128::from(u64::MAX)));
+        assert_eq!(total(&new_null_array(&DataType::Int64, 3)), None);
+    }
+
+    #[test]
+    fn halves_keep_what_is_behind_the_point() {
+        let half = <Float16Type as ArrowPrimitiveType>::Native::from_bits(0x3e00);
+        let array: ArrayRef = Arc::new(PrimitiveArray::<Float16Type>::from_iter_values([half]));
+        assert_eq!(wide(&array).unwrap().as_primitive::<Float64Type>().value(0), 1.5);
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_made_one() {
+        for ty in [DataType::Decimal256(40, 2), DataType::FixedSizeBinary(2), DataType::LargeUtf8] {
+            assert!(wide(&new_null_array(&ty, 1)).is_err(), "{ty}");
+        }
+    }
 }

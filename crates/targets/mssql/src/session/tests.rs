@@ -111,7 +111,12 @@ fn encryption_is_settled_before_a_password_is_sent() {
     let error = opened("localhost", "?encrypt=yes");
     assert!(error.contains("certificate") && error.contains("?ca=FILE"), "{error}");
     let error = opened("127.0.0.1", &ca);
-    assert!(error.contains("certificate"), "{error}");
+    assert!(
+        error.contains("certificate") && error.contains("name the server in the URL"),
+        "{error}"
+    );
+    let error = opened("localhost", &format!("?ca={}", key.display()));
+    assert!(error.contains("is no certificate") && error.contains("in PEM or DER"), "{error}");
     let error = opened("localhost", "?encrypt=no");
-    assert!(error.contains(link::WANTS_TLS), "{error}");
+    assert!(error.contains("the server wants the connection to be encrypted"), "{error}");
 }

@@ -12,8 +12,9 @@ use mysql_common::proto::codec::error::PacketCodecError;
 
 use super::Client;
 use crate::connect::Place;
-use crate::session::Failure;
-use inrush_net::channel::{Broken, Channel, Patience, Tls};
+use crate::session::{Failure, refused};
+use inrush_net::LostKind;
+use inrush_net::channel::{Channel, Patience, Tls};
 
 /// No server takes or sends longer packets
 /// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_max_allowed_packet>).
@@ -82,7 +83,7 @@ impl<'a> Link<'a> {
     /// Writes one packet.
     pub(super) fn write(&mut self, mut packet: impl Buf) -> Result<(), Failure> {
         self.outgoing.clear();
-        self.codec.encode(&mut packet, &mut self.outgoing)?;
+        self.codec.encode(&mut packet, &mut self.outgoing).map_err(unpacked)?;
         Ok(self.channel.write_all(&self.outgoing)?)
     }
 
@@ -119,13 +120,13 @@ impl<'a> Link<'a> {
 
     fn receive(&mut self, packet: &mut Vec<u8>) -> Result<(), Failure> {
         packet.clear();
-        while !self.codec.decode(&mut self.incoming, packet)? {
+        while !self.codec.decode(&mut self.incoming, packet).map_err(unpacked)? {
             let filled = self.incoming.len();
             self.incoming.resize(filled + READ_BYTES, 0);
             let read = self.channel.read(&mut self.incoming[filled..]);
             self.incoming.truncate(filled + *read.as_ref().unwrap_or(&0));
             if read? == 0 {
-                return Err(Failure::Lost("the server closed it".to_owned()));
+                return Err(Failure::lost(LostKind::Closed, "the server closed it"));
             }
         }
         Ok(())
@@ -141,29 +142,16 @@ fn refusal(packet: &[u8]) -> Failure {
         message => (&[][..], message),
     };
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    Failure::refused(code, text(state), text(message))
+    refused(code, text(state), text(message))
 }
 
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::Stopped => Failure::Stopped,
-            Broken::Lost(why) => Failure::Lost(why),
-        }
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Broken::from(error).into()
-    }
-}
-
-impl From<PacketCodecError> for Failure {
-    fn from(error: PacketCodecError) -> Self {
-        match error {
-            PacketCodecError::Io(error) => error.into(),
-            other => Failure::Lost(format!("the server's packets make no sense ({other})")),
+/// What the library makes nothing of.
+fn unpacked(error: PacketCodecError) -> Failure {
+    match error {
+        PacketCodecError::Io(error) => error.into(),
+        other => {
+            let why = format!("the server's packets make no sense ({other})");
+            Failure::lost(LostKind::Protocol, why)
         }
     }
 }

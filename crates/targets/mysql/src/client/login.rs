@@ -13,7 +13,8 @@ use rustls::pki_types::pem::PemObject;
 
 use super::link::Link;
 use crate::connect::Place;
-use crate::session::{Failure, NO_TLS};
+use crate::session::{Failure, Refusal};
+use inrush_net::LostKind;
 use inrush_net::channel::Address;
 
 /// What we speak. What the server does not speak is left out.
@@ -72,7 +73,7 @@ pub(super) fn login<'a>(mut link: Link<'a>, place: &Place) -> Result<(Link<'a>, 
     };
     if let (Some(tls), Address::Host(host, _)) = (&place.tls, &place.address) {
         if !offered.contains(CapabilityFlags::CLIENT_SSL) {
-            return Err(Failure::Lost(NO_TLS.to_owned()));
+            return Err(Failure::lost(LostKind::NoTls, "the server speaks no TLS"));
         }
         spoken |= CapabilityFlags::CLIENT_SSL;
         let request = SslRequest::new(spoken, PACKET_MAX, COLLATION);
@@ -205,7 +206,7 @@ fn unspoken(plugin: &str) -> Failure {
 
 /// We say no in the server's place, as it says it.
 fn denied(message: String) -> Failure {
-    Failure::Server { code: 1045, state: "28000".to_owned(), message }
+    Failure::Server(Box::new(Refusal { code: 1045, state: "28000".to_owned(), message }))
 }
 
 fn send(link: &mut Link<'_>, packet: &impl MySerialize) -> Result<(), Failure> {

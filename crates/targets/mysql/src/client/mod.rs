@@ -25,6 +25,7 @@ use link::Link;
 use crate::connect::Place;
 use crate::session::Failure;
 use inrush_net::statement::Done;
+use inrush_net::{LostKind, Wired};
 
 /// Bytes of a LOCAL file in one packet: small enough for any max_allowed_packet, large enough to be few.
 const PACKET_BYTES: usize = 64 << 10;
@@ -77,11 +78,6 @@ impl<'a> Client<'a> {
     /// From here on the call that waits is not given up when the user wants to stop.
     pub(super) fn unwatch(&mut self) {
         self.link.channel.unwatch();
-    }
-
-    /// Whether the server was told to end the last command.
-    pub(super) fn was_stopped(&self) -> bool {
-        self.link.channel.was_stopped()
     }
 
     /// Says goodbye, and waits for nothing.
@@ -180,9 +176,9 @@ impl<'a> Client<'a> {
                         continue;
                     }
                     None => {
-                        return Err(Failure::Lost(
-                            "the server asks for a file that it was not offered, and gets none"
-                                .to_owned(),
+                        return Err(Failure::lost(
+                            LostKind::Protocol,
+                            "the server asks for a file that it was not offered, and gets none",
                         ));
                     }
                 },
@@ -239,6 +235,12 @@ impl<'a> Client<'a> {
     }
 }
 
+impl Wired for Client<'_> {
+    fn was_stopped(&self) -> bool {
+        self.link.channel.was_stopped()
+    }
+}
+
 /// What an OK packet says, without its first byte: rows, last number given, status, warnings.
 fn done(packet: &[u8]) -> Result<(Done, StatusFlags), Failure> {
     let mut buffer = ParseBuf(packet);
@@ -261,17 +263,32 @@ mod tests {
 
     use super::*;
     use crate::connect;
+    use crate::session::Session;
 
     /// What MariaDB says first, and that it lets us in.
     const GREETING: &[u8] = b"\x0a5.5.5-10.11.0-MariaDB\0\x07\0\0\0abcdefgh\0\xfe\xf7\x2d\x02\0\xff\x81\x15\0\0\0\0\0\0\x07\0\0\0abcdefghijkl\0mysql_native_password\0";
     const OK: &[u8] = b"\0\0\0\x02\0\0\0";
 
-    /// A server that says these packets, whatever it is asked, and hangs up. `answers` are those after the login.
+    /// What becomes of a query with a server that says these packets, whatever it is asked, and hangs up. `answers` are those after
+    /// the login.
     fn said(greeting: &[u8], login: &[u8], answers: &[Vec<u8>]) -> Result<Done, Failure> {
+        served(greeting, login, answers, 1, |place| {
+            Client::connect(place, None)?.query(b"SELECT 1")
+        })
+    }
+
+    /// The same of any calls, for which the server has so many seconds.
+    fn served<T>(
+        greeting: &[u8],
+        login: &[u8],
+        answers: &[Vec<u8>],
+        seconds: u32,
+        calls: impl FnOnce(&Arc<Place>) -> T,
+    ) -> T {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
-        let url = format!("mysql://u@h/d?socket={}&read-timeout=1", path.display());
+        let url = format!("mysql://u@h/d?socket={}&read-timeout={seconds}", path.display());
         let place = Arc::new(connect::place(&url).unwrap());
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -290,9 +307,26 @@ mod tests {
                 let _ = stream.shutdown(std::net::Shutdown::Write);
                 let _ = stream.read_to_end(&mut Vec::new());
             });
-            let mut client = Client::connect(&place, None)?;
-            client.query(b"SELECT 1")
+            calls(&place)
         })
+    }
+
+    #[test]
+    fn an_answer_without_an_end_is_not_kept() {
+        let end = b"\xfe\0\0\x02\0".to_vec();
+        let value = vec![b'x'; 15 << 20];
+        let row = [&b"\xfd"[..], &value.len().to_le_bytes()[..3], &value].concat();
+        let looked = |rows: usize| {
+            let mut answers = vec![b"\x01".to_vec(), b"column".to_vec(), end.clone()];
+            answers.extend(std::iter::repeat_n(row.clone(), rows));
+            answers.push(end.clone());
+            served(GREETING, OK, &answers, 60, |place| {
+                let stop = AtomicBool::new(false);
+                Session::open(place, &stop).unwrap().table("SELECT 1").map(|rows| rows.len())
+            })
+        };
+        assert_eq!(looked(4).unwrap(), 4);
+        assert_eq!(looked(5).unwrap_err().lost_kind(), Some(LostKind::Protocol));
     }
 
     #[test]
@@ -336,10 +370,7 @@ mod tests {
                 heard
             });
             let failed = Client::connect(&place, None).err().unwrap();
-            assert!(
-                matches!(&failed, Failure::Lost(why) if why.contains("no sense")),
-                "{failed:?}"
-            );
+            assert_eq!(failed.lost_kind(), Some(LostKind::Protocol), "{failed:?}");
             // The wish to encrypt, and not a word more.
             assert_eq!(server.join().unwrap().len(), 36);
         });

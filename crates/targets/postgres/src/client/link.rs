@@ -1,15 +1,16 @@
 //! Messages to and from the server
 //! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicBool;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorResponseBody, Header, Message};
 
-use crate::session::{Failure, Refusal};
-use inrush_net::channel::{Address, Broken, Channel, Patience, Tls};
+use crate::session::{Failure, Refusal, refused};
+use inrush_net::LostKind;
+use inrush_net::channel::{Address, Channel, Patience, Tls};
 
 /// No server sends longer messages: none allocates more for one
 /// (<https://www.postgresql.org/docs/current/limits.html>, a field has 1 GB at most).
@@ -63,36 +64,36 @@ impl<'a> Link<'a> {
 
     /// Sends what was put into `outgoing`.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        self.channel.write_all(&self.outgoing)?;
+        self.channel.write_all(&self.outgoing).map_err(failed)?;
         self.outgoing.clear();
-        Ok(self.channel.flush()?)
+        self.channel.flush().map_err(failed)
     }
 
     /// Sends what was put into `outgoing`, and `bytes` behind it.
     pub(super) fn flush_with(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.channel.write_all(&self.outgoing)?;
+        self.channel.write_all(&self.outgoing).map_err(failed)?;
         self.outgoing.clear();
-        Ok(self.channel.write_all(bytes)?)
+        self.channel.write_all(bytes).map_err(failed)
     }
 
     /// Reads one byte that is no message: the answer to the wish to encrypt.
     pub(super) fn read_byte(&mut self) -> Result<u8, Failure> {
         let mut byte = [0];
-        self.channel.read_exact(&mut byte)?;
+        self.channel.read_exact(&mut byte).map_err(failed)?;
         Ok(byte[0])
     }
 
     /// Reads one message. Notices, which nobody waits for, are left out.
     pub(super) fn read(&mut self) -> Result<Message, Failure> {
         loop {
-            if let Some(header) = Header::parse(&self.incoming)? {
+            if let Some(header) = Header::parse(&self.incoming).map_err(failed)? {
                 let bytes = header.len() as usize + 1;
                 if bytes > self.message_max {
                     return Err(Failure::garbled());
                 }
                 // Memory grows with what has come, not with what was announced.
                 if self.incoming.len() >= bytes {
-                    match Message::parse(&mut self.incoming)? {
+                    match Message::parse(&mut self.incoming).map_err(failed)? {
                         Some(Message::NoticeResponse(_) | Message::NotificationResponse(_)) => {
                             continue;
                         }
@@ -105,8 +106,8 @@ impl<'a> Link<'a> {
             self.incoming.resize(filled + READ_BYTES, 0);
             let read = self.channel.read(&mut self.incoming[filled..]);
             self.incoming.truncate(filled + *read.as_ref().unwrap_or(&0));
-            if read? == 0 {
-                return Err(Failure::Lost("the server closed it".to_owned()));
+            if read.map_err(failed)? == 0 {
+                return Err(Failure::lost(LostKind::Closed, "the server closed it"));
             }
         }
     }
@@ -145,25 +146,16 @@ pub(super) fn refusal(body: &ErrorResponseBody) -> Failure {
             _ => {}
         }
     }
-    Failure::refused(refusal)
+    refused(refusal)
 }
 
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::Stopped => Failure::Stopped,
-            Broken::Lost(why) => Failure::Lost(why),
+/// What an error of the channel or of the library is: the library says by such an error that it makes nothing of a message.
+pub(super) fn failed(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+            let why = format!("the server's messages make no sense ({error})");
+            Failure::lost(LostKind::Protocol, why)
         }
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        match error.kind() {
-            std::io::ErrorKind::InvalidData | std::io::ErrorKind::InvalidInput => {
-                Failure::Lost(format!("the server's messages make no sense ({error})"))
-            }
-            _ => Broken::from(error).into(),
-        }
+        _ => error.into(),
     }
 }

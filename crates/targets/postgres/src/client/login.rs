@@ -10,9 +10,10 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-use super::link::{Link, refusal};
+use super::link::{Link, failed, refusal};
 use crate::connect::{ChannelBinding as Binding, Place, Server};
-use crate::session::{Failure, NO_TLS};
+use crate::session::{Failure, denied};
+use inrush_net::LostKind;
 use inrush_net::channel::Tls;
 
 /// What the server told of itself.
@@ -37,7 +38,7 @@ pub(super) fn encrypted<'a>(
     match link.read_byte()? {
         b'S' => link.encrypt(tls, host),
         b'N' if !demanded => Ok(link),
-        b'N' => Err(Failure::Lost(NO_TLS.to_owned())),
+        b'N' => Err(Failure::lost(LostKind::NoTls, "the server speaks no TLS")),
         _ => Err(Failure::garbled()),
     }
 }
@@ -54,12 +55,12 @@ pub(super) fn login(
         ("client_encoding", "UTF8"),
     ];
     let more = place.options.iter().map(|(name, value)| (*name, value.as_str()));
-    frontend::startup_message(fixed.into_iter().chain(more), &mut link.outgoing)?;
+    frontend::startup_message(fixed.into_iter().chain(more), &mut link.outgoing).map_err(failed)?;
     link.flush()?;
     let password = || {
         let missing = || match &place.password_file_refused {
-            Some(why) => Failure::denied(&format!("the server asks for a password, and {why}")),
-            None => Failure::denied("the server asks for a password"),
+            Some(why) => denied(&format!("the server asks for a password, and {why}")),
+            None => denied("the server asks for a password"),
         };
         server.password.as_deref().ok_or_else(missing)
     };
@@ -68,7 +69,7 @@ pub(super) fn login(
     loop {
         match link.read()? {
             Message::AuthenticationOk if place.channel_binding == Binding::Require && !bound => {
-                return Err(Failure::denied(
+                return Err(denied(
                     "channel_binding=require, and the server did not ask for a proof that binds",
                 ));
             }
@@ -76,29 +77,30 @@ pub(super) fn login(
             Message::AuthenticationCleartextPassword | Message::AuthenticationMd5Password(_)
                 if place.channel_binding == Binding::Require =>
             {
-                return Err(Failure::denied(
+                return Err(denied(
                     "channel_binding=require, and the server asks for a plain password",
                 ));
             }
             Message::AuthenticationCleartextPassword => {
                 // Whoever is on the way could read it, or be the one who asks.
                 if !link.channel.is_private() && !link.channel.is_local() {
-                    return Err(Failure::denied(
+                    return Err(denied(
                         "the server asks for the password in plain text over a connection that is not encrypted",
                     ));
                 }
-                frontend::password_message(password()?.as_bytes(), &mut link.outgoing)?;
+                frontend::password_message(password()?.as_bytes(), &mut link.outgoing)
+                    .map_err(failed)?;
                 link.flush()?;
             }
             Message::AuthenticationMd5Password(body) => {
                 let hash = md5_hash(place.user.as_bytes(), password()?.as_bytes(), body.salt());
-                frontend::password_message(hash.as_bytes(), &mut link.outgoing)?;
+                frontend::password_message(hash.as_bytes(), &mut link.outgoing).map_err(failed)?;
                 link.flush()?;
             }
             Message::AuthenticationSasl(body) => {
                 let mut offered = Vec::new();
                 let mut mechanisms = body.mechanisms();
-                while let Some(mechanism) = mechanisms.next()? {
+                while let Some(mechanism) = mechanisms.next().map_err(failed)? {
                     offered.push(mechanism.to_owned());
                 }
                 bound = scram(link, &offered, password()?.as_bytes(), place.channel_binding)?;
@@ -111,7 +113,7 @@ pub(super) fn login(
             | Message::AuthenticationSspi
             | Message::AuthenticationKerberosV5
             | Message::AuthenticationScmCredential => {
-                return Err(Failure::denied(
+                return Err(denied(
                     "the server wants GSSAPI, SSPI or the like, which inrush does not speak",
                 ));
             }
@@ -140,30 +142,31 @@ fn scram(
             (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash))
         }
         _ if binding == Binding::Require => {
-            return Err(Failure::denied(
+            return Err(denied(
                 "channel_binding=require, and this connection can't be bound: it takes TLS and a server that offers SCRAM-SHA-256-PLUS",
             ));
         }
         _ if !has(SCRAM_SHA_256) => {
-            return Err(Failure::denied("the server knows no SCRAM-SHA-256"));
+            return Err(denied("the server knows no SCRAM-SHA-256"));
         }
         Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
         None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
     };
     let mut scram = ScramSha256::new(password, channel);
-    frontend::sasl_initial_response(mechanism, scram.message(), &mut link.outgoing)?;
+    frontend::sasl_initial_response(mechanism, scram.message(), &mut link.outgoing)
+        .map_err(failed)?;
     link.flush()?;
     match link.read()? {
         Message::AuthenticationSaslContinue(body) if rounds(body.data()) <= Some(ROUNDS_MAX) => {
-            scram.update(body.data())?;
+            scram.update(body.data()).map_err(failed)?;
         }
         Message::ErrorResponse(body) => return Err(refusal(&body)),
         _ => return Err(Failure::garbled()),
     }
-    frontend::sasl_response(scram.message(), &mut link.outgoing)?;
+    frontend::sasl_response(scram.message(), &mut link.outgoing).map_err(failed)?;
     link.flush()?;
     match link.read()? {
-        Message::AuthenticationSaslFinal(body) => scram.finish(body.data())?,
+        Message::AuthenticationSaslFinal(body) => scram.finish(body.data()).map_err(failed)?,
         Message::ErrorResponse(body) => return Err(refusal(&body)),
         _ => return Err(Failure::garbled()),
     }

@@ -21,10 +21,11 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{DataRowBody, Message};
 use postgres_protocol::message::frontend;
 
-use link::{Link, refusal};
+use link::{Link, failed, refusal};
 
 use crate::connect::{Encrypts, Place, Server};
-use crate::session::Failure;
+use crate::session::{self, Failure};
+use inrush_net::{LostKind, Wired};
 
 /// Bytes of rows in one message: few messages, and far below what a server takes.
 const COPY_BYTES: usize = 1 << 20;
@@ -83,7 +84,7 @@ impl<'a> Client<'a> {
                 Ok(client) => return Ok((client, server.clone())),
                 // Another server would say the same, unless this one has enough connections or isn't ready.
                 Err(refused @ Failure::Server(_))
-                    if !matches!(refused.state(), TOO_MANY | STARTING) =>
+                    if !matches!(session::state(&refused), TOO_MANY | STARTING) =>
                 {
                     return Err(refused);
                 }
@@ -108,8 +109,8 @@ impl<'a> Client<'a> {
             });
             match &outcome {
                 // The administrator may let in those alone who encrypt, or those alone who don't.
-                Err(Failure::Lost(why)) if why.starts_with("TLS") => {}
-                Err(refused) if refused.state() == NOT_AUTHORIZED => {}
+                Err(failure) if failure.lost_kind().is_some_and(is_of_tls) => {}
+                Err(refused) if session::state(refused) == NOT_AUTHORIZED => {}
                 _ => break,
             }
         }
@@ -132,7 +133,7 @@ impl<'a> Client<'a> {
                 reads_only = row == [Some(&b"t"[..])];
             })?;
             if reads_only {
-                return Err(Failure::Lost("the server takes no writes".to_owned()));
+                return Err(Failure::lost(LostKind::NotWritable, "the server takes no writes"));
             }
         }
         Ok(client)
@@ -141,11 +142,6 @@ impl<'a> Client<'a> {
     /// From here on the call that waits is not given up when the user wants to stop.
     pub(super) fn unwatch(&mut self) {
         self.link.channel.unwatch();
-    }
-
-    /// Whether the server was told to end the last command.
-    pub(super) fn was_stopped(&self) -> bool {
-        self.link.channel.was_stopped()
     }
 
     /// Whether the server is on this machine.
@@ -171,7 +167,7 @@ impl<'a> Client<'a> {
         match self.done.as_str() {
             "COMMIT" => Ok(()),
             // So it ends a transaction in which something went wrong.
-            "ROLLBACK" => Err(Failure::undone()),
+            "ROLLBACK" => Err(session::undone()),
             _ => Err(Failure::garbled()),
         }
     }
@@ -183,7 +179,7 @@ impl<'a> Client<'a> {
         each: impl FnMut(&[Text<'_>]),
     ) -> Result<u64, Failure> {
         self.begin();
-        frontend::query(sql, &mut self.link.outgoing)?;
+        frontend::query(sql, &mut self.link.outgoing).map_err(failed)?;
         self.send(Link::flush)?;
         self.answer(each, |_| {})
     }
@@ -204,7 +200,7 @@ impl<'a> Client<'a> {
     /// passes over them, and says so at the end.
     pub(super) fn copy_begin(&mut self, sql: &str, frame: Frame) -> Result<(), Failure> {
         self.begin();
-        frontend::query(sql, &mut self.link.outgoing)?;
+        frontend::query(sql, &mut self.link.outgoing).map_err(failed)?;
         copy_data(frame.head, &mut self.link.outgoing);
         self.is_copying = true;
         self.has_rows = true;
@@ -238,7 +234,7 @@ impl<'a> Client<'a> {
     /// Runs COPY TO STDOUT and hands on what comes.
     pub(super) fn copy_out(&mut self, sql: &str, each: impl FnMut(&[u8])) -> Result<(), Failure> {
         self.begin();
-        frontend::query(sql, &mut self.link.outgoing)?;
+        frontend::query(sql, &mut self.link.outgoing).map_err(failed)?;
         self.send(Link::flush)?;
         self.answer(|_| {}, each).map(drop)
     }
@@ -248,8 +244,8 @@ impl<'a> Client<'a> {
         self.begin();
         let out = &mut self.link.outgoing;
         // Behind a pooler the connection to the server may be one that had it prepared before.
-        frontend::close(b'S', name, out)?;
-        frontend::parse(name, sql, [], out)?;
+        frontend::close(b'S', name, out).map_err(failed)?;
+        frontend::parse(name, sql, [], out).map_err(failed)?;
         name.clone_into(&mut self.statement);
         frontend::sync(out);
         self.send(Link::flush)?;
@@ -267,14 +263,14 @@ impl<'a> Client<'a> {
         let names = 1 + self.statement.len() + 1;
         // No longer than a chunk, whose offsets have 32 bits; a message has 31.
         let length = 4 + names + formats.len() + values.len() + RESULTS.len();
-        out.put_i32(i32::try_from(length).map_err(|_| Failure::too_long())?);
+        out.put_i32(i32::try_from(length).map_err(|_| session::too_long())?);
         out.put_u8(0);
         out.put_slice(self.statement.as_bytes());
         out.put_u8(0);
         out.put_slice(formats);
         out.put_slice(values);
         out.put_slice(RESULTS);
-        frontend::execute("", 0, out)?;
+        frontend::execute("", 0, out).map_err(failed)?;
         frontend::sync(out);
         self.send(Link::flush)?;
         self.answer(|_| {}, |_| {})
@@ -287,7 +283,7 @@ impl<'a> Client<'a> {
             let given_up = frontend::copy_fail("given up", &mut self.link.outgoing);
             // A connection that is gone says so to the command.
             let _ = given_up
-                .map_err(Failure::from)
+                .map_err(failed)
                 .and_then(|()| self.send(Link::flush))
                 .and_then(|()| self.answer(|_| {}, |_| {}));
         }
@@ -318,7 +314,7 @@ impl<'a> Client<'a> {
                 Message::DataRow(body) => values(&body, &mut row)?,
                 Message::CopyData(body) => data(body.data()),
                 Message::CommandComplete(body) => {
-                    let tag = body.tag()?;
+                    let tag = body.tag().map_err(failed)?;
                     written = count(tag).unwrap_or(written);
                     tag.clone_into(&mut self.done);
                     is_answered = true;
@@ -327,7 +323,7 @@ impl<'a> Client<'a> {
                     lost @ Failure::Lost(_) => return Err(lost),
                     // It hangs up, whatever the reason, and nobody knows what became of a commit.
                     Failure::Server(refused) if refused.is_fatal => {
-                        return Err(Failure::Lost(refused.message));
+                        return Err(Failure::lost(LostKind::Closed, refused.message));
                     }
                     refused => failure = failure.or(Some(refused)),
                 },
@@ -341,7 +337,8 @@ impl<'a> Client<'a> {
                 Message::ParseComplete | Message::EmptyQueryResponse => is_answered = true,
                 // It would wait for them for ever.
                 Message::CopyInResponse(_) if !self.has_rows => {
-                    frontend::copy_fail("there are no rows", &mut self.link.outgoing)?;
+                    frontend::copy_fail("there are no rows", &mut self.link.outgoing)
+                        .map_err(failed)?;
                     self.send(Link::flush)?;
                 }
                 Message::RowDescription(_)
@@ -358,6 +355,17 @@ impl<'a> Client<'a> {
     }
 }
 
+impl Wired for Client<'_> {
+    fn was_stopped(&self) -> bool {
+        self.link.channel.was_stopped()
+    }
+}
+
+/// Whether the server answers, and only encryption has failed.
+fn is_of_tls(kind: LostKind) -> bool {
+    matches!(kind, LostKind::Tls | LostKind::WrongName | LostKind::BadCertificate)
+}
+
 /// The rows that a statement has written, from its tag: `INSERT 0 5`, `COPY 5`, `DELETE 5`.
 fn count(tag: &str) -> Option<u64> {
     let (verb, rest) = tag.split_once(' ')?;
@@ -369,7 +377,7 @@ fn values(body: &DataRowBody, each: &mut impl FnMut(&[Text<'_>])) -> Result<(), 
     let buffer = body.buffer();
     let mut row = Vec::new();
     let mut ranges = body.ranges();
-    while let Some(range) = ranges.next()? {
+    while let Some(range) = ranges.next().map_err(failed)? {
         row.push(match range {
             Some(range) => Some(buffer.get(range).ok_or_else(Failure::garbled)?),
             None => None,
@@ -434,6 +442,7 @@ mod tests {
 
     use super::*;
     use crate::connect;
+    use crate::session::Session;
 
     fn message(kind: u8, body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
@@ -456,10 +465,15 @@ mod tests {
         parts: &[&[u8]],
         call: impl FnOnce(&mut Client<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        served(parts, 1, |place| call(&mut Client::connect(place, None)?.0))
+    }
+
+    /// The same where the calls connect by themselves, and the server has so many seconds for each.
+    fn served<T>(parts: &[&[u8]], seconds: u32, calls: impl FnOnce(&Arc<Place>) -> T) -> T {
         let folder = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
-        let url = format!("postgres://u:p@/d?host={}&read_timeout=1", folder.path().display());
-        let url = format!("{url}&sslmode=disable&connect_timeout=1");
+        let url = format!("postgres://u:p@/d?host={}", folder.path().display());
+        let url = format!("{url}&sslmode=disable&read_timeout={seconds}&connect_timeout={seconds}");
         let place = Arc::new(connect::place(&url).unwrap());
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -472,9 +486,38 @@ mod tests {
                 let _ = stream.shutdown(std::net::Shutdown::Write);
                 let _ = stream.read_to_end(&mut Vec::new());
             });
-            let (mut client, _) = Client::connect(&place, None)?;
-            call(&mut client)
+            calls(&place)
         })
+    }
+
+    #[test]
+    fn an_answer_without_an_end_is_not_kept() {
+        let value = vec![b'x'; 15 << 20];
+        let length = u32::try_from(value.len()).unwrap().to_be_bytes();
+        let row = message(b'D', &[&b"\0\x01"[..], &length, &value].concat());
+        let end = [message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat();
+        let looked = |rows: usize| {
+            let answer = [row.repeat(rows), end.clone()].concat();
+            served(&[&welcome(), &answer], 60, |place| {
+                let stop = AtomicBool::new(false);
+                Session::open(place, &stop).unwrap().table("SELECT").map(|rows| rows.len())
+            })
+        };
+        assert_eq!(looked(4).unwrap(), 4);
+        assert_eq!(looked(5).unwrap_err().lost_kind(), Some(LostKind::Protocol));
+    }
+
+    #[test]
+    fn a_server_that_hangs_up_is_told_by_its_code() {
+        let fatal = |state: &str, words: &str| {
+            let body = format!("VFATAL\0C{state}\0M{words}\0\0");
+            let error = message(b'E', body.as_bytes());
+            said(&[&welcome(), &error], |client| client.query("SELECT 1")).unwrap_err().lost_kind()
+        };
+        // The words are the server's, in its language.
+        assert_eq!(fatal("25P04", "Zeit um"), Some(LostKind::TransactionTimeout));
+        assert_eq!(fatal("57P01", "transaction timeout"), Some(LostKind::Closed));
+        assert_eq!(fatal("42501", "no"), Some(LostKind::Closed));
     }
 
     fn commit(client: &mut Client<'_>) -> Result<(), Failure> {
@@ -495,7 +538,10 @@ mod tests {
     fn a_commit_that_rolls_back_is_none() {
         let undone = [message(b'C', b"ROLLBACK\0"), message(b'Z', b"I")].concat();
         let outcome = said(&[&welcome(), &undone], commit);
-        assert!(matches!(&outcome, Err(failure) if failure.state() == "25P02"), "{outcome:?}");
+        assert!(
+            matches!(&outcome, Err(failure) if session::state(failure) == "25P02"),
+            "{outcome:?}"
+        );
         let done = [message(b'C', b"COMMIT\0"), message(b'Z', b"I")].concat();
         said(&[&welcome(), &done], commit).unwrap();
         // Ready, without a word of what became of it.

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use inrush::plan::Durability;
+use inrush_core::Durability;
 
 /// A suite.
 #[derive(Clone, Debug, Deserialize, Serialize)]

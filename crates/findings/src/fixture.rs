@@ -35,7 +35,7 @@ about = "a server"
 "#;
 
 /// A suite with one experiment, `load`, whose phase is `insert`, of these targets and axes (a TOML table), and what follows.
-pub(super) fn suite(targets: &[&str], axes: &str, rest: &str) -> Suite {
+pub(crate) fn suite(targets: &[&str], axes: &str, rest: &str) -> Suite {
     let text = format!(
         r#"{HEAD}
 [[experiment]]
@@ -54,13 +54,13 @@ load = {{ dataset = "pairs" }}
 
 /// What is planned and measured, cell by cell.
 #[derive(Clone, Default)]
-pub(super) struct Measured {
-    pub(super) plan: RunPlan,
-    pub(super) samples: Vec<Sample>,
+pub(crate) struct Measured {
+    pub(crate) plan: RunPlan,
+    pub(crate) samples: Vec<Sample>,
 }
 
 impl Measured {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             plan: RunPlan {
                 cells: Vec::new(),
@@ -72,7 +72,7 @@ impl Measured {
     }
 
     /// A cell of the experiment `load` with these coordinates (`target=fast n=10`), without samples.
-    pub(super) fn cell(mut self, coordinates: &str) -> Self {
+    pub(crate) fn cell(mut self, coordinates: &str) -> Self {
         let id = format!("c{:03}", self.plan.cells.len());
         let coordinates = coordinates.split(' ').filter_map(|word| word.split_once('='));
         self.plan.cells.push(PlannedCell {
@@ -86,7 +86,7 @@ impl Measured {
     }
 
     /// A cell, and a sample for each of these rates, in thousands of rows a second, block by block.
-    pub(super) fn rates(mut self, coordinates: &str, rates: &[f64]) -> Self {
+    pub(crate) fn rates(mut self, coordinates: &str, rates: &[f64]) -> Self {
         self = self.cell(coordinates);
         for (rate, block) in rates.iter().zip(0..) {
             self = self.sample(block, *rate);
@@ -95,13 +95,13 @@ impl Measured {
     }
 
     /// The last cell was a second measurement of that one.
-    pub(super) fn twice(mut self, id: &str) -> Self {
+    pub(crate) fn twice(mut self, id: &str) -> Self {
         self.last_cell().twice = Some(id.to_owned());
         self
     }
 
     /// A sample of the last cell: 1000 rows at so many thousand rows a second.
-    pub(super) fn sample(mut self, block: u32, rate: f64) -> Self {
+    pub(crate) fn sample(mut self, block: u32, rate: f64) -> Self {
         let cell = self.last_cell().id.clone();
         let order = u32::try_from(self.samples.len()).unwrap();
         self.samples.push(sample(&cell, block, order, rate));
@@ -109,23 +109,23 @@ impl Measured {
     }
 
     /// The last sample ended so.
-    pub(super) fn status(mut self, status: Status, error: &str) -> Self {
+    pub(crate) fn status(mut self, status: Status, error: &str) -> Self {
         let last = self.last_sample();
         last.status = status;
         last.error = Some(error.to_owned()).filter(|error| !error.is_empty());
         self
     }
 
-    pub(super) fn last_cell(&mut self) -> &mut PlannedCell {
+    pub(crate) fn last_cell(&mut self) -> &mut PlannedCell {
         self.plan.cells.last_mut().unwrap()
     }
 
-    pub(super) fn last_sample(&mut self) -> &mut Sample {
+    pub(crate) fn last_sample(&mut self) -> &mut Sample {
         self.samples.last_mut().unwrap()
     }
 
     /// Writes all of it into a new folder.
-    pub(super) fn store(&self, parent: &Path, suite: &Suite) -> RunFolder {
+    pub(crate) fn store(&self, parent: &Path, suite: &Suite) -> RunFolder {
         let env = Environment { id: "00000000000000ee".to_owned(), ..Environment::default() };
         let manifest = Manifest { profile: "quick".to_owned(), seed: 1, ..Manifest::default() };
         let mut folder =

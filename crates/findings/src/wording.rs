@@ -4,7 +4,7 @@ use crate::finding::{Interval, Measured};
 use crate::suite::Cell;
 
 /// Three significant digits, or all that a whole number has: `0.0123`, `11.8`, `124000`.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
@@ -17,13 +17,13 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// `11.8 (11.2 to 12.3, n=6)`; of fewer than six `11.8 (range 11.2 to 12.3, n=3)`.
-pub(super) fn measured(measured: &Measured) -> String {
+pub(crate) fn measured(measured: &Measured) -> String {
     let Measured { value, low, high, n, interval } = *measured;
     format!("{} ({})", number(value), interval_words(low, high, n, interval))
 }
 
 /// `11.2 to 12.3, n=6`.
-pub(super) fn interval_words(low: f64, high: f64, n: usize, interval: Interval) -> String {
+pub(crate) fn interval_words(low: f64, high: f64, n: usize, interval: Interval) -> String {
     let range = match interval {
         Interval::Range => "range ",
         Interval::Confidence => "",
@@ -35,12 +35,12 @@ pub(super) fn interval_words(low: f64, high: f64, n: usize, interval: Interval) 
 }
 
 /// `insert.seconds`; of two that differ, both.
-pub(super) fn metric(of: &str, to: &str) -> String {
+pub(crate) fn metric(of: &str, to: &str) -> String {
     if of == to { format!("`{of}`") } else { format!("`{of}` against `{to}`") }
 }
 
 /// `innodb workers=1`, `innodb|myisam mysql`.
-pub(super) fn selector(cell: &Cell) -> String {
+pub(crate) fn selector(cell: &Cell) -> String {
     let words = |axis: &str, plain: bool| {
         let values = cell.get(axis)?.values().iter().map(ToString::to_string).collect::<Vec<_>>();
         let values = values.join("|");
@@ -53,12 +53,12 @@ pub(super) fn selector(cell: &Cell) -> String {
 }
 
 /// `1 cell`, `2 cells`.
-pub(super) fn count(n: usize, one: &str) -> String {
+pub(crate) fn count(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
 /// The first three, and how many more.
-pub(super) fn list(words: &[String]) -> String {
+pub(crate) fn list(words: &[String]) -> String {
     const SHOWN_MAX: usize = 3;
     let shown = words.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join(", ");
     match words.len().saturating_sub(SHOWN_MAX) {

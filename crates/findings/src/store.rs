@@ -343,9 +343,9 @@ fn run_id(at: Timestamp, suite_hash: &str) -> String {
     format!("{}-{}", at.strftime("%Y%m%dT%H%M%SZ"), &suite_hash[..6])
 }
 
-/// [`inrush::without_secrets`] is for what a user typed as a place; here a URL may stand behind other words, as in `NAME=URL,NAME=URL`.
+/// [`inrush_core::without_secrets`] is for what a user typed as a place; here a URL may stand behind other words, as in `NAME=URL,NAME=URL`.
 fn redacted(word: &str) -> String {
-    let word = inrush::without_secrets(word);
+    let word = inrush_core::without_secrets(word);
     match word.split_once("://") {
         Some((scheme, _)) => format!("{scheme}:..."),
         None => word,
@@ -486,7 +486,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Makes names in a directory as lasting as what they name.
-pub(super) fn sync_directory(path: &Path) -> Result<()> {
+pub(crate) fn sync_directory(path: &Path) -> Result<()> {
     File::open(path)
         .and_then(|directory| directory.sync_all())
         .map_err(|error| unwritten(path, &error))
@@ -502,7 +502,7 @@ fn unread(path: &Path, error: &io::Error) -> Error {
     Error::new(Kind::Source, what)
 }
 
-pub(super) fn unwritten(path: &Path, error: &io::Error) -> Error {
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Error {
     Error::new(Kind::Target, format!("{}: {error}", path.display()))
 }
 

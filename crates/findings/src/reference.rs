@@ -8,7 +8,7 @@ use crate::suite::{Cell, Reference};
 use crate::wording;
 
 /// One finding, or one for each server that its cells are on; none, and why, when the reference lacks its own baseline.
-pub(super) fn compare(
+pub(crate) fn compare(
     reference: &Reference,
     experiments: &[ExperimentFindings],
 ) -> Result<Vec<ReferenceFinding>, String> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::Latency;
 use crate::suite::Cell;
-use inrush::target::Setting;
+use inrush_core::target::Setting;
 
 /// `manifest.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

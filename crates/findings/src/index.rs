@@ -461,7 +461,7 @@ mod tests {
     use super::*;
     use crate::fixture::{Measured, suite};
     use crate::sample::Status;
-    use inrush::target::Setting;
+    use inrush_core::target::Setting;
 
     const REFERENCE: &str = r#"
 [source]

@@ -15,7 +15,7 @@ use crate::wording;
 const KNEE_SHARE: f64 = 0.9;
 
 /// What became of a claim: one finding, or one for each server that its cells are on.
-pub(super) fn evaluate(claim: &Claim, experiments: &[ExperimentFindings]) -> Vec<ClaimFinding> {
+pub(crate) fn evaluate(claim: &Claim, experiments: &[ExperimentFindings]) -> Vec<ClaimFinding> {
     let finding = |server: Option<&str>, measured, verdict, detail| ClaimFinding {
         id: claim.id.clone(),
         server: server.map(str::to_owned),

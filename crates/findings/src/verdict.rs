@@ -12,7 +12,7 @@ use crate::{stats, wording};
 const SENTENCES_MAX: usize = 6;
 
 /// What was incorrect comes first, then the greatest differences, then claims and noise.
-pub(super) fn sentences(suite: &Suite, findings: &Findings) -> Vec<String> {
+pub(crate) fn sentences(suite: &Suite, findings: &Findings) -> Vec<String> {
     let mut sentences: Vec<String> = incorrect(findings).into_iter().collect();
     let last: Vec<String> =
         [claims(suite, findings), Some(extent(findings)), noise(suite, findings)]
