@@ -11,7 +11,7 @@ Cases:
   new       the nodes table, tab-separated, into a new database, against CREATE TABLE AS FROM read_csv
   keyed     the same with its primary key, against INSERT FROM read_csv and ALTER TABLE ADD PRIMARY KEY
   quoted    CSV whose text fields are all quoted, hard ones among them, against read_csv
-  existing  an empty table in a database that is there, against INSERT FROM read_csv
+  existing  an empty table in an existing database, against INSERT FROM read_csv
   parquet   the nodes table from a Parquet file, against CREATE TABLE AS FROM read_parquet
   appender, prepared
             the nodes table by these strategies, against read_csv (ROWS / 10 rows for prepared)

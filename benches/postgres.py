@@ -11,8 +11,8 @@ Cases:
   new-after  the same, against psql \\copy FREEZE in one transaction with the primary key added afterwards: what experts do by hand
   existing   an empty table that is there, against psql \\copy of the same file
   server     the same, against the server's own COPY FROM of a ready-made binary file
-  dirty      a file with 3 % bad rows of four kinds, put aside, against inrush load of the clean file (B / A)
-  repeats    a file of whose rows 0.3 % repeat a key, put aside, against the same
+  dirty      a file with 3 % bad rows of four kinds, rejected, against inrush load of the clean file (B / A)
+  repeats    a file of whose rows 0.3 % repeat a key, rejected, against the same
   pgloader, duckdb, adbc, pgpq, csvs_convert
              against tools that people install for this (Debian, PyPI): only when named, where they are installed; ROWS / 10 rows
              for pgloader

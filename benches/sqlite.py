@@ -13,7 +13,7 @@ Cases:
   cp         the same, against cp of the finished database
   cp-sync    the same, against cp and a sync of the copy: as durable as the load is
   prepared   the same, against a prepared INSERT in one transaction with everything unsafe switched on (benches/prepared.rs)
-  existing   an empty typed table in a database that is there, against sqlite3 .import
+  existing   an empty typed table in an existing database, against sqlite3 .import
   durable    the same, both with a rollback journal and synchronous=FULL
   indexed    a new database with two secondary indexes, against sqlite3 .import and CREATE INDEX
   wide       rows of one text of 1 kB
@@ -84,7 +84,7 @@ def cases(rows: int, target: Path) -> list[Case]:
              NODES, keyed, rival=["sh", "-c", "cp a.db b.db && sync b.db"], more_is_worse=True),
         Case("prepared", "a new database, against prepared statements, one transaction, all unsafe", 1, "nodes.tsv",
              NODES, keyed, rival=[str(target / "dist/examples/prepared"), "nodes.tsv", "b.db"]),
-        Case("existing", "an empty table in a database that is there, against .import without journal and sync", 4,
+        Case("existing", "an empty table in an existing database, against .import without journal and sync", 4,
              "nodes.tsv", NODES, [*nodes], existing=True),
         Case("durable", "the same, .import with rollback journal and synchronous=FULL", 4, "nodes.tsv", NODES, [*nodes],
              existing=True, settings="PRAGMA synchronous = FULL;\n"),
@@ -96,7 +96,7 @@ def cases(rows: int, target: Path) -> list[Case]:
              reader=csv),
         Case("columns", "60 narrow columns", 4, "columns.tsv", ["INTEGER"] * 60,
              ["columns.tsv", "--header", "no", "--table", "t", "--format", "tsv"], rows=few),
-        Case("nulls", "20 columns that are empty but for the first", 4, "nulls.tsv", ["INTEGER"] + ["TEXT"] * 19,
+        Case("nulls", "20 columns that are empty except for the first", 4, "nulls.tsv", ["INTEGER"] + ["TEXT"] * 19,
              ["nulls.tsv", "--header", "no", "--table", "t", "--format", "tsv", "--type", "column_1=integer"], rows=max(rows // 2, 1)),
     ]
 

@@ -201,7 +201,7 @@ impl Ship {
         Ok(ship)
     }
 
-    /// Makes the run's database. One of this name is somebody else's.
+    /// Makes the run's database. One of this name is another client's.
     fn create_database(&self, stop: &AtomicBool) -> Result<()> {
         self.execute(|own| &own.make, stop)
     }

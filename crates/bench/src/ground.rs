@@ -38,7 +38,7 @@ impl Ground {
         };
         let parent = parent.canonicalize().map_err(unmade)?;
         let folder = parent.join(format!("inrush-bench-{}", unique::word()));
-        // Others may pass, for a server that runs as somebody else, and see nothing.
+        // Others may pass, for a server that runs as another user, and see nothing.
         DirBuilder::new().mode(0o711).create(&folder).map_err(unmade)?;
         let mut keeper = Command::new(&worker.path)
             .args(&worker.arguments)

@@ -194,7 +194,7 @@ fn watch_foreign_cpu() -> Option<f64> {
     (all > 0).then(|| after.busy.saturating_sub(before.busy) as f64 / all as f64)
 }
 
-/// Writes and syncs [`PROBE_WRITES`] blocks of a file whose space is there already, as a redo log's is.
+/// Writes and syncs [`PROBE_WRITES`] blocks of a file whose space already exists, as a redo log's is.
 fn probe_fsync(folder: &Path) -> io::Result<Histogram> {
     /// It goes when this does. It keeps its name until then: btrfs doesn't sync files that have none.
     struct Probe(PathBuf);

@@ -2,7 +2,7 @@
 //!
 //! A database's work is done by its processes: by one for MySQL, by one for each connection for PostgreSQL, and those end. When a
 //! process has waited for an ended child, the kernel adds what the child used to what the process's children used (`cutime` and `cstime` of
-//! /proc/PID/stat) and wrote (/proc/PID/io). So the sum over all processes of a tree holds everything once, whoever has ended meanwhile; but for
+//! /proc/PID/stat) and wrote (/proc/PID/io). So the sum over all processes of a tree holds everything once, whoever has ended meanwhile; except for
 //! children that nobody waits for, because their parent ignores SIGCHLD or has ended before them. What a disk has written, whoever told it to, is
 //! [`Device::written_bytes`](crate::machine::Device::written_bytes).
 
@@ -21,7 +21,7 @@ const KERNEL_THREAD: u64 = 0x0020_0000;
 
 /// A process tree at one moment.
 ///
-/// All numbers are counters, of which only differences mean something ([`Meter::since`]), but for the memory.
+/// All numbers are counters, of which only differences mean something ([`Meter::since`]), except for the memory.
 #[derive(Clone, Debug)]
 pub struct Meter {
     /// Microseconds; `None` if a root is gone, or there is no /proc.

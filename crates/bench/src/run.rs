@@ -106,7 +106,7 @@ pub(super) struct Task<'a> {
     pub(super) seed: u64,
 }
 
-/// Takes samples until there are enough. Those in `samples` are there already, from an earlier sitting; new ones are added after `keep`
+/// Takes samples until there are enough. Those in `samples` already exist, from an earlier sitting; new ones are added after `keep`
 /// has them.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ Examples:
   inrush report results/RUN                      write a bench's report again
   inrush compare results/RUN_A results/RUN_B     two runs of a bench, cell by cell
 
-Exit codes: 0 all rows are in; 3 done, with bad rows put aside; 1 failed; 2 usage; 130 interrupted.";
+Exit codes: 0 all rows are in; 3 done, with bad rows rejected; 1 failed; 2 usage; 130 interrupted.";
 
 const LOAD_EXAMPLES: &str = "\
 Examples:
@@ -28,9 +28,9 @@ Examples:
   inrush load weather.csv.gz csv:clean.csv --null NA
 
 Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their positions and reasons in
-SOURCE.rejects.csv.jsonl. Mend that file and load it with --if-exists append.
+SOURCE.rejects.csv.jsonl. Fix that file and load it with --if-exists append.
 
-Exit codes: 0 all rows are in; 3 done, with bad rows put aside; 1 failed; 2 usage; 130 interrupted.";
+Exit codes: 0 all rows are in; 3 done, with bad rows rejected; 1 failed; 2 usage; 130 interrupted.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -169,7 +169,7 @@ pub(crate) struct LoadArgs {
     /// The table [default: the first source's name without endings]
     #[arg(long, value_name = "NAME", help_heading = "Table")]
     pub(crate) table: Option<String>,
-    /// What to do with a table that is there: load only when it is empty, append, replace (drop and make anew), truncate, or fail
+    /// What to do with an existing table: load only when it is empty, append, replace (drop and recreate), truncate, or fail
     #[arg(
         long,
         value_name = "empty|append|replace|truncate|fail",
@@ -178,7 +178,7 @@ pub(crate) struct LoadArgs {
         help_heading = "Table"
     )]
     pub(crate) if_exists: inrush::plan::IfExists,
-    /// What to do with a row whose key is there: fail (it is a bad row), skip, replace, or update
+    /// What to do with a row with a duplicate key: fail (it is a bad row), skip, replace, or update
     #[arg(
         long,
         value_name = "fail|skip|replace|update",
@@ -212,7 +212,7 @@ pub(crate) struct LoadArgs {
     )]
     pub(crate) inference: inrush::plan::Inference,
 
-    /// The input's format [default: told by its content]
+    /// The input's format [default: detected from its content]
     #[arg(long, value_name = "csv|tsv|jsonl|json|parquet|arrow", help_heading = "Input")]
     pub(crate) format: Option<inrush::plan::Format>,
     /// Make columns a.b, a.c of nested values [default: they are JSON]
@@ -279,7 +279,7 @@ pub(crate) struct LoadArgs {
         help_heading = "Promises"
     )]
     pub(crate) durability: inrush::plan::Durability,
-    /// Bad rows to put aside before giving up: a number, a share, or all [default: 0]. In a new table a column keeps the type of
+    /// Bad rows to reject before giving up: a number, a share, or all [default: 0]. In a new table a column keeps the type of
     /// nearly all its values, and so many others are bad rows; else it becomes text
     #[arg(
         long,

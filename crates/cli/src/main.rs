@@ -31,7 +31,7 @@ const DONE: u8 = 0;
 const FAILED: u8 = 1;
 /// The request is wrong; clap uses the same.
 const USAGE: u8 = 2;
-/// Done, with bad rows put aside.
+/// Done, with bad rows rejected.
 const DONE_WITH_REJECTS: u8 = 3;
 /// As a shell reports a program ended by SIGINT.
 const INTERRUPTED: u8 = 130;

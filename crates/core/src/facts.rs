@@ -251,7 +251,7 @@ pub struct TargetFacts {
     pub gave_up: BTreeMap<&'static str, String>,
 }
 
-/// A table that is there.
+/// An existing table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableFacts {
     /// Its name as the catalogue spells it.

@@ -56,7 +56,7 @@ impl Job {
 pub enum Action {
     /// It isn't there, and is made.
     Create,
-    /// It is there, and is dropped and made anew.
+    /// It is there, and is dropped and recreated.
     Replace,
     /// It is there, and its rows are deleted.
     Truncate,
@@ -96,8 +96,8 @@ pub struct Choice {
     pub encoders: usize,
     /// Bytes of input in a chunk.
     pub chunk_bytes: usize,
-    /// Parcels in flight: the bound of every queue.
-    pub parcels: usize,
+    /// Slots in flight: the bound of every queue.
+    pub slots: usize,
     /// The most memory the load takes while no record is longer than a chunk; an outsized record adds four times its length.
     pub memory_ceiling_bytes: u64,
     /// Why all this, in plain words.

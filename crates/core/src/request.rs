@@ -18,11 +18,11 @@ pub struct Request {
     pub target: String,
     /// The table; `None` takes the first source's stem.
     pub table: Option<String>,
-    /// What to do with a table that is there.
+    /// What to do with an existing table.
     pub if_exists: IfExists,
-    /// How the source's columns find those of a table that is there; `None` compares names where both sides have them.
+    /// How the source's columns find those of an existing table; `None` compares names where both sides have them.
     pub match_by: Option<MatchBy>,
-    /// What to do with a row whose key is there.
+    /// What to do with a row with a duplicate key.
     pub on_conflict: OnConflict,
     /// The columns that `on_conflict` compares; empty takes the table's primary key.
     pub key: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Request {
     pub chunk_bytes: Option<usize>,
     /// The promise at the end of the load.
     pub durability: Durability,
-    /// How many bad rows are put aside before the load stops.
+    /// How many bad rows are rejected before the load stops.
     pub max_rejects: RejectLimit,
     /// Where bad rows go; `None` puts them beside the source.
     pub rejects: Option<PathBuf>,
@@ -149,14 +149,14 @@ macro_rules! words {
 }
 
 words! {
-    /// What to do with a table that is there.
+    /// What to do with an existing table.
     IfExists {
         /// Load only when it holds no row.
         #[default]
         Empty = "empty",
         /// Add rows to those it holds.
         Append = "append",
-        /// Drop it and make it anew from the source.
+        /// Drop it and recreate it from the source.
         Replace = "replace",
         /// Delete its rows, keep its definition.
         Truncate = "truncate",
@@ -166,7 +166,7 @@ words! {
 }
 
 words! {
-    /// How the source's columns find those of a table that is there.
+    /// How the source's columns find those of an existing table.
     MatchBy {
         /// Each goes to the column of its name.
         #[default]
@@ -177,16 +177,16 @@ words! {
 }
 
 words! {
-    /// What to do with a row whose key is there already.
+    /// What to do with a row with a duplicate key.
     OnConflict {
         /// It is a bad row.
         #[default]
         Fail = "fail",
-        /// Leave the row that is there.
+        /// Leave the existing row.
         Skip = "skip",
         /// Delete the row that is there and insert the new one.
         Replace = "replace",
-        /// Set the columns of the row that is there to the new row's values.
+        /// Set the columns of the existing row to the new row's values.
         Update = "update",
     }
 }
@@ -247,7 +247,7 @@ words! {
     }
 }
 
-/// How many bad rows are put aside before the load stops.
+/// How many bad rows are rejected before the load stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RejectLimit {
     /// So many rows; 0 stops at the first.

@@ -1,4 +1,4 @@
-//! A database of all runs in a folder, for questions in SQL (`index.sql` has its tables). It is made anew from the runs' text files.
+//! A database of all runs in a folder, for questions in SQL (`index.sql` has its tables). It is recreated from the runs' text files.
 
 use std::collections::BTreeMap;
 use std::fs;

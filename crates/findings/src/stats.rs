@@ -44,7 +44,7 @@ pub fn summary(values: &[f64], blocks: &[u32]) -> Summary {
 
 /// Indexes of the values that lie more than [`OUTLIER_MADS`] from the median.
 ///
-/// When more than half of the values are equal, the MAD is 0, and each of the others is an outlier, but for what rounding makes of
+/// When more than half of the values are equal, the MAD is 0, and each of the others is an outlier, except for what rounding makes of
 /// equal ones (hyperfine divides by the machine's epsilon then, which depends on the unit).
 pub fn outliers(values: &[f64]) -> Vec<usize> {
     let Some(center) = median(values) else { return Vec::new() };

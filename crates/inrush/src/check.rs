@@ -41,7 +41,7 @@ pub struct Check {
     pub rows_read: u64,
     /// Those that a load would take.
     pub rows_good: u64,
-    /// Those that it would put aside.
+    /// Those that it would reject.
     pub rows_bad: u64,
     /// The columns, in the table's order.
     pub columns: Vec<CheckedColumn>,
@@ -109,7 +109,7 @@ pub struct Decider {
     pub line: Option<u64>,
 }
 
-/// A row that a load would put aside.
+/// A row that a load would reject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadRow {
     /// The input.
@@ -150,7 +150,7 @@ impl BadRow {
     }
 }
 
-/// Reads all of the request's sources as a load would, and says what it would make of them. Nothing is written, but for the bad rows
+/// Reads all of the request's sources as a load would, and says what it would make of them. Nothing is written, except for the bad rows
 /// where the request names a file for them, or allows all of them. Without a target (an empty one) the values decide about all
 /// columns whose types the request leaves open. At most `bad_rows_max` bad rows are listed; all are counted.
 ///
@@ -210,7 +210,7 @@ fn attempt(
     });
     let parts = Pass {
         // One in each stage's hands, and enough between them to ride out a hiccup.
-        parcels: threads + 5,
+        slots: threads + 5,
         chunk_bytes: plan.choice.chunk_bytes,
         encoders: encoders.collect::<Result<_>>()?,
         lanes: vec![Box::new(Nowhere)],
@@ -231,10 +231,10 @@ fn attempt(
     let passed = pass(
         parts,
         |feeder| plan.source.feed(plan.choice.chunk_bytes, &meter, feeder),
-        |parcel| {
-            let lines = parcel.encoded.lines;
-            tally.collect(plan, shape, parcel, &mut put)?;
-            profiles.collect(&parcel.chunk, lines);
+        |slot| {
+            let lines = slot.encoded.lines;
+            tally.collect(plan, shape, slot, &mut put)?;
+            profiles.collect(&slot.chunk, lines);
             Ok(())
         },
         || observer.progress(&progress(plan, &meter, began, 0, 0)),

@@ -18,7 +18,7 @@ pub trait Observer: Sync {
     /// How far it is; several times a second.
     fn progress(&self, _progress: &Progress) {}
 
-    /// The plan was made anew after what a try has found out.
+    /// The plan was made again after what a try has found out.
     fn replanned(&self, _why: &str) {}
 }
 

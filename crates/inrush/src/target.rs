@@ -29,7 +29,7 @@ pub static ALL: &[&dyn Target] = &[
 pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
     ALL.iter().find_map(|target| Some((*target, target.claim(text)?))).ok_or_else(|| {
         let spellings: Vec<&str> = ALL.iter().map(|target| target.spelling()).collect();
-        let error = Error::usage(format!("'{}' names no target", without_secrets(text)));
+        let error = Error::usage(format!("'{}' is not a supported target", without_secrets(text)));
         match as_file(text) {
             Some(spelling) => error.advise(format!("say {spelling} to write such a file")),
             None => error,

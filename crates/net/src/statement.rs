@@ -564,7 +564,7 @@ impl<'l, C: Connection> StatementLane<'l, C> {
         if fault.code == Code::DuplicateKey && self.errand.lanes > 1 {
             self.learn(Retry::InOrder(None));
             return Err(Trouble::Ended(Error::target(format!(
-                "a row repeats a key, and with several connections nobody can say which came first ({})",
+                "a row repeats a key, and with several connections which one came first is not known ({})",
                 fault.message
             ))));
         }

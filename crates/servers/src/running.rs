@@ -30,7 +30,7 @@ pub struct Server {
 impl Server {
     /// Makes a data directory, starts a server on it and waits until it answers, at most two minutes.
     ///
-    /// It has `settings` and no others, but for those that keep it private: directories, port, socket, and listening on
+    /// It has `settings` and no others, except for those that keep it private: directories, port, socket, and listening on
     /// 127.0.0.1 only. They come last, so a later one replaces an earlier one. For MySQL a setting with an empty value is given as
     /// a plain `--name`, and the name `secure-file-priv=` with an empty value gives `--secure-file-priv=`; PostgreSQL has none without a value.
     ///

@@ -1,4 +1,4 @@
-//! Compression, told by content and not by name.
+//! Compression, detected from content and not by name.
 
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -50,7 +50,7 @@ pub(super) fn layout(
         _ => return is_told.then_some(JsonLayout::Lines),
     }
     let (good, read) = good(text, is_whole, JsonLayout::Lines);
-    // A line of its own for each record, but for a broken one here and there.
+    // A line of its own for each record, except for a broken one here and there.
     if good * 2 > read
         || extension == "ndjson"
         || extension == "jsonl" && text.trim_ascii_start().starts_with(b"{")

@@ -56,7 +56,7 @@ impl Place {
         stem.to_owned()
     }
 
-    /// The table that the file is for, by its name: [`Place::stem`], and bad rows put aside are for the table of the whole.
+    /// The table that the file is for, by its name: [`Place::stem`], and bad rows rejected are for the table of the whole.
     pub fn table(&self) -> String {
         let stem = self.stem();
         let mut table = stem.as_str();

@@ -104,8 +104,8 @@ impl Score {
             return false;
         }
         let explains = self.quoted > 0 && other.quoted == 0;
-        let mends = self.broken < other.broken && (self.quoted > 0 || dialect.quote.is_none());
-        self.regular > other.regular && mends || self.regular >= other.regular && explains
+        let fixes = self.broken < other.broken && (self.quoted > 0 || dialect.quote.is_none());
+        self.regular > other.regular && fixes || self.regular >= other.regular && explains
     }
 }
 

@@ -36,8 +36,8 @@ fn feed_input(
     let mut byte = input.body_at;
     let mut first = true;
     loop {
-        let Some(mut parcel) = feeder.take() else { return Ok(false) };
-        let bytes = &mut parcel.chunk.bytes;
+        let Some(mut slot) = feeder.take() else { return Ok(false) };
+        let bytes = &mut slot.chunk.bytes;
         match reader.next(bytes, chunk_bytes).map_err(|error| input.read_error(&error))? {
             Next::Chunk => {}
             Next::End => return Ok(true),
@@ -45,11 +45,11 @@ fn feed_input(
         }
         let end = bytes.len() as u64;
         meter.add_read(end);
-        parcel.chunk.origin = Origin { file: file as u32, byte, ..Origin::default() };
-        parcel.chunk.part = Part { first, last: reader.is_over };
+        slot.chunk.origin = Origin { file: file as u32, byte, ..Origin::default() };
+        slot.chunk.part = Part { first, last: reader.is_over };
         first = false;
         byte += end;
-        if !feeder.give(parcel) {
+        if !feeder.give(slot) {
             return Ok(false);
         }
     }

@@ -179,7 +179,7 @@ fn compare_integer(integer: i64, real: f64) -> Ordering {
         return Ordering::Less;
     }
     let whole = real as i64;
-    // When the whole parts are equal the integer is that double but for its fraction.
+    // When the whole parts are equal the integer is that double except for its fraction.
     let fraction = real - whole as f64;
     integer.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&fraction).unwrap_or(Ordering::Equal))
 }

@@ -1,4 +1,4 @@
-//! What each command does. Those that may load answer with the number of bad rows put aside.
+//! What each command does. Those that may load answer with the number of bad rows rejected.
 
 mod check;
 #[cfg(feature = "bench")]

@@ -14,7 +14,7 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
     let plan = &report.plan;
     let into = match plan.choice.action {
         Action::Create => "new table",
-        Action::Replace => "table made anew:",
+        Action::Replace => "table recreated:",
         Action::Truncate => "emptied table",
         Action::Append => "table",
     };
@@ -41,7 +41,7 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
             report.rejects.iter().map(|path| path.display().to_string()).collect();
         let _ = writeln!(
             out,
-            "{} put aside in {}",
+            "{} rejected to {}",
             counted(report.rows_rejected, "bad row"),
             files.join(", ")
         );
@@ -78,7 +78,7 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
     let durable = match plan.request.durability {
         Durability::Durable => "safe on disk",
         Durability::Process => "safe from a crash of this process",
-        Durability::None => "no promise about crashes",
+        Durability::None => "no guarantee about crashes",
     };
     let _ = writeln!(out, "  {verified}; {durable}");
     for warning in &report.warnings {

@@ -13,7 +13,7 @@ pub(crate) fn with_database() -> Fixture {
     fixture
 }
 
-/// The file is refused with these words, as a new database and as a new table in one that is there.
+/// The file is refused with these words, as a new database and as a new table in an existing one.
 #[track_caller]
 fn refused(fixture: &Fixture, file: &str, options: &[&str], words: &[&str]) {
     let load = |target: &str| fixture.refuses(&[&[file, target][..], options].concat());
@@ -160,7 +160,7 @@ fn columns_may_have_any_name() {
         let columns: Vec<String> =
             fixture.columns("shop.db", "in").into_iter().map(|(name, _)| name).collect();
         assert_eq!(columns, NAMES);
-        // The same header again, into the table that is there now, and meeting its rows.
+        // The same header again, into the existing table now, and meeting its rows.
         let again = ["--if-exists", "append", "--on-conflict", "update"];
         fixture.load(&[&["in.csv", "shop.db"], &again[..]].concat()).exits(0);
         assert_eq!(fixture.table("shop.db", "in"), rows![[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]]);

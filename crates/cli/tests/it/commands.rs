@@ -60,7 +60,7 @@ fn a_plan_says_what_load_would_do_and_touches_nothing() {
         "text",
         "commas",
         "header",
-        "will be made",
+        "will be created",
         "durable",
         "MB of memory",
     ]);
@@ -249,7 +249,7 @@ fn a_number_agrees_with_its_noun() {
     fixture.write("in.csv", "id,name\n1,a\n\nx,b\n");
     let args = ["in.csv", "t.db", "--type", "id=integer", "--max-rejects", "1"];
     let run = fixture.load(&args).exits(3);
-    run.prints(&["1 row loaded into", "1 bad row put aside", "1 blank line was left out"]);
+    run.prints(&["1 row loaded into", "1 bad row rejected", "1 blank line was left out"]);
     let plan = fixture.inrush(&[&["plan"], &args[..], &["--if-exists", "append"]].concat());
     plan.exits(0).prints(&["at most 1 bad row;"]);
 }

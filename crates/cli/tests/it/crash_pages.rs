@@ -293,7 +293,7 @@ fn busy(result: rusqlite::Result<()>) -> bool {
     }
 }
 
-/// Waits until somebody else may write.
+/// Waits until another client may write.
 #[track_caller]
 fn wait_for_the_lock(db: &Connection) {
     wait_until("the load begins", || {

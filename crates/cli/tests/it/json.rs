@@ -170,8 +170,8 @@ fn bad_records_are_told_with_their_place_and_go_aside_as_they_are() {
         assert!(note["message"].as_str().unwrap().contains(why), "{note}");
     }
     // Mended, they load again.
-    fixture.write("mended.jsonl", "{\"id\":20,\"name\":\"m\"}\n");
-    fixture.load(&["mended.jsonl", "t.db", "--table", "t", "--if-exists", "append"]).exits(0);
+    fixture.write("fixed.jsonl", "{\"id\":20,\"name\":\"m\"}\n");
+    fixture.load(&["fixed.jsonl", "t.db", "--table", "t", "--if-exists", "append"]).exits(0);
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 11);
 }
 

@@ -1,4 +1,4 @@
-//! Keys and indexes of tables that a load makes, and rows whose key is there already.
+//! Keys and indexes of tables that a load makes, and rows with a duplicate key.
 
 use crate::fixture::{Fixture, rows, sql_strategies, with_table};
 
@@ -10,7 +10,7 @@ fn a_primary_key_is_declared_and_kept() {
     fixture.refuses(&[&load[..], &["id"]].concat()).says(&[
         "in.csv: line 5, column id",
         "'2'",
-        "this key is there already",
+        "duplicate key",
     ]);
     fixture.load(&[&load[..], &["code,id", "--table", "both"]].concat()).exits(0);
     let key = "SELECT name FROM pragma_table_info('both') WHERE pk > 0 ORDER BY pk";
@@ -59,7 +59,7 @@ fn indexes_are_there_after_the_load_and_used() {
         2
     );
     fixture.misused(&["load", "in.csv", "t.db", "--table", "new", "--index", "eleven"]);
-    // For a table that is there they are its owner's business.
+    // For an existing table they are its owner's business.
     fixture.misused(&["load", "in.csv", "t.db", "--if-exists", "append", "--index", "id"]);
 }
 
@@ -75,7 +75,7 @@ fn rows_that_repeat_a_key_are_put_aside_from_a_pipe_as_well() {
     assert_eq!(fixture.read("bad.csv"), b"id,name\n2,c\n");
 }
 
-/// Two rows that are there, and a file that meets both, adds one, and names one key twice.
+/// Two existing rows, and a file that meets both, adds one, and names one key twice.
 const MEETING: &str = "id,name\n1,new\n2,\n3,c\n3,cc\n";
 
 fn meeting(strategy: &str, answer: &str) -> Fixture {
@@ -115,7 +115,7 @@ fn on_conflict_fail_makes_bad_rows() {
     let fixture = with_table("(1, 'old', 1.0), (2, 'old', 2.0)");
     fixture.write("t.csv", MEETING);
     let load = ["t.csv", "t.db", "--if-exists", "append", "--on-conflict", "fail"];
-    fixture.refuses(&load).says(&["t.csv: line 2, column id", "this key is there already"]);
+    fixture.refuses(&load).says(&["t.csv: line 2, column id", "duplicate key"]);
     fixture.load(&[&load[..], &["--max-rejects", "3"]].concat()).exits(3);
     assert_eq!(fixture.read("t.rejects.csv"), b"id,name\n1,new\n2,\n3,cc\n");
 }

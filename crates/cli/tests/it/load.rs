@@ -119,7 +119,9 @@ fn a_target_can_be_spelled_in_several_ways() {
         assert_eq!(fixture.table(file, "in"), rows![[1]]);
     }
     for target in ["in.txt", "noending", "sqlite:", "oracle://host/in.db"] {
-        fixture.misused(&["load", "in.csv", target]).says(&["names no target", "sqlite:PATH"]);
+        fixture
+            .misused(&["load", "in.csv", target])
+            .says(&["is not a supported target", "sqlite:PATH"]);
     }
 }
 

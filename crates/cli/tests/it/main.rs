@@ -45,7 +45,7 @@ mod guarantees;
 mod inputs;
 /// JSON as input.
 mod json;
-/// Keys and indexes, and rows whose key is there already.
+/// Keys and indexes, and rows with a duplicate key.
 mod keys;
 /// Loads that go well, and the options that say how.
 mod load;
@@ -62,7 +62,7 @@ mod postgres;
 mod private_servers;
 /// The README's examples print what it shows.
 mod readme;
-/// Bad rows put aside: exactly they, verbatim, with their positions and reasons.
+/// Bad rows rejected: exactly they, verbatim, with their positions and reasons.
 mod rejects;
 /// What a bench has to show, as a page in a browser and otherwise.
 #[cfg(feature = "bench")]

@@ -1,4 +1,4 @@
-//! The README's commands, run as written; what they print must be what it shows, but for times and rates.
+//! The README's commands, run as written; what they print must be what it shows, except for times and rates.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -80,7 +80,7 @@ fn emptying_a_table_is_undone_or_admitted() {
 
 /// The second attempt found a table half filled by the first, and said that nothing had changed.
 #[test]
-fn a_surprise_after_commits_on_the_way_says_what_stays() {
+fn a_mismatch_after_commits_on_the_way_says_what_stays() {
     let fixture = Fixture::new();
     let mut text = String::from("id,v\n");
     (1..=300_000)
@@ -187,21 +187,21 @@ fn skipped_rows_are_in_no_checksum() {
     }
 }
 
-/// Bad rows that somebody is mending are nowhere else.
+/// Bad rows that somebody is fixing are nowhere else.
 #[test]
 fn an_earlier_loads_bad_rows_are_kept() {
     let fixture = with(&[("m.csv", "a,b\n1,2\nx,3\n")]);
-    fixture.write("m.rejects.csv", "a,b\n7,half mended\n");
+    fixture.write("m.rejects.csv", "a,b\n7,half fixed\n");
     fixture.sql("t.db", "CREATE TABLE m (a INTEGER, b INTEGER)");
     fixture.load(&["m.csv", "t.db", "--max-rejects", "5"]).exits(3).prints(&["m.rejects.csv.1"]);
     assert_eq!(fixture.read("m.rejects.csv"), b"a,b\nx,3\n");
-    assert_eq!(fixture.read("m.rejects.csv.1"), b"a,b\n7,half mended\n");
+    assert_eq!(fixture.read("m.rejects.csv.1"), b"a,b\n7,half fixed\n");
 }
 
 #[test]
 fn a_commit_that_fails_puts_an_earlier_loads_bad_rows_back() {
     let fixture = with(&[("m.csv", "a,b\n1,2\nx,3\n")]);
-    fixture.write("m.rejects.csv", "a,b\n7,half mended\n");
+    fixture.write("m.rejects.csv", "a,b\n7,half fixed\n");
     // Foreign keys that are checked at the end fail the COMMIT.
     fixture.sql(
         "t.db",
@@ -378,8 +378,8 @@ fn bad_rows_of_another_encoding_load_again() {
         .sql("t.db", "CREATE TABLE l (id INTEGER, v TEXT)");
     let options = ["--encoding", "latin1", "--max-rejects", "1"];
     fixture.load(&[&["l.csv", "t.db"], &options[..]].concat()).exits(3);
-    let mended = String::from_utf8(fixture.read("l.rejects.csv")).unwrap().replace(",3", "");
-    fixture.write("l.rejects.csv", mended);
+    let fixed = String::from_utf8(fixture.read("l.rejects.csv")).unwrap().replace(",3", "");
+    fixture.write("l.rejects.csv", fixed);
     let again = ["l.rejects.csv", "t.db", "--table", "l", "--if-exists", "append"];
     fixture.load(&[&again, &options[..]].concat()).exits(0);
     assert_eq!(fixture.table("t.db", "l"), rows![[1, "caf\u{e9}"], [2, "th\u{e9}"]]);

@@ -1,4 +1,4 @@
-//! A file of 1,000 records of which some are bad, one of each kind, into a table that is there.
+//! A file of 1,000 records of which some are bad, one of each kind, into an existing table.
 
 use serde_json::{Value as Json, json};
 
@@ -16,16 +16,16 @@ struct Bad {
     raw: &'static [u8],
     column: Option<&'static str>,
     code: &'static str,
-    mended: &'static str,
+    fixed: &'static str,
 }
 
 const fn bad(
     raw: &'static [u8],
     column: Option<&'static str>,
     code: &'static str,
-    mended: &'static str,
+    fixed: &'static str,
 ) -> Bad {
-    Bad { raw, column, code, mended }
+    Bad { raw, column, code, fixed }
 }
 
 /// One of each kind, with the ids of the rows that they take the place of.
@@ -72,7 +72,7 @@ const BAD: [(u64, Bad); 14] = [
 struct Dirty {
     bytes: Vec<u8>,
     rejects: Vec<u8>,
-    mended: String,
+    fixed: String,
     /// `{record, line, byte, column, code}` of each bad row.
     places: Vec<Json>,
 }
@@ -82,7 +82,7 @@ fn dirty(newline: &str, multiline: bool) -> Dirty {
     let mut dirty = Dirty {
         bytes: format!("{HEADER}{newline}").into_bytes(),
         rejects: format!("{HEADER}{newline}").into_bytes(),
-        mended: format!("{HEADER}\n"),
+        fixed: format!("{HEADER}\n"),
         places: Vec::new(),
     };
     for record in 1..=1000 {
@@ -98,8 +98,8 @@ fn dirty(newline: &str, multiline: bool) -> Dirty {
                     bytes.extend_from_slice(bad.raw);
                     bytes.extend_from_slice(newline.as_bytes());
                 }
-                dirty.mended += bad.mended;
-                dirty.mended.push('\n');
+                dirty.fixed += bad.fixed;
+                dirty.fixed.push('\n');
             }
             None => {
                 let name = match (record % 5 == 0, multiline) {
@@ -183,9 +183,9 @@ fn each_kind_of_bad_row_is_told_with_file_line_column_value_and_reason() {
         &["line 2, column x:", "'1e400' is out of range", "double"],
         &["line 2, column day:", "'2012-02-30' is not a date"],
         &["line 2, column name:", "NULL"],
-        &["line 2, column id:", "'799'", "this key is there already"],
+        &["line 2, column id:", "'799'", "duplicate key"],
         &["line 2:", "score >= 0"],
-        &["line 2, column id:", "'-1'", "this key is there already"],
+        &["line 2, column id:", "'-1'", "duplicate key"],
     ];
     for ((_, bad), words) in BAD.iter().zip(messages) {
         let fixture = Fixture::new();
@@ -234,7 +234,7 @@ fn mended_rejects_load_into_the_same_table() {
     let dirty = dirty("\n", false);
     let fixture = fixture(&dirty);
     fixture.load(&into_shop(&["--max-rejects", "20"])).exits(3);
-    fixture.write("dirty.rejects.csv", &dirty.mended);
+    fixture.write("dirty.rejects.csv", &dirty.fixed);
     fixture
         .load(&["dirty.rejects.csv", "shop.db", "--table", "t", "--if-exists", "append"])
         .exits(0);

@@ -36,7 +36,7 @@ fn a_password_in_a_target_that_nobody_knows_is_not_repeated() {
                 let run = fixture.misused(&args);
                 assert_secret_kept(&run);
                 // What is shown says at least which one is meant.
-                run.says(&["oracle:", "names no target"]);
+                run.says(&["oracle:", "is not a supported target"]);
             }
         }
         assert_secret_kept(&fixture.misused(&["strategies", &url]));

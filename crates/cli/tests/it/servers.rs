@@ -66,7 +66,7 @@ pub(crate) trait Database: Deref<Target = Fixture> {
     /// All of them.
     fn state(&self) -> State;
 
-    /// Ids of the connections to this database, but for the test's own.
+    /// Ids of the connections to this database, except for the test's own.
     fn connections(&self) -> Vec<String>;
 
     /// The connections among them that bring rows.
@@ -230,7 +230,7 @@ impl<D: Database> Server<D> {
         self.0.tables()
     }
 
-    /// Ids of the connections to this database, but for the test's own.
+    /// Ids of the connections to this database, except for the test's own.
     pub(crate) fn connections(&self) -> Vec<String> {
         self.0.connections()
     }

@@ -129,7 +129,7 @@ fn durability_is_set_and_read_back() {
     fixture.write("in.csv", "id\n1\n");
     fixture.misused(&["load", "in.csv", "t.db", "--set", "synchronous=off"]).says(&[
         "with synchronous=off",
-        "'durable' is promised",
+        "'durable' is asked for",
         "--durability process",
     ]);
 }

@@ -279,7 +279,7 @@ fn a_late_value_of_another_type_widens_the_column_and_loses_nothing() {
 }
 
 #[test]
-fn two_surprises_cost_one_restart() {
+fn two_mismatches_cost_one_restart() {
     let fixture = Fixture::new();
     fixture.write("t.csv", surprising("1.5", "2012-02-30"));
     let run = fixture.load(&["t.csv", "t.db"]).exits(0).says(&["started again"]);
@@ -303,7 +303,7 @@ fn a_restart_neither_doubles_rejects_nor_keeps_the_table_it_replaces() {
 }
 
 #[test]
-fn a_surprise_in_a_compressed_file_is_no_other() {
+fn a_mismatch_in_a_compressed_file_is_no_other() {
     let fixture = Fixture::new();
     fixture.write("t.csv", surprising("x", "2012-02-30"));
     fixture.tool("gzip", &["-1", "t.csv"], b"");
@@ -312,7 +312,7 @@ fn a_surprise_in_a_compressed_file_is_no_other() {
 }
 
 #[test]
-fn a_surprise_on_standard_input_stops_the_load_with_advice() {
+fn a_mismatch_on_standard_input_stops_the_load_with_advice() {
     let fixture = Fixture::new();
     let text = surprising("x", "2013-01-01");
     fixture.sql("t.db", "CREATE TABLE t (old); INSERT INTO t VALUES (1)");

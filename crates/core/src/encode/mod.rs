@@ -209,7 +209,7 @@ pub fn found_by_lane(
     }
 }
 
-/// The bad row as it was written, to be loaded again when it is mended: a record of text, or an object of JSON.
+/// The bad row as it was written, to be loaded again when it is fixed: a record of text, or an object of JSON.
 pub fn verbatim(shape: &Shape, chunk: &Chunk, found: &Found) -> Vec<u8> {
     match &shape.grammar {
         Grammar::Delimited(_) => chunk.bytes[found.start as usize..found.end as usize].to_vec(),

@@ -3,15 +3,15 @@
 pub mod checksum;
 mod chunk;
 mod meter;
-mod parcel;
 mod reject;
+mod slot;
 mod wire;
 
 pub use checksum::Checksum;
 pub use chunk::{Chunk, Origin, Part};
 pub use meter::{Meter, Phase, Progress, Stage, StageClock};
-pub use parcel::{Feeder, Parcel};
 pub use reject::{Code, Found};
+pub use slot::{Feeder, Slot};
 pub use wire::{Ack, Cell, Home, RowFault, RowMark, Span, Wire, WireMark};
 
 pub use crate::encode::{Encode, Encoded};

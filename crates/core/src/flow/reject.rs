@@ -35,7 +35,7 @@ pub enum Code {
     /// NULL in a column that takes none.
     #[serde(rename = "not-null")]
     NotNull,
-    /// A key that is there already.
+    /// A duplicate key.
     #[serde(rename = "duplicate-key")]
     DuplicateKey,
     /// A foreign key without its parent.

@@ -22,7 +22,7 @@ pub struct Span {
     pub len: u32,
 }
 
-/// One parameter of a prepared statement. 16 bytes, no pointer: it names bytes in the parcel it travels with.
+/// One parameter of a prepared statement. 16 bytes, no pointer: it names bytes in the slot it travels with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell {
     /// NULL.
@@ -132,7 +132,7 @@ pub struct RowFault {
 pub struct Ack {
     /// Rows the target took.
     pub loaded: u64,
-    /// Rows left out because their key was there and the request said to skip such rows.
+    /// Rows left out because their key was a duplicate and the request said to skip such rows.
     pub skipped: u64,
     /// Rows the target refused, in order.
     pub faults: Vec<RowFault>,

@@ -90,7 +90,7 @@ pub fn write_stored(run: &Run) -> Result<Vec<PathBuf>> {
     write(&run.path, &input)
 }
 
-/// Writes the three files into the run's folder, over those that are there: JSON, Markdown, HTML.
+/// Writes the three files into the run's folder, over the existing ones: JSON, Markdown, HTML.
 ///
 /// # Errors
 /// When a file can't be written.

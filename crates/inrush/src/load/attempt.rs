@@ -122,7 +122,7 @@ fn steps(
     }
     let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
 
-    // What comes now may take long, and begins anew what a connection could be told to end.
+    // What comes now may take long, and begins again what a connection could be told to end.
     if observer.stop().load(Relaxed) {
         return Err(Error::interrupted().into());
     }
@@ -235,7 +235,7 @@ fn stream(
     let encoders = (0..choice.encoders).map(|_| load.encoder()).collect();
     let counts = Mutex::new((0, 0));
     let parts = Pass {
-        parcels: choice.parcels,
+        slots: choice.slots,
         chunk_bytes: choice.chunk_bytes,
         encoders,
         lanes: load.lanes()?,
@@ -245,8 +245,8 @@ fn stream(
     pass(
         parts,
         |feeder| source.feed(choice.chunk_bytes, meter, feeder),
-        |parcel| {
-            let collected = tally.collect(plan, shape, parcel, &mut |reject| rejects.push(reject));
+        |slot| {
+            let collected = tally.collect(plan, shape, slot, &mut |reject| rejects.push(reject));
             *counts.lock().unwrap_or_else(PoisonError::into_inner) = (tally.loaded, tally.rejected);
             collected
         },

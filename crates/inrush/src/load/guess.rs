@@ -56,8 +56,8 @@ fn survey(
 ) -> Result<(Vec<FieldFacts>, Option<Source>)> {
     let mut survey = Survey::of(&plan.source, &plan.facts.source.fields);
     let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
-    pass_nowhere(plan, observer, began, surveyors, |parcel| {
-        survey.collect(&parcel.chunk, parcel.encoded.lines);
+    pass_nowhere(plan, observer, began, surveyors, |slot| {
+        survey.collect(&slot.chunk, slot.encoded.lines);
     })?;
     Ok(survey.end())
 }

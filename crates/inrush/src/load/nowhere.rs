@@ -7,7 +7,7 @@ use crate::observer::Observer;
 use crate::pipe::run::{Pass, pass};
 use crate::plan::Plan;
 use inrush_core::error::Result;
-use inrush_core::flow::{Ack, Chunk, Encode, Meter, Parcel, Progress, Wire};
+use inrush_core::flow::{Ack, Chunk, Encode, Meter, Progress, Slot, Wire};
 use inrush_core::target::Lane;
 
 pub(crate) fn progress(
@@ -41,11 +41,11 @@ pub(super) fn pass_nowhere(
     observer: &dyn Observer,
     began: Instant,
     encoders: Vec<Box<dyn Encode>>,
-    mut collect: impl FnMut(&Parcel),
+    mut collect: impl FnMut(&Slot),
 ) -> Result<u64> {
     let meter = Meter::default();
     let parts = Pass {
-        parcels: plan.choice.parcels,
+        slots: plan.choice.slots,
         chunk_bytes: plan.choice.chunk_bytes,
         encoders,
         lanes: vec![Box::new(Nowhere)],
@@ -56,9 +56,9 @@ pub(super) fn pass_nowhere(
     pass(
         parts,
         |feeder| plan.source.feed(plan.choice.chunk_bytes, &meter, feeder),
-        |parcel| {
-            records += u64::from(parcel.encoded.records);
-            collect(parcel);
+        |slot| {
+            records += u64::from(slot.encoded.records);
+            collect(slot);
             Ok(())
         },
         || observer.progress(&progress(plan, &meter, began, 0, 0)),
@@ -67,11 +67,11 @@ pub(super) fn pass_nowhere(
     Ok(records)
 }
 
-/// Does everything that a load does but for sending its rows: how many there were, and how long it took to read, cut and encode
+/// Does everything that a load does except for sending its rows: how many there were, and how long it took to read, cut and encode
 /// them. No target can take the plan's rows faster from us. The target is as before when it ends.
 ///
 /// # Errors
-/// As [`run`], but for what the target would say of the rows.
+/// As [`run`], except for what the target would say of the rows.
 pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)> {
     let mut load = plan.choice.strategy.begin(&plan.job, observer.stop())?;
     let encoders = (0..plan.choice.encoders).map(|_| load.encoder()).collect();

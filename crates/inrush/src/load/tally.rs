@@ -6,9 +6,9 @@ use crate::plan::{Plan, Verify};
 use crate::report::InputReport;
 use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::flow::{Checksum, Chunk, Code, Found, Parcel};
+use inrush_core::flow::{Checksum, Chunk, Code, Found, Slot};
 
-/// What the parcels add up to, seen in the source's order.
+/// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
     file: u32,
     /// Records and lines of the current input so far.
@@ -55,10 +55,10 @@ impl Tally {
         &mut self,
         plan: &Plan,
         shape: &Shape,
-        parcel: &mut Parcel,
+        slot: &mut Slot,
         put: &mut dyn FnMut(&Reject) -> Result<()>,
     ) -> Result<()> {
-        let Parcel { chunk, encoded, ack } = parcel;
+        let Slot { chunk, encoded, ack } = slot;
         if chunk.origin.file != self.file {
             self.file = chunk.origin.file;
             self.records = 0;

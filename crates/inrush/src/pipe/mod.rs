@@ -1,12 +1,12 @@
 //! The pipeline: one for every source, strategy and command.
 //!
 //! ```text
-//! reader --> [parcels] --> encoder x E --> [parcels] --> lane x L --> [parcels] --> collector
+//! reader --> [slots] --> encoder x E --> [slots] --> lane x L --> [slots] --> collector
 //!    ^                                                                                  |
-//!    +----------------------------- empty parcels, a fixed number -----------------------+
+//!    +----------------------------- empty slots, a fixed number -----------------------+
 //! ```
 //!
-//! A parcel carries one chunk through all stages and comes back empty. Their number is fixed when the load is
+//! A slot carries one chunk through all stages and comes back empty. Their number is fixed when the load is
 //! planned, which bounds memory whatever the input's size; no queue needs a bound of its own.
 
 pub mod reject;

@@ -1,4 +1,4 @@
-//! Bad rows: put aside verbatim, with their position and the reason.
+//! Bad rows: rejected verbatim, with their position and the reason.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -102,7 +102,7 @@ pub struct RejectPlace {
     pub file: String,
     /// Where its bad rows go.
     pub path: PathBuf,
-    /// The line that says what separates fields and the header, verbatim with terminators, so that the rejects load again after mending.
+    /// The line that says what separates fields and the header, verbatim with terminators, so that the rejects load again after fixing.
     pub header: Vec<u8>,
 }
 
@@ -218,7 +218,7 @@ impl RejectFiles {
     }
 
     /// Gives the files their names, safe on disk. Done just before the target commits: a crash between the two leaves
-    /// a rejects file too many, never a bad row lost. Files of an earlier load are moved aside, for they may be half mended.
+    /// a rejects file too many, never a bad row lost. Files of an earlier load are moved aside, for they may be half fixed.
     pub(crate) fn publish(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.published, true) {
             return Ok(());
@@ -338,5 +338,5 @@ pub(crate) fn limit_error(
     if reject.code == Code::Quote {
         error = error.advise("if quotes are plain characters in this file, say --quote none");
     }
-    error.advise("mend the row, or put bad rows aside with --max-rejects N (or N%)")
+    error.advise("fix the row, or reject bad rows with --max-rejects N (or N%)")
 }

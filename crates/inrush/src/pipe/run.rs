@@ -8,38 +8,38 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use inrush_core::error::{Error, Result};
-use inrush_core::flow::{Encode, Feeder, Meter, Parcel, StageClock};
+use inrush_core::flow::{Encode, Feeder, Meter, Slot, StageClock};
 use inrush_core::target::Lane;
 
 /// The reading stage's ends of the queues.
-struct ParcelFeeder<'a> {
-    empty: Receiver<Parcel>,
-    full: Sender<Parcel>,
+struct SlotFeeder<'a> {
+    empty: Receiver<Slot>,
+    full: Sender<Slot>,
     halt: &'a AtomicBool,
     clock: StageClock<'a>,
     seq: u64,
 }
 
-impl Feeder for ParcelFeeder<'_> {
-    fn take(&mut self) -> Option<Parcel> {
+impl Feeder for SlotFeeder<'_> {
+    fn take(&mut self) -> Option<Slot> {
         if self.halt.load(Relaxed) {
             return None;
         }
         self.clock.blocked(|| self.empty.recv()).ok()
     }
 
-    fn give(&mut self, mut parcel: Parcel) -> bool {
-        parcel.chunk.seq = self.seq;
+    fn give(&mut self, mut slot: Slot) -> bool {
+        slot.chunk.seq = self.seq;
         self.seq += 1;
-        self.full.send(parcel).is_ok()
+        self.full.send(slot).is_ok()
     }
 }
 
 /// What one pass runs with.
 pub(crate) struct Pass<'a> {
-    /// Parcels in all: the bound of every queue.
-    pub(crate) parcels: usize,
-    /// Bytes beyond which an outsized parcel gives its memory back.
+    /// Slots in all: the bound of every queue.
+    pub(crate) slots: usize,
+    /// Bytes beyond which an outsized slot gives its memory back.
     pub(crate) chunk_bytes: usize,
     pub(crate) encoders: Vec<Box<dyn Encode>>,
     /// One lane takes the chunks in the source's order; several take what comes.
@@ -51,33 +51,33 @@ pub(crate) struct Pass<'a> {
 /// How often the collector looks up from waiting, to show progress and to notice that the user wants to stop.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Runs one pass: `feed` reads, the encoders encode, the lanes send, and `collect` sees every parcel in the source's
+/// Runs one pass: `feed` reads, the encoders encode, the lanes send, and `collect` sees every slot in the source's
 /// order on the calling thread, as does `tick` now and then. The first failure ends all stages; `release` then makes a `feed`
 /// that waits for input give up.
 pub(crate) fn pass<'a>(
     pass: Pass<'a>,
     feed: impl FnOnce(&mut dyn Feeder) -> Result<()> + Send,
-    mut collect: impl FnMut(&mut Parcel) -> Result<()>,
+    mut collect: impl FnMut(&mut Slot) -> Result<()>,
     mut tick: impl FnMut(),
     release: impl FnOnce(),
 ) -> Result<()> {
-    let Pass { parcels, chunk_bytes, encoders, lanes, meter, stop } = pass;
+    let Pass { slots, chunk_bytes, encoders, lanes, meter, stop } = pass;
     let halt = AtomicBool::new(false);
     let halt = &halt;
     let ordered = lanes.len() == 1;
     thread::scope(|scope| {
-        let (empty_tx, empty_rx) = bounded::<Parcel>(parcels);
-        let (chunk_tx, chunk_rx) = bounded::<Parcel>(parcels);
-        let (wire_tx, wire_rx) = bounded::<Parcel>(parcels);
-        let (done_tx, done_rx) = bounded::<Parcel>(parcels);
-        for _ in 0..parcels {
+        let (empty_tx, empty_rx) = bounded::<Slot>(slots);
+        let (chunk_tx, chunk_rx) = bounded::<Slot>(slots);
+        let (wire_tx, wire_rx) = bounded::<Slot>(slots);
+        let (done_tx, done_rx) = bounded::<Slot>(slots);
+        for _ in 0..slots {
             // The channel holds as many.
-            let _ = empty_tx.send(Parcel::default());
+            let _ = empty_tx.send(Slot::default());
         }
 
         let reader = spawn(scope, "inrush-read", halt, move || {
             let clock = StageClock::start(meter, "read");
-            let mut feeder = ParcelFeeder { empty: empty_rx, full: chunk_tx, halt, clock, seq: 0 };
+            let mut feeder = SlotFeeder { empty: empty_rx, full: chunk_tx, halt, clock, seq: 0 };
             feed(&mut feeder)
         });
         let mut workers = vec![];
@@ -85,10 +85,10 @@ pub(crate) fn pass<'a>(
             let (from, to) = (chunk_rx.clone(), wire_tx.clone());
             workers.push(spawn(scope, "inrush-encode", halt, move || {
                 let mut clock = StageClock::start(meter, "encode");
-                while let Ok(mut parcel) = clock.starved(|| from.recv()) {
-                    parcel.encoded.clear();
-                    encoder.encode(&parcel.chunk, &mut parcel.encoded);
-                    if halt.load(Relaxed) || to.send(parcel).is_err() {
+                while let Ok(mut slot) = clock.starved(|| from.recv()) {
+                    slot.encoded.clear();
+                    encoder.encode(&slot.chunk, &mut slot.encoded);
+                    if halt.load(Relaxed) || to.send(slot).is_err() {
                         break;
                     }
                 }
@@ -101,7 +101,7 @@ pub(crate) fn pass<'a>(
                 let mut clock = StageClock::start(meter, "send");
                 let sent = run_lane(lane, &from, &to, ordered, halt, &mut clock);
                 if sent.is_err() {
-                    // Its parcel never reaches the collector, which would wait for it as long as other lanes are there.
+                    // Its slot never reaches the collector, which would wait for it as long as other lanes are there.
                     halt.store(true, Relaxed);
                 }
                 sent
@@ -113,19 +113,19 @@ pub(crate) fn pass<'a>(
         let mut waiting = InOrder::default();
         'collect: loop {
             match done_rx.recv_timeout(TICK) {
-                Ok(parcel) => waiting.push(parcel),
+                Ok(slot) => waiting.push(slot),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            while let Some(mut parcel) = waiting.pop() {
-                collected = collect(&mut parcel);
+            while let Some(mut slot) = waiting.pop() {
+                collected = collect(&mut slot);
                 if collected.is_err() {
                     break 'collect;
                 }
-                parcel.chunk.bytes.shrink_to(chunk_bytes * 2);
-                parcel.encoded.wire.shrink(chunk_bytes * 16);
+                slot.chunk.bytes.shrink_to(chunk_bytes * 2);
+                slot.encoded.wire.shrink(chunk_bytes * 16);
                 // Fails only when the reader is through with the input.
-                let _ = empty_tx.send(parcel);
+                let _ = empty_tx.send(slot);
             }
             tick();
             if halt.load(Relaxed) {
@@ -166,7 +166,7 @@ fn spawn<'scope, T: Send + 'scope>(
         .expect("a thread")
 }
 
-/// A stage that panics takes its parcel with it, and the others would wait for that one for ever.
+/// A stage that panics takes its slot with it, and the others would wait for that one for ever.
 struct HaltOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for HaltOnPanic<'_> {
@@ -179,21 +179,21 @@ impl Drop for HaltOnPanic<'_> {
 
 fn run_lane(
     mut lane: Box<dyn Lane + '_>,
-    from: &Receiver<Parcel>,
-    to: &Sender<Parcel>,
+    from: &Receiver<Slot>,
+    to: &Sender<Slot>,
     ordered: bool,
     halt: &AtomicBool,
     clock: &mut StageClock<'_>,
 ) -> Result<()> {
     let mut waiting = InOrder { free: !ordered, ..InOrder::default() };
-    while let Ok(parcel) = clock.starved(|| from.recv()) {
-        waiting.push(parcel);
-        while let Some(mut parcel) = waiting.pop() {
+    while let Ok(slot) = clock.starved(|| from.recv()) {
+        waiting.push(slot);
+        while let Some(mut slot) = waiting.pop() {
             if halt.load(Relaxed) {
                 return Ok(());
             }
-            parcel.ack = lane.send(&parcel.chunk, &parcel.encoded.wire)?;
-            if to.send(parcel).is_err() {
+            slot.ack = lane.send(&slot.chunk, &slot.encoded.wire)?;
+            if to.send(slot).is_err() {
                 return Ok(());
             }
         }
@@ -202,27 +202,27 @@ fn run_lane(
     if halt.load(Relaxed) { Ok(()) } else { lane.finish() }
 }
 
-/// Gives parcels back in the order of their chunks. Never holds more than there are parcels, for the one it waits for is
+/// Gives slots back in the order of their chunks. Never holds more than there are slots, for the one it waits for is
 /// always on its way.
 #[derive(Default)]
 struct InOrder {
-    held: BTreeMap<u64, Parcel>,
+    held: BTreeMap<u64, Slot>,
     next: u64,
     /// Give them back as they come.
     free: bool,
 }
 
 impl InOrder {
-    fn push(&mut self, parcel: Parcel) {
-        self.held.insert(parcel.chunk.seq, parcel);
+    fn push(&mut self, slot: Slot) {
+        self.held.insert(slot.chunk.seq, slot);
     }
 
-    fn pop(&mut self) -> Option<Parcel> {
+    fn pop(&mut self) -> Option<Slot> {
         if self.free {
-            return self.held.pop_first().map(|(_, parcel)| parcel);
+            return self.held.pop_first().map(|(_, slot)| slot);
         }
-        let parcel = self.held.remove(&self.next)?;
+        let slot = self.held.remove(&self.next)?;
         self.next += 1;
-        Some(parcel)
+        Some(slot)
     }
 }

@@ -28,7 +28,7 @@ impl Plan {
             Retry::Repeats(_) if self.facts.source.repeats.are_known() => None,
             Retry::Repeats(repeats) => {
                 let how = match repeats.are_known() {
-                    true => "to put such rows aside",
+                    true => "to reject such rows",
                     false => "to look for such rows first",
                 };
                 Some((self.without(repeats), how.to_owned()))

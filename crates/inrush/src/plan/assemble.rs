@@ -245,7 +245,7 @@ fn reject_places(
         .map(|(place, input)| RejectPlace {
             file: input.name.clone(),
             path: request.rejects.clone().unwrap_or_else(|| beside(place, &source.grammar)),
-            // The file is in UTF-8 whatever the input was, and its mark stands above an --encoding for the input.
+            // The file is in UTF-8 whatever the input was, and its mark overrides an --encoding for the input.
             header: match decode::is_utf8(input.encoding) {
                 true => [&input.separator_line[..], &input.header].concat(),
                 false => ["\u{feff}".as_bytes(), &input.separator_line, &input.header].concat(),

@@ -72,7 +72,7 @@ pub fn choose(
         return Err(Error::usage(format!("--chunk-size {chunk_bytes}: takes 1k to 16m")));
     }
     // One in each stage's hands, and enough between them to ride out a hiccup.
-    let parcels = encoders + lanes + 4;
+    let slots = encoders + lanes + 4;
     // A row is either good, and in the wire, or bad, and noted; the shortest record has two bytes.
     let bad_rows = match request.max_rejects {
         RejectLimit::Rows(rows) => rows.saturating_add(1).min(chunk_bytes as u64 / 2),
@@ -92,8 +92,8 @@ pub fn choose(
         lanes,
         encoders,
         chunk_bytes,
-        parcels,
-        memory_ceiling_bytes: parcels as u64 * parcel_bytes
+        slots,
+        memory_ceiling_bytes: slots as u64 * parcel_bytes
             + memory.fixed_bytes
             + facts.source.memory_bytes
             + facts.source.chunks_ahead as u64 * chunk_bytes as u64 * 2,
@@ -134,14 +134,14 @@ fn action(request: &Request, facts: &Facts, place: &str, table: &str) -> Result<
             Err(Error::new(Kind::Target, format!("table {table} in {place} holds rows already"))
                 .advise("--if-exists append adds the new rows to them")
                 .advise("--if-exists truncate deletes them first, in the same transaction")
-                .advise("--if-exists replace drops the table and makes it anew")
+                .advise("--if-exists replace drops the table and recreates it")
                 .advise("--table NAME loads into another table"))
         }
         IfExists::Empty => Ok(Action::Append),
     }
 }
 
-/// Who says `append` or `truncate` means a table that is there: a new one beside it would be a slip of the pen.
+/// Who says `append` or `truncate` means an existing table: a new one beside it would be a slip of the pen.
 fn missing(if_exists: IfExists, place: &str, table: &str) -> Error {
     Error::new(
         Kind::Target,
@@ -287,7 +287,7 @@ fn key(
         return Err(Error::usage(
             "--primary-key and --index are for a table that the load makes; this one is there",
         )
-        .advise("leave them out, or let --if-exists replace make the table anew"));
+        .advise("leave them out, or let --if-exists replace recreate the table"));
     }
     if request.on_conflict == OnConflict::Fail {
         return Ok(Vec::new());
@@ -388,12 +388,12 @@ fn strategy(
                 if !promises(*durability, request.durability) =>
             {
                 advice.push(format!(
-                    "say --durability {durability}, which promises no more than that"
+                    "say --durability {durability}, which guarantees no more than that"
                 ));
                 advice.extend(weakness.as_ref().and_then(|weakness| weakness.remedy.clone()));
                 let with = weakness.as_ref().map_or("these settings", |weakness| &weakness.what);
                 format!(
-                    "with {with} a load is '{durability}' at best, and '{}' is promised",
+                    "with {with} a load is '{durability}' at best, and '{}' is asked for",
                     request.durability
                 )
             }
@@ -525,7 +525,7 @@ mod tests {
         let choice = decide(&Request::default(), &facts()).unwrap();
         insta::assert_snapshot!(told(&choice), @r"
         Create sqlite/pages [id:integer<-0 name:text<-1] atomic=true 3x1
-        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into a database that is there
+        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into an existing database
         ");
     }
 
@@ -537,7 +537,7 @@ mod tests {
         Append sqlite/pages [NAME:text<-1! ID:text<-0!] atomic=true 3x1
         the source's columns go to the columns of table t by name
         not in the source, so they get their default: note
-        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into a database that is there
+        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into an existing database
         ");
 
         let mut by_position = facts();
@@ -546,7 +546,7 @@ mod tests {
         let choice = decide(&Request::default(), &by_position).unwrap();
         insta::assert_snapshot!(told(&choice), @r"
         Append sqlite/pages [a:text<-0! b:text<-1!] atomic=true 3x1
-        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into a database that is there
+        sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into an existing database
         ");
 
         assert!(choice.hints[0].contains("go to those of table t by position, that is to a, b"));
@@ -610,12 +610,12 @@ mod tests {
         assert_eq!(error.kind(), Kind::Usage);
         assert_eq!(
             error.what(),
-            "with synchronous=off a load is 'process' at best, and 'durable' is promised"
+            "with synchronous=off a load is 'process' at best, and 'durable' is asked for"
         );
         assert_eq!(
             error.advice(),
             [
-                "say --durability process, which promises no more than that",
+                "say --durability process, which guarantees no more than that",
                 "or leave --set synchronous=off out"
             ]
         );

@@ -51,7 +51,7 @@ impl Plan {
         let _ = writeln!(out, "          {}", knobs.join(" "));
         let _ = writeln!(
             out,
-            "promise   {}; {}; {}; verified by {}",
+            "guarantee {}; {}; {}; verified by {}",
             self.request.durability,
             if choice.atomic { "all rows or none" } else { "committed on the way" },
             match self.request.max_rejects {
@@ -65,7 +65,7 @@ impl Plan {
             out,
             "work      {}, {}, chunks of {} KiB, at most {} MB of memory",
             counted(choice.encoders as u64, "encoder"),
-            counted(choice.lanes as u64, "lane"),
+            counted(choice.lanes as u64, "connection"),
             choice.chunk_bytes >> 10,
             choice.memory_ceiling_bytes.div_ceil(1_000_000)
         );
@@ -104,8 +104,8 @@ impl Plan {
 
     fn action_words(&self) -> &'static str {
         match self.choice.action {
-            Action::Create => "will be made",
-            Action::Replace => "will be dropped and made anew",
+            Action::Create => "will be created",
+            Action::Replace => "will be dropped and recreated",
             Action::Truncate => "its rows will be deleted first",
             Action::Append => match &self.facts.target.table {
                 Some(table) if table.holds_rows => "rows will be added to those it holds",

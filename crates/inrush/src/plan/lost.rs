@@ -1,4 +1,4 @@
-//! What goes with a table that is dropped and made anew.
+//! What goes with a table that is dropped and recreated.
 
 use crate::plan::{Facts, Request};
 

@@ -20,11 +20,11 @@ pub struct Report {
     pub rows_read: u64,
     /// Rows the target holds now because of this load.
     pub rows_loaded: u64,
-    /// Bad rows put aside.
+    /// Bad rows rejected.
     pub rows_rejected: u64,
-    /// Rows left out because their key was there (`--on-conflict skip`).
+    /// Rows left out because their key was a duplicate (`--on-conflict skip`).
     pub rows_skipped: u64,
-    /// Rows that the table is longer by: the loaded ones but for those that took an older row's place. `None` where the target
+    /// Rows that the table is longer by: the loaded ones except for those that took an older row's place. `None` where the target
     /// can't tell: the rows were not counted (`--verify none`), or lie behind a view.
     pub rows_inserted: Option<u64>,
     /// Loaded rows that changed or replaced a row with their key (`--on-conflict update` or `replace`), whether or not a value was

@@ -31,7 +31,7 @@ pub(crate) struct Column {
 pub(crate) enum Table {
     /// A new table, in a new file or beside others.
     New { file: bool, primary_key: Vec<Index>, indexes: Vec<Vec<Index>> },
-    /// A table that is there.
+    /// An existing table.
     There {
         primary_key: PrimaryKey,
         without_rowid: bool,
@@ -362,7 +362,7 @@ impl Case {
         format!("CREATE TABLE t ({}){options};", parts.join(", "))
     }
 
-    /// What is asked for, but for source, target and strategy.
+    /// What is asked for, except for source, target and strategy.
     pub(crate) fn request(&self) -> Request {
         let how = &self.how;
         let mut request = Request {

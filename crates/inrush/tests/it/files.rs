@@ -98,7 +98,7 @@ fn check_csv(dir: &Path) {
     load(dir, "out.csv", "around.db", |_| {});
     let table = |name| query(&open(&dir.join(name)), "SELECT * FROM t ORDER BY rowid");
     assert_eq!(table("straight.db"), table("around.db"));
-    // Added row by row, it is the same file but for what was there.
+    // Added row by row, it is the same file except for what was there.
     load(dir, "in.csv", "csv:again.csv", |request| request.if_exists = IfExists::Append);
     let twice = fs::read(dir.join("again.csv")).unwrap();
     let body = out.iter().position(|byte| *byte == b'\n').unwrap() + 1;

@@ -200,7 +200,7 @@ fn lenient(request: &mut Request) {
     request.max_rejects = RejectLimit::Rows(1000);
 }
 
-/// Schemas that are easily read wrong; the file repeats keys, and rows are put aside.
+/// Schemas that are easily read wrong; the file repeats keys, and rows are rejected.
 const SCHEMAS: &[(&str, &str, &str)] = &[
     (
         "the rowid has a default, which never counts",

@@ -49,7 +49,7 @@
 //!
 //! # How it is done
 //!
-//! The scanner checks values byte by byte, but for strings and runs of digits, which it passes over
+//! The scanner checks values byte by byte, except for strings and runs of digits, which it passes over
 //! 16 bytes at a time. What stands between two values of an object (`, "name": `) is compared as a
 //! whole with what stood there in the record before: in most inputs it is the same.
 //!

@@ -277,17 +277,17 @@ pub(crate) fn feed(
         let input = &source.inputs[file];
         let mut goes_on = true;
         let mut take = |batch: Batch| {
-            let Some(mut parcel) = feeder.take() else {
+            let Some(mut slot) = feeder.take() else {
                 goes_on = false;
                 return Ok(false);
             };
             meter.add_stored(batch.stored);
             meter.add_read(batch.stored);
-            parcel.chunk.bytes.clear();
-            parcel.chunk.origin =
+            slot.chunk.bytes.clear();
+            slot.chunk.origin =
                 Origin { file: file as u32, byte: 0, group: batch.group, group_row: batch.row };
-            parcel.chunk.batch = Some(batch.rows);
-            goes_on = feeder.give(parcel);
+            slot.chunk.batch = Some(batch.rows);
+            goes_on = feeder.give(slot);
             Ok(goes_on)
         };
         let layout = table.layout();

@@ -29,7 +29,7 @@ pub(super) fn has_json(job: &Job) -> bool {
     job.facts.target.settings.contains_key(HAS_JSON)
 }
 
-/// The table's name: of one that is there as the catalogue spells it.
+/// The table's name: of an existing one as the catalogue spells it.
 pub(super) fn table(job: &Job) -> &str {
     let there = job.facts.target.table.as_ref().filter(|_| !job.choice.action.makes_table());
     there.map_or(job.table.as_str(), |table| table.name.as_str())
@@ -78,7 +78,7 @@ pub(super) fn create_index(
     format!("CREATE INDEX {} ON {} ({})", quote(&name), quote(&job.table), list(columns))
 }
 
-/// What INSERT does with a row whose key is there; empty where such a row is a bad row.
+/// What INSERT does with a row with a duplicate key; empty where such a row is a bad row.
 pub(super) fn on_conflict(job: &Job) -> String {
     let choice = &job.choice;
     let key = list(choice.key.iter().map(|name| spelled(job, name)));

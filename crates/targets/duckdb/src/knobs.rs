@@ -18,7 +18,7 @@ pub(super) const STORAGE_VERSION: Knob = Knob {
     name: "storage_version",
     kind: KnobKind::Choice(&["v1.0.0", "v1.1.0", "v1.2.0", "v1.3.0", "v1.4.0", "v1.5.0"]),
     default: "v1.0.0",
-    about: "the oldest DuckDB that can open a database which the load makes; one that is there keeps its own",
+    about: "the oldest DuckDB that can open a database which the load makes; an existing one keeps its own",
 };
 pub(super) const SIFT: Knob = Knob {
     name: "sift",

@@ -1,4 +1,4 @@
-//! A load into DuckDB, step by step: the same for every strategy but for the lane.
+//! A load into DuckDB, step by step: the same for every strategy except for the lane.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -168,12 +168,12 @@ impl<'a> Session<'a> {
         }
         File::open(&hidden).and_then(|file| file.sync_all()).map_err(fail)?;
         refuse_leftovers(Path::new(shown), real)?;
-        // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
+        // A hard link fails where a rename would overwrite what another client has made meanwhile.
         match fs::hard_link(&hidden, real) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(Error::target(format!(
-                    "{shown} was made by somebody else during the load"
+                    "{shown} was made by another process during the load"
                 ))
                 .advise("run the load again: it will look at what is there now"));
             }

@@ -295,7 +295,7 @@ impl Rules {
         }
     }
 
-    /// The statement that writes the rows but for these.
+    /// The statement that writes the rows except for these.
     fn insert(&self, job: &Job, without: &[u32]) -> String {
         let names: Vec<&str> = self.values.iter().map(|(name, _)| name.as_str()).collect();
         let values: Vec<&str> = self.values.iter().map(|(_, value)| value.as_str()).collect();
@@ -399,7 +399,7 @@ impl Sifted {
                         _ => None,
                     },
                     code: Code::DuplicateKey,
-                    message: format!("this key is there already (key: {})", key.join(", ")),
+                    message: format!("duplicate key (key: {})", key.join(", ")),
                 });
                 continue;
             }
@@ -421,7 +421,7 @@ impl Sifted {
 
 /// Writes rows that the engine takes.
 pub(super) trait Write {
-    /// Writes the batch's rows but for these.
+    /// Writes the batch's rows except for these.
     fn write(
         &mut self,
         connection: &Connection,

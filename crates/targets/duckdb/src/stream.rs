@@ -78,7 +78,7 @@ struct Inner {
     _texts: Vec<CString>,
 }
 
-// SAFETY: what the pointers refer to belongs to the stream and isn't changed after it is made, but for what is behind the mutex.
+// SAFETY: what the pointers refer to belongs to the stream and isn't changed after it is made, except for what is behind the mutex.
 unsafe impl Send for Stream {}
 // SAFETY: as above.
 unsafe impl Sync for Stream {}

@@ -10,7 +10,7 @@ use inrush_core::Job;
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Wire};
 
-/// Sums over a wire's rows but for these, where the encoder has summed all of them.
+/// Sums over a wire's rows except for these, where the encoder has summed all of them.
 pub(super) fn without(wire: &Wire, batch: &RecordBatch, rows: &[u32]) -> Option<Checksum> {
     let all = wire.checksum.as_ref()?;
     let columns = batch.num_columns();
@@ -64,7 +64,7 @@ pub(super) fn of_table(
 }
 
 /// # Safety
-/// The row is one of the vector's, whose values are as `carried` says, but for what was asked for as text.
+/// The row is one of the vector's, whose values are as `carried` says, except for what was asked for as text.
 unsafe fn stored<'c>(vector: &Vector<'c>, carried: Carried, row: usize) -> Stored<'c> {
     // SAFETY: the caller promises all of it.
     unsafe {

@@ -114,7 +114,7 @@ impl<'a> FileConsole<'a> {
         let rows = self.rewrite(file, &found, &pending, summand, column).and_then(|rows| {
             let now = fs::metadata(&path).map_err(failed)?;
             if Version::of(&now) != Version::of(&found) {
-                return Err(Error::target("the file was changed by somebody else meanwhile"));
+                return Err(Error::target("the file was changed by another process meanwhile"));
             }
             fs::rename(&pending.path, &path).map_err(failed)?;
             Ok(rows)
@@ -126,7 +126,7 @@ impl<'a> FileConsole<'a> {
         rows
     }
 
-    /// Writes the file anew but for the digits of the column's values; how many rows it has.
+    /// Writes the file anew except for the digits of the column's values; how many rows it has.
     fn rewrite(
         &self,
         mut file: File,

@@ -84,7 +84,7 @@ fn missing(place: &Place, exists: bool, request: &Request) -> Error {
 }
 
 fn is_there(place: &Place) -> Error {
-    Error::target(format!("{} is there already", place.path.display()))
+    Error::target(format!("{} already exists", place.path.display()))
         .advise("--if-exists fail asks for this error; leave it out, or name another file")
 }
 

@@ -122,7 +122,7 @@ impl<'a> FileLoad<'a> {
         let fail = |error: io::Error| place.write_error(&error);
         let found = place.found()?;
         let action = job.choice.action;
-        // Between plan and load somebody else may have written.
+        // Between plan and load another client may have written.
         let is_there = found.as_ref().is_some_and(|found| found.len() > 0);
         let as_planned = match &job.facts.target.table {
             None => !is_there,
@@ -279,7 +279,7 @@ impl<'a> FileLoad<'a> {
         if now.is_some() {
             return fs::rename(pending, &self.path).map_err(fail);
         }
-        // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
+        // A hard link fails where a rename would overwrite what another client has made meanwhile.
         match fs::hard_link(pending, &self.path) {
             Ok(()) => {
                 // The name that is left would be swept by the next load.

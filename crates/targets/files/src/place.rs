@@ -85,7 +85,7 @@ impl Place {
         let shown = self.path.display();
         if self.path == Path::new("-") {
             return Err(Error::usage(
-                "standard output is no target: a file has to be whole before it shows",
+                "standard output is not a supported target: a file has to be whole before it shows",
             )
             .advise("name a file; one that is called '-' is ./-"));
         }
@@ -135,10 +135,10 @@ impl Place {
         }
     }
 
-    /// Somebody else has written to the file since we looked.
+    /// Another client has written to the file since we looked.
     pub(super) fn changed(&self) -> Error {
         Error::target(format!(
-            "{} was changed by somebody else during the load",
+            "{} was changed by another process during the load",
             self.path.display()
         ))
         .advise("run the load again: it will look at what is there now")

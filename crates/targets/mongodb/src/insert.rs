@@ -332,7 +332,7 @@ impl<'l> InsertLane<'l> {
             let mut known = self.shared.retry.lock().unwrap_or_else(PoisonError::into_inner);
             known.get_or_insert(Retry::InOrder(None));
             return Err(Error::target(format!(
-                "a row repeats a key, and with several connections nobody can say which came first ({})",
+                "a row repeats a key, and with several connections which one came first is not known ({})",
                 fault.message
             )));
         }

@@ -201,7 +201,7 @@ impl<'t> Walker<'t> {
         }
         self.blank();
         self.at += 1;
-        // A string, but for binaries and for dates, which may be numbers.
+        // A string, except for binaries and for dates, which may be numbers.
         let mut value = Vec::new();
         let found = self.value(1, &mut value)?;
         if self.blank() != Some(b'}') {

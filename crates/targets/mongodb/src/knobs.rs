@@ -25,7 +25,7 @@ const WRITE_CONCERN: Knob = Knob {
     name: "write_concern",
     kind: KnobKind::Choice(&["1", "majority", "0"]),
     default: "1",
-    about: "what an insert waits for: the server that takes it, most of its replica set, or nobody; the end of a load waits for what --durability says",
+    about: "what an insert waits for: the server that takes it, most of its replica set, or none; the end of a load waits for what --durability says",
 };
 const JOURNAL: Knob = Knob {
     name: "journal",

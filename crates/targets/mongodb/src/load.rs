@@ -73,7 +73,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         facts.source.fields.iter().map(|field| fields::name(&field.name, request)).collect();
     let has_id = names.contains(&ID);
     if kept.is_some() && request.primary_key.len() > 1 {
-        return unusable("a collection that is there has its primary key, _id: --primary-key names the one column for it".to_owned());
+        return unusable("an existing collection has its primary key, _id: --primary-key names the one column for it".to_owned());
     }
     if request.on_conflict != OnConflict::Fail
         && request.key.is_empty()
@@ -157,9 +157,9 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, staged: bool) -> Vec<S
     let mut notes = Vec::new();
     notes.push(match (staged, replaces) {
         (true, false) => "the rows go into a hidden collection, which gets its name when all are in: a rename".to_owned(),
-        (true, true) if ferret => "the rows go into a hidden collection; when all are in, the one that is there is dropped, and the hidden one gets its name".to_owned(),
-        (true, true) => "the rows go into a hidden collection, which takes the place of the one that is there when all are in: a rename".to_owned(),
-        (false, _) => "straight into the collection that is there: MongoDB has no transaction for so many rows, so whoever looks sees them come".to_owned(),
+        (true, true) if ferret => "the rows go into a hidden collection; when all are in, the existing one is dropped, and the hidden one gets its name".to_owned(),
+        (true, true) => "the rows go into a hidden collection, which takes the place of the existing one when all are in: a rename".to_owned(),
+        (false, _) => "straight into the existing collection: MongoDB has no transaction for so many rows, so whoever looks sees them come".to_owned(),
     });
     let names = || facts.source.fields.iter().map(|field| field.name.as_str());
     match request.primary_key.as_slice() {

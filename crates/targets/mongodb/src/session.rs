@@ -157,7 +157,7 @@ fn explain(place: &Place, failure: Failure) -> Error {
             None => "the URL names no user: mongodb://USER@HOST/DATABASE?authSource=admin",
         }),
         code::NAMESPACE_EXISTS => error
-            .advise("somebody else has made a collection of that name during the load: run it again"),
+            .advise("another client has made a collection of that name during the load: run it again"),
         // Another member has become the primary.
         code::NOT_WRITABLE_PRIMARY | 189 | 91 | 11_600 | 11_602 | 13_435 => error
             .advise("the replica set has elected another primary: run the load again")

@@ -109,7 +109,7 @@ fn schema_for(session: &mut Session<'_>, name: &Name) -> Result<String> {
 pub(super) const VIEW: &str = "view";
 pub(super) const IN_MEMORY: &str = "memory-optimized table";
 
-/// A table that is there.
+/// An existing table.
 #[derive(Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) facts: TableFacts,

@@ -5,7 +5,7 @@ use crate::facts::{IN_MEMORY, VIEW};
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
 use inrush_core::{Column, Durability, Facts, IfExists, OnConflict, Request, Verify};
 
-/// The columns of the table that is there which the source names, or all by their place; none of a table that the load makes.
+/// The columns of the existing table which the source names, or all by their place; none of a table that the load makes.
 pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
     let Some(table) = facts.kept_table(request) else { return Vec::new() };
     let is_named = |column: &&Column| facts.source.field_for(column, &table.columns).is_some();
@@ -28,7 +28,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     }
     if request.on_conflict != OnConflict::Fail {
         return unusable(format!(
-            "SQL Server's INSERT has no answer to a key that is there (--on-conflict {}): load into a table beside it, and MERGE",
+            "SQL Server's INSERT has no answer to a duplicate key (--on-conflict {}): load into a table beside it, and MERGE",
             request.on_conflict
         ));
     }

@@ -38,7 +38,7 @@ impl Writing for Insert {
     }
 }
 
-/// The statement around tuples, of which the last has a comma behind it. They are text that was checked before, but for the bytes of
+/// The statement around tuples, of which the last has a comma behind it. They are text that was checked before, except for the bytes of
 /// columns which a new table takes as they are; and those are in hex.
 fn statement(head: &str, tuples: &[u8]) -> Result<String, Failure> {
     let tuples =

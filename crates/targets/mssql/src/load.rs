@@ -1,4 +1,4 @@
-//! A load into SQL Server, step by step: the same for every strategy but for the encoder and the statements.
+//! A load into SQL Server, step by step: the same for every strategy except for the encoder and the statements.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -139,7 +139,7 @@ impl<'a> MssqlLoad<'a> {
             .is_some_and(|table| !table.is_parent && table.storage.as_deref() == Some("table"));
         if is_plain {
             match self.session.execute(format!("TRUNCATE TABLE {table}")) {
-                // Not for tables that are replicated, have history, or belong to somebody else.
+                // Not for tables that are replicated, have history, or belong to another client.
                 Err(Failure::Server(_)) => {}
                 outcome => return outcome,
             }
@@ -285,7 +285,7 @@ impl Load for MssqlLoad<'_> {
                     // The catalogue's own index.
                     2_714 => Error::new(
                         Kind::Target,
-                        format!("somebody else has made table {} during the load", self.job.table),
+                        format!("another client has made table {} during the load", self.job.table),
                     ),
                     _ => self.session.explain(failure),
                 });

@@ -43,9 +43,9 @@ impl Connection for Session<'_> {
                 Some(blame(code, &warning.message))
             }
             None if counts => None,
-            // Servers before MySQL 5.7 leave out a row whose key is there without a word.
+            // Servers before MySQL 5.7 leave out a row with a duplicate key without a word.
             None => {
-                let message = "the server skipped the row: its key is there already";
+                let message = "the server skipped the row: duplicate key";
                 Some(blame(Code::DuplicateKey, message))
             }
         })

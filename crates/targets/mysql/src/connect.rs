@@ -71,7 +71,7 @@ struct OptionFile {
 }
 
 impl OptionFile {
-    /// `~/.my.cnf`, as <https://dev.mysql.com/doc/refman/8.0/en/option-files.html> describes it; a later line stands above an
+    /// `~/.my.cnf`, as <https://dev.mysql.com/doc/refman/8.0/en/option-files.html> describes it; a later line overrides an
     /// earlier one. A file that can't be read says nothing, as for the client itself.
     fn of_user() -> Self {
         let home = std::env::var_os("HOME").map(PathBuf::from);

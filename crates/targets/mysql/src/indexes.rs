@@ -1,4 +1,4 @@
-//! Secondary indexes of a table that is there: a hidden table made like it goes without them while its rows come, and gets them
+//! Secondary indexes of an existing table: a hidden table made like it goes without them while its rows come, and gets them
 //! in one go afterwards, each in the server's own words.
 //!
 //! Only those are left out that take any row: one that is unique may refuse it, and so may an expression or a generated column
@@ -194,7 +194,7 @@ pub(super) fn show(session: &mut Session<'_>, table: &str) -> Result<String, Fai
 }
 
 /// Whether two tables have the same columns and the same keys. The server names constraints after their table. And it sorts keys
-/// (primary, unique, plain, fulltext), so that added ones are where they were but for two sorts which stay: a spatial index and
+/// (primary, unique, plain, fulltext), so that added ones are where they were except for two sorts which stay: a spatial index and
 /// that of a column which counts by itself come before the others then.
 fn alike(session: &mut Session<'_>, one: &str, another: &str) -> Result<bool, Failure> {
     Ok(same_parts(&show(session, one)?, &show(session, another)?))

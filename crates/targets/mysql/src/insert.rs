@@ -40,12 +40,12 @@ pub(super) fn fit_delayed(request: &Request, facts: &Facts, knobs: &mut Knobs) -
         return unusable("only MyISAM, MEMORY and ARCHIVE queue rows (--set engine=myisam)");
     }
     if request.on_conflict != OnConflict::Fail {
-        return unusable("of a queued row nobody learns whether its key was there");
+        return unusable("of a queued row it is not known whether its key was a duplicate");
     }
     // A row that is refused when its turn comes is missing without a word; only the count tells.
     if request.verify == Verify::None {
         return unusable(
-            "of a queued row nobody learns whether it was stored: it takes --verify count",
+            "of a queued row it is not known whether it was stored: it takes --verify count",
         );
     }
     load::fit(request, facts, knobs, false)

@@ -1,4 +1,4 @@
-//! A load into MySQL or MariaDB, step by step: the same for every strategy but for the encoder and the statements.
+//! A load into MySQL or MariaDB, step by step: the same for every strategy except for the encoder and the statements.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -118,10 +118,10 @@ const COMMIT_BYTES: usize = 16 << 20;
 /// More connections than this help no server.
 const LANES_MAX: usize = 64;
 
-/// Below so many bytes of input it is cheaper to keep the indexes of a table that is there while its rows come.
+/// Below so many bytes of input it is cheaper to keep the indexes of an existing table while its rows come.
 const BYTES_FOR_INDEXES: u64 = 4 << 20;
 
-/// Indexes of the table that is there which are built after the rows.
+/// Indexes of the existing table which are built after the rows.
 fn indexes_after<'f>(request: &Request, facts: &'f Facts, knobs: &Knobs) -> &'f [String] {
     match facts.kept_table(request) {
         Some(table) if is_staged(request, facts) && knobs.get("indexes") == Some("after") => {
@@ -146,7 +146,7 @@ fn time_indexes(
             }
             if !is_staged(request, facts) && knobs.get("indexes") == Some("after") {
                 return Err(
-                    "indexes=after takes a hidden table, and the rows go straight into the one that is there",
+                    "indexes=after takes a hidden table, and the rows go straight into the existing one",
                 );
             }
             indexes_after(request, facts, knobs).len()
@@ -222,7 +222,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
     notes.push(match (staged, facts.target.table.is_some()) {
         (true, false) => "the rows go into a hidden table, which gets its name when all are in: a rename".to_owned(),
-        (true, true) => "the rows go into a hidden table, which takes the place of the one that is there when all are in: a rename".to_owned(),
+        (true, true) => "the rows go into a hidden table, which takes the place of the existing one when all are in: a rename".to_owned(),
         (false, _) if transactions && !commits => "one connection and one transaction: the table is in use, or has what a rename would lose".to_owned(),
         (false, _) => "one connection, straight into the table".to_owned(),
     });

@@ -135,7 +135,7 @@ struct LoadDataWriter {
     /// The statement around the file's name.
     head: String,
     tail: String,
-    /// Statements that move the rows on from a table in between, where rows that are there have a say.
+    /// Statements that move the rows on from a table in between, where existing rows have a say.
     merge: Option<[String; 2]>,
 }
 

@@ -95,8 +95,8 @@ impl<'a> Session<'a> {
         self.close();
         let lost = self.id;
         self.connect()?;
-        // Numbers grow: a smaller one is a server's that was started anew, which has ended everything, and may have given
-        // the old number to somebody else.
+        // Numbers grow: a smaller one is a server's that was started again, which has ended everything, and may have given
+        // the old number to another client.
         if self.id <= lost {
             return Ok(());
         }

@@ -24,7 +24,7 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Makes the table: as the plan says, or like the one that is there.
+    /// Makes the table: as the plan says, or like the existing one.
     pub(super) fn make(
         session: &mut Session<'_>,
         job: &Job,
@@ -113,7 +113,7 @@ impl Staging {
             return Ok(());
         }
         if appends {
-            // Rows that somebody else wrote since the plan was made would be lost with the old table.
+            // Rows that another client wrote since the plan was made would be lost with the old table.
             let look = format!("SELECT 1 FROM {old} LIMIT 1");
             let mut rows = session.table(&look);
             if matches!(rows, Err(Failure::Lost(_))) && session.reconnect().is_ok() {
@@ -127,7 +127,7 @@ impl Staging {
                         .execute(format!("RENAME TABLE {target} TO {staging}, {old} TO {target}"))
                         .map_err(|failure| session.explain(failure))?;
                     return Err(Error::target(format!(
-                        "somebody else has written rows into table {} during the load",
+                        "another client has written rows into table {} during the load",
                         job.table
                     ))
                     .advise("--if-exists append adds to them"));

@@ -142,7 +142,7 @@ impl Writing for Copy {
     }
 }
 
-/// The table in between, where rows that are there have a say; a temporary one, which goes with the transaction.
+/// The table in between, where existing rows have a say; a temporary one, which goes with the transaction.
 const CHUNK: &str = "inrush_chunk";
 
 /// Numbers the rows of [`CHUNK`] in their order.

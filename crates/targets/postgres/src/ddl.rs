@@ -218,7 +218,7 @@ impl Insert {
     }
 }
 
-/// What becomes of a row whose key is there: the row that was to be inserted has a default where the source says nothing.
+/// What becomes of a row with a duplicate key: the row that was to be inserted has a default where the source says nothing.
 fn on_conflict(job: &Job) -> String {
     let choice = &job.choice;
     // What counts by itself and takes nothing else (GENERATED ALWAYS) keeps its number.

@@ -130,7 +130,7 @@ fn schema_for(session: &mut Session<'_>, name: &Name) -> Result<String> {
     found.ok_or_else(|| match &name.schema {
         Some(schema) => Error::target(format!("there is no schema {schema}"))
             .advise(format!("make it first: CREATE SCHEMA {}", quote(schema))),
-        None => Error::target("the search path names no schema that is there")
+        None => Error::target("the search path names no existing schema")
             .advise("--table SCHEMA.TABLE says where the table is to be"),
     })
 }
@@ -138,7 +138,7 @@ fn schema_for(session: &mut Session<'_>, name: &Name) -> Result<String> {
 /// What keeps the rows of a view whose rules say what becomes of them.
 pub(super) const VIEW_WITH_RULES: &str = "view with rules";
 
-/// A table that is there.
+/// An existing table.
 #[derive(Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) facts: TableFacts,

@@ -8,7 +8,7 @@ use inrush_core::{
     Column, Durability, Facts, IfExists, Job, OnConflict, Request, TableFacts, Verify,
 };
 
-/// The columns of the table that is there, or those that the load would make one with.
+/// The columns of the existing table, or those that the load would make one with.
 pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
     match facts.kept_table(request) {
         Some(table) => {

@@ -59,7 +59,7 @@ impl Writing for Text {
     }
 }
 
-/// The statement around tuples, of which the last has a comma behind it. They are text that was checked before, but for the bytes
+/// The statement around tuples, of which the last has a comma behind it. They are text that was checked before, except for the bytes
 /// of columns which a new table takes as they are; and those are in hex.
 fn statement(insert: &Insert, tuples: &[u8]) -> Result<String, Failure> {
     let tuples =

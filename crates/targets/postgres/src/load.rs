@@ -1,4 +1,4 @@
-//! A load into PostgreSQL, step by step: the same for every strategy but for the encoder and the statements.
+//! A load into PostgreSQL, step by step: the same for every strategy except for the encoder and the statements.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -618,7 +618,7 @@ fn in_the_way(session: &Session<'_>, failure: Failure, table: &str) -> Error {
         // Of two that commit at once the later one hears of the catalogue's own index.
         "42P07" | "42710" | "23505" => Error::new(
             Kind::Target,
-            format!("somebody else has made table {table} during the load"),
+            format!("another client has made table {table} during the load"),
         )
         .advise("--if-exists append adds to it"),
         _ => session.explain(failure),

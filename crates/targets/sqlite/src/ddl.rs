@@ -67,7 +67,7 @@ impl Insert {
     pub(super) fn of(job: &Job) -> Self {
         let choice = &job.choice;
         let names = || choice.columns.iter().map(|column| column.name.as_str());
-        // OR ABORT stands above the schema's own ON CONFLICT clauses: one that says IGNORE, REPLACE, FAIL or ROLLBACK would lose
+        // OR ABORT overrides the schema's own ON CONFLICT clauses: one that says IGNORE, REPLACE, FAIL or ROLLBACK would lose
         // rows without telling us which.
         let head =
             format!("INSERT OR ABORT INTO {} ({}) VALUES ", quote(&job.table), list(names()));

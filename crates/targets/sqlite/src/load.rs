@@ -1,4 +1,4 @@
-//! A load into SQLite, step by step: the same for every strategy but for the encoder and the lane.
+//! A load into SQLite, step by step: the same for every strategy except for the encoder and the lane.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -133,7 +133,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     };
     if journal == "off" && facts.target.exists && request.durability != Durability::None {
         return Fit::Unusable {
-            reason: "with journal_mode=off a failed load may destroy a database that is there: --durability none accepts that".to_owned(),
+            reason: "with journal_mode=off a failed load may destroy an existing database: --durability none accepts that".to_owned(),
         };
     }
     let is_memory = facts.target.settings.contains_key(facts::IN_MEMORY);
@@ -170,7 +170,7 @@ pub(super) fn memory(knobs: &Knobs) -> Memory {
         wire_bytes_per_byte: size_of::<Cell>() + size_of::<inrush_core::flow::RowMark>(),
         // SQLite's cache, its statement and schema memory, and the program itself.
         fixed_bytes: knobs.count("cache") + (12 << 20),
-        // Parcels of this size stay in a core's own cache.
+        // Slots of this size stay in a core's own cache.
         chunk_bytes: 256 << 10,
     }
 }

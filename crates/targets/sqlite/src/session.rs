@@ -274,12 +274,12 @@ impl<'a> Session<'a> {
         }
         File::open(temporary).and_then(|file| file.sync_all()).map_err(fail)?;
         refuse_leftovers(&self.path)?;
-        // A hard link fails where a rename would overwrite what somebody else has made meanwhile.
+        // A hard link fails where a rename would overwrite what another client has made meanwhile.
         match fs::hard_link(temporary, &self.path) {
             Ok(()) => drop(fs::remove_file(temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(Error::target(format!(
-                    "{shown} was made by somebody else during the load"
+                    "{shown} was made by another process during the load"
                 ))
                 .advise("run the load again: it will look at what is there now"));
             }

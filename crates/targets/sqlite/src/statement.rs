@@ -183,7 +183,7 @@ pub(super) fn left_out(row: usize) -> RowFault {
 /// A refusal as the fault of a row.
 pub(super) fn fault(row: usize, code: Code, column: Option<String>, message: String) -> RowFault {
     let message = match code {
-        Code::DuplicateKey => format!("this key is there already ({message})"),
+        Code::DuplicateKey => format!("duplicate key ({message})"),
         Code::NotNull => format!("NULL where none is allowed ({message})"),
         Code::ForeignKey => format!("the row it refers to is not there ({message})"),
         Code::TooLong => format!("longer than SQLite takes ({message})"),

@@ -83,7 +83,7 @@ pub(super) struct Store {
     strict: bool,
     /// SQLite turns text that looks like a number into one here.
     numeric: bool,
-    /// A table that is there says that these are days or moments, and programs keep those as numbers, too.
+    /// An existing table says that these are days or moments, and programs keep those as numbers, too.
     epochs: bool,
     /// SQLite turns numbers into text here: whatever the value is checked for, it is kept as it is written.
     text: bool,
@@ -135,7 +135,7 @@ impl Store {
             Type::Decimal { .. } => Kind::Number,
             Type::Boolean => Kind::Boolean,
             Type::Date => Kind::Date,
-            // A table that is there may hold moments with and without an offset: its type doesn't say.
+            // An existing table may hold moments with and without an offset: its type doesn't say.
             Type::Timestamp { zone } | Type::TimestampNs { zone } => {
                 Kind::Timestamp { zone: (existing.is_none() || column.asked).then_some(zone) }
             }
@@ -249,7 +249,7 @@ impl Store {
         }
     }
 
-    /// SQLite's own convention for moments in a table that is there: Unix seconds or Julian days. What `--type` calls a date is one.
+    /// SQLite's own convention for moments in an existing table: Unix seconds or Julian days. What `--type` calls a date is one.
     fn day_number(self, value: &[u8], misfit: Misfit) -> Result<Kept, Misfit> {
         if !self.epochs {
             return Err(misfit);

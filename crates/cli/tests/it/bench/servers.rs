@@ -68,7 +68,7 @@ fn measures<D: Database>(strategy: &str, setting: &str, databases: &str) {
         };
         let left = server.query(databases);
         assert!(!left.iter().flatten().any(ours), "{before:?} {left:?}");
-        // The same cells, but for what only a private server can have.
+        // The same cells, except for what only a private server can have.
         assert_eq!(own.len(), of_url.len(), "{own:?} {of_url:?}");
     });
 }
@@ -128,7 +128,7 @@ fn postgresql_is_measured_on_a_private_server_and_on_the_users() {
     measures::<Postgres>("postgres/copy-text", "fsync = \"off\"", databases);
 }
 
-/// A kill leaves nobody who could stop the server, but for the process that waits for just that.
+/// A kill leaves nobody who could stop the server, except for the process that waits for just that.
 #[test]
 fn a_server_whose_bench_was_killed_is_ended() {
     for_each_server::<Postgres>(|server| {

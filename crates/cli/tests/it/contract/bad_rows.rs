@@ -78,7 +78,7 @@ pub(super) fn go_aside_as_they_are_written<P: Place>() {
 /// A bad row among a thousand: which record it is, its bytes, the column to blame, the code.
 type Bad = (usize, &'static [u8], Option<&'static str>, &'static str);
 
-/// At both ends, next to each other, and between. The key of the last two is there already.
+/// At both ends, next to each other, and between. The key of the last two already exists.
 const DIRT: [Bad; 10] = [
     (1, b"1,1,2013-01-01", None, "field-count"),
     (77, b"77,x,2013-01-01,a", Some("n"), "type"),
@@ -92,7 +92,7 @@ const DIRT: [Bad; 10] = [
     (1000, b"11,2,2013-01-01,a", Some("id"), "duplicate-key"),
 ];
 
-/// Exactly the good rows are loaded, and exactly the bad ones put aside, byte for byte and with their places.
+/// Exactly the good rows are loaded, and exactly the bad ones rejected, byte for byte and with their places.
 pub(super) fn among_a_thousand_cost_no_good_one<P: Place>() {
     let dirt: Vec<Bad> =
         DIRT.into_iter().filter(|bad| P::TRAITS.has_keys || bad.3 != "duplicate-key").collect();
@@ -246,7 +246,7 @@ pub(super) fn a_key_that_is_there_is_one<P: Place>() {
         assert_eq!(all_of(place, &COLUMNS), records(good), "{way:?}");
         let aside = "id,name\n1,again\n2,\"to\no\"\n";
         assert_eq!(place.files().read("in.rejects.csv"), aside.as_bytes(), "{way:?}");
-        // And the keys of a table that is there.
+        // And the keys of an existing table.
         place.files().write("in.csv", "id,name\n4,d\n3,again\n");
         let args = [&["in.csv"], P::TRAITS.with_key, &adding::<P>(way)[..]].concat();
         if P::TRAITS.undoes_appends {

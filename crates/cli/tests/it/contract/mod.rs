@@ -28,7 +28,7 @@ mod check;
 /// Columns of a source and those of an existing table.
 mod matching;
 
-/// Rows that are put aside, and loads that one of them ends.
+/// Rows that are rejected, and loads that one of them ends.
 mod bad_rows;
 
 /// Days, moments, and what of a value or a table no type keeps.
@@ -50,7 +50,7 @@ pub(crate) struct Traits {
     pub(crate) target: &'static str,
     /// Strategies that are for other tables or files than most, with tests of their own.
     pub(crate) special: &'static [&'static str],
-    /// Strategies that add no rows to those that are there, and say so.
+    /// Strategies that add no rows to the existing ones, and say so.
     pub(crate) fresh: &'static [&'static str],
     /// What spreads a load over several connections, with chunks so small that each gets some.
     pub(crate) lanes: &'static [&'static str],
@@ -62,7 +62,7 @@ pub(crate) struct Traits {
     pub(crate) undoes_appends: bool,
     /// Whether a table can have a key.
     pub(crate) has_keys: bool,
-    /// Whether rows may have other columns than those that are there.
+    /// Whether rows may have other columns than the existing ones.
     pub(crate) takes_any: bool,
     /// What a load has to say, besides, that adds rows to a table whose key is the column `id`.
     pub(crate) with_key: &'static [&'static str],
@@ -152,7 +152,7 @@ fn refuses<P: Place>(place: &P, columns: &[&str], args: &[&str]) -> Outcome {
 pub(crate) const TWO_LANES: &[&str] = &["--lanes", "2", "--chunk-size", "1k"];
 
 /// Runs the test by every strategy, and first without one, as most users load; in a new place each time. Where several connections can
-/// share the work they do: over one it goes into tables that are there.
+/// share the work they do: over one it goes into existing tables.
 fn by_every_strategy<P: Place>(test: impl Fn(&P, &[&str])) {
     P::for_each(|place| test(place, &[]));
     for id in strategies(P::TRAITS.target) {
@@ -216,7 +216,7 @@ over_every_target! {
         values::texts_come_back,
         values::lines_may_end_in_two_bytes,
         values::wide_rows_and_long_values_come_back,
-        values::a_late_surprise_widens_the_column_and_loses_nothing,
+        values::a_late_mismatch_widens_the_column_and_loses_nothing,
         values::numbers_that_look_like_text_stay_as_written,
         numbers::go_into_doubles_as_they_are_or_not_at_all,
         numbers::are_not_rounded_by_a_guess,

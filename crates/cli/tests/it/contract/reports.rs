@@ -50,7 +50,7 @@ pub(super) fn tell_new_rows_from_changed_ones<P: Place>() {
         let report = load(place, &[&["old.csv", "--json"], key, way].concat()).exits(0).json();
         // Whoever asks for no conflict changes no row.
         assert_eq!((&report["rows_inserted"], &report["rows_updated"]), (&3.into(), &0.into()));
-        // A row whose key is there is left out.
+        // A row with a duplicate key is left out.
         load(place, &[&["old.csv", "--if-exists", "replace"], key].concat()).exits(0);
         let skip = [&["new.csv", "--on-conflict", "skip", "--json"], P::TRAITS.with_key].concat();
         let run = load(place, &[&skip[..], &adding::<P>(way)].concat());

@@ -145,7 +145,7 @@ pub(super) fn with_late_value(
     (text, LATE + 1)
 }
 
-pub(super) fn a_late_surprise_widens_the_column_and_loses_nothing<P: Place>() {
+pub(super) fn a_late_mismatch_widens_the_column_and_loses_nothing<P: Place>() {
     let row = |id: usize, is_late: bool| match is_late {
         true => format!("{id},007"),
         false => format!("{id},{}", id % 100),

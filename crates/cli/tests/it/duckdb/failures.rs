@@ -199,7 +199,7 @@ fn what_somebody_else_has_made_meanwhile_is_not_lost() {
     wait_until("a hidden file", || fixture.names().iter().any(is_hidden));
     fixture.write("t.duckdb", "theirs");
     let run = Outcome::of("load".to_owned(), finish(child, b"1,ours\n"));
-    run.exits(1).says(&["made by somebody else"]).ends_with_nothing_changed();
+    run.exits(1).says(&["made by another process"]).ends_with_nothing_changed();
     assert_eq!(fixture.read("t.duckdb"), b"theirs");
     assert_eq!(fixture.names(), ["t.duckdb"]);
 }

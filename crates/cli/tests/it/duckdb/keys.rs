@@ -97,7 +97,7 @@ fn every_constraint_of_a_table_names_its_rows() {
             ["1|a|1|1", "7|old|1|1", "8|g|1|~", "9|~|1|2", "10|~|~|2"]
         );
         forget_rejects(&fixture);
-        fixture.refuses(&load[..6]).says(&["line 2, column id: '1': this key is there already"]);
+        fixture.refuses(&load[..6]).says(&["line 2, column id: '1': duplicate key"]);
     }
 }
 

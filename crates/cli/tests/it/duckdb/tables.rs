@@ -83,7 +83,7 @@ fn a_new_file_is_one_that_old_versions_open() {
     assert_eq!(lines(&fixture, "a.duckdb", version), ["v1.0.0+"]);
     fixture.load(&["in.csv", "b.duckdb", "--set", "storage_version=v1.4.0"]).exits(0);
     assert_eq!(lines(&fixture, "b.duckdb", version), ["v1.4.0+"]);
-    // A file that is there keeps its own.
+    // An existing file keeps its own.
     fixture.load(&["in.csv", "b.duckdb", "--if-exists", "append"]).exits(0);
     assert_eq!(lines(&fixture, "b.duckdb", version), ["v1.4.0+"]);
     assert_eq!(fixture.names(), ["a.duckdb", "b.duckdb", "in.csv"]);

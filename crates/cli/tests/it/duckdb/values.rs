@@ -299,5 +299,5 @@ fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
         "CREATE TABLE \"in\" (id BIGINT PRIMARY KEY, small INTEGER, size DOUBLE, name VARCHAR, t TIMESTAMP); INSERT INTO \"in\" VALUES (77, 0, 0, '', NULL)",
     );
     let load = ["in.parquet", "d.duckdb", "--if-exists", "append"];
-    fixture.refuses(&load).says(&["row 78", "'77': this key is there already"]);
+    fixture.refuses(&load).says(&["row 78", "'77': duplicate key"]);
 }

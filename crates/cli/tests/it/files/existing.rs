@@ -45,9 +45,9 @@ fn truncate_keeps_the_columns_and_replace_does_not() {
     let out = loaded(&fixture, &["in.csv", "csv:out", "--if-exists", "replace"]);
     assert_eq!(out, "size,id\n2.5,2\n,3\n");
     let run = fixture.refuses(&["in.csv", "csv:out", "--if-exists", "fail"]);
-    run.says(&["out is there already"]);
+    run.says(&["out already exists"]);
     fixture.write("out", "");
-    fixture.refuses(&["in.csv", "csv:out", "--if-exists", "fail"]).says(&["is there already"]);
+    fixture.refuses(&["in.csv", "csv:out", "--if-exists", "fail"]).says(&["already exists"]);
     // What is replaced may be anything.
     fixture.write("out", b"\x89PNG\0\n\xff\n\"");
     let out = loaded(&fixture, &["in.csv", "csv:out", "--if-exists", "replace"]);

@@ -39,7 +39,7 @@ fn places_where_no_file_can_be() {
     misused(&["csv:out", "--set", "rows=array"]).says(&["no knob 'rows'"]);
     misused(&["csv:out", "--lanes", "0"]).says(&["at least 1"]);
     misused(&["out.csv"]).says(&[
-        "'out.csv' names no target",
+        "'out.csv' is not a supported target",
         "say csv:out.csv",
         "csv:PATH, jsonl:PATH or FILE.parquet",
     ]);
@@ -158,7 +158,7 @@ fn what_somebody_else_has_written_meanwhile_is_not_lost() {
         begin(&fixture, &mut child);
         fixture.write("out", "id,name\n1,theirs\n");
         let run = Outcome::of("load".to_owned(), finish(child, b"1,ours\n"));
-        run.exits(1).says(&["changed by somebody else"]).ends_with_nothing_changed();
+        run.exits(1).says(&["changed by another process"]).ends_with_nothing_changed();
         assert_eq!(fixture.read("out"), b"id,name\n1,theirs\n");
         assert_eq!(fixture.names(), ["out"]);
     }

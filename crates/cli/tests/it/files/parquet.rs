@@ -204,7 +204,7 @@ fn row_groups_and_compression_as_they_were_asked_for() {
     fixture
         .misused(&["load", "in.csv", "x.parquet", "--set", "compression=zip"])
         .says(&["compression"]);
-    fixture.misused(&["load", "in.csv", "x.parquet.gz"]).says(&["names no target"]);
+    fixture.misused(&["load", "in.csv", "x.parquet.gz"]).says(&["is not a supported target"]);
     fixture.misused(&["load", "in.csv", "parquet:x.gz"]).says(&["compressed inside"]);
     fixture.misused(&["load", "in.csv", "x.parquet", "--index", "id"]).says(&["no indexes"]);
 }
@@ -237,9 +237,7 @@ fn rows_are_added_behind_row_groups_that_stay_as_they_are() {
     assert_eq!(shown(&fixture, "out.parquet"), ["null|\"z\""]);
     load(&fixture, &["more.csv", "out.parquet", "--if-exists", "replace"]);
     assert_eq!(shown(&fixture, "out.parquet"), ["\"z\""]);
-    fixture
-        .refuses(&["more.csv", "out.parquet", "--if-exists", "fail"])
-        .says(&["is there already"]);
+    fixture.refuses(&["more.csv", "out.parquet", "--if-exists", "fail"]).says(&["already exists"]);
 }
 
 /// A file of another program's: narrow integers, a column that takes no NULL, and what it says of itself.

@@ -97,7 +97,7 @@ fn json_has_the_values_that_the_source_has() {
         texts("other"),
         json!(["", null, "\r", "NULL", "\u{0}\u{1}\u{7f}", "\\N", "a\tb", "a;b|c"])
     );
-    // Somebody else's reader agrees.
+    // Another client's reader agrees.
     let script = "import json, sys\nfor line in open('out', newline='\\n'): json.loads(line)\nprint(sum(1 for _ in open('out', newline='\\n')))";
     assert_eq!(fixture.tool("python3", &["-c", script], b""), b"8\n");
 }
@@ -213,7 +213,7 @@ fn durability_is_what_was_asked_for() {
     fixture.write("in.csv", "id\n1\n");
     fixture.misused(&["load", "in.csv", "csv:out", "--set", "fsync=never"]).says(&[
         "with fsync=never",
-        "'durable' is promised",
+        "'durable' is asked for",
         "--durability process",
     ]);
 }

@@ -212,7 +212,7 @@ fn a_lost_answer_to_the_rename_is_found_out_by_looking() {
         true => Fate::Answered(refusal(48, "target namespace exists")),
         false => Fate::Done,
     });
-    fixture.refuses(&["t.csv", &server.url()]).says(&["target namespace exists", "somebody else"]);
+    fixture.refuses(&["t.csv", &server.url()]).says(&["target namespace exists", "another client"]);
     assert_eq!(server.collections(), [""; 0]);
 }
 

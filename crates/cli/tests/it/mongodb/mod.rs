@@ -10,7 +10,7 @@ mod script;
 /// Values: what the server has afterwards is what the file says.
 mod values;
 
-/// Keys, and rows whose key is there already.
+/// Keys, and rows with a duplicate key.
 mod keys;
 
 /// Collections that are there, and what a load does to them.

@@ -34,7 +34,7 @@ fn a_server_keeps_what_the_double_keeps() {
         let options = ["--strategy", strategy, "--table", &table, "--verify", "checksum"];
         let load = |more: &[&str]| fixture.load(&[more, &options, &[url.as_str()]].concat());
         load(&["t.csv", "--primary-key", "id", "--if-exists", "replace"]).exits(0);
-        // The row whose key is there, and no other, is put aside.
+        // The row with a duplicate key, and no other, is rejected.
         load(&["bad.csv", "--if-exists", "append", "--max-rejects", "1"]).exits(3);
         assert_eq!(fixture.read("bad.rejects.csv"), b"id,whole\n1,2\n");
         // And without leave for it, nothing changes.

@@ -188,7 +188,7 @@ fn files_that_a_server_is_to_read_are_gone_afterwards() {
             command.env("TMPDIR", server.dir());
             Outcome::of("load".to_owned(), finish(start(&mut command), b""))
         };
-        // The server may be somebody else, to whom the way to the files has to be open.
+        // The server may be another user, to whom the way to the files has to be open.
         std::fs::set_permissions(server.dir(), Permissions::from_mode(0o755)).unwrap();
         load("t.csv").exits(0);
         load("bad.csv").exits(1);

@@ -42,7 +42,7 @@ const BAD: [Bad; 24] = [
     (1000, b"-1,1,1.5,2013-01-01,,a,a", None, "duplicate-key"),
 ];
 
-/// The file, what should be in the table, and what should be put aside, and where it stood.
+/// The file, what should be in the table, and what should be rejected, and where it stood.
 #[derive(Clone)]
 struct Dirty {
     file: Vec<u8>,

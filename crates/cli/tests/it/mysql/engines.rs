@@ -62,7 +62,7 @@ fn every_strategy_fills_tables_of_every_engine() {
                 );
                 assert_eq!(engine_of(server, "t"), engine, "{what}");
                 server.drop_table("t");
-                // A table that is made anew goes away with its load, whatever the engine.
+                // A table that is recreated goes away with its load, whatever the engine.
                 let load = [&["bad.csv"], &options(strategy, &set)[..]].concat();
                 if engine != "memory" {
                     server.refuses(&load).says(&["bad.csv: line 302"]);
@@ -120,7 +120,7 @@ fn durability_is_what_the_engine_can_promise() {
         run.says(&[
             "with a table of the engine myisam",
             "'process' at best",
-            "'durable' is promised",
+            "'durable' is asked for",
             "--durability process",
         ]);
         let report = server.report(&["t.csv", "--set", "engine=myisam", "--durability", "process"]);

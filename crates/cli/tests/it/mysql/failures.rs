@@ -265,7 +265,7 @@ fn rows_that_somebody_else_writes_during_a_load_are_not_lost() {
         let run = end_of(child);
         assert_eq!(server.number("SELECT COUNT(*) FROM t WHERE id = -5"), 1, "{run:?}");
         if !run.status.success() {
-            run.exits(1).says(&["somebody else"]).ends_with_nothing_changed();
+            run.exits(1).says(&["another client"]).ends_with_nothing_changed();
             assert_eq!(server.query("SELECT id FROM t"), rows![[-5]]);
         }
         server.wait_until_alone();

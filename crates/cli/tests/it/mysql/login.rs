@@ -95,7 +95,7 @@ fn passwords_from_everywhere_and_nobody_sees_them() {
             run(server, &["load", "t.csv", url, "--max-rejects", "1"], &[]).exits(3);
             server.drop_table("t");
         }
-        // The URL stands above the environment, and that above the file.
+        // The URL overrides the environment, and that above the file.
         run(server, &["load", "t.csv", &plain], &[("MYSQL_PWD", "wrong")])
             .exits(1)
             .says(&["Access denied"]);

@@ -12,7 +12,7 @@ mod values;
 /// Tables that are there: columns of every type at their ends, and what belongs to the server.
 mod tables;
 
-/// Keys, and rows whose key is there already.
+/// Keys, and rows with a duplicate key.
 mod keys;
 
 /// Indexes, before the rows or after them.

@@ -75,7 +75,7 @@ const BAD: [Bad; 30] = [
     (1000, b"-1,2,1.5,2013-01-01,,a,a,1,1,,", Some("id"), "duplicate-key", "\"t_pkey\""),
 ];
 
-/// The file, what should be in the table, and what should be put aside, and where it stood.
+/// The file, what should be in the table, and what should be rejected, and where it stood.
 struct Dirty {
     file: Vec<u8>,
     rejects: Vec<u8>,

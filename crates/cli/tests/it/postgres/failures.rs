@@ -455,7 +455,7 @@ fn of_two_loads_into_one_new_table_one_succeeds() {
                 ends.into_iter().partition(|run| run.status.success());
             assert_eq!((good.len(), bad.len()), (1, 1), "{good:?} {bad:?}");
             for run in bad {
-                run.exits(1).says(&["somebody else has made table t"]).ends_with_nothing_changed();
+                run.exits(1).says(&["another client has made table t"]).ends_with_nothing_changed();
             }
             assert_eq!(server.count("t"), ROWS);
             assert_eq!(server.tables(), ["t"]);

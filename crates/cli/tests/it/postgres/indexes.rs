@@ -64,7 +64,7 @@ fn keys_and_indexes_are_named_as_if_made_by_hand() {
             }
         }
         server.misused(&["t.csv", "--index", "eleven"]).says(&["eleven"]);
-        // For a table that is there they are its owner's business.
+        // For an existing table they are its owner's business.
         server.sql("CREATE TABLE t (id int, ten int, seven text)");
         server.misused(&["t.csv", "--index", "id"]).says(&["--index"]);
     });

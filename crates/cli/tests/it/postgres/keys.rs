@@ -83,7 +83,7 @@ fn unique_keys_of_every_kind_are_all_kept() {
     });
 }
 
-/// Two rows that are there, and a file that meets both, adds one, and names one key twice.
+/// Two existing rows, and a file that meets both, adds one, and names one key twice.
 fn meeting(server: &Server, way: &Way, answer: &str, more: &[&str]) -> serde_json::Value {
     server.drop_table("t").sql(
         "CREATE TABLE t (id int PRIMARY KEY, name varchar(9), size double precision DEFAULT 0.5);

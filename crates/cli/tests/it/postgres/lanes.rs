@@ -56,7 +56,7 @@ fn several_connections_share_the_work() {
             server.report(&["t.csv", "--lanes", "3", "--chunk-size", "4k", "--verify", "checksum"]);
         assert_eq!(report["plan"]["lanes"], 3);
         assert_eq!(server.query("SELECT count(*), sum(id) FROM t"), rows![[20_000, 200_010_000]]);
-        // A table that is there is written to over one.
+        // An existing table is written to over one.
         let append = ["t.csv", "--if-exists", "append", "--lanes", "2"];
         let report = server.report(&append);
         assert_eq!(report["plan"]["lanes"], 1);
@@ -108,7 +108,7 @@ fn rights_that_are_missing_are_named() {
             // No right to make tables.
             (&[][..], &["--table", "new"][..], "permission denied for schema public"),
             (&["SELECT ON t"], &["--if-exists", "append"], "permission denied for table t"),
-            // The rows that are there have to be counted.
+            // The existing rows have to be counted.
             (&["INSERT ON t"], &["--if-exists", "append"], "permission denied for table t"),
             // Others may not empty it, or put another one in its place.
             (

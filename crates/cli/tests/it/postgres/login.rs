@@ -150,7 +150,7 @@ fn passwords_and_services_of_files() {
             gets_in(server, "postgres://", &[file, ("PGSERVICE", "main")]);
             server.write(".pg_service.conf", server.read("services"));
             gets_in(server, "postgres://?service=main", &[]);
-            // The URL stands above it.
+            // The URL overrides it.
             stays_out(server, "postgres://md5:no@?service=main", &[], &["password", "md5"]);
             run(server, &["load", "t.csv", "postgres://?service=other"], &[file])
                 .exits(2)

@@ -15,7 +15,7 @@ mod types;
 /// Tables that are there, and what belongs to their owner: defaults, triggers, views, policies, schemas.
 mod tables;
 
-/// Keys, and rows whose key is there already.
+/// Keys, and rows with a duplicate key.
 mod keys;
 
 /// Rows that repeat a key by the hundred.

@@ -15,7 +15,7 @@ fn file(rows: u64) -> String {
     "id,code,n\n".to_owned() + &(0..rows).map(row).collect::<String>()
 }
 
-/// Loads the file, and gives what was put aside and the table's contents.
+/// Loads the file, and gives what was rejected and the table's contents.
 fn loaded(server: &Server, args: &[&str]) -> (Vec<u8>, Vec<(u64, String)>, String) {
     let how = if server.tables().is_empty() { "empty" } else { "append" };
     let load = ["t.csv", "--max-rejects", "5%", "--verify", "checksum", "--if-exists", how];

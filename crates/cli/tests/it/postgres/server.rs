@@ -170,7 +170,7 @@ impl Database for Postgres {
 }
 
 impl Postgres {
-    /// Connections to this database of which this is true, but for the test's own.
+    /// Connections to this database of which this is true, except for the test's own.
     fn activity(&self, condition: &str) -> Vec<String> {
         let rows = self.query(&format!(
             "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' \
@@ -229,7 +229,7 @@ impl Server {
         with("1").chain(with("2")).collect()
     }
 
-    /// Every way to write into a table that is there.
+    /// Every way to write into an existing table.
     pub(super) fn ways_into_used(&self) -> Vec<Way> {
         let ids = servers::strategies("postgres").into_iter();
         ids.map(|strategy| Way { strategy, lanes: "1" }).collect()

@@ -4,7 +4,7 @@ use crate::servers::{OnDrop, strategies};
 
 use super::server::{Extras, Rows, Server, for_each_private_server, for_each_server, rows};
 
-/// Runs `work` while new connections to the database begin with these settings; those of the test are made anew for it, where
+/// Runs `work` while new connections to the database begin with these settings; those of the test are recreated for it, where
 /// they have to have them too.
 fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
     let database = &server.database;
@@ -29,7 +29,7 @@ fn ways() -> Vec<[String; 4]> {
     all.iter().enumerate().flat_map(both).collect()
 }
 
-/// A file that is loaded every way into a new table and one that is there, with the rows that are to be in it.
+/// A file that is loaded every way into a new table and an existing one, with the rows that are to be in it.
 fn assert_loads(server: &Server, options: &[&str]) {
     let text: String = (1..=1000).map(|id| format!("{id},name {id} \\ '\n")).collect();
     server.write("t.csv", format!("id,name\n{text}"));
@@ -143,7 +143,7 @@ fn a_commit_that_may_get_lost_is_mended_or_told() {
             let off = ["t.csv", "--set", "synchronous_commit=off"];
             server.misused(&[&off[..], &append].concat()).says(&[
                 "with synchronous_commit=off",
-                "'durable' is promised",
+                "'durable' is asked for",
                 "--durability none",
             ]);
         });
@@ -207,7 +207,7 @@ fn a_server_that_does_not_write_to_its_disk_promises_less() {
             let run = server.misused(&["t.csv", "--durability", "durable"]);
             let run = run.says(&[
                 "with fsync=off, a setting of the server, a load is 'process' at best",
-                "'durable' is promised",
+                "'durable' is asked for",
                 "say --durability process",
             ]);
             // Nobody has chosen a strategy.

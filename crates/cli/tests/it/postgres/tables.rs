@@ -3,7 +3,7 @@ use crate::servers::OnDrop;
 
 use super::server::{Server, Way, for_each_server, rows};
 
-/// Loads `t.csv` into the table that is there.
+/// Loads `t.csv` into the existing table.
 fn append<'a>(way: &'a Way, more: &[&'a str]) -> Vec<&'a str> {
     [&["t.csv", "--table", "t", "--if-exists", "append"], &way.options()[..], more].concat()
 }

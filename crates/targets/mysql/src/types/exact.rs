@@ -18,7 +18,7 @@ pub(crate) enum Exact {
 }
 
 impl Exact {
-    /// Appends the text that the server will show, but for the zeros at a decimal's end.
+    /// Appends the text that the server will show, except for the zeros at a decimal's end.
     #[inline]
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         match self {

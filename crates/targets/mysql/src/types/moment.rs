@@ -53,7 +53,7 @@ pub(super) struct Moments {
     pub(super) digits: u8,
     /// Values carry an offset, and are stored in UTC...
     pub(super) utc: bool,
-    /// ... and each has to. Else one without is in UTC already: what others wrote into a table that is there.
+    /// ... and each has to. Else one without is in UTC already: what others wrote into an existing table.
     pub(super) zoned: bool,
     /// TIMESTAMP, which counts seconds since 1970.
     pub(super) counts: bool,

@@ -16,7 +16,7 @@ use inrush_core::{Column, Type};
 
 use super::{Class, Kept, Modes, Store, declared, spell};
 
-/// Types of columns that are there.
+/// Types of existing columns.
 pub(crate) const DECLARED: &[&str] = &[
     "tinyint(4)",
     "tinyint(3) unsigned",
@@ -234,7 +234,7 @@ fn cases(modes: Modes) -> Vec<Case> {
     cases
 }
 
-/// In a table that the load makes a number's text survives, but for zeros behind a decimal.
+/// In a table that the load makes a number's text survives, except for zeros behind a decimal.
 fn assert_survives(ty: Type, value: &[u8], kept: &Result<Vec<u8>, String>) {
     let Ok(kept) = kept else { return };
     let survives = match ty {

@@ -53,7 +53,7 @@ impl<'a> Uri<'a> {
         Ok(Self { scheme, user, password, servers, database, parameters })
     }
 
-    /// What it says, decoded, by the names of libpq's parameters; a later one stands above an earlier one.
+    /// What it says, decoded, by the names of libpq's parameters; a later one overrides an earlier one.
     pub(super) fn settings(&self) -> Result<Vec<(String, String)>, String> {
         let (hosts, ports) = self.hosts_and_ports()?;
         let pieces = [

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! What is kept must be what the server stores for the text: the same bytes from its send function, also when they went through its
-//! receive function. What the server refuses must be refused, but for [`is_read_by_us_alone`]. What it takes and shows just as it was
-//! written must be kept, but for [`is_refused_on_purpose`]; what it takes and shows otherwise may be refused, and is printed.
+//! receive function. What the server refuses must be refused, except for [`is_read_by_us_alone`]. What it takes and shows just as it was
+//! written must be kept, except for [`is_refused_on_purpose`]; what it takes and shows otherwise may be refused, and is printed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ const PRELUDE: &str = "\
     CREATE TYPE mood AS ENUM ('sad', 'it''s ok', 'a = b', ''); \
     CREATE DOMAIN zip AS varchar(5); CREATE DOMAIN ints AS integer[];";
 
-/// Types of columns that are there, the values they are tried with, and their send functions.
+/// Types of existing columns, the values they are tried with, and their send functions.
 const DECLARED: &[(&str, &[&[&str]], &str)] = &[
     ("smallint", &[values::NUMBERS], "int2send"),
     ("integer", &[values::NUMBERS], "int4send"),

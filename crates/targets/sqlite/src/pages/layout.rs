@@ -50,7 +50,7 @@ pub(super) struct LayoutColumn {
 }
 
 impl Layout {
-    /// The layout of a table that is there.
+    /// The layout of an existing table.
     pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Self> {
         let (table, root): (String, u32) = connection.query_row(
             "SELECT name, rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE",

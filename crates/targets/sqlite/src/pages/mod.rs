@@ -6,7 +6,7 @@
 //!
 //! A new database is made by SQLite, table and all, and then written as a file, under its temporary name. A database that is
 //! there is written through `sqlite_dbpage`, inside one transaction of SQLite's own, so locks, journals and readers behave as with
-//! any writer. In both, new pages go behind those that are there, and the table's empty root page is replaced last.
+//! any writer. In both, new pages go behind the existing ones, and the table's empty root page is replaced last.
 
 mod free;
 mod keys;
@@ -52,7 +52,7 @@ impl Strategy for Pages {
     }
 
     fn about(&self) -> &'static str {
-        "pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into a database that is there"
+        "pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into an existing database"
     }
 
     fn knobs(&self) -> &'static [Knob] {

@@ -1,4 +1,4 @@
-//! Fields to records: the bytes of a row as SQLite stores it, but for its rowid.
+//! Fields to records: the bytes of a row as SQLite stores it, except for its rowid.
 
 use inrush_scan::{Zone, plain_decimal, plain_integer_within, timestamp};
 use inrush_sqlite_pages::{RecordWriter, ShortValues};

@@ -1,4 +1,4 @@
-//! Where finished pages go: straight into the file of a new database, or through SQLite's pager into one that is there.
+//! Where finished pages go: straight into the file of a new database, or through SQLite's pager into an existing one.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

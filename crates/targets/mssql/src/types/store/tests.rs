@@ -11,7 +11,7 @@ fn column(declared: Option<&str>, ty: Type, pinned: bool) -> Column {
     }
 }
 
-/// What a column that is there makes of a value: as a literal, and why not.
+/// What an existing column makes of a value: as a literal, and why not.
 fn kept(declared: &str, value: &str) -> Result<String, (Code, String)> {
     let store = Store::of(&column(Some(declared), Type::Text, true), declared);
     let mut written = Vec::new();

@@ -5,7 +5,7 @@ use crate::flow::{Ack, Chunk};
 
 /// A chunk, what the encoder made of it, and how the lane answered: the memory that all stages reuse.
 #[derive(Default)]
-pub struct Parcel {
+pub struct Slot {
     /// What was read.
     pub chunk: Chunk,
     /// What became of it.
@@ -14,11 +14,11 @@ pub struct Parcel {
     pub ack: Ack,
 }
 
-/// Where a source gets empty parcels and leaves full ones.
+/// Where a source gets empty slots and leaves full ones.
 pub trait Feeder {
-    /// An empty parcel; `None` when the pass is over, for whatever reason.
-    fn take(&mut self) -> Option<Parcel>;
+    /// An empty slot; `None` when the pass is over, for whatever reason.
+    fn take(&mut self) -> Option<Slot>;
 
-    /// Passes a parcel on; false when the pass is over.
-    fn give(&mut self, parcel: Parcel) -> bool;
+    /// Passes a slot on; false when the pass is over.
+    fn give(&mut self, slot: Slot) -> bool;
 }
