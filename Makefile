@@ -24,23 +24,24 @@ SMOKE_RESULTS := target/bench-smoke
 TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15 ferretdb-1.24
 ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgres-16 postgres-17 postgres-18
 # NAME... -- COMMAND: private servers for as long as the command runs.
-WITH_SERVERS := cargo run --quiet --locked -p inrush-servers --
+WITH_SERVERS := target/debug/inrush-servers
 
-.PHONY: help test test-all-servers deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all units servers-program deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
 
 # Tests and their servers keep their files in memory, where there is room for some gigabytes: nobody is to wait for a disk.
-test: export TMPDIR := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk -v dir="$${TMPDIR:-/tmp}" '$$1 > 6e6 { dir = "/dev/shm" } END { print dir }')
+test test-all: export TMPDIR := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk -v dir="$${TMPDIR:-/tmp}" '$$1 > 6e6 { dir = "/dev/shm" } END { print dir }')
 
 # nextest comes last, so that the output ends with its summary. Many tests wait for a server, so there is one more than processors.
-test: deps fmt lint doc doctest bench-smoke ## the one check: everything below up to doctest, bench-smoke, then all tests
+test: deps fmt units lint doc doctest bench-smoke ## the one check: everything below up to doctest, bench-smoke, then all tests
 	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked --test-threads $$(($$(nproc) + 1))
 
-test-all-servers: deps ## the tests against servers, with all versions of MySQL, MariaDB, PostgreSQL and FerretDB
+test-all: deps units ## all tests at their full size, with all versions of MySQL, MariaDB, PostgreSQL and FerretDB
 	@scripts/servers.sh $(ALL_SERVERS)
-	$(WITH_SERVERS) $(ALL_SERVERS) -- cargo nextest run --workspace --locked -E 'test(/mysql|postgres|mongodb/)'
+	INRUSH_TEST_ALL=1 $(WITH_SERVERS) $(ALL_SERVERS) -- \
+		cargo nextest run --workspace --locked --profile all --run-ignored all --test-threads $$(($$(nproc) + 1))
 
 deps: ## install what is missing: system packages, toolchain, nextest, servers, test data
 	@scripts/deps.sh
@@ -50,6 +51,10 @@ testdata: ## the flights table (336,776 rows) as target/testdata/flights.csv
 
 fmt: ## formatting, checked only (`cargo fmt --all` repairs it)
 	cargo fmt --all --check
+
+# Every step takes the whole workspace, so that all have the same features and nothing is compiled twice.
+units: ## what the checks run: the command, the tests, the servers' program
+	cargo build --workspace --all-targets --locked
 
 lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -61,6 +66,9 @@ doc: ## API documentation, warnings are errors
 doctest: ## the examples in the documentation
 	cargo test --doc --workspace --locked
 
+servers-program:
+	@cargo build --quiet --locked -p inrush-servers
+
 scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run
 
@@ -71,15 +79,15 @@ build: ## the release command, target/release/inrush, and what the bench compare
 bench: build ## load against sqlite3 .import, cp and prepared statements, paired (ROWS, PAIRS)
 	benches/sqlite.py $(ROWS) $(PAIRS)
 
-bench-mysql: build ## load into MariaDB 10.11 and MySQL 8.0 against mariadb-import, paired (MYSQL_ROWS, PAIRS)
+bench-mysql: build servers-program ## load into MariaDB 10.11 and MySQL 8.0 against mariadb-import, paired (MYSQL_ROWS, PAIRS)
 	@scripts/servers.sh mariadb-10.11 mysql-8.0
 	$(WITH_SERVERS) mariadb-10.11 mysql-8.0 -- benches/mysql.py $(MYSQL_ROWS) $(PAIRS)
 
-bench-postgres: build ## load into PostgreSQL 15 against psql \copy, paired (POSTGRES_ROWS, PAIRS)
+bench-postgres: build servers-program ## load into PostgreSQL 15 against psql \copy, paired (POSTGRES_ROWS, PAIRS)
 	@scripts/servers.sh postgres-15
 	$(WITH_SERVERS) postgres-15 -- benches/postgres.py $(POSTGRES_ROWS) $(PAIRS)
 
-bench-mongodb: build ## load into FerretDB, and into a server that only counts, against pymongo's insert_many, paired (MONGODB_ROWS, PAIRS)
+bench-mongodb: build servers-program ## load into FerretDB, and into a server that only counts, against pymongo's insert_many, paired (MONGODB_ROWS, PAIRS)
 	@scripts/servers.sh ferretdb-1.24
 	$(WITH_SERVERS) ferretdb-1.24 -- benches/mongodb.py $(MONGODB_ROWS) $(PAIRS)
 
@@ -91,13 +99,13 @@ bench-parquet: build ## convert CSV to Parquet against DuckDB's COPY, paired (DU
 	@scripts/servers.sh duckdb-1.5
 	benches/parquet.py $(DUCKDB_ROWS) $(PAIRS)
 
-bench-columns: build ## load Parquet into SQLite and PostgreSQL against ADBC, pgpq and others of PyPI, paired (COLUMNS_ROWS, PAIRS)
+bench-columns: build servers-program ## load Parquet into SQLite and PostgreSQL against ADBC, pgpq and others of PyPI, paired (COLUMNS_ROWS, PAIRS)
 	@scripts/servers.sh postgres-15
 	$(WITH_SERVERS) postgres-15 -- benches/columns.py $(COLUMNS_ROWS) $(PAIRS)
 
-bench-smoke: ## every suite of `inrush bench` at its smallest size, all rows compared
+bench-smoke: units ## every suite of `inrush bench` at its smallest size, all rows compared
 	rm -rf $(SMOKE_RESULTS)
-	cargo run --quiet --locked -- bench all --profile smoke --server mariadb-10.11 --server postgres-15 --results $(SMOKE_RESULTS) --progress plain
+	target/debug/inrush bench all --profile smoke --server mariadb-10.11 --server postgres-15 --results $(SMOKE_RESULTS) --progress plain
 
 memory: build ## peak memory of loading SIZE_MB, exits 1 above 150 MB
 	benches/memory.py $(SIZE_MB)

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use rusqlite::types::Value;
 
-use crate::fixture::{Fixture, Outcome, Random, finish, rows, start};
+use crate::fixture::{
+    Fixture, Outcome, PATIENCE, Random, finish, rows, size, start, wait_until, wait_until_it_waits,
+};
 
 /// Rows in the database before the load, and in the file. The file takes an unoptimised build some tenths of a second.
 const OLD: i64 = 5_000;
@@ -53,9 +55,9 @@ fn count(fixture: &Fixture) -> i64 {
     fixture.number("t.db", "SELECT count(*) FROM t")
 }
 
-/// Kills five loads at moments that look random, spread over the time that a load takes, each with a fresh database. Four
-/// tests of this make the twenty of the contract; they differ in what SQLite has on the disk by then.
-fn kill_five_times(seed: u64, options: &[&str]) {
+/// Kills loads at moments that look random, spread over the time that one takes, each with a fresh database. The tests of this
+/// differ in what SQLite has on the disk by then.
+fn kill_many_times(seed: u64, options: &[&str]) {
     let args = [&LOAD[..], &["append"], options].concat();
     let mut random = Random(seed);
     let fixture = fixture();
@@ -66,15 +68,15 @@ fn kill_five_times(seed: u64, options: &[&str]) {
     let mut whole = before.elapsed();
     // Shown when the test fails: the same seed gives the same moments.
     println!("seed {seed:#x}, {options:?}, a whole load takes {whole:?}");
-    let mut cut = 0;
-    while cut < 5 {
+    let (mut cut, kills) = (0, size(2, 10));
+    while cut < kills {
         for name in fixture.names() {
             if name != "in.csv" {
                 fs::remove_file(fixture.path(&name)).unwrap();
             }
         }
         fixture.write("t.db", &database);
-        let moment = whole.mul_f64((f64::from(cut) + random.share()) / 5.0);
+        let moment = whole.mul_f64((f64::from(cut) + random.share()) / f64::from(kills));
         let mut child = start(&mut fixture.command(&args));
         sleep(moment);
         child.kill().unwrap();
@@ -100,44 +102,36 @@ fn kill_five_times(seed: u64, options: &[&str]) {
 
 #[test]
 fn a_killed_load_leaves_the_old_rows() {
-    kill_five_times(0x1, &[]);
+    kill_many_times(0x1, &[]);
 }
 
 #[test]
 fn a_killed_load_with_pages_written_already_leaves_the_old_rows() {
     // A small cache makes SQLite write changed pages before the commit, so a killed load leaves a journal to play back.
-    kill_five_times(0x2, &["--set", "cache=524288"]);
+    kill_many_times(0x2, &["--set", "cache=524288"]);
 }
 
 #[test]
 fn a_killed_load_into_a_wal_leaves_the_old_rows() {
-    kill_five_times(0x3, &["--set", "journal_mode=wal", "--set", "cache=524288"]);
+    kill_many_times(0x3, &["--set", "journal_mode=wal", "--set", "cache=524288"]);
 }
 
 #[test]
 fn a_killed_load_by_another_strategy_leaves_the_old_rows() {
-    kill_five_times(0x4, &["--strategy", "row-sql", "--set", "cache=524288"]);
+    kill_many_times(0x4, &["--strategy", "row-sql", "--set", "cache=524288"]);
 }
 
 /// Waits until a file whose name begins so is there, and not empty.
 #[track_caller]
 fn wait_for(fixture: &Fixture, prefix: &str) -> String {
-    let before = Instant::now();
-    loop {
-        let found = fixture.names().into_iter().find(|name| {
+    let find = || {
+        fixture.names().into_iter().find(|name| {
             name.starts_with(prefix)
                 && fs::metadata(fixture.path(name)).is_ok_and(|meta| meta.len() > 0)
-        });
-        if let Some(name) = found {
-            return name;
-        }
-        assert!(
-            before.elapsed() < Duration::from_secs(20),
-            "no {prefix}* in {:?}",
-            fixture.names()
-        );
-        sleep(Duration::from_millis(1));
-    }
+        })
+    };
+    wait_until(&format!("{prefix}*"), || find().is_some());
+    find().unwrap_or_default()
 }
 
 #[test]
@@ -175,29 +169,39 @@ fn a_killed_load_leaves_no_rejects_for_long() {
     assert_eq!(fixture.names(), names);
 }
 
-/// Sends a signal to a load that is ready for it: one that comes before the program has set up its handlers just ends it.
-pub(crate) fn signal(child: &Child, name: &str) {
+/// Sends a signal.
+pub(crate) fn send(child: &Child, name: &str) {
     let pid = child.id().to_string();
-    let is_ready = || {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        // Bits are counted from signal 1 on, and SIGINT is 2. Elsewhere than on Linux nothing is known.
-        caught.is_none_or(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 0b10 != 0)
-    };
-    let before = Instant::now();
-    while !is_ready() && before.elapsed() < Duration::from_secs(5) {
-        sleep(Duration::from_millis(1));
-    }
     assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
 }
 
-/// The end of a load that was asked to stop: soon, with the exit code that shells know, and nothing changed.
+/// What stood still goes on.
+pub(crate) fn go_on(child: &Child) {
+    send(child, "CONT");
+}
+
+/// Sends a signal to a load that is ready for it: one that comes before the program has set up its handlers just ends it.
+/// When this returns, the program has it, so that another one is a second one.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let mask = |field: &str| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        // Who has ended takes no signal any more.
+        let lives = !status.contains("\nState:\tZ");
+        let mask = status.lines().filter(|_| lives).find_map(|line| line.strip_prefix(field));
+        mask.map(|mask: &str| u64::from_str_radix(mask.trim(), 16).unwrap())
+    };
+    // Bits are counted from signal 1 on, and SIGINT is 2, SIGTERM 15. Elsewhere than on Linux nothing is known.
+    wait_until("handlers of signals", || mask("SigCgt:").is_none_or(|mask| mask & 0b10 != 0));
+    send(child, name);
+    wait_until("the signal", || mask("ShdPnd:").is_none_or(|mask| mask & (1 << 1 | 1 << 14) == 0));
+}
+
+/// The end of a load that was asked to stop: with the exit code that shells know, and nothing changed.
 #[track_caller]
 fn stopped(child: Child) {
-    let before = Instant::now();
     let run = Outcome::of("load, interrupted".to_owned(), finish(child, b""));
     run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
-    assert!(before.elapsed() < Duration::from_secs(3), "took {:?}", before.elapsed());
 }
 
 #[test]
@@ -224,18 +228,20 @@ fn a_load_that_is_interrupted_undoes_what_it_did() {
 
 /// Starts a load that reads a pipe, feeds it, keeps the pipe open, interrupts the load after a while, and sees it end.
 #[track_caller]
-fn interrupt_while_reading(fixture: &Fixture, target: &[&str], text: &str, after: Duration) {
+fn interrupt_while_reading(fixture: &Fixture, target: &[&str], text: &str, waits: bool) {
     let mut child = start(&mut fixture.command(&[&["load", "-"], target].concat()));
     let mut input = child.stdin.take().unwrap();
     input.write_all(text.as_bytes()).unwrap();
-    sleep(after);
+    if waits {
+        wait_until_it_waits(&child);
+    }
     signal(&child, "INT");
     let before = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if before.elapsed() > Duration::from_secs(3) {
+        if before.elapsed() > PATIENCE {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("still waiting after {} bytes, {after:?}, and a SIGINT", text.len());
+            panic!("still waiting after {} bytes and a SIGINT", text.len());
         }
         sleep(Duration::from_millis(5));
     }
@@ -253,9 +259,9 @@ fn a_load_that_waits_for_standard_input_can_be_interrupted() {
     // Before the first byte, in the part that is looked at for the plan, and in the middle of the load.
     for text in ["", &rows[..1000], &rows] {
         // Too early to be waiting already, and long since waiting.
-        for after in [0, 300].map(Duration::from_millis) {
+        for waits in [false, true] {
             for target in [&["t.db", "--table", "t", "--if-exists", "append"][..], &["new.db"]] {
-                fixture.leaves_all(|| interrupt_while_reading(&fixture, target, text, after));
+                fixture.leaves_all(|| interrupt_while_reading(&fixture, target, text, waits));
             }
         }
     }
@@ -267,19 +273,18 @@ fn a_load_that_waits_for_a_lock_can_be_interrupted() {
     fixture.write("in.csv", "id,name\n1,a\n").sql("t.db", "CREATE TABLE t (id INTEGER, name TEXT)");
     let holder = fixture.db("t.db");
     holder.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (7, 'x')").unwrap();
-    let args = [&LOAD[..], &["append", "--set", "busy_timeout=8000"]].concat();
+    // Longer than anybody waits: it ends with the signal, or the test does not.
+    let args = [&LOAD[..], &["append", "--set", "busy_timeout=600000"]].concat();
     let child = start(&mut fixture.command(&args));
-    sleep(Duration::from_millis(300));
+    wait_until_it_waits(&child);
     signal(&child, "INT");
     stopped(child);
     // And twice when once is not enough: at once, whatever it is doing.
     let child = start(&mut fixture.command(&args));
-    sleep(Duration::from_millis(300));
+    wait_until_it_waits(&child);
     signal(&child, "INT");
     signal(&child, "INT");
-    let before = Instant::now();
     assert_eq!(finish(child, b"").0.code(), Some(130));
-    assert!(before.elapsed() < Duration::from_secs(2));
     holder.execute_batch("COMMIT").unwrap();
     assert_eq!(fixture.table("t.db", "t"), rows![[7, "x"]]);
 }

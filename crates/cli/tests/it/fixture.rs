@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
@@ -13,6 +14,51 @@ use tempfile::TempDir;
 
 /// The command as cargo built it.
 pub(crate) const INRUSH: &str = env!("CARGO_BIN_EXE_inrush");
+
+/// How long a test waits for what has to happen. On a busy machine anything may take a while, and a test that hangs is ended
+/// by nextest.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
+
+/// Whether the tests are to take their time: `make test-all` sets this. Else whatever repeats one check over random cases, moments
+/// or many rows makes do with few of them.
+pub(crate) fn thorough() -> bool {
+    std::env::var_os("INRUSH_TEST_ALL").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// How many: so few, and so many where the tests take their time.
+pub(crate) fn size<T>(few: T, many: T) -> T {
+    if thorough() { many } else { few }
+}
+
+/// Waits until it is so.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until a program waits itself: for its input, a lock or an answer. None of its threads does anything for a while.
+#[track_caller]
+pub(crate) fn wait_until_it_waits(child: &Child) {
+    /// How often in a row it is looked at, 5 ms apart.
+    const LOOKS: u32 = 12;
+    let tasks = format!("/proc/{}/task", child.id());
+    let sleeps = |task: fs::DirEntry| {
+        let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        // The state is behind the name, which may hold anything.
+        stat.rsplit_once(") ").is_none_or(|(_, rest)| !rest.starts_with(['R', 'D']))
+    };
+    let looks = std::cell::Cell::new(0);
+    wait_until("the program waits", || {
+        // Elsewhere than on Linux nothing is known.
+        let waits = fs::read_dir(&tasks).map_or(true, |all| all.flatten().all(sleeps));
+        looks.set(if waits { looks.get() + 1 } else { 0 });
+        looks.get() >= LOOKS
+    });
+}
 
 /// Content of a directory: names, and bytes of the files.
 pub(crate) type Snapshot = BTreeMap<String, Vec<u8>>;

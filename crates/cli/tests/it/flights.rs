@@ -2,7 +2,7 @@
 
 use crate::fixture::{Fixture, compare, repository};
 
-pub(crate) const ROWS: i64 = 336_776;
+const ROWS: i64 = 336_776;
 
 /// The flights in the test's directory.
 fn bring_flights(fixture: &Fixture) {
@@ -12,12 +12,24 @@ fn bring_flights(fixture: &Fixture) {
         .unwrap();
 }
 
-/// And as a Parquet file that is made of them.
+/// The first of them as text, and as a Parquet file that is made of it.
 #[cfg(feature = "parquet")]
-pub(crate) fn bring_parquet(fixture: &Fixture) {
+pub(crate) fn bring_parquet(fixture: &Fixture, rows: usize) -> String {
+    let whole = fixture.path("whole.csv");
     bring_flights(fixture);
+    std::fs::rename(fixture.path("flights.csv"), &whole).unwrap();
+    let whole = std::fs::read_to_string(whole).unwrap();
+    let text: String = whole.split_inclusive('\n').take(rows + 1).collect();
+    fixture.write("flights.csv", &text);
     let report = fixture.report(&["flights.csv", "parquet:flights.parquet", "--null", "NA"]);
-    assert_eq!(report["rows_loaded"], ROWS);
+    assert_eq!(report["rows_loaded"], rows);
+    text
+}
+
+/// As many as there are where the tests take their time.
+#[cfg(feature = "parquet")]
+pub(crate) fn rows() -> usize {
+    crate::fixture::size(30_000, ROWS as usize)
 }
 
 #[test]

@@ -39,6 +39,8 @@ mod dialects;
 mod duckdb;
 /// CSV and JSON Lines files as targets.
 mod files;
+/// What is promised, and which test holds it.
+mod guarantees;
 /// Several files, patterns, pipes.
 mod inputs;
 /// JSON as input.

@@ -7,13 +7,12 @@ use std::ops::Deref;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use inrush::target::{Console, find};
 
 use crate::contract::{Place, Traits};
-use crate::fixture::{Fixture, Outcome, start};
+use crate::crash::send;
+use crate::fixture::{Fixture, Outcome, start, wait_until};
 
 const VARIABLE: &str = "INRUSH_TEST_SERVERS";
 
@@ -40,6 +39,11 @@ pub(crate) trait Database: Deref<Target = Fixture> {
 
     /// Makes the database on the server of this name and URL.
     fn make(name: &str, url: &str) -> Self;
+
+    /// Whether the server has this strategy of its family.
+    fn has(&self, _strategy: &str) -> bool {
+        true
+    }
 
     /// Drops it; where a test has failed already, without a word.
     fn discard(&mut self, quietly: bool);
@@ -94,6 +98,14 @@ impl<D: Database> Place for Server<D> {
 
     fn url(&self) -> String {
         self.0.url()
+    }
+
+    fn has(&self, strategy: &str) -> bool {
+        self.0.has(strategy)
+    }
+
+    fn settle(&self) {
+        self.wait_until_alone();
     }
 
     fn rows(&self, columns: &[&str]) -> Option<Rows> {
@@ -291,26 +303,35 @@ impl<D: Database> Server<D> {
         self.leaves_everything(|| self.load(args)).exits(2)
     }
 
-    /// Waits until a load's rows are on their way: the server has a statement that brings some. Returns its connection.
+    /// A load that is caught while it brings rows, and stands still until [`go_on`]; and one of the connections that bring some. One that
+    /// was over before anybody looked is begun anew.
     #[track_caller]
-    pub(crate) fn wait_for_rows(&self) -> String {
-        let before = Instant::now();
-        loop {
-            if let Some(id) = self.bring_rows().into_iter().next() {
-                return id;
+    pub(crate) fn caught(&self, begin: impl Fn() -> Child) -> (Child, String) {
+        for _ in 0..50 {
+            let mut child = begin();
+            while child.try_wait().unwrap().is_none() {
+                let Some(id) = self.bring_rows().into_iter().next() else { continue };
+                send(&child, "STOP");
+                if child.try_wait().unwrap().is_none() {
+                    return (child, id);
+                }
             }
-            assert!(before.elapsed() < Duration::from_secs(20), "no rows come");
+            // Shown when the test fails.
+            println!("{:?}", child.wait_with_output().unwrap());
         }
+        panic!("no rows come")
+    }
+
+    /// Waits until rows of a load that its source keeps from ending are on their way: the server has a statement that brings some.
+    #[track_caller]
+    pub(crate) fn wait_for_rows(&self) {
+        wait_until("rows come", || !self.bring_rows().is_empty());
     }
 
     /// Waits until the server has noticed that a killed load is gone.
     #[track_caller]
     pub(crate) fn wait_until_alone(&self) {
-        let before = Instant::now();
-        while !self.connections().is_empty() {
-            assert!(before.elapsed() < Duration::from_secs(30), "{:?}", self.connections());
-            sleep(Duration::from_millis(5));
-        }
+        wait_until("no connection but the test's own", || self.connections().is_empty());
     }
 
     /// Hidden tables.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::process::{Child, Command};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{run_folder, samples, suite};
-use crate::fixture::{Fixture, Outcome, Random, finish, start};
+use crate::fixture::{Fixture, Outcome, Random, finish, size, start, wait_until};
 
 const TARGETS: &str = r#"
 [target.sqlite]
@@ -65,15 +65,8 @@ fn ends(child: Child, code: i32) -> Outcome {
 
 /// No database, no row and no server is left, whatever became of the run.
 fn assert_tidy(fixture: &Fixture) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let left = std::fs::read_dir(fixture.path("place")).unwrap().count();
-        if left == 0 {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{left} folders are left");
-        sleep(Duration::from_millis(20));
-    }
+    let left = || std::fs::read_dir(fixture.path("place")).unwrap().count();
+    wait_until("no folder is left", || left() == 0);
 }
 
 #[test]
@@ -87,9 +80,9 @@ fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_samples() {
     assert_eq!(wanted.len(), 40);
     let mut random = Random(0x5eed_0001);
     let (mut killed, mut resumed) = (0, 0);
-    while resumed < 2 {
+    while resumed < size(1, 4) {
         // A kill may come before there is anything, or after all is done.
-        assert!(killed < 20, "{took:?}");
+        assert!(killed < size(20, 40), "{took:?}");
         let fixture = fixture();
         let mut child = start(&mut run(&fixture, &WHOLE));
         let moment = took.mul_f64(random.share());
@@ -130,16 +123,12 @@ fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_samples() {
 fn a_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
     let fixture = fixture();
     let child = start(&mut run(&fixture, &["suite.toml", "--blocks", "50", "--seed", "7"]));
-    let deadline = Instant::now() + Duration::from_secs(60);
     let lines = || {
         let runs = std::fs::read_dir(fixture.path("results")).ok()?;
         let folder = runs.map(|run| run.unwrap().path()).find(|path| path.is_dir())?;
         Some(std::fs::read_to_string(folder.join("samples.jsonl")).ok()?.lines().count())
     };
-    while lines().unwrap_or(0) < 4 {
-        assert!(Instant::now() < deadline, "no samples");
-        sleep(Duration::from_millis(20));
-    }
+    wait_until("samples", || lines().unwrap_or(0) >= 4);
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let outcome = ends(child, 130);

@@ -1,31 +1,43 @@
-use super::written::records;
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::written::{Kind, plain_rows, records};
 use super::{COLUMNS, Place, adding, all_of, by_every_strategy, load, refuses, sorted};
-use crate::fixture::json_lines;
+use crate::fixture::{Random, json_lines, size};
 
 /// Promised: a guess that a row disproves is no bad row.
 const WHOLE: [&str; 2] = ["--type", "id=integer"];
 
 pub(super) fn one_in_a_hundred_thousand<P: Place>() {
+    let rows = P::few(100_000);
+    // One that any target refuses, and one that only the target knows of.
+    let (broken, again) = (rows / 9 * 7, rows / 9 * 8);
+    let row = |n: usize| match n {
+        n if n == broken => format!("{n}x,\"broken\nby \u{1f600}\"\n"),
+        n if n == again && P::TRAITS.has_keys => format!("5,{n} again\n"),
+        n => format!("{n},name of {n}\n"),
+    };
+    let text: String = (1..=rows).map(row).collect();
+    let key: &[&str] = if P::TRAITS.has_keys { &["--primary-key", "id"] } else { &[] };
+    let (bad, limit) = if P::TRAITS.has_keys { (2, "2") } else { (1, "1") };
     P::for_each(|place| {
-        let row = |n: usize| match n {
-            77_777 => "77777x,\"broken\nby \u{1f600}\"\n".to_owned(),
-            n => format!("{n},name of {n}\n"),
-        };
-        let text: String = (1..=100_000).map(row).collect();
         place.files().write("in.csv", format!("id,name\n{text}"));
-        let args = [&["in.csv"], &WHOLE[..]].concat();
-        refuses(place, &COLUMNS, &args).says(&["in.csv: line 77778, column id", "'77777x'"]);
+        let args = [&["in.csv"], &WHOLE[..], key].concat();
+        let line = format!("in.csv: line {}, column id", broken + 1);
+        refuses(place, &COLUMNS, &args).says(&[&line, &format!("'{broken}x'")]);
         assert_eq!(place.rows(&COLUMNS), None);
-        let args = [&args[..], &["--max-rejects", "1", "--json"]].concat();
+        let args = [&args[..], &["--max-rejects", limit, "--json"]].concat();
         let report = load(place, &args).exits(3).json();
         let counts = ["rows_read", "rows_loaded", "rows_rejected"].map(|key| report[key].clone());
-        assert_eq!(counts, [100_000, 99_999, 1]);
-        assert_eq!(
-            place.files().read("in.rejects.csv"),
-            format!("id,name\n{}", row(77_777)).as_bytes()
-        );
-        let text = text.replace(&row(77_777), "");
-        assert!(all_of(place, &COLUMNS) == sorted(records(&text)), "other rows than the file has");
+        assert_eq!(counts, [rows, rows - bad, bad]);
+        let aside = [row(broken), row(again)][..bad].concat();
+        assert_eq!(place.files().read("in.rejects.csv"), format!("id,name\n{aside}").as_bytes());
+        let mut good = text.replace(&row(broken), "");
+        if P::TRAITS.has_keys {
+            good = good.replace(&row(again), "");
+        }
+        assert!(all_of(place, &COLUMNS) == sorted(records(&good)), "other rows than the file has");
     });
 }
 
@@ -60,6 +72,162 @@ pub(super) fn go_aside_as_they_are_written<P: Place>() {
             .map(|note| (note["record"].as_u64().unwrap(), note["code"].as_str().unwrap()))
             .collect();
         assert_eq!(found, BAD.map(|(record, _, code)| (record, code)));
+    });
+}
+
+/// A bad row among a thousand: which record it is, its bytes, the column to blame, the code.
+type Bad = (usize, &'static [u8], Option<&'static str>, &'static str);
+
+/// At both ends, next to each other, and between. The key of the last two already exists.
+const DIRT: [Bad; 10] = [
+    (1, b"1,1,2013-01-01", None, "field-count"),
+    (77, b"77,x,2013-01-01,a", Some("n"), "type"),
+    (78, b"78,1,2013-01-01,a,b,c", None, "field-count"),
+    (130, b"130,1,2013-01-01,\"a\"b", None, "quote"),
+    (170, b"170,1,2013-01-01,Zo\xeb", Some("name"), "utf-8"),
+    (200, b"200,1,2013-02-30,a", Some("day"), "type"),
+    (345, b"345,99999999999999999999,2013-01-01,a", Some("n"), "range"),
+    (501, b"500000000000000000000,1,2013-01-01,a", Some("id"), "range"),
+    (700, b"11,1,2013-01-01,a", Some("id"), "duplicate-key"),
+    (1000, b"11,2,2013-01-01,a", Some("id"), "duplicate-key"),
+];
+
+/// Exactly the good rows are loaded, and exactly the bad ones rejected, byte for byte and with their places.
+pub(super) fn among_a_thousand_cost_no_good_one<P: Place>() {
+    let dirt: Vec<Bad> =
+        DIRT.into_iter().filter(|bad| P::TRAITS.has_keys || bad.3 != "duplicate-key").collect();
+    by_every_strategy::<P>(|place, way| {
+        // Files of other systems go by every strategy; lines of one byte have a test of their own.
+        let newline = if way.is_empty() { "\n" } else { "\r\n" };
+        let header = format!("id,n,day,name{newline}");
+        let (mut file, mut aside) = (header.clone().into_bytes(), header.into_bytes());
+        let (mut good, mut places) = (String::new(), Vec::new());
+        for record in 1..=1000 {
+            if let Some((_, raw, column, code)) = dirt.iter().find(|(at, ..)| *at == record) {
+                let line = 1 + file.iter().filter(|byte| **byte == b'\n').count();
+                places.push(json!({
+                    "record": record, "line": line, "byte": file.len(), "column": column, "code": code,
+                }));
+                for bytes in [&mut file, &mut aside] {
+                    bytes.extend_from_slice(raw);
+                    bytes.extend_from_slice(newline.as_bytes());
+                }
+                continue;
+            }
+            let name = match record % 10 {
+                0 => format!("\"\u{4e2d}{newline}\"\"{record}\"\"\""),
+                3 => format!("a\t\\{record}\\"),
+                5 => "\"\"".to_owned(),
+                6 => String::new(),
+                7 => format!("'{record}\\N"),
+                _ => format!("name {record}"),
+            };
+            let row = format!("{record},{},2012-02-29,{name}{newline}", record % 7);
+            file.extend_from_slice(row.as_bytes());
+            good += &row;
+        }
+        place.files().write("in.csv", file);
+        let key: &[&str] = if P::TRAITS.has_keys { &["--primary-key", "id"] } else { &[] };
+        let types = ["--type", "id=integer", "--type", "n=integer", "--type", "day=date"];
+        let columns = ["id", "n", "day", "name"];
+        let args = [&["in.csv", "--quote", "\"", "--json"], &types[..], key, way].concat();
+        let refused = |limit: usize| {
+            let limit = limit.to_string();
+            let before = place.rows(&columns);
+            let run = place
+                .files()
+                .leaves_all(|| load(place, &[&args[..], &["--max-rejects", &limit]].concat()));
+            assert!(place.rows(&columns) == before, "{way:?}");
+            run.exits(1).ends_with_nothing_changed()
+        };
+        refused(0).says(&["in.csv: line 2"]);
+        refused(dirt.len() - 1);
+        let limit = dirt.len().to_string();
+        let more = ["--max-rejects", &limit, "--verify", "checksum"];
+        let report = load(place, &[&args[..], &more].concat()).exits(3).json();
+        let counts = ["rows_read", "rows_loaded", "rows_rejected"].map(|key| report[key].clone());
+        assert_eq!(counts, [1000, 1000 - dirt.len(), dirt.len()], "{way:?}");
+        let shown = |bytes: &[u8]| bytes.escape_ascii().to_string().replace("\\n", "\n");
+        assert_eq!(shown(&place.files().read("in.rejects.csv")), shown(&aside), "{way:?}");
+        let mut found = json_lines(&place.files().read("in.rejects.csv.jsonl"));
+        for note in &mut found {
+            let note = note.as_object_mut().unwrap();
+            assert_eq!(note.remove("file"), Some(json!("in.csv")));
+            assert_ne!(note.remove("message"), Some(json!("")));
+            assert!(note.remove("table").unwrap().is_string());
+            if note["code"] == "duplicate-key" {
+                // A server may tell the key alone, which may have several columns.
+                note.insert("column".to_owned(), json!("id"));
+            }
+        }
+        assert_eq!(found, places, "{way:?}");
+        let kinds = [Kind::Text, Kind::Text, Kind::Date, Kind::Text];
+        let wanted = plain_rows(records(&good), &kinds);
+        assert!(plain_rows(all_of(place, &columns), &kinds) == wanted, "other rows by {way:?}");
+    });
+}
+
+/// However many connections share the work, and however far the two lie apart.
+pub(super) fn are_the_later_ones_with_one_key<P: Place>() {
+    if !P::TRAITS.has_keys {
+        return;
+    }
+    let mut random = Random(0x7);
+    let mut seen = BTreeSet::new();
+    let (mut good, mut bad) = (String::new(), String::new());
+    let (mut text, mut first) = (String::new(), None);
+    for line in 2..size(1_500, 4_000) {
+        let id = random.next() % 20_000;
+        let row = format!("{id},line {line}\n");
+        text += &row;
+        if seen.insert(id) {
+            good += &row;
+        } else {
+            bad += &row;
+            first = first.or(Some(line));
+        }
+    }
+    let first = format!("in.csv: line {}", first.unwrap());
+    by_every_strategy::<P>(|place, way| {
+        place.files().write("in.csv", format!("id,name\n{text}"));
+        let args = [&["in.csv", "--primary-key", "id"], way].concat();
+        refuses(place, &COLUMNS, &args).says(&[&first]);
+        load(place, &[&args[..], &["--max-rejects", "50%"]].concat()).exits(3);
+        let aside = String::from_utf8(place.files().read("in.rejects.csv")).unwrap();
+        assert_eq!(aside, format!("id,name\n{bad}"), "{way:?}");
+        assert!(all_of(place, &COLUMNS) == sorted(records(&good)), "other rows by {way:?}");
+    });
+}
+
+/// What can't be read twice.
+pub(super) fn of_a_pipe_may_repeat_a_key<P: Place>() {
+    if !P::TRAITS.has_keys {
+        return;
+    }
+    by_every_strategy::<P>(|place, way| {
+        let (files, url) = (place.files(), place.url());
+        let text = b"id,name\n2,a\n1,b\n2,c\n";
+        let pipe = ["-", "--table", place.table(), &url, "--primary-key", "id"];
+        let pipe = [&pipe[..], way].concat();
+        let run = files.leaves_all(|| files.load_reading(text, &pipe));
+        assert_eq!(place.rows(&COLUMNS), None);
+        if run.status.code() == Some(2) {
+            // It says that it needs a file.
+            run.says(&["a pipe can be read once"]);
+            return;
+        }
+        run.exits(1).ends_with_nothing_changed();
+        let aside = ["--max-rejects", "1", "--rejects", "bad.csv"];
+        let run = files.load_reading(text, &[&pipe[..], &aside].concat());
+        if run.status.code() == Some(1) && way.contains(&"--lanes") {
+            // Which of the two came first only a second look can tell.
+            run.says(&["instead of a pipe"]).ends_with_nothing_changed();
+            assert_eq!(place.rows(&COLUMNS), None);
+            return;
+        }
+        run.exits(3);
+        assert_eq!(all_of(place, &COLUMNS), records("1,b\n2,a\n"), "{way:?}");
+        assert_eq!(files.read("bad.csv"), b"id,name\n2,c\n", "{way:?}");
     });
 }
 

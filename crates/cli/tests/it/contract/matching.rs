@@ -69,6 +69,8 @@ pub(super) fn a_source_without_names_goes_by_position_and_says_so<P: Place>() {
         place.files().write("new.csv", "3,4,5\n");
         let adding = ["new.csv", "--if-exists", "append"];
         refuses(place, &COLUMNS, &adding).says(&["has 3 columns", "has 2: id, name"]);
+        place.files().write("new.csv", "3\n");
+        refuses(place, &COLUMNS, &[&adding[..], &["--header", "no"]].concat());
         assert_eq!(all_of(place, &COLUMNS).len(), 8);
     });
 }

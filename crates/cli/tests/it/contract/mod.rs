@@ -3,7 +3,7 @@
 //! A target brings a [`Place`], which says how a load reaches it and how a program that has no part in loading reads its rows, and a line
 //! in `over_every_target!`. What only it has, its own folder tests.
 
-use crate::fixture::{Fixture, Outcome};
+use crate::fixture::{Fixture, Outcome, size, thorough};
 use crate::servers::{Rows, strategies};
 
 /// A file as RFC 4180 has it, and values that several programs spell in several ways.
@@ -52,6 +52,12 @@ pub(crate) struct Traits {
     pub(crate) special: &'static [&'static str],
     /// Strategies that add no rows to the existing ones, and say so.
     pub(crate) fresh: &'static [&'static str],
+    /// What spreads a load over several connections, with chunks so small that each gets some.
+    pub(crate) lanes: &'static [&'static str],
+    /// Whether its values are texts, whatever their column's type.
+    pub(crate) is_text: bool,
+    /// Whether a row costs it many times as much as others.
+    pub(crate) slow: bool,
     /// Whether rows that a load added to those that were there go when it ends early. Else it has to say that they stay.
     pub(crate) undoes_appends: bool,
     /// Whether a table can have a key.
@@ -71,6 +77,9 @@ impl Traits {
             target,
             special: &[],
             fresh: &[],
+            lanes: &[],
+            is_text: false,
+            slow: false,
             undoes_appends: true,
             has_keys: true,
             takes_any: false,
@@ -84,6 +93,11 @@ impl Traits {
 pub(crate) trait Place {
     const TRAITS: Traits;
 
+    /// As many rows as a test would have of a target, or a tenth where they cost too much.
+    fn few(rows: usize) -> usize {
+        if Self::TRAITS.slow { size(rows / 10, rows) } else { rows }
+    }
+
     /// Runs the test in a new place on every server of the kind. Where none is to be had, says so.
     fn for_each(test: impl Fn(&Self));
 
@@ -92,6 +106,14 @@ pub(crate) trait Place {
 
     /// The target as a user writes it.
     fn url(&self) -> String;
+
+    /// Whether this one has the strategy.
+    fn has(&self, _strategy: &str) -> bool {
+        true
+    }
+
+    /// Waits until the target knows that a killed load is gone.
+    fn settle(&self) {}
 
     /// The table's name.
     fn table(&self) -> &str {
@@ -126,13 +148,30 @@ fn refuses<P: Place>(place: &P, columns: &[&str], args: &[&str]) -> Outcome {
     run.exits(1).ends_with_nothing_changed()
 }
 
-/// Runs the test by every strategy, and first without one, as most users load; in a new place each time.
+/// What spreads a load over two connections.
+pub(crate) const TWO_LANES: &[&str] = &["--lanes", "2", "--chunk-size", "1k"];
+
+/// Runs the test by every strategy, and first without one, as most users load; in a new place each time. Where several connections can
+/// share the work they do: over one it goes into existing tables.
 fn by_every_strategy<P: Place>(test: impl Fn(&P, &[&str])) {
     P::for_each(|place| test(place, &[]));
     for id in strategies(P::TRAITS.target) {
         if !P::TRAITS.special.contains(&id.as_str()) {
             println!("by {id}");
-            P::for_each(|place| test(place, &["--strategy", &id, "--durability", "none"]));
+            let one = ["--strategy", &id, "--durability", "none"];
+            let way = [&one[..], P::TRAITS.lanes].concat();
+            P::for_each(|place| {
+                if place.has(&id) {
+                    test(place, &way)
+                }
+            });
+            if way != one && thorough() {
+                P::for_each(|place| {
+                    if place.has(&id) {
+                        test(place, &one)
+                    }
+                });
+            }
         }
     }
 }
@@ -177,6 +216,7 @@ over_every_target! {
         values::texts_come_back,
         values::lines_may_end_in_two_bytes,
         values::wide_rows_and_long_values_come_back,
+        values::a_late_mismatch_widens_the_column_and_loses_nothing,
         values::numbers_that_look_like_text_stay_as_written,
         numbers::go_into_doubles_as_they_are_or_not_at_all,
         numbers::are_not_rounded_by_a_guess,
@@ -191,6 +231,9 @@ over_every_target! {
         tables::a_report_adds_up,
         bad_rows::one_in_a_hundred_thousand,
         bad_rows::go_aside_as_they_are_written,
+        bad_rows::among_a_thousand_cost_no_good_one,
+        bad_rows::are_the_later_ones_with_one_key,
+        bad_rows::of_a_pipe_may_repeat_a_key,
         bad_rows::a_key_that_is_there_is_one,
         bad_rows::that_are_allowed_keep_a_columns_type,
         check::finds_the_rows_that_a_load_would_reject,
@@ -217,6 +260,7 @@ over_every_target! {
         moments::what_a_replaced_table_had_is_told,
         endings::a_killed_load_leaves_the_table_as_it_was,
         endings::a_load_that_is_stopped_leaves_the_table_as_it_was,
+        endings::a_load_that_ends_at_any_moment_leaves_the_table_as_it_was,
         #[cfg(feature = "parquet")]
         flights::come_back_by_way_of_parquet,
     }

@@ -50,6 +50,19 @@ pub(super) fn tell_new_rows_from_changed_ones<P: Place>() {
         let report = load(place, &[&["old.csv", "--json"], key, way].concat()).exits(0).json();
         // Whoever asks for no conflict changes no row.
         assert_eq!((&report["rows_inserted"], &report["rows_updated"]), (&3.into(), &0.into()));
+        // A row with a duplicate key is left out.
+        load(place, &[&["old.csv", "--if-exists", "replace"], key].concat()).exits(0);
+        let skip = [&["new.csv", "--on-conflict", "skip", "--json"], P::TRAITS.with_key].concat();
+        let run = load(place, &[&skip[..], &adding::<P>(way)].concat());
+        if run.status.code() == Some(2) {
+            assert_eq!(run.json()["error"]["kind"], "usage");
+        } else {
+            let report = run.exits(0).json();
+            let counts =
+                ["rows_read", "rows_loaded", "rows_skipped"].map(|key| report[key].clone());
+            assert_eq!(counts, [3, 2, 1], "{way:?}");
+            assert_eq!(all_of(place, &COLUMNS), records("1,a\n2,b\n3,c\n4,d\n5,e\n"), "{way:?}");
+        }
         for (how, names) in [("update", "updated"), ("replace", "replaced")] {
             load(place, &[&["old.csv", "--if-exists", "replace"], key].concat()).exits(0);
             let args =

@@ -21,6 +21,10 @@ pub(super) fn are_added_to_emptied_or_replaced_as_was_asked<P: Place>() {
         files.write("new.csv", "id,name\n4,four\n");
         run("replace").exits(0);
         is("4,four\n");
+        // Of the old table nothing is left, not even its columns.
+        files.write("new.csv", "id,other\n5,x\n");
+        run("replace").exits(0);
+        assert_eq!(all_of(place, &["id", "other"]), records("5,x\n"), "{way:?}");
     });
 }
 
@@ -51,6 +55,8 @@ pub(super) fn a_header_alone_is_a_table_without_rows<P: Place>() {
         assert_eq!(all_of(place, &COLUMNS), records(""));
         load(place, &[&["one.csv"], way].concat()).exits(0);
         assert_eq!(all_of(place, &COLUMNS), records("1,a\n"));
+        load(place, &[&["in.csv"], &adding::<P>(way)[..]].concat()).exits(0);
+        assert_eq!(all_of(place, &COLUMNS), records("1,a\n"), "nothing added by {way:?}");
     });
 }
 

@@ -1,5 +1,6 @@
 use super::written::{Kind, plain, plain_rows, records};
 use super::{Place, adding, all_of, by_every_strategy, load, sorted};
+use crate::fixture::{size, thorough};
 
 /// Of every type that is found in text: values at its ends, as far as every target has them, and NULL.
 const TYPED: &str = concat!(
@@ -30,6 +31,15 @@ const NASTY: &str = concat!(
     "10,\\N,\\.\n",
     "11,\\t\\\\,\"\"\"\"\n",
     "12,\"\n\",`[{]}\n",
+    "13,NULL,\\.\n",
+    "14,a\\tb\\,\\\\n\n",
+    "15,\"\r\",\"two\nlines\"\n",
+    "16,\"it's \"\"quoted\"\", isn't it\",\"\"\"\"\"\"\n",
+    "17,? ?1 :a @b %s $$ ; `c` {c} E'x',a;b|c\n",
+    "18,\u{1}\u{1a}\u{8}\u{7f},\u{fffd}\u{feff}\u{2028}\n",
+    "19,007,1e5\n",
+    "20,0x41,\\x41\n",
+    "21,\u{4e2d}\u{6587},{}\n",
 );
 
 fn names(text: &str) -> Vec<&str> {
@@ -38,7 +48,12 @@ fn names(text: &str) -> Vec<&str> {
 
 /// Loads the file by every strategy into a new table, and compares what is there with what the file says.
 fn are_kept<P: Place>(text: &str, kinds: &[Kind], options: &[&str]) {
-    let (columns, wanted) = (names(text), plain(text, kinds));
+    come_as::<P>(text, text, kinds, options);
+}
+
+/// The same of a file that says what another one says.
+fn come_as<P: Place>(text: &str, meant: &str, kinds: &[Kind], options: &[&str]) {
+    let (columns, wanted) = (names(text), plain(meant, kinds));
     by_every_strategy::<P>(|place, way| {
         place.files().write("in.csv", text);
         let checked = ["in.csv", "--verify", "checksum"];
@@ -46,7 +61,8 @@ fn are_kept<P: Place>(text: &str, kinds: &[Kind], options: &[&str]) {
         let found = plain_rows(place.rows(&columns).expect("a table"), kinds);
         assert_eq!(found, wanted, "{way:?}");
         // Into the same table once more: now its columns rule.
-        load(place, &[&checked[..], &adding::<P>(way)].concat()).exits(0);
+        let again: &[&str] = if options.contains(&"--null") { options } else { &[] };
+        load(place, &[&checked[..], again, &adding::<P>(way)].concat()).exits(0);
         let found = plain_rows(place.rows(&columns).expect("a table"), kinds);
         let twice = sorted([&wanted[..], &wanted].concat());
         assert_eq!(found, twice, "added by {way:?}");
@@ -62,7 +78,8 @@ pub(super) fn texts_come_back<P: Place>() {
 }
 
 pub(super) fn null_is_not_the_empty_string<P: Place>() {
-    are_kept::<P>("id,a,b\n1,,\"\"\n2,\"\",\n3,x,y\n4,,\n5,\"\",\"\"\n", &[Kind::Text; 3], &[]);
+    let text = "id,a,b\n1,,\"\"\n2,\"\",\n3,x,y\n4,,\n5,\"\",\"\"\n6,NULL,\\N\n7,NA,z\n8,none,NA\n";
+    come_as::<P>(text, &text.replace("NA", ""), &[Kind::Text; 3], &["--null", "NA"]);
 }
 
 pub(super) fn numbers_that_look_like_text_stay_as_written<P: Place>() {
@@ -72,10 +89,10 @@ pub(super) fn numbers_that_look_like_text_stay_as_written<P: Place>() {
 }
 
 pub(super) fn lines_may_end_in_two_bytes<P: Place>() {
-    P::for_each(|place| {
+    by_every_strategy::<P>(|place, way| {
         let text = "id,text\r\n1,a\r\n2,\"b\r\nc\"\r\n3,\"\"\r\n4,\r\n5,last";
         place.files().write("in.csv", text);
-        load(place, &["in.csv", "--verify", "checksum"]).exits(0);
+        load(place, &[&["in.csv", "--verify", "checksum"], way].concat()).exits(0);
         let wanted = records("1,a\n2,\"b\r\nc\"\n3,\"\"\n4,\n5,last\n");
         assert_eq!(all_of(place, &["id", "text"]), wanted);
     });
@@ -101,10 +118,57 @@ pub(super) fn wide_rows_and_long_values_come_back<P: Place>() {
         assert_eq!(all_of(place, &columns), sorted(records(&text).split_off(1)));
     });
     by_every_strategy::<P>(|place, way| {
-        let long = "a long \u{1f600} value ".repeat(60_000);
+        let long = "a long \u{1f600} value ".repeat(size(60_000, 600_000));
         let text = format!("id,text\n1,{long}\n2,short\n3,{long}\n");
         place.files().write("in.csv", &text);
         load(place, &[&["in.csv", "--verify", "checksum"], way].concat()).exits(0);
         assert!(all_of(place, &["id", "text"]) == records(&text).split_off(1), "{way:?}");
     });
+}
+
+/// The row whose value is another than those that are looked at before a load begins: the first megabyte of a file, and 64 kB after
+/// each eighth of it.
+const LATE: usize = 1_200;
+
+/// A file of 1,500 rows, a kilobyte each, with the columns of `header` and then a filler; whether a row is the late one is told.
+pub(super) fn with_late_value(
+    header: &str,
+    row: impl Fn(usize, bool) -> String,
+) -> (String, usize) {
+    let filler = "x".repeat(1_020);
+    let rows = (1..=1_500).map(|id| format!("{},{filler}\n", row(id, id == LATE)));
+    let text = format!("{header},filler\n{}", rows.collect::<String>());
+    let at = text.lines().take(LATE).map(|line| line.len() + 1).sum::<usize>();
+    let eighth = (text.len() - (64 << 10)) / 8;
+    let seen = (1..=8).any(|place| (eighth * place..=eighth * place + (64 << 10)).contains(&at));
+    assert!(at > 1 << 20 && !seen, "{at} of {}", text.len());
+    (text, LATE + 1)
+}
+
+pub(super) fn a_late_mismatch_widens_the_column_and_loses_nothing<P: Place>() {
+    let row = |id: usize, is_late: bool| match is_late {
+        true => format!("{id},007"),
+        false => format!("{id},{}", id % 100),
+    };
+    let (text, line) = with_late_value("id,n", row);
+    let test = |place: &P, way: &[&str]| {
+        place.files().write("in.csv", &text);
+        let run = load(place, &[&["in.csv", "--verify", "checksum", "--json"], way].concat());
+        let run = run.exits(0);
+        let restarts = run.stderr.matches("started again").count();
+        // What is text anyway has nothing to learn.
+        assert!(restarts == 1 || restarts == 0 && P::TRAITS.is_text, "{run:?}");
+        if restarts > 0 {
+            let notes = run.json()["warnings"].to_string();
+            let told = notes.contains(&format!("line {line}")) && notes.contains("column n");
+            assert!(told, "{notes}");
+        }
+        let found = all_of(place, &["id", "n", "filler"]);
+        assert!(found == sorted(records(&text).split_off(1)), "{way:?}");
+    };
+    if thorough() {
+        by_every_strategy::<P>(test);
+    } else {
+        P::for_each(|place| test(place, &[]));
+    }
 }

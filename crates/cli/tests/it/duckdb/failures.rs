@@ -1,10 +1,10 @@
 use std::fs;
 use std::process::Command;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{STRATEGIES, VARIABLE, fixture, lines, sql};
-use crate::fixture::{Fixture, Outcome, Random, finish, start};
+use crate::fixture::{Fixture, Outcome, Random, finish, size, start, wait_until};
 
 const ROWS: u32 = 100_000;
 
@@ -96,15 +96,10 @@ fn wait_for_lock(fixture: &Fixture, child: &mut std::process::Child) {
     let input = child.stdin.as_mut().unwrap();
     input.write_all(b"id\n").unwrap();
     (0..400_000).for_each(|n| writeln!(input, "{n}").unwrap());
-    let began = Instant::now();
-    while fixture
-        .load(&["t.csv", "t.duckdb", "--if-exists", "fail"])
-        .stderr
-        .contains("a table t already")
-    {
-        assert!(began.elapsed() < Duration::from_secs(60));
-        sleep(Duration::from_millis(20));
-    }
+    wait_until("a lock", || {
+        let run = fixture.load(&["t.csv", "t.duckdb", "--if-exists", "fail"]);
+        !run.stderr.contains("a table t already")
+    });
 }
 
 /// Kills loads at moments that look random, spread over the time that one takes.
@@ -132,10 +127,10 @@ fn kill_loads(seed: u64, strategy: &str, is_there: bool) {
     let old = u32::from(is_there);
     let mut random = Random(seed);
     println!("seed {seed:#x}, {strategy}, a whole load takes {whole:?}");
-    let mut cut = 0;
-    while cut < 5 {
+    let (mut cut, kills) = (0, size(1, 5));
+    while cut < kills {
         make();
-        let moment = whole.mul_f64((f64::from(cut) + random.share()) / 5.0);
+        let moment = whole.mul_f64((f64::from(cut) + random.share()) / f64::from(kills));
         let mut child = start(&mut fixture.command(&args));
         sleep(moment);
         child.kill().unwrap();
@@ -166,12 +161,6 @@ fn a_killed_load_leaves_no_new_database() {
 }
 
 #[test]
-fn a_killed_load_leaves_the_old_rows() {
-    kill_loads(0x3, STRATEGIES[0], true);
-    kill_loads(0x4, STRATEGIES[1], true);
-}
-
-#[test]
 fn a_load_that_is_stopped_or_fails_leaves_the_database_as_it_was() {
     use std::io::Write as _;
     let Some(fixture) = fixture() else { return };
@@ -186,13 +175,11 @@ fn a_load_that_is_stopped_or_fails_leaves_the_database_as_it_was() {
             let input = child.stdin.as_mut().unwrap();
             input.write_all(b"id,name\n").unwrap();
             (0..2).for_each(|_| input.write_all(rows().as_bytes()).unwrap());
-            sleep(Duration::from_millis(300));
+            // All but what a pipe holds has been taken, which is more than is looked at before a load begins.
             let pid = child.id().to_string();
-            let began = Instant::now();
             assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
             let run = Outcome::of(args.join(" "), (child.wait().unwrap(), Vec::new(), Vec::new()));
             assert_eq!(run.status.code(), Some(130), "{strategy} {db}");
-            assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         }
         assert_eq!(fixture.names(), ["old.duckdb"], "{strategy}");
         assert_eq!(lines(&fixture, "old.duckdb", "SELECT count(*) FROM \"in\""), ["0"]);
@@ -208,11 +195,8 @@ fn what_somebody_else_has_made_meanwhile_is_not_lost() {
     let input = child.stdin.as_mut().unwrap();
     input.write_all(b"id,name\n").unwrap();
     (0..5).for_each(|_| input.write_all(rows().as_bytes()).unwrap());
-    let began = Instant::now();
-    while !fixture.names().iter().any(|name| name.starts_with(".t.duckdb.inrush-")) {
-        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", fixture.names());
-        sleep(Duration::from_millis(5));
-    }
+    let is_hidden = |name: &String| name.starts_with(".t.duckdb.inrush-");
+    wait_until("a hidden file", || fixture.names().iter().any(is_hidden));
     fixture.write("t.duckdb", "theirs");
     let run = Outcome::of("load".to_owned(), finish(child, b"1,ours\n"));
     run.exits(1).says(&["made by another process"]).ends_with_nothing_changed();

@@ -39,29 +39,6 @@ fn a_new_table_gets_its_key_and_indexes() {
 }
 
 #[test]
-fn rows_that_repeat_a_key_are_the_bad_rows() {
-    let Some(fixture) = fixture() else { return };
-    let mut text = String::from("id,name\n");
-    for n in 0..20_000 {
-        text.push_str(&format!("{},{}\n", if n % 1_000 == 999 { n - 500 } else { n }, n));
-    }
-    fixture.write("t.csv", &text);
-    for strategy in STRATEGIES {
-        let db = format!("{}.duckdb", &strategy[7..]);
-        let load = ["t.csv", &db, "--strategy", strategy, "--primary-key", "id"];
-        fixture.refuses(&load).says(&["t.csv: line 1001, column id: '499': duplicate key"]);
-        let more = ["--max-rejects", "20", "--verify", "checksum", "--chunk-size", "16k"];
-        fixture.load(&[&load[..], &more].concat()).exits(3);
-        let notes = json_lines(&fixture.read("t.rejects.csv.jsonl"));
-        assert_eq!(notes.len(), 20, "{strategy}");
-        assert_eq!(notes[0]["line"], 1001);
-        assert!(notes.iter().all(|note| note["code"] == "duplicate-key"));
-        assert_eq!(lines(&fixture, &db, "SELECT count(*) FROM t"), ["19980"]);
-        forget_rejects(&fixture);
-    }
-}
-
-#[test]
 fn every_constraint_of_a_table_names_its_rows() {
     let Some(fixture) = fixture() else { return };
     fixture.write(
@@ -160,32 +137,5 @@ fn a_row_whose_key_is_there_is_skipped_or_changes_it() {
             assert_eq!(report["rows_skipped"], skipped, "{strategy} {how}");
             assert_eq!(report["rows_loaded"], 4 - skipped);
         }
-    }
-}
-
-#[test]
-fn keys_of_a_pipe() {
-    let Some(fixture) = fixture() else { return };
-    for strategy in STRATEGIES {
-        let db = format!("{}.duckdb", &strategy[7..]);
-        let load = [
-            "-",
-            &db,
-            "--table",
-            "t",
-            "--strategy",
-            strategy,
-            "--primary-key",
-            "id",
-            "--max-rejects",
-            "1",
-            "--rejects",
-            "r.csv",
-        ];
-        fixture.load_reading(b"id\n1\n2\n1\n3\n", &load).exits(3);
-        assert_eq!(lines(&fixture, &db, "FROM t ORDER BY id"), ["1", "2", "3"]);
-        assert_eq!(fixture.read("r.csv"), b"id\n1\n");
-        fs::remove_file(fixture.path("r.csv")).unwrap();
-        fs::remove_file(fixture.path("r.csv.jsonl")).unwrap();
     }
 }

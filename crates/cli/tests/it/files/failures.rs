@@ -3,10 +3,10 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::disk::{Disk, has_mounts_of_its_own};
-use crate::fixture::{Fixture, INRUSH, Outcome, Random, finish, is_root, start};
+use crate::fixture::{Fixture, INRUSH, Outcome, Random, finish, is_root, size, start, wait_until};
 
 const ROWS: u32 = 60_000;
 
@@ -84,10 +84,10 @@ pub(super) fn kill_loads(seed: u64, target: &str, how: &str, old: &[u8], setting
     let new = fixture.read("out");
     let mut random = Random(seed);
     println!("seed {seed:#x}, {target}, {how}, a whole load takes {whole:?}");
-    let mut cut = 0;
-    while cut < 5 {
+    let (mut cut, kills) = (0, size(2, 5));
+    while cut < kills {
         fixture.write("out", old);
-        let moment = whole.mul_f64((f64::from(cut) + random.share()) / 5.0);
+        let moment = whole.mul_f64((f64::from(cut) + random.share()) / f64::from(kills));
         let mut child = start(&mut fixture.command(&args));
         sleep(moment);
         child.kill().unwrap();
@@ -121,11 +121,8 @@ fn begin(fixture: &Fixture, child: &mut Child) {
     input.write_all(b"id,name\n").unwrap();
     // More than a load looks at before it begins.
     (0..5).for_each(|_| input.write_all(rows().as_bytes()).unwrap());
-    let began = Instant::now();
-    while !fixture.names().iter().any(|name| name.starts_with(".out.inrush-")) {
-        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", fixture.names());
-        sleep(Duration::from_millis(5));
-    }
+    let is_hidden = |name: &String| name.starts_with(".out.inrush-");
+    wait_until("a hidden file", || fixture.names().iter().any(is_hidden));
 }
 
 /// A load that a row ends, and one that is interrupted while it waits for a source that never ends.

@@ -14,6 +14,9 @@ pub(crate) trait Format {
     /// The strategies of the other formats.
     const OTHERS: &'static [&'static str];
 
+    /// Whether a value is its text, whatever its column's type.
+    const IS_TEXT: bool = false;
+
     /// What is in the file; the columns have to be these.
     fn rows(files: &Fixture, columns: &[&str]) -> Rows;
 }
@@ -24,7 +27,8 @@ pub(crate) struct File<F>(Fixture, PhantomData<F>);
 const NAME: &str = "out";
 
 impl<F: Format> Place for File<F> {
-    const TRAITS: Traits = Traits { special: F::OTHERS, has_keys: false, ..Traits::of("files") };
+    const TRAITS: Traits =
+        Traits { special: F::OTHERS, has_keys: false, is_text: F::IS_TEXT, ..Traits::of("files") };
 
     fn for_each(test: impl Fn(&Self)) {
         test(&Self(Fixture::new(), PhantomData));
@@ -52,6 +56,7 @@ pub(crate) struct Csv;
 impl Format for Csv {
     const URL: &'static str = "csv:out";
     const OTHERS: &'static [&'static str] = &["files/jsonl", "files/parquet"];
+    const IS_TEXT: bool = true;
 
     fn rows(files: &Fixture, columns: &[&str]) -> Rows {
         let mut rows = records(&text(files));

@@ -33,6 +33,8 @@ impl Database for Mongodb {
     };
 
     const TRAITS: Traits = Traits {
+        // FerretDB takes two thousand rows a second.
+        slow: true,
         // There is no transaction for so many.
         undoes_appends: false,
         takes_any: true,

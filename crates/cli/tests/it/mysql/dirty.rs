@@ -188,19 +188,6 @@ fn exactly_the_good_rows_of_a_dirty_file() {
 }
 
 #[test]
-fn exactly_the_good_rows_with_crlf_and_checksums() {
-    for_each_server(|server| {
-        let used = dirty("\r\n", true);
-        server.write("dirty.csv", &used.file);
-        for way in server.ways_into_used() {
-            server.sql(TABLE).sql(OLD_ROW);
-            assert_exactly_the_good_rows(server, &used, &way, &["--verify", "checksum"]);
-            server.drop_table("t");
-        }
-    });
-}
-
-#[test]
 fn exactly_the_good_rows_whatever_the_sql_mode_of_the_server() {
     let strict = "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE'";
     // Modes that change what quotes, backslashes, zeros and trailing spaces are.

@@ -1,8 +1,6 @@
 use std::io::Write as _;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use crate::fixture::start;
+use crate::fixture::{start, wait_until};
 
 use super::server::{Server, alone_on_each_server, for_each_server, rows};
 
@@ -209,11 +207,7 @@ fn an_index_that_somebody_adds_or_drops_during_a_load_is_not_lost() {
             let mut input = child.stdin.take().unwrap();
             let rows: String = (1..200_000).map(|id| format!("{id},{id},name,\n")).collect();
             input.write_all(format!("id,u,n,f\n{rows}").as_bytes()).unwrap();
-            let before = Instant::now();
-            while server.hidden().is_empty() {
-                assert!(before.elapsed() < Duration::from_secs(20), "no hidden table");
-                sleep(Duration::from_millis(5));
-            }
+            wait_until("a hidden table", || !server.hidden().is_empty());
             server.wait_for_rows();
             server.sql(&format!("ALTER TABLE t {change}"));
             let changed = made(server);

@@ -119,23 +119,6 @@ fn indexes_are_there_after_the_load() {
 }
 
 #[test]
-fn rows_that_repeat_a_key_in_the_file_or_of_the_table_are_bad_rows() {
-    for_each_server(|server| {
-        server.write("t.csv", "id,name\n2,a\n1,b\n2,c\n7,d\n3,e\n");
-        for way in server.ways_into_used() {
-            server.sql("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9));; INSERT INTO t VALUES (7, 'old')");
-            let load = [&["t.csv", "--if-exists", "append"], &way.options()[..]].concat();
-            says_repeated(server.refuses(&load).says(&["t.csv: line 4"]));
-            server.load(&[&load[..], &["--max-rejects", "2"]].concat()).exits(3);
-            assert_eq!(server.read("t.rejects.csv"), b"id,name\n2,c\n7,d\n", "{way:?}");
-            let stored = rows![[1, "b"], [2, "a"], [3, "e"], [7, "old"]];
-            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
-            server.drop_table("t");
-        }
-    });
-}
-
-#[test]
 fn several_unique_keys_are_all_kept() {
     for_each_server(|server| {
         server.write("t.csv", "id,code,mail\n1,a,x\n2,a,y\n3,c,x\n4,d,\n5,e,\n1,f,z\n");
@@ -155,21 +138,6 @@ fn several_unique_keys_are_all_kept() {
             );
             server.drop_table("t");
         }
-    });
-}
-
-#[test]
-fn rows_from_a_pipe_repeat_keys_as_well() {
-    for_each_server(|server| {
-        let text = b"id,name\n2,a\n1,b\n2,c\n";
-        let load = ["-", "--table", "t", "--primary-key", "id"];
-        server
-            .leaves_everything(|| server.load_reading(text, &load).exits(1))
-            .ends_with_nothing_changed();
-        let aside = [&load[..], &["--max-rejects", "1", "--rejects", "bad.csv"]].concat();
-        server.load_reading(text, &aside).exits(3);
-        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "b"], [2, "a"]]);
-        assert_eq!(server.read("bad.csv"), b"id,name\n2,c\n");
     });
 }
 

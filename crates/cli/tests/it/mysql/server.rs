@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::process::Command;
 
-use crate::contract::{Traits, select};
+use crate::contract::{TWO_LANES, Traits, select};
 use crate::fixture::Fixture;
 use crate::servers::{self, Database, Family, OnDrop, State};
 
@@ -66,10 +66,15 @@ impl Database for MySql {
     };
 
     const TRAITS: Traits = Traits {
-        // One that only MariaDB has, and those for tables without transactions.
-        special: &["mysql/bulk", "mysql/csv-file", "mysql/convert", "mysql/insert-delayed"],
+        lanes: TWO_LANES,
+        // Those for tables without transactions.
+        special: &["mysql/csv-file", "mysql/convert", "mysql/insert-delayed"],
         ..Traits::of("mysql")
     };
+
+    fn has(&self, strategy: &str) -> bool {
+        strategy != "mysql/bulk" || self.is_mariadb
+    }
 
     fn make(name: &str, url: &str) -> Self {
         let rest = url.split_once("://").expect("a URL").1;
@@ -298,7 +303,7 @@ fn rows_of(xml: &str) -> Rows {
 }
 
 /// Those of them that take one connection and nothing but a new table, or one of an engine without transactions.
-const SPECIAL: [&str; 3] = ["mysql/csv-file", "mysql/convert", "mysql/insert-delayed"];
+pub(super) const SPECIAL: [&str; 3] = ["mysql/csv-file", "mysql/convert", "mysql/insert-delayed"];
 
 impl Server {
     /// All strategies that this server has; of the one that only MariaDB has, others must say so.

@@ -22,25 +22,6 @@ fn columns_are_found_by_name_and_the_rest_has_its_default() {
 }
 
 #[test]
-fn columns_without_names_are_taken_in_order() {
-    for_each_server(|server| {
-        server.write("t.csv", "1,a,1.5\n2,b,2.5\n").write("few.csv", "1,a\n");
-        server.sql("CREATE TABLE t (id INT, name VARCHAR(9), size DOUBLE)");
-        server.plan(&["t.csv", "--header", "no"]).exits(0).prints(&["by position"]);
-        for way in server.ways_into_empty() {
-            server.load(&[&["t.csv", "--header", "no"], &way.options()[..]].concat()).exits(0);
-            let stored = rows![[1, "a", "1.5"], [2, "b", "2.5"]];
-            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
-            server.sql("DELETE FROM t");
-        }
-        server
-            .load(&["few.csv", "--table", "t", "--header", "no"])
-            .exits(1)
-            .ends_with_nothing_changed();
-    });
-}
-
-#[test]
 fn a_column_that_counts_keeps_the_numbers_of_the_file_even_0() {
     for_each_server(|server| {
         server.write("t.csv", "id,name\n0,zero\n5,five\n").write("names.csv", "name\na\nb\n");

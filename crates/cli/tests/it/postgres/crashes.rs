@@ -1,8 +1,9 @@
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::crash::go_on;
 use crate::disk::{Disk, has_mounts_of_its_own};
-use crate::fixture::{Outcome, Random, finish, start};
+use crate::fixture::{Outcome, Random, finish, size, start, wait_until};
 
 use super::proxy::{Act, Proxy, Trick};
 use super::server::{Extras, for_each_private_server};
@@ -27,20 +28,24 @@ fn a_server_that_goes_away_has_the_table_as_it_was() {
             let mut random = Random(0x17);
             server.write("t.csv", file(ROWS));
             let append = ["--if-exists", "append"];
-            for (made, options, is_killed) in [
+            let cases = [
                 (USED, &append[..], true),
-                ("", &["--lanes", "1"], true),
                 ("", &["--lanes", "2"], true),
-                ("", &["--lanes", "2", "--set", "unlogged=on"], true),
                 (USED, &append, false),
-            ] {
-                server.drop_table("t").sql(made);
-                let before = server.state();
+                ("", &["--lanes", "1"], true),
+                ("", &["--lanes", "2", "--set", "unlogged=on"], true),
+            ];
+            for &(made, options, is_killed) in &cases[..size(3, 5)] {
+                let prepare = || server.drop_table("t").sql(made).state();
+                let before = prepare();
                 let url = server.url();
                 let load = ["load", "t.csv", &url, "--chunk-size", "8k"];
                 let args = [&load[..], options].concat();
-                let child = start(&mut server.command(&args));
-                server.wait_for_rows();
+                let (child, _) = server.caught(|| {
+                    prepare();
+                    start(&mut server.command(&args))
+                });
+                go_on(&child);
                 if is_killed {
                     sleep(Duration::from_millis(50).mul_f64(random.share()));
                     private.kill().unwrap();
@@ -88,10 +93,8 @@ fn a_server_that_crashes_at_the_commit_is_asked_when_it_is_back() {
                 let url = server.url_at(&proxy.address);
                 let load = ["load", "t.csv", &url, "--chunk-size", "8k"];
                 let mut child = start(&mut server.command(&[&load[..], options].concat()));
-                while !proxy.has_happened() {
-                    assert!(child.try_wait().unwrap().is_none(), "it is over already");
-                    sleep(Duration::from_millis(1));
-                }
+                wait_until("the commit", || proxy.has_happened());
+                assert!(child.try_wait().unwrap().is_none(), "it is over already");
                 // The load may ask while nobody is there.
                 sleep(Duration::from_millis(20));
                 private.kill().unwrap();

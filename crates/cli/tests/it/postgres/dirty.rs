@@ -1,6 +1,6 @@
 use serde_json::{Value as Json, json};
 
-use crate::fixture::json_lines;
+use crate::fixture::{json_lines, size};
 use crate::servers::cell;
 
 use super::server::{Rows, Server, Way, for_each_server};
@@ -203,19 +203,6 @@ fn exactly_the_good_rows_of_a_dirty_file() {
 }
 
 #[test]
-fn exactly_the_good_rows_with_crlf_and_checksums() {
-    for_each_server(|server| {
-        let used = dirty("\r\n", true);
-        server.write("dirty.csv", &used.file);
-        for way in server.ways_into_used() {
-            server.sql(TABLE).sql(OLD_ROW);
-            assert_exactly_the_good_rows(server, &used, &way, &["--verify", "checksum"]);
-            server.sql(GONE);
-        }
-    });
-}
-
-#[test]
 fn exactly_the_good_rows_among_answers_to_conflicts() {
     for_each_server(|server| {
         let mut used = dirty("\n", true);
@@ -251,70 +238,11 @@ fn exactly_the_good_rows_among_answers_to_conflicts() {
 }
 
 #[test]
-fn without_room_for_bad_rows_nothing_is_loaded_and_the_first_is_told() {
-    for_each_server(|server| {
-        let used = dirty("\n", true);
-        server.write("dirty.csv", &used.file).sql(TABLE).sql(OLD_ROW);
-        for way in server.ways_into_used() {
-            let load = ["dirty.csv", "--table", "t", "--if-exists", "append", "--quote", "\""];
-            server.refuses(&[&load[..], &way.options()].concat()).says(&["dirty.csv: line 2"]);
-            let few = (BAD.len() - 1).to_string();
-            let few = [&load[..], &way.options(), &["--max-rejects", &few]].concat();
-            server.leaves_tables(|| server.load(&few).exits(1).ends_with_nothing_changed());
-        }
-    });
-}
-
-#[test]
-fn exactly_the_good_rows_of_a_dirty_file_into_a_new_table() {
-    for_each_server(|server| {
-        let (mut file, mut rejects) = ("id,n,day\n".to_owned(), "id,n,day\n".to_owned());
-        let mut lines = Vec::new();
-        for id in 1..=1000 {
-            let bad = match id {
-                77 => Some("77,x,2013-01-01".to_owned()),
-                78 => Some("78,1".to_owned()),
-                200 => Some("200,1,2013-02-30".to_owned()),
-                345 => Some("345,99999999999999999999,2013-01-01".to_owned()),
-                500 => Some("11,1,2013-01-01".to_owned()),
-                501 => Some("500000000000000000000,1,2013-01-01".to_owned()),
-                999 => Some(",1,2013-01-01".to_owned()),
-                1000 => Some("11,2,2013-01-01".to_owned()),
-                _ => None,
-            };
-            let row = bad.clone().unwrap_or_else(|| format!("{id},{},2013-01-01", id % 7)) + "\n";
-            file += &row;
-            if bad.is_some() {
-                rejects += &row;
-                lines.push(json!(id + 1));
-            }
-        }
-        server.write("dirty.csv", file);
-        for way in server.ways_into_new() {
-            let load = ["dirty.csv", "--table", "t", "--primary-key", "id", "--verify", "checksum"];
-            let types = ["--type", "id=integer", "--type", "n=integer", "--type", "day=date"];
-            let load = [&load[..], &types, &way.options()].concat();
-            server.refuses(&load).says(&["dirty.csv: line 78"]);
-            server.load(&[&load[..], &["--max-rejects", "8"]].concat()).exits(3);
-            assert_eq!(
-                String::from_utf8(server.read("dirty.rejects.csv")).unwrap(),
-                rejects,
-                "{way:?}"
-            );
-            let notes = json_lines(&server.read("dirty.rejects.csv.jsonl"));
-            let found: Vec<_> = notes.iter().map(|note| note["line"].clone()).collect();
-            assert_eq!(found, lines, "{way:?}");
-            assert_eq!(server.count("t"), 992, "{way:?}");
-            server.drop_table("t");
-        }
-    });
-}
-
-#[test]
 fn three_in_a_hundred_rows_are_bad() {
+    let rows = size(20_000_i64, 100_000);
     for_each_server(|server| {
         let (mut file, mut rejects) = ("id,n,name\n".to_owned(), "id,n,name\n".to_owned());
-        for id in 1..=100_000_i64 {
+        for id in 1..=rows {
             // Half of them only the server knows of.
             let row = match id % 67 {
                 0 => format!("{id},x,a\n"),
@@ -338,7 +266,7 @@ fn three_in_a_hundred_rows_are_bad() {
                 rejects,
                 "{strategy}"
             );
-            assert_eq!(server.count("t"), 100_000 - bad, "{strategy}");
+            assert_eq!(server.count("t"), rows - bad, "{strategy}");
             server.drop_table("t");
         }
     });

@@ -55,62 +55,6 @@ fn keys_differ_when_their_text_does() {
 }
 
 #[test]
-fn of_two_rows_with_one_key_the_later_one_in_the_file_is_the_bad_one() {
-    for_each_server(|server| {
-        let row = |id: usize| match id {
-            3900 => "10,late\n".to_owned(),
-            _ => format!("{id},name {id}\n"),
-        };
-        let text: String = (1..=4000).map(row).collect();
-        server.write("t.csv", format!("id,name\n{text}"));
-        for way in server.ways_into_new() {
-            for lanes in [way.lanes(), "4"] {
-                let load = [
-                    "t.csv",
-                    "--primary-key",
-                    "id",
-                    "--strategy",
-                    &way.strategy,
-                    "--lanes",
-                    lanes,
-                    "--chunk-size",
-                    "1k",
-                ];
-                server.refuses(&load).says(&["t.csv: line 3901", "10"]);
-                server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
-                assert_eq!(server.read("t.rejects.csv"), b"id,name\n10,late\n", "{way:?}");
-                let stored = server.query("SELECT count(*), min(id), max(id) FROM t");
-                assert_eq!(stored, rows![[3999, 1, 4000]], "{way:?}");
-                assert_eq!(server.query("SELECT name FROM t WHERE id = 10"), rows![["name 10"]]);
-                server.drop_table("t");
-            }
-        }
-    });
-}
-
-#[test]
-fn rows_that_repeat_a_key_in_the_file_or_of_the_table_are_bad_rows() {
-    for_each_server(|server| {
-        server.write("t.csv", "id,name\n2,a\n1,b\n2,c\n7,d\n3,e\n");
-        for way in server.ways_into_used() {
-            server.sql("CREATE TABLE t (id int PRIMARY KEY, name varchar(9)); INSERT INTO t VALUES (7, 'old')");
-            let load = [&["t.csv", "--if-exists", "append"], &way.options()[..]].concat();
-            server.refuses(&load).says(&[
-                "t.csv: line 4, column id",
-                "t_pkey",
-                "(id)=(2)",
-                "23505",
-            ]);
-            server.load(&[&load[..], &["--max-rejects", "2"]].concat()).exits(3);
-            assert_eq!(server.read("t.rejects.csv"), b"id,name\n2,c\n7,d\n", "{way:?}");
-            let stored = rows![[1, "b"], [2, "a"], [3, "e"], [7, "old"]];
-            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
-            server.drop_table("t");
-        }
-    });
-}
-
-#[test]
 fn unique_keys_of_every_kind_are_all_kept() {
     for_each_server(|server| {
         server.write(
@@ -136,21 +80,6 @@ fn unique_keys_of_every_kind_are_all_kept() {
             );
             server.drop_table("t");
         }
-    });
-}
-
-#[test]
-fn rows_from_a_pipe_repeat_keys_as_well() {
-    for_each_server(|server| {
-        let text = b"id,name\n2,a\n1,b\n2,c\n";
-        let load = ["-", "--table", "t", "--primary-key", "id"];
-        server
-            .leaves_everything(|| server.load_reading(text, &load).exits(1))
-            .ends_with_nothing_changed();
-        let aside = [&load[..], &["--max-rejects", "1", "--rejects", "bad.csv"]].concat();
-        server.load_reading(text, &aside).exits(3);
-        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "b"], [2, "a"]]);
-        assert_eq!(server.read("bad.csv"), b"id,name\n2,c\n");
     });
 }
 

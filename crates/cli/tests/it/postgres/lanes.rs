@@ -1,4 +1,3 @@
-use crate::fixture::Random;
 use crate::servers::OnDrop;
 
 use super::server::{Extras, Server, for_each_private_server, for_each_server, rows};
@@ -45,62 +44,6 @@ fn of_two_rows_with_one_key_the_later_one_in_the_file_is_the_bad_one() {
         // Nobody has said how: the same row is the bad one.
         let load = ["t.csv", "--primary-key", "id", "--lanes", "3", "--chunk-size", "1k"];
         server.refuses(&load).says(&["t.csv: line 3901"]);
-    });
-}
-
-#[test]
-fn many_rows_with_one_key_all_over_the_file() {
-    for_each_server(|server| {
-        let mut random = Random(0x7);
-        let mut seen = std::collections::BTreeMap::new();
-        let (mut text, mut rejects) = ("id,name\n".to_owned(), "id,name\n".to_owned());
-        for line in 0..3000 {
-            let id = random.next() % 20_000;
-            let row = format!("{id},line {line}\n");
-            text += &row;
-            if *seen.entry(id).or_insert(line) != line {
-                rejects += &row;
-            }
-        }
-        server.write("t.csv", text);
-        for strategy in STRATEGIES {
-            let key = ["t.csv", "--max-rejects", "50%", "--primary-key", "id"];
-            server.load(&[&key[..], &over(strategy, "3")].concat()).exits(3);
-            let found = String::from_utf8(server.read("t.rejects.csv")).unwrap();
-            assert_eq!(found, rejects, "{strategy}");
-            assert_eq!(server.count("t"), seen.len() as i64, "{strategy}");
-            server.drop_table("t");
-        }
-    });
-}
-
-#[test]
-fn bad_rows_of_all_connections_are_put_aside_in_the_order_of_the_file() {
-    for_each_server(|server| {
-        let (mut text, mut rejects) = ("id,n\n".to_owned(), "id,n\n".to_owned());
-        for id in 0..4000 {
-            let row = if id % 97 == 0 {
-                format!("{id},many\n")
-            } else if id % 89 == 0 {
-                // Only the server knows that text has no such character.
-                format!("{id},99999999999999999999\n")
-            } else {
-                format!("{id},{}\n", id % 7)
-            };
-            if id % 97 == 0 || id % 89 == 0 {
-                rejects += &row;
-            }
-            text += &row;
-        }
-        server.write("t.csv", text);
-        for strategy in STRATEGIES {
-            let load = ["t.csv", "--max-rejects", "100", "--type", "n=int"];
-            server.load(&[&load[..], &over(strategy, "3")].concat()).exits(3);
-            let found = String::from_utf8(server.read("t.rejects.csv")).unwrap();
-            assert_eq!(found, rejects, "{strategy}");
-            assert_eq!(server.count("t") as usize, 4001 - rejects.lines().count(), "{strategy}");
-            server.drop_table("t");
-        }
     });
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use inrush_servers::{Installed, Server as Private};
 
-use crate::fixture::{Outcome, finish, start};
+use crate::fixture::{Outcome, finish, start, wait_until_it_waits};
 use crate::servers::Database as _;
 
 use super::server::{Extras, Server, for_each_private_server, for_each_server, rows};
@@ -196,7 +196,7 @@ fn passwords_are_not_on_the_list_of_processes() {
     for_each_server(|server| {
         let mut command = server.command(&["load", "-", &server.url(), "--table", "t"]);
         let mut child = start(command.env("PGPASSWORD", SECRET));
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        wait_until_it_waits(&child);
         let list = server.tool("ps", &["-e", "-o", "args"], b"");
         assert!(!String::from_utf8_lossy(&list).contains(SECRET));
         let seen = "SELECT count(*) FROM pg_stat_activity a WHERE a::text LIKE '%tiger-7%' AND pid <> pg_backend_pid()";

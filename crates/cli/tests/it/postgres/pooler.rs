@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::fixture::{Outcome, is_root};
+use crate::fixture::{Outcome, PATIENCE, is_root, size};
 use crate::servers::strategies;
 
 use super::server::{Server, for_each_server, rows};
@@ -52,7 +52,7 @@ impl Pooler {
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let log = || String::from_utf8_lossy(&server.read("pgbouncer.log")).into_owned();
             assert!(pooler.child.try_wait().unwrap().is_none(), "{}", log());
-            assert!(before.elapsed() < Duration::from_secs(10), "{}", log());
+            assert!(before.elapsed() < PATIENCE, "{}", log());
             std::thread::sleep(Duration::from_millis(10));
         }
         Some(pooler)
@@ -117,7 +117,7 @@ fn every_way_goes_through_a_pooler_of_transactions() {
         let text: String = (1..=3000).map(|id| format!("{id},name {id}\n")).collect();
         server.write("t.csv", format!("id,name\n{text}"));
         for strategy in strategies("postgres") {
-            for lanes in ["1", "2", "3"] {
+            for lanes in size(&["1", "3"][..], &["1", "2", "3"]).iter().copied() {
                 let load = ["t.csv", "--strategy", &strategy, "--chunk-size", "1k"];
                 let make = ["--lanes", lanes, "--primary-key", "id", "--verify", "checksum"];
                 server.load_at(&url, &[&load[..], &make].concat()).exits(0);
@@ -186,8 +186,11 @@ fn a_load_through_a_pooler_can_be_killed_or_interrupted() {
         for lanes in ["1", "2"] {
             let load = ["load", "t.csv", &url, "--lanes", lanes, "--chunk-size", "4k"];
             for is_killed in [true, false] {
-                let mut child = crate::fixture::start(&mut server.command(&load));
-                server.wait_for_rows();
+                let (mut child, _) = server.caught(|| {
+                    server.drop_table("t");
+                    crate::fixture::start(&mut server.command(&load))
+                });
+                crate::crash::go_on(&child);
                 if is_killed {
                     child.kill().unwrap();
                     child.wait().unwrap();
@@ -207,7 +210,7 @@ fn a_load_through_a_pooler_can_be_killed_or_interrupted() {
                 if server.tables() == ["t"] {
                     break;
                 }
-                assert!(since.elapsed() < Duration::from_secs(10), "{:?}", server.tables());
+                assert!(since.elapsed() < PATIENCE, "{:?}", server.tables());
                 server.drop_table("t");
             }
             assert_eq!(server.count("t"), 60_000);

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::process::Command;
 
-use crate::contract::{Traits, select};
+use crate::contract::{TWO_LANES, Traits, select};
 use crate::fixture::{Fixture, quoted};
 use crate::servers::{self, Database, Family, State};
 
@@ -13,11 +13,6 @@ pub(super) use crate::servers::{Extras, Rows, Way, rows};
 /// Runs the test on every server, in a database and a directory of its own.
 pub(super) fn for_each_server(test: impl Fn(&Server)) {
     servers::for_each_server(test);
-}
-
-/// The same while no other test uses the server: the test changes what holds for all of its connections.
-pub(super) fn alone_on_each_server(test: impl Fn(&Server)) {
-    servers::alone_on_each_server(test);
 }
 
 /// Runs the test with a private server of each version that is meant, which it may kill.
@@ -89,7 +84,7 @@ impl Database for Postgres {
         example: "postgres=postgres://postgres@127.0.0.1:5432/postgres",
     };
 
-    const TRAITS: Traits = Traits::of("postgres");
+    const TRAITS: Traits = Traits { lanes: TWO_LANES, ..Traits::of("postgres") };
 
     fn make(name: &str, url: &str) -> Self {
         let rest = url.split_once("://").expect("a URL").1;

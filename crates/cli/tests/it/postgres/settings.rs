@@ -1,13 +1,8 @@
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-use crate::crash::signal;
-use crate::fixture::{Outcome, finish, start};
+use crate::crash::{go_on, signal};
+use crate::fixture::{Outcome, finish, size, start, wait_until};
 use crate::servers::{OnDrop, strategies};
 
-use super::server::{
-    Extras, Rows, Server, alone_on_each_server, for_each_private_server, for_each_server, rows,
-};
+use super::server::{Extras, Rows, Server, for_each_private_server, for_each_server, rows};
 
 /// Runs `work` while new connections to the database begin with these settings; those of the test are recreated for it, where
 /// they have to have them too.
@@ -20,13 +15,18 @@ fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
     work();
 }
 
-/// Every way to write.
+/// Every way to write, by turns over one connection and over two.
 fn ways() -> Vec<[String; 4]> {
     let way = |id: String, lanes: &str| {
         ["--strategy".to_owned(), id, "--lanes".to_owned(), lanes.to_owned()]
     };
     let all = strategies("postgres");
-    all.iter().flat_map(|id| ["1", "2"].map(|lanes| way(id.clone(), lanes))).collect()
+    let both = |(number, id): (usize, &String)| {
+        let lanes = &["1", "2"][..];
+        let some = size(&lanes[number % 2..=number % 2], lanes);
+        some.iter().map(|lanes| way(id.clone(), lanes)).collect::<Vec<_>>()
+    };
+    all.iter().enumerate().flat_map(both).collect()
 }
 
 /// A file that is loaded every way into a new table and an existing one, with the rows that are to be in it.
@@ -80,8 +80,11 @@ fn transactions_that_only_read_by_default() {
             server.write("u.csv", format!("id,name\n{text}"));
             let url = server.url();
             let load = ["load", "u.csv", &url, "--lanes", "2", "--chunk-size", "2k"];
-            let child = start(&mut server.command(&load));
-            server.wait_for_rows();
+            let (child, _) = server.caught(|| {
+                server.drop_table("u");
+                start(&mut server.command(&load))
+            });
+            go_on(&child);
             signal(&child, "INT");
             let run = Outcome::of("load, interrupted".to_owned(), finish(child, b"")).exits(130);
             run.ends_with_nothing_changed();
@@ -149,41 +152,47 @@ fn a_commit_that_may_get_lost_is_mended_or_told() {
 
 #[test]
 fn a_commit_that_waits_for_a_standby_which_is_not_there_ends_with_the_second_interrupt() {
-    alone_on_each_server(|server| {
-        server.write("t.csv", "id\n1\n");
-        for sql in ["SET synchronous_commit = local", "SELECT 1"] {
-            server.sql(sql).try_sql(sql);
-        }
-        let reset = OnDrop(|| {
-            server.try_sql("ALTER SYSTEM RESET synchronous_standby_names");
-            server.try_sql("SELECT pg_reload_conf()");
-        });
-        server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-        server.sql("SELECT pg_reload_conf()");
-        sleep(Duration::from_millis(500));
-        server.load(&["t.csv", "--set", "synchronous_commit=local"]).exits(0);
-        server.drop_table("t");
-        let url = server.url();
-        let mut child = start(&mut server.command(&["load", "t.csv", &url]));
-        let since = Instant::now();
-        while server.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
-            == 0
-        {
-            assert!(since.elapsed() < Duration::from_secs(20), "nobody waits");
+    // A server of its own: what it is told here holds for all of its connections.
+    for_each_private_server(
+        |_| true,
+        Extras::default(),
+        |_, server| {
+            server.write("t.csv", "id\n1\n");
+            for sql in ["SET synchronous_commit = local", "SELECT 1"] {
+                server.sql(sql).try_sql(sql);
+            }
+            let reset = OnDrop(|| {
+                server.try_sql("ALTER SYSTEM RESET synchronous_standby_names");
+                server.try_sql("SELECT pg_reload_conf()");
+            });
+            server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+            server.sql("SELECT pg_reload_conf()");
+            let new = || {
+                server.tool(
+                    "psql",
+                    &["-X", "-Atd", &server.url(), "-c", "SHOW synchronous_standby_names"],
+                    b"",
+                )
+            };
+            wait_until("the server has read its settings", || new() == b"nobody\n");
+            server.load(&["t.csv", "--set", "synchronous_commit=local"]).exits(0);
+            server.drop_table("t");
+            let url = server.url();
+            let mut child = start(&mut server.command(&["load", "t.csv", &url]));
+            let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+            wait_until("the commit waits", || server.number(waiting) > 0);
             assert!(child.try_wait().unwrap().is_none(), "it is over");
-            sleep(Duration::from_millis(10));
-        }
-        // Nobody can say what the first should leave; the second ends the process at once.
-        signal(&child, "INT");
-        sleep(Duration::from_millis(300));
-        signal(&child, "INT");
-        let run = Outcome::of("load, interrupted".to_owned(), finish(child, b"")).exits(130);
-        // It is committed here, and seen when it is where it should be, too.
-        drop(reset);
-        server.wait_until_alone();
-        assert_eq!(server.count("t"), 1);
-        assert!(!run.stderr.contains("nothing changed"), "{run:?}");
-    });
+            // Nobody can say what the first should leave; the second ends the process at once.
+            signal(&child, "INT");
+            signal(&child, "INT");
+            let run = Outcome::of("load, interrupted".to_owned(), finish(child, b"")).exits(130);
+            // It is committed here, and seen when it is where it should be, too.
+            drop(reset);
+            server.wait_until_alone();
+            assert_eq!(server.count("t"), 1);
+            assert!(!run.stderr.contains("nothing changed"), "{run:?}");
+        },
+    );
 }
 
 #[test]
@@ -217,8 +226,9 @@ fn a_server_that_does_not_write_to_its_disk_promises_less() {
 
 #[test]
 fn a_trigger_that_talks_about_every_row() {
+    let rows = size(10_000, 100_000);
     for_each_server(|server| {
-        let text: String = (1..=100_000).map(|id| format!("{id},{}\n", "x".repeat(100))).collect();
+        let text: String = (1..=rows).map(|id| format!("{id},{}\n", "x".repeat(100))).collect();
         server.write("t.csv", format!("id,name\n{text}"));
         let settings = ["client_min_messages = debug5", "log_min_messages = panic"];
         with_settings(server, &settings, || {
@@ -234,7 +244,7 @@ fn a_trigger_that_talks_about_every_row() {
                 for strategy in ["copy-binary", "values"] {
                     let load = ["t.csv", "--if-exists", "truncate", "--strategy", strategy];
                     server.load_at(&url, &load).exits(0);
-                    assert_eq!(server.count("t"), 100_000);
+                    assert_eq!(server.count("t"), rows);
                 }
             }
         });

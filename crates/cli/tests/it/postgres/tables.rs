@@ -41,24 +41,6 @@ fn columns_are_found_by_name_and_the_rest_has_its_default() {
 }
 
 #[test]
-fn columns_without_names_are_taken_in_order() {
-    for_each_server(|server| {
-        server.write("t.csv", "1,a,1.5\n2,b,2.5\n").write("few.csv", "1,a\n");
-        server.sql("CREATE TABLE t (id int, name varchar(9), size float8)");
-        server.plan(&["t.csv", "--header", "no"]).exits(0).prints(&["by position"]);
-        for way in server.ways_into_used() {
-            server.sql("TRUNCATE t").load(&append(&way, &["--header", "no"])).exits(0);
-            assert_eq!(
-                server.query("SELECT * FROM t ORDER BY id"),
-                rows![[1, "a", "1.5"], [2, "b", "2.5"]],
-                "{way:?}"
-            );
-        }
-        server.refuses(&["few.csv", "--table", "t", "--header", "no", "--if-exists", "append"]);
-    });
-}
-
-#[test]
 fn generated_columns_are_the_servers() {
     for_each_server(|server| {
         server.write("t.csv", "a,b\n1,2\n3,4\n").write("all.csv", "a,b,c\n1,2,3\n");

@@ -3,11 +3,12 @@ use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use inrush_servers::{Installed, Server};
 
 use super::{given, process, start};
+use crate::fixture::PATIENCE;
 
 /// `psql` by the socket, with answers as bare as they get.
 fn psql(url: &str) -> Command {
@@ -43,7 +44,7 @@ fn busy_client(server: &Server) -> Child {
     let busy =
         "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT count(*) FROM generate%'";
     while answer(&server.url(), busy) != "1" {
-        assert!(before.elapsed() < Duration::from_secs(20), "the client is not busy");
+        assert!(before.elapsed() < PATIENCE, "the client is not busy");
     }
     client
 }
