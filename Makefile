@@ -26,7 +26,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgr
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := target/debug/inrush-servers
 
-.PHONY: help test test-all units servers-program deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all units servers-program deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -72,9 +72,9 @@ servers-program:
 scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run
 
-build: ## the release command, target/release/inrush, and what the bench compares it with
-	cargo build --release --locked
-	cargo build --release --locked -p inrush --example prepared
+build: ## the command as it is published, target/dist/inrush, and what the bench compares it with
+	cargo build --profile dist --locked
+	cargo build --profile dist --locked -p inrush --example prepared
 
 bench: build ## load against sqlite3 .import, cp and prepared statements, paired (ROWS, PAIRS)
 	benches/sqlite.py $(ROWS) $(PAIRS)
@@ -102,6 +102,9 @@ bench-parquet: build ## convert CSV to Parquet against DuckDB's COPY, paired (DU
 bench-columns: build servers-program ## load Parquet into SQLite and PostgreSQL against ADBC, pgpq and others of PyPI, paired (COLUMNS_ROWS, PAIRS)
 	@scripts/servers.sh postgres-15
 	$(WITH_SERVERS) postgres-15 -- benches/columns.py $(COLUMNS_ROWS) $(PAIRS)
+
+bench-picture: ## docs/speed.svg, the README's picture, from benches/samples.jsonl (SAMPLES=FILE make bench ... adds to such a file)
+	benches/picture.py
 
 bench-smoke: units ## every suite of `inrush bench` at its smallest size, all rows compared
 	rm -rf $(SMOKE_RESULTS)
