@@ -101,7 +101,9 @@ pub(super) fn texts<'a>(array: &'a dyn Array) -> Made<'a> {
             times::<Time64NanosecondType, _>(array, as_time::<Time64NanosecondType>)
         }
         D::Timestamp(unit, zone) => {
-            let zone = zone.as_deref().map(str::parse).transpose()?;
+            // A moment is the same in any zone; where the zone has a name, whose offsets nobody here knows, it is shown in UTC.
+            let offset = |zone: &str| zone.parse::<Tz>().or_else(|_| "+00:00".parse());
+            let zone = zone.as_deref().map(offset).transpose()?;
             match unit {
                 TimeUnit::Second => moments::<TimestampSecondType>(array, zone),
                 TimeUnit::Millisecond => moments::<TimestampMillisecondType>(array, zone),
