@@ -199,7 +199,8 @@ impl<T: Tricks> Shared<T> {
 }
 
 fn connect<T: Tricks>(shared: &Arc<Shared<T>>, client: TcpStream) {
-    let server = TcpStream::connect(&shared.server).unwrap();
+    // Where nobody is there the client sees the connection end, and may come again.
+    let Ok(server) = TcpStream::connect(&shared.server) else { return };
     for stream in [&client, &server] {
         stream.set_nodelay(true).unwrap();
         shared.streams.lock().unwrap().push(stream.try_clone().unwrap());

@@ -44,7 +44,14 @@ fn run(fixture: &Fixture, more: &[&str]) -> Command {
     fixture.command(&[&args[..], more].concat())
 }
 
-const WHOLE: [&str; 5] = ["suite.toml", "--blocks", "8", "--seed", "7"];
+/// Blocks of samples; enough for a kill to come between two.
+fn blocks() -> usize {
+    size(4, 8)
+}
+
+fn whole_run(fixture: &Fixture) -> Command {
+    run(fixture, &["suite.toml", "--blocks", &blocks().to_string(), "--seed", "7"])
+}
 
 /// Ids with the statuses that do not depend on how busy the machine is.
 fn measured(fixture: &Fixture) -> BTreeSet<String> {
@@ -73,18 +80,18 @@ fn assert_tidy(fixture: &Fixture) {
 fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_samples() {
     let whole = fixture();
     let began = Instant::now();
-    ends(start(&mut run(&whole, &WHOLE)), 0);
+    ends(start(&mut whole_run(&whole)), 0);
     let took = began.elapsed();
     let wanted = measured(&whole);
-    // Four cells and the twin of the first, in eight blocks.
-    assert_eq!(wanted.len(), 40);
+    // Four cells and the twin of the first, in each block.
+    assert_eq!(wanted.len(), 5 * blocks());
     let mut random = Random(0x5eed_0001);
     let (mut killed, mut resumed) = (0, 0);
     while resumed < size(1, 4) {
         // A kill may come before there is anything, or after all is done.
         assert!(killed < size(20, 40), "{took:?}");
         let fixture = fixture();
-        let mut child = start(&mut run(&fixture, &WHOLE));
+        let mut child = start(&mut whole_run(&fixture));
         let moment = took.mul_f64(random.share());
         sleep(moment);
         child.kill().unwrap();

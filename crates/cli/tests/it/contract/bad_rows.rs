@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::written::{Kind, plain_rows, records};
 use super::{COLUMNS, Place, adding, all_of, by_every_strategy, load, refuses, sorted};
-use crate::fixture::{Random, json_lines, size};
+use crate::fixture::{Random, json_lines, size, thorough};
 
 /// Promised: a guess that a row disproves is no bad row.
 const WHOLE: [&str; 2] = ["--type", "id=integer"];
@@ -140,8 +140,11 @@ pub(super) fn among_a_thousand_cost_no_good_one<P: Place>() {
             assert!(place.rows(&columns) == before, "{way:?}");
             run.exits(1).ends_with_nothing_changed()
         };
-        refused(0).says(&["in.csv: line 2"]);
-        refused(dirt.len() - 1);
+        // What refuses rows by every strategy has a test of its own.
+        if way.is_empty() || thorough() {
+            refused(0).says(&["in.csv: line 2"]);
+            refused(dirt.len() - 1);
+        }
         let limit = dirt.len().to_string();
         let more = ["--max-rejects", &limit, "--verify", "checksum"];
         let report = load(place, &[&args[..], &more].concat()).exits(3).json();

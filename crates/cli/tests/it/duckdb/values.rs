@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::{STRATEGIES, columns, fixture, lines, rows, sql};
-use crate::fixture::{Fixture, Random, size};
+use crate::fixture::{Fixture, Random, size, thorough};
 
 /// Loads with every strategy, verified by checksum, and gives the table.
 fn each(fixture: &Fixture, args: &[&str], mut see: impl FnMut(&str, &str)) {
@@ -186,8 +186,12 @@ fn what_is_kept_reads_back_as_the_same_value_to_the_engine() {
         writeln!(text, "{id},{}", some_value(&mut random)).unwrap();
     }
     fixture.write("in.csv", &text);
-    for ty in types {
-        for strategy in STRATEGIES {
+    for (number, ty) in types.into_iter().enumerate() {
+        for (at, strategy) in STRATEGIES.into_iter().enumerate() {
+            // Each type by one strategy, and each strategy with many types.
+            if !thorough() && (number + at) % STRATEGIES.len() > 0 {
+                continue;
+            }
             if strategy == "duckdb/appender"
                 && ["HUGEINT", "UHUGEINT", "UUID", "TIME", "INTERVAL"].contains(&ty)
             {

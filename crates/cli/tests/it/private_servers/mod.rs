@@ -11,6 +11,8 @@ use std::sync::atomic::AtomicBool;
 use inrush::target::{Console, find};
 use inrush_servers::{Installed, Server};
 
+use crate::fixture::size;
+
 fn start(name: &str) -> Server {
     let installed = Installed::find(name).unwrap();
     Server::start(&installed, &installed.test_settings()).unwrap()
@@ -20,7 +22,7 @@ fn process(server: &Server) -> PathBuf {
     Path::new("/proc").join(server.pid().unwrap().to_string())
 }
 
-/// The servers of a family that the tests were started with, or else the one that needs nothing fetched.
+/// The servers of a family that the tests were started with, the first of them where nobody has much time, or else the one that needs nothing fetched.
 fn given(scheme: &str, otherwise: &str) -> Vec<String> {
     let given = std::env::var("INRUSH_TEST_SERVERS").unwrap_or_default();
     let names: Vec<_> = given
@@ -28,6 +30,7 @@ fn given(scheme: &str, otherwise: &str) -> Vec<String> {
         .filter_map(|named| named.split_once('='))
         .filter(|(_, url)| url.starts_with(scheme))
         .map(|(name, _)| name.to_owned())
+        .take(size(1, usize::MAX))
         .collect();
     if names.is_empty() { vec![otherwise.to_owned()] } else { names }
 }
