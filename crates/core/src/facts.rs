@@ -9,7 +9,7 @@ use crate::moments::{MomentFacts, MomentLimits};
 use crate::request::{IfExists, Request};
 use crate::schema::{Column, Type};
 
-/// Everything [`crate::choose`] may know. Gathered without changing anything.
+/// Everything that the planner may know. Gathered without changing anything.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The input.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::Type;
 
-/// A load as the user asked for it. [`crate::plan()`] turns it into a [`crate::Plan`].
+/// A load as the user asked for it. The planner turns it into a [`crate::Job`].
 #[derive(Clone, Default)]
 pub struct Request {
     /// Files, globs, or `-` for standard input; at least one.

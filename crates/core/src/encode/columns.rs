@@ -21,7 +21,7 @@ use crate::encode::{
 use crate::flow::Found;
 use crate::flow::{Chunk, Home, RowFault, RowMark, Span};
 
-/// Whether [`View`] has a form for the type. What else there is in files is brought into one of these as it is read.
+/// Whether the record loop has a form for the type. What else there is in files is brought into one of these as it is read.
 pub fn is_viewed(ty: &DataType) -> bool {
     matches!(
         ty,

@@ -9,7 +9,7 @@ use crate::target::{Sent, Verdict};
 
 /// A load under way. The steps, in order:
 ///
-/// 1. [`Strategy::begin`] gave it.
+/// 1. [`crate::target::Strategy::begin`] gave it.
 /// 2. [`Load::hand_over`], which ends the next two steps where the engine reads the source by itself; else [`Load::encoder`] as often
 ///    as there are encoder threads, and [`Load::lanes`] once.
 /// 3. The pipeline runs; the lanes are dropped when all chunks are sent.

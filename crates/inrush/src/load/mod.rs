@@ -50,7 +50,7 @@ const NOTICED: Duration = Duration::from_secs(1);
 /// Carries out a plan.
 ///
 /// # Errors
-/// When the load did not happen; [`Error::aftermath`] says what is left of it.
+/// When the load did not happen; [`aftermath`](crate::Error::aftermath) says what is left of it.
 pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     let began = Instant::now();
     let mut plan = plan.clone();

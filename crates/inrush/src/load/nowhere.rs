@@ -71,7 +71,7 @@ pub(super) fn pass_nowhere(
 /// them. No target can take the plan's rows faster from us. The target is as before when it ends.
 ///
 /// # Errors
-/// As [`run`], except for what the target would say of the rows.
+/// As [`run`](crate::run), except for what the target would say of the rows.
 pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)> {
     let mut load = plan.choice.strategy.begin(&plan.job, observer.stop())?;
     let encoders = (0..plan.choice.encoders).map(|_| load.encoder()).collect();
