@@ -3,7 +3,7 @@
 /// The noun, in the plural unless there is exactly one. `one` is the singular, and its plural ends in `s`.
 ///
 /// ```
-/// use inrush::wording::noun;
+/// use inrush_core::wording::noun;
 /// assert_eq!((noun(1, "bad row"), noun(0, "bad row")), ("bad row".into(), "bad rows".into()));
 /// ```
 pub fn noun(number: u64, one: &str) -> String {
@@ -13,7 +13,7 @@ pub fn noun(number: u64, one: &str) -> String {
 /// The number and its noun.
 ///
 /// ```
-/// assert_eq!(inrush::wording::counted(1, "row"), "1 row");
+/// assert_eq!(inrush_core::wording::counted(1, "row"), "1 row");
 /// ```
 pub fn counted(number: u64, one: &str) -> String {
     format!("{number} {}", noun(number, one))
@@ -27,8 +27,8 @@ pub fn counted_in<T>(all: &[T], one: &str) -> String {
 /// A word of a command line, as a shell takes it: in quotes where it has more than letters, digits and a few marks.
 ///
 /// ```
-/// assert_eq!(inrush::wording::shell_word("id=NA"), "id=NA");
-/// assert_eq!(inrush::wording::shell_word("it's a b"), r"'it'\''s a b'");
+/// assert_eq!(inrush_core::wording::shell_word("id=NA"), "id=NA");
+/// assert_eq!(inrush_core::wording::shell_word("it's a b"), r"'it'\''s a b'");
 /// ```
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./=:,@%+".contains(c);
