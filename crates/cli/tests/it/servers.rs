@@ -69,6 +69,11 @@ pub(crate) trait Database: Deref<Target = Fixture> {
     /// Ids of the connections to this database, except for the test's own.
     fn connections(&self) -> Vec<String>;
 
+    /// Waits until the server has noticed that a killed load is gone.
+    fn settle(&self) {
+        wait_until("no connection but the test's own", || self.connections().is_empty());
+    }
+
     /// The connections among them that bring rows.
     fn bring_rows(&self) -> Vec<String>;
 }
@@ -105,7 +110,7 @@ impl<D: Database> Place for Server<D> {
     }
 
     fn settle(&self) {
-        self.wait_until_alone();
+        self.0.settle();
     }
 
     fn rows(&self, columns: &[&str]) -> Option<Rows> {
@@ -331,7 +336,7 @@ impl<D: Database> Server<D> {
     /// Waits until the server has noticed that a killed load is gone.
     #[track_caller]
     pub(crate) fn wait_until_alone(&self) {
-        wait_until("no connection but the test's own", || self.connections().is_empty());
+        self.0.settle();
     }
 
     /// Hidden tables.

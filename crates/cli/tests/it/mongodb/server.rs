@@ -1,8 +1,11 @@
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::thread::sleep;
+use std::time::Duration;
 
 use crate::contract::Traits;
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, wait_until};
 use crate::servers::{self, Database, Family, ask, new_database};
 pub(crate) use crate::servers::{Rows, rows};
 
@@ -102,6 +105,19 @@ impl Database for Mongodb {
     fn connections(&self) -> Vec<String> {
         // FerretDB does not say.
         Vec::new()
+    }
+
+    fn settle(&self) {
+        // Nor that: what a dead load had sent comes for a while, and recreates what the next load has dropped.
+        let rows = || self.tables().iter().map(|name| self.count(name)).sum::<i64>();
+        let last = Cell::new((rows(), 0));
+        wait_until("no row comes any more", || {
+            sleep(Duration::from_millis(50));
+            let (before, times) = last.get();
+            let now = rows();
+            last.set((now, if now == before { times + 1 } else { 0 }));
+            last.get().1 >= 6
+        });
     }
 
     fn bring_rows(&self) -> Vec<String> {
