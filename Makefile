@@ -73,8 +73,7 @@ scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run
 
 build: ## the command as it is published, target/dist/inrush, and what the bench compares it with
-	cargo build --profile dist --locked
-	cargo build --profile dist --locked -p inrush --example prepared
+	cargo build --profile dist --locked -p inrush-cli -p inrush --bin inrush --example prepared
 
 bench: build ## load against sqlite3 .import, cp and prepared statements, paired (ROWS, PAIRS)
 	benches/sqlite.py $(ROWS) $(PAIRS)

@@ -30,7 +30,7 @@ fn places_where_no_file_can_be() {
         refuses("/dev/null").says(&["no plain file"]);
     }
     let misused = |args: &[&str]| fixture.misused(&[&["load", "in.csv"], args].concat());
-    misused(&["csv:-"]).says(&["standard output is no target"]);
+    misused(&["csv:-"]).says(&["standard output is not a supported target"]);
     misused(&["csv:out.csv.gz"]).says(&["not compressed"]);
     misused(&["csv:out", "--primary-key", "id"]).says(&["no keys"]);
     misused(&["jsonl:out", "--index", "id"]).says(&["no indexes"]);

@@ -58,7 +58,7 @@ fn a_failed_load_into_a_collection_that_is_there_says_how_many_rows_stay() {
         server
             .plan(&load)
             .exits(0)
-            .prints(&["committed on the way", "straight into the collection"]);
+            .prints(&["committed on the way", "straight into the existing collection"]);
         let run = server.load(&load).exits(1).says(&["t.csv: line 3001, column n"]);
         let last = run.stderr.lines().last().unwrap().replace(',', "");
         let stayed = server.count("t") - 1;
