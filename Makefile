@@ -41,7 +41,7 @@ test: deps fmt units lint doc doctest bench-smoke ## the one check: everything b
 test-all: deps units ## all tests at their full size, with all versions of MySQL, MariaDB, PostgreSQL and FerretDB
 	@scripts/servers.sh $(ALL_SERVERS)
 	INRUSH_TEST_ALL=1 $(WITH_SERVERS) $(ALL_SERVERS) -- \
-		cargo nextest run --workspace --locked --profile all --run-ignored all --test-threads $$(($$(nproc) + 1))
+		cargo nextest run --workspace --locked --profile all --test-threads $$(($$(nproc) + 1))
 
 deps: ## install what is missing: system packages, toolchain, nextest, servers, test data
 	@scripts/deps.sh
