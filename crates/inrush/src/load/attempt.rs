@@ -22,7 +22,7 @@ use inrush_core::wording::{counted, were};
 pub(super) struct Failed {
     /// What the user reads if there is no other try.
     pub(super) error: Error,
-    /// With what another one fares better.
+    /// With what another one fares better; only where this one left nothing behind.
     pub(super) learnt: Option<Learnt>,
     /// What the try left behind.
     pub(super) aftermath: Aftermath,

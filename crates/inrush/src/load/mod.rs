@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use crate::observer::Observer;
 use crate::plan::{Plan, Retry};
 use crate::report::Report;
-use inrush_core::error::{Aftermath, Result};
+use inrush_core::error::Result;
 
 use attempt::{Failed, attempt};
 
@@ -64,7 +64,7 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
             Err(failed) => *failed,
         };
         let error = error.leaving(aftermath);
-        let Some(learnt) = learnt.filter(|_| aftermath == Aftermath::NothingChanged) else {
+        let Some(learnt) = learnt else {
             return Err(error);
         };
         if !plan.facts.source.seekable {
@@ -73,8 +73,8 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
             ));
         }
         // What a type turned out to be is the user's business, and which strategy it is; that a short try was in vain is not.
-        let mut is_told = matches!(learnt, Learnt::Guess(_) | Learnt::Target(Retry::GaveUp));
         let is_guess = matches!(learnt, Learnt::Guess(_));
+        let gave_up = matches!(learnt, Learnt::Target(Retry::GaveUp));
         let next = match learnt {
             Learnt::Target(retry) => plan.after(retry, error.what()),
             Learnt::Guess(mismatch) => guess_again(&plan, &mismatch, observer, began),
@@ -90,8 +90,7 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
         if is_guess {
             plan.facts.source.reasons.push(note.clone());
         }
-        is_told |= began.elapsed() > NOTICED;
-        if is_told {
+        if is_guess || gave_up || began.elapsed() > NOTICED {
             observer.replanned(&note);
             notes.push(note);
         }
