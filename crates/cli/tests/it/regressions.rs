@@ -187,7 +187,7 @@ fn skipped_rows_are_in_no_checksum() {
     }
 }
 
-/// Bad rows that somebody is fixing are nowhere else.
+/// The file of bad rows may be their only copy, with corrections in it.
 #[test]
 fn an_earlier_loads_bad_rows_are_kept() {
     let fixture = with(&[("m.csv", "a,b\n1,2\nx,3\n")]);

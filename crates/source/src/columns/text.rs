@@ -65,7 +65,7 @@ type Made<'a> = Result<Box<dyn Text + 'a>>;
 /// The texts of an array.
 ///
 /// # Errors
-/// When its type, or one within it, has none: of a zone that isn't known, for one.
+/// When its type, or one within it, has none.
 pub(super) fn texts<'a>(array: &'a dyn Array) -> Made<'a> {
     use DataType as D;
     match array.data_type() {
