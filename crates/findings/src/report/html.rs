@@ -1,7 +1,9 @@
 //! The page: a template, a style sheet, a script, plotly.js, and everything that it shows, in one file that asks no network for anything.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
+use flate2::read::GzDecoder;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Serialize;
@@ -116,7 +118,7 @@ pub(super) fn html(run: &Input<'_>) -> Result<String> {
     let page = Page {
         style: safe(STYLE),
         script: safe(SCRIPT),
-        plotly: safe(plotly_js()),
+        plotly: Value::from_safe_string(plotly_js()?),
         figures: safe(&figures),
         manifest: run.manifest,
         suite: run.suite,
@@ -167,13 +169,12 @@ fn failed(error: impl std::fmt::Display) -> Error {
     Error::target(format!("the report's page can't be made: {error}"))
 }
 
-/// The script itself. The crate hands out script elements: plotly.js, and MathJax, which no label here needs and which would add 2 MB.
-fn plotly_js() -> &'static str {
-    static SCRIPTS: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    let scripts = SCRIPTS.get_or_init(plotly::Plot::offline_js_sources);
-    let begin = scripts.find('>').map_or(0, |at| at + 1);
-    let end = scripts[begin..].find("</script>").map_or(scripts.len(), |at| begin + at);
-    &scripts[begin..end]
+/// The script itself, compressed by `build.rs`.
+fn plotly_js() -> Result<String> {
+    const GZIP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.gz"));
+    let mut script = String::new();
+    GzDecoder::new(GZIP).read_to_string(&mut script).map_err(failed)?;
+    Ok(script)
 }
 
 fn experiment(run: &Input<'_>, cells: &Cells<'_>) -> Experiment {
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn plotly_is_one_script_and_comes_without_mathjax() {
-        let script = plotly_js();
+        let script = plotly_js().unwrap();
         assert!(script.contains("plotly.js v"));
         assert!(!script.contains("<script") && !script.to_lowercase().contains("</script"));
         assert!(script.len() < 5_000_000, "{} bytes", script.len());
