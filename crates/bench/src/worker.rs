@@ -20,7 +20,7 @@ use crate::task::{
 };
 use inrush::plan::{DialectRequest, Format, IfExists};
 use inrush::target::{Console, Location, Target};
-use inrush::{Observer, Plan, Request, rehearse, run};
+use inrush::{LoadOptions, Observer, Plan, Request, rehearse, run};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::wording::counted;
 
@@ -278,9 +278,6 @@ impl Worker {
         let mut request = Request {
             sources: vec![task.file.clone()],
             target: self.hello.url.clone(),
-            table: Some(task.table.clone()),
-            if_exists: IfExists::Append,
-            primary_key: task.primary_key.clone(),
             dialect: DialectRequest {
                 format: Some(Format::Tsv),
                 delimiter: Some(b'\t'),
@@ -289,11 +286,16 @@ impl Worker {
                 header: Some(false),
                 ..DialectRequest::default()
             },
-            strategy: task.strategy.clone(),
-            knobs: task.knobs.clone(),
-            lanes: task.lanes,
-            durability: task.durability,
-            ..Request::default()
+            options: LoadOptions {
+                table: Some(task.table.clone()),
+                if_exists: IfExists::Append,
+                primary_key: task.primary_key.clone(),
+                strategy: task.strategy.clone(),
+                knobs: task.knobs.clone(),
+                lanes: task.lanes,
+                durability: task.durability,
+                ..LoadOptions::default()
+            },
         };
         let watch = Watch { pace: Pace::default() };
         match inrush::plan(&request, &watch) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use inrush::plan::{DialectRequest, Type};
 use inrush::target::parse_count;
-use inrush::{Error, Kind, Request, without_secrets};
+use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
 use crate::args::LoadArgs;
 
@@ -59,26 +59,28 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
     Ok(Request {
         sources: sources.to_vec(),
         target: target.to_owned(),
-        table: args.table.clone(),
-        if_exists: args.if_exists,
-        match_by: args.match_by,
-        on_conflict: args.on_conflict,
-        key: args.key.clone(),
-        primary_key: args.primary_key.clone(),
-        indexes: args.index.iter().map(columns).collect(),
-        types,
-        inference: args.inference,
         dialect: dialect(args)?,
-        strategy: args.strategy.clone(),
-        knobs,
-        lanes: args.lanes,
-        encoders: args.encoders,
-        chunk_bytes,
-        durability: args.durability,
-        max_rejects: args.max_rejects,
-        rejects: args.rejects.clone(),
-        verify: args.verify,
-        duckdb_lib: args.duckdb_lib.clone(),
+        options: LoadOptions {
+            table: args.table.clone(),
+            if_exists: args.if_exists,
+            match_by: args.match_by,
+            on_conflict: args.on_conflict,
+            key: args.key.clone(),
+            primary_key: args.primary_key.clone(),
+            indexes: args.index.iter().map(columns).collect(),
+            types,
+            inference: args.inference,
+            strategy: args.strategy.clone(),
+            knobs,
+            lanes: args.lanes,
+            encoders: args.encoders,
+            chunk_bytes,
+            durability: args.durability,
+            max_rejects: args.max_rejects,
+            rejects: args.rejects.clone().map_or(RejectsTo::Beside, RejectsTo::File),
+            verify: args.verify,
+            duckdb_lib: args.duckdb_lib.clone(),
+        },
     })
 }
 

@@ -72,6 +72,7 @@ struct Inner {
     advice: Vec<String>,
     aftermath: Option<Aftermath>,
     place: Option<ErrorPlace>,
+    is_lost_connection: bool,
 }
 
 /// Where in the input a failure is. The same is in the words of [`Error::what`]; programs need not read those.
@@ -97,6 +98,7 @@ impl Error {
             advice: Vec::new(),
             aftermath: None,
             place: None,
+            is_lost_connection: false,
         }))
     }
 
@@ -134,6 +136,13 @@ impl Error {
         self
     }
 
+    /// Says that there is no connection, or none any more: what failed may go well on another one.
+    #[must_use]
+    pub fn of_lost_connection(mut self) -> Self {
+        self.0.is_lost_connection = true;
+        self
+    }
+
     /// Adds where in the input it is.
     #[must_use]
     pub fn at(mut self, place: ErrorPlace) -> Self {
@@ -157,6 +166,11 @@ impl Error {
     /// What sort of failure it was.
     pub fn kind(&self) -> Kind {
         self.0.kind
+    }
+
+    /// Whether what failed may go well on another connection.
+    pub fn is_lost_connection(&self) -> bool {
+        self.0.is_lost_connection
     }
 
     /// What happened, and where.

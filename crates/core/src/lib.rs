@@ -40,7 +40,7 @@ pub use job::{Action, Choice, Job};
 pub use moments::{MomentFacts, MomentLimits, Settled};
 pub use nulls::Nulls;
 pub use request::{
-    DialectRequest, Durability, Format, IfExists, Inference, MatchBy, OnConflict, RejectLimit,
-    Request, Verify,
+    DialectRequest, Durability, Format, IfExists, Inference, LoadOptions, MatchBy, OnConflict,
+    RejectLimit, RejectsTo, Request, Verify,
 };
 pub use schema::{Column, Type};

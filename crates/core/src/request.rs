@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -16,7 +17,16 @@ pub struct Request {
     pub sources: Vec<String>,
     /// The target's URL or file name, possibly with a password in it.
     pub target: String,
-    /// The table; `None` takes the first source's stem.
+    /// How the input is written; `None` fields are sniffed.
+    pub dialect: DialectRequest,
+    /// How to load.
+    pub options: LoadOptions,
+}
+
+/// How to load, whatever the rows come from.
+#[derive(Clone, Default)]
+pub struct LoadOptions {
+    /// The table; `None` takes the first source's stem. Rows of a program need one.
     pub table: Option<String>,
     /// What to do with an existing table.
     pub if_exists: IfExists,
@@ -34,8 +44,6 @@ pub struct Request {
     pub types: BTreeMap<String, Type>,
     /// Whether other columns' types are inferred or all text.
     pub inference: Inference,
-    /// How the input is written; `None` fields are sniffed.
-    pub dialect: DialectRequest,
     /// A strategy id, `target/name` or just `name`; `None` lets the planner choose.
     pub strategy: Option<String>,
     /// Knob settings by name, unparsed.
@@ -50,15 +58,41 @@ pub struct Request {
     pub durability: Durability,
     /// How many bad rows are rejected before the load stops.
     pub max_rejects: RejectLimit,
-    /// Where bad rows go; `None` puts them beside the source.
-    pub rejects: Option<PathBuf>,
+    /// Where bad rows go.
+    pub rejects: RejectsTo,
     /// How the loaded rows are verified.
     pub verify: Verify,
     /// Where DuckDB's library is; `None` looks for it.
     pub duckdb_lib: Option<PathBuf>,
 }
 
-impl Request {
+impl Deref for Request {
+    type Target = LoadOptions;
+
+    fn deref(&self) -> &LoadOptions {
+        &self.options
+    }
+}
+
+impl DerefMut for Request {
+    fn deref_mut(&mut self) -> &mut LoadOptions {
+        &mut self.options
+    }
+}
+
+/// Where bad rows go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RejectsTo {
+    /// Beside each source, as `SOURCE.rejects.csv`. Rows of a program have no such place.
+    #[default]
+    Beside,
+    /// Into this file, with a second one that says of each where it was and what is wrong.
+    File(PathBuf),
+    /// To who observes the load.
+    Observer,
+}
+
+impl LoadOptions {
     /// Whether a column of a table that the load makes is part of its key or of an index.
     pub fn is_keyed(&self, column: &str) -> bool {
         self.indexes

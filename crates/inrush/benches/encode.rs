@@ -18,7 +18,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use inrush::pipe::{Chunk, Encoded};
 use inrush::plan::DialectRequest;
-use inrush::{Request, Unobserved};
+use inrush::{LoadOptions, Request, Unobserved};
 use rows::{Random, node};
 
 #[path = "../../scan/benches/rows/mod.rs"]
@@ -101,8 +101,7 @@ fn encode(bencher: Bencher, source: &Path, strategy: &str, chunk: &Chunk) {
         sources: vec![source.display().to_string()],
         target: source.with_extension("db").display().to_string(),
         dialect: DialectRequest { header, ..DialectRequest::default() },
-        strategy: Some(strategy.to_owned()),
-        ..Request::default()
+        options: LoadOptions { strategy: Some(strategy.to_owned()), ..LoadOptions::default() },
     };
     let plan = inrush::plan(&request, &Unobserved).expect("a plan");
     let stop = AtomicBool::new(false);

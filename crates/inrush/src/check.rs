@@ -13,7 +13,9 @@ use crate::load::{Mismatch, Nowhere, Tally, guess_again, progress};
 use crate::observer::Observer;
 use crate::pipe::reject::{Position, Reject, RejectFiles};
 use crate::pipe::run::{Pass, pass};
-use crate::plan::{Column, DialectShown, Inference, Plan, RejectLimit, Request, Type, plan_check};
+use crate::plan::{
+    Column, DialectShown, Inference, Plan, RejectLimit, RejectsTo, Request, Type, plan_check,
+};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
 use inrush_core::flow::{Chunk, Encode, Encoded, Meter, Phase};
@@ -135,7 +137,7 @@ impl BadRow {
     fn of(reject: &Reject, plan: &Plan) -> Self {
         let (line, byte) = match reject.at {
             Position::Text { line, byte } => (Some(line), Some(byte)),
-            Position::Columns { .. } => (None, None),
+            Position::Columns { .. } | Position::Rows { .. } => (None, None),
         };
         Self {
             file: plan.source.inputs[reject.file as usize].name.clone(),
@@ -217,7 +219,11 @@ fn attempt(
         meter: &meter,
         stop: observer.stop(),
     };
-    let keeps = plan.request.rejects.is_some() || allowed == RejectLimit::All;
+    let keeps = match plan.request.rejects {
+        RejectsTo::File(_) => true,
+        RejectsTo::Beside => allowed == RejectLimit::All,
+        RejectsTo::Observer => false,
+    };
     let newline = plan.source.grammar.newline();
     let mut files = RejectFiles::new(plan.reject_places.clone(), newline, &plan.table);
     let mut bad_rows = Vec::new();

@@ -24,6 +24,7 @@ pub mod plan;
 pub mod report;
 pub mod target;
 mod unnamed;
+mod writer;
 
 pub use check::check;
 pub use inrush_core::error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
@@ -31,5 +32,8 @@ pub use inrush_core::{error, wording};
 pub use inrush_source as source;
 pub use load::{rehearse, run};
 pub use observer::{Observer, Unobserved};
-pub use plan::{Plan, Request, plan};
+pub use pipe::reject::{Position, Reject};
+pub use plan::{LoadOptions, Plan, RejectsTo, Request, plan};
 pub use report::Report;
+pub use source::{BatchSource, Stream};
+pub use writer::{Steps, Writer, load, plan_batches};

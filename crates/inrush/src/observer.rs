@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::pipe::reject::Reject;
 use inrush_core::flow::{Phase, Progress};
 
 /// Follows a load, and can stop it.
@@ -20,6 +21,10 @@ pub trait Observer: Sync {
 
     /// The plan was made again after what a try has found out.
     fn replanned(&self, _why: &str) {}
+
+    /// A bad row of a load that puts them [here](crate::plan::RejectsTo::Observer): of one that is about to commit, or of one that ends
+    /// because they are too many. Of such a load the last bad row is told wherever the others go.
+    fn rejected(&self, _row: &Reject) {}
 }
 
 /// An observer that looks away.

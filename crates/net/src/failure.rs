@@ -77,9 +77,24 @@ impl Lost {
         self.kind
     }
 
+    /// What the user reads where it was lost in the middle. `shown` is the server's place.
+    pub fn lost_connection(&self, shown: &str) -> Error {
+        self.marked(Error::target(format!("the connection to {shown} was lost: {self}")))
+    }
+
+    /// Says so where another connection may fare better.
+    fn marked(&self, error: Error) -> Error {
+        match self.kind {
+            LostKind::Connection | LostKind::Closed | LostKind::NotWritable => {
+                error.of_lost_connection()
+            }
+            _ => error,
+        }
+    }
+
     /// What the user reads where it was lost before anything could be asked for. `shown` is the server's place.
     pub fn no_connection(&self, shown: &str, advice: &Advice) -> Error {
-        let error = Error::target(format!("no connection to {shown}: {self}"));
+        let error = self.marked(Error::target(format!("no connection to {shown}: {self}")));
         advice.on(self.kind).into_iter().flatten().fold(error, Error::advise)
     }
 }

@@ -21,6 +21,8 @@ pub(super) enum Layout {
     ArrowFile,
     /// Arrow IPC as it is sent over a wire.
     ArrowStream,
+    /// Rows of a program.
+    Rows,
 }
 
 impl Layout {
@@ -31,6 +33,7 @@ impl Layout {
             Self::Parquet => "a Parquet file",
             Self::ArrowFile => "an Arrow file",
             Self::ArrowStream => "an Arrow stream",
+            Self::Rows => "rows of a program",
         }
     }
 

@@ -43,7 +43,7 @@ pub(super) fn read_head(
             let file = File::open(path).map_err(fail)?;
             return look(place, request, Box::new(file), false);
         }
-        (Place::Stdin, _) => return Err(no_record(&name)),
+        (Place::Stdin | Place::Rows, _) => return Err(no_record(&name)),
     };
     let mut bytes_max = HEAD_BYTES;
     loop {

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use encoding_rs::{Encoding, UTF_8};
 
-#[cfg(feature = "parquet")]
 use crate::columns;
 use crate::format::{self, Layout};
 use crate::head::{Head, body_start, read_head};
@@ -58,7 +57,6 @@ pub struct Source {
     /// For each input, the position of each of the first input's fields.
     pub orders: Vec<Vec<usize>>,
     /// Where inputs are columns, what each says of them.
-    #[cfg(feature = "parquet")]
     pub(super) tables: Vec<columns::Table>,
     /// The one pipe among the inputs, until it is read.
     pub(super) pipe: Mutex<Option<Pipe>>,
@@ -91,14 +89,7 @@ impl Source {
         let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
             (_, None) => Self::open_text(places, request, known, pipe, abandoned, stop),
-            #[cfg(feature = "parquet")]
             (None, _) => Self::open_columns(&layouts, request, pipe, abandoned, stop),
-            #[cfg(not(feature = "parquet"))]
-            (None, Some((place, layout))) => Err(Error::source(format!(
-                "{} is {}, which this build of inrush can't read",
-                place.name(),
-                layout.words()
-            ))),
             (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
                 "{} is {}, and {} is text",
                 place.name(),
@@ -192,7 +183,6 @@ impl Source {
             nulls: Nulls::default(),
             header: false,
             orders: Vec::new(),
-            #[cfg(feature = "parquet")]
             tables: Vec::new(),
             pipe: Mutex::new(pipe),
             abandoned,
@@ -278,23 +268,13 @@ impl Source {
             Grammar::Delimited(_) | Grammar::Json(_) => {
                 text::feed(self, chunk_bytes, meter, feeder)
             }
-            #[cfg(feature = "parquet")]
             Grammar::Columns => columns::feed(self, chunk_bytes, meter, feeder),
-            #[cfg(not(feature = "parquet"))]
-            Grammar::Columns => unreachable!("this build opens no columns"),
         }
     }
 
     /// How many rows an input says that it holds, where it says so.
-    #[cfg(feature = "parquet")]
     pub fn rows_of(&self, file: usize) -> Option<u64> {
         self.tables.get(file).and_then(columns::Table::rows)
-    }
-
-    /// The same; text says nothing of it.
-    #[cfg(not(feature = "parquet"))]
-    pub fn rows_of(&self, _file: usize) -> Option<u64> {
-        None
     }
 
     /// Whoever waits for a pipe's data need wait no longer.

@@ -199,7 +199,6 @@ impl Source {
             nulls: Nulls::of(&request.nulls, &[]),
             header: !is_positional,
             orders: Vec::new(),
-            #[cfg(feature = "parquet")]
             tables: Vec::new(),
             pipe: Mutex::new(pipe),
             abandoned,
@@ -323,7 +322,6 @@ impl Source {
             nulls: self.nulls.clone(),
             header: self.header,
             orders: vec![(0..fields.len()).collect(); self.inputs.len()],
-            #[cfg(feature = "parquet")]
             tables: Vec::new(),
             pipe: Mutex::new(None),
             abandoned: Arc::clone(&self.abandoned),

@@ -3,13 +3,12 @@
 //! ```text
 //! place -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
 //! input -> decompress -> decode -> text (chunks)
-//! input -> columns (Parquet, Arrow IPC: batches)
+//! input -> columns (Parquet, Arrow IPC, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
 //! ```
 //!
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
 
-#[cfg(feature = "parquet")]
 mod columns;
 pub mod decode;
 mod decompress;
@@ -31,6 +30,7 @@ mod stdin;
 pub mod survey;
 mod text;
 
+pub use columns::{BatchSource, Stream};
 pub use decompress::Compression;
 pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;

@@ -12,6 +12,8 @@ pub enum Place {
     File(PathBuf),
     /// Standard input.
     Stdin,
+    /// Rows that a program has.
+    Rows,
 }
 
 impl Place {
@@ -28,6 +30,7 @@ impl Place {
         match self {
             Place::File(path) => path.display().to_string(),
             Place::Stdin => "-".to_owned(),
+            Place::Rows => "rows".to_owned(),
         }
     }
 
@@ -37,13 +40,17 @@ impl Place {
             Place::File(path) => {
                 fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
             }
-            Place::Stdin => None,
+            Place::Stdin | Place::Rows => None,
         }
     }
 
     /// The file's name without directories and without the endings that tell its format.
     pub fn stem(&self) -> String {
-        let Place::File(path) = self else { return "stdin".to_owned() };
+        let path = match self {
+            Place::File(path) => path,
+            Place::Stdin => return "stdin".to_owned(),
+            Place::Rows => return "rows".to_owned(),
+        };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let endings = [&COMPRESSIONS[..], &FORMATS[..]].concat();
         let mut stem = name.as_str();
@@ -114,7 +121,7 @@ pub fn expand(sources: &[String]) -> Result<(Vec<Place>, Vec<String>)> {
     for place in places {
         let first = match &place {
             Place::File(path) => inputs.iter().find(|other| other.is_file(path)),
-            Place::Stdin => None,
+            Place::Stdin | Place::Rows => None,
         };
         let Some(first) = first else {
             inputs.push(place);

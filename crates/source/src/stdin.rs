@@ -35,6 +35,8 @@ impl Pipe {
     pub(crate) fn open(place: &Place, abandoned: Arc<AtomicBool>) -> Result<Self> {
         let mut input: Box<dyn Read + Send> = match place {
             Place::Stdin => Box::new(io::stdin()),
+            // They are batches, and not bytes.
+            Place::Rows => Box::new(io::empty()),
             Place::File(path) => {
                 Box::new(File::open(path).map_err(|error| cannot_open(&place.name(), &error))?)
             }

@@ -82,6 +82,11 @@ impl<'a> Column<'a> {
     fn of(batch: &'a RecordBatch, at: usize, has_bytes: bool, has_nul_fault: bool) -> Self {
         let array = batch.column(at).as_ref();
         let data = column_data(batch, at);
+        // A slice shares the data of the whole.
+        let own = |offsets: &[i32]| match offsets {
+            [first, .., last] => &data[*first as usize..*last as usize],
+            _ => &[],
+        };
         let moment = |values, per_second| {
             let zone = matches!(array.data_type(), DataType::Timestamp(_, Some(_)));
             View::Moment { values, per_second, zone }
@@ -122,7 +127,7 @@ impl<'a> Column<'a> {
         let is_suspect = !has_bytes
             && match view {
                 View::Bytes(_) => true,
-                View::Text(_) => has_nul_fault && memchr::memchr(0, data).is_some(),
+                View::Text(offsets) => has_nul_fault && memchr::memchr(0, own(offsets)).is_some(),
                 _ => false,
             };
         // The reader takes no batch of more columns.

@@ -41,6 +41,11 @@ pub trait Target: Sync {
     /// Its strategies, best first: the static ranking.
     fn strategies(&self) -> &'static [&'static dyn Strategy];
 
+    /// Whether tables have names there; a file of rows is one table.
+    fn has_tables(&self) -> bool {
+        true
+    }
+
     /// Looks at the database and the table without changing either. Of the request only what bears on connecting counts;
     /// `stop` ends a wait.
     ///

@@ -78,6 +78,9 @@ pub(super) fn attempt(
         return Err(Failed { error, learnt, aftermath }.into());
     }
     let mut error = unless_stopped(error);
+    if error.kind() == Kind::Rejects {
+        rejects.tell(observer, true);
+    }
     if let [input] = plan.source.inputs.as_slice() {
         error = error.in_input(&input.name);
     }
@@ -160,6 +163,7 @@ fn steps(
         return Err(Error::interrupted().into());
     }
     rejects.publish()?;
+    rejects.tell(observer, false);
     let mut durability_read_back = Default::default();
     seconds.durable = timed(|| {
         durability_read_back = load.commit()?;

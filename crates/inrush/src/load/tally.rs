@@ -7,6 +7,7 @@ use crate::report::InputReport;
 use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Slot};
+use inrush_source::Place;
 
 /// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
@@ -25,6 +26,8 @@ pub(crate) struct Tally {
     /// Bad rows of columns that keep a type although not all of their values are of it.
     tolerated: u64,
     last_reject: Option<Reject>,
+    /// Whether rows come from a program.
+    places_are_rows: bool,
     /// The same for each input.
     pub(super) inputs: Vec<InputReport>,
 }
@@ -46,6 +49,7 @@ impl Tally {
             mismatch: None,
             tolerated: 0,
             last_reject: None,
+            places_are_rows: plan.source.inputs[0].place == Place::Rows,
             inputs: plan.source.inputs.iter().map(InputReport::of).collect(),
         }
     }
@@ -119,7 +123,9 @@ impl Tally {
 
     fn place(&self, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
         let record = self.records + u64::from(found.record) + 1;
+        let is_rows = self.places_are_rows;
         let at = match &shape.grammar {
+            Grammar::Columns if is_rows => Position::Rows { row: record },
             Grammar::Columns => Position::Columns {
                 row: record,
                 group: chunk.origin.group,

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
+use crate::observer::Observer;
 use inrush_core::flow::Code;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,7 @@ impl Reject {
     pub(crate) fn place(&self, name: &str) -> ErrorPlace {
         let line = match self.at {
             Position::Text { line, .. } => Some(line),
-            Position::Columns { .. } => None,
+            Position::Columns { .. } | Position::Rows { .. } => None,
         };
         let mut place = ErrorPlace::default();
         name.clone_into(&mut place.file);
@@ -65,6 +66,11 @@ pub enum Position {
         /// The row of that, from 1.
         group_row: u64,
     },
+    /// Among the rows of a program.
+    Rows {
+        /// The row of the load, from 1.
+        row: u64,
+    },
 }
 
 impl fmt::Display for Position {
@@ -74,6 +80,7 @@ impl fmt::Display for Position {
             Position::Columns { row, group, group_row } => {
                 write!(f, "row {row} (row {group_row} of group {group})")
             }
+            Position::Rows { row } => write!(f, "row {row}"),
         }
     }
 }
@@ -100,8 +107,8 @@ struct SidecarLine<'a> {
 pub struct RejectPlace {
     /// The input's name, as the sidecar shows it.
     pub file: String,
-    /// Where its bad rows go.
-    pub path: PathBuf,
+    /// Where its bad rows go; `None` where the observer takes them, or none is allowed.
+    pub path: Option<PathBuf>,
     /// The line that says what separates fields and the header, verbatim with terminators, so that the rejects load again after fixing.
     pub header: Vec<u8>,
 }
@@ -111,6 +118,9 @@ pub struct RejectPlace {
 pub(crate) struct RejectFiles {
     places: Vec<RejectPlace>,
     open: Vec<OpenPair>,
+    /// Bad rows that go to no file.
+    held: Vec<Reject>,
+    last: Option<Reject>,
     published: bool,
     newline: u8,
     /// The table that refused the rows.
@@ -163,7 +173,8 @@ pub(crate) fn table_of_rejects(rejects: &Path) -> Option<String> {
 impl RejectFiles {
     /// Nothing is created before the first bad row. One place an input.
     pub(crate) fn new(places: Vec<RejectPlace>, newline: u8, table: &str) -> Self {
-        Self { places, open: Vec::new(), published: false, newline, table: table.to_owned() }
+        let (open, held) = (Vec::new(), Vec::new());
+        Self { places, open, held, last: None, published: false, newline, table: table.to_owned() }
     }
 
     /// Whether there was no bad row.
@@ -176,13 +187,24 @@ impl RejectFiles {
         self.open.iter().map(|pair| pair.path.clone()).collect()
     }
 
+    /// Tells the bad rows that went to no file, or the last of those that did.
+    pub(crate) fn tell(&mut self, observer: &dyn Observer, also_last: bool) {
+        let last = self.last.take().filter(|_| also_last && self.held.is_empty());
+        self.held.drain(..).chain(last).for_each(|reject| observer.rejected(&reject));
+    }
+
     pub(crate) fn push(&mut self, reject: &Reject) -> Result<()> {
         let place = &self.places[reject.file as usize];
-        let fail = |error| cannot_write(&place.path, error);
-        let index = match self.open.iter().position(|pair| pair.path == place.path) {
+        let Some(path) = &place.path else {
+            self.held.push(reject.clone());
+            return Ok(());
+        };
+        self.last = Some(reject.clone());
+        let fail = |error| cannot_write(path, error);
+        let index = match self.open.iter().position(|pair| pair.path == *path) {
             Some(index) => index,
             None => {
-                let mut pair = OpenPair::create(&place.path).map_err(fail)?;
+                let mut pair = OpenPair::create(path).map_err(fail)?;
                 pair.rows.write_all(&place.header).map_err(fail)?;
                 self.open.push(pair);
                 self.open.len() - 1
@@ -194,6 +216,7 @@ impl RejectFiles {
             Position::Columns { group, group_row, .. } => {
                 (None, None, Some(group), Some(group_row))
             }
+            Position::Rows { .. } => (None, None, None, None),
         };
         let note = SidecarLine {
             file: &place.file,

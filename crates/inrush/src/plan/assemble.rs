@@ -1,6 +1,6 @@
 //! The plan, put together from request, facts and choice.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -15,9 +15,9 @@ use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job};
 use inrush_core::nulls::Nulls;
-use inrush_core::request::{Durability, IfExists, RejectLimit, Request};
+use inrush_core::request::{Durability, IfExists, RejectLimit, RejectsTo, Request};
 use inrush_core::schema::{Column, Type};
-use inrush_source::{Compression, Place, Source, decode};
+use inrush_source::{BatchSource, Compression, Place, Source, decode};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
 #[derive(Clone)]
@@ -54,7 +54,21 @@ impl std::ops::DerefMut for Plan {
 pub fn plan(request: &Request, observer: &dyn Observer) -> Result<Plan> {
     let (target, location) = target::find(&request.target)?;
     let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
-    stoppable(observer, |stop| gather(request, target, &location, facts, stop))
+    stoppable(observer, |stop| gather(request, None, target, &location, facts, stop))
+}
+
+/// The same for rows that a program has: `request` names no source then.
+///
+/// # Errors
+/// As for [`plan`].
+pub(crate) fn plan_rows(
+    rows: Box<dyn BatchSource>,
+    request: &Request,
+    observer: &dyn Observer,
+) -> Result<Plan> {
+    let (target, location) = target::find(&request.target)?;
+    let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
+    stoppable(observer, |stop| gather(request, Some(rows), target, &location, facts, stop))
 }
 
 /// The plan of a load that only looks: of a request without a target, too, and of a table that holds rows, as if they were to be added
@@ -66,20 +80,21 @@ pub(crate) fn plan_check(request: &Request, observer: &dyn Observer) -> Result<P
     };
     stoppable(observer, |stop| {
         if request.if_exists == IfExists::Empty && !request.target.is_empty() {
-            let adding = Request { if_exists: IfExists::Append, ..request.clone() };
+            let mut adding = request.clone();
+            adding.if_exists = IfExists::Append;
             let mut is_there = false;
             let facts = |table: &str, stop: &AtomicBool| {
                 let facts = target.facts(&location, table, &adding, stop)?;
                 is_there = facts.table.is_some();
                 Ok(facts)
             };
-            let adding = gather(&adding, target, &location, facts, stop);
+            let adding = gather(&adding, None, target, &location, facts, stop);
             if is_there {
                 return adding;
             }
         }
         let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
-        gather(request, target, &location, facts, stop)
+        gather(request, None, target, &location, facts, stop)
     })
 }
 
@@ -94,12 +109,16 @@ fn stoppable(
 
 fn gather(
     request: &Request,
+    rows: Option<Box<dyn BatchSource>>,
     target: &'static dyn Target,
     location: &Location,
     facts: impl FnOnce(&str, &AtomicBool) -> Result<TargetFacts>,
     stop: &AtomicBool,
 ) -> Result<Plan> {
-    let (places, twice) = inrush_source::expand(&request.sources)?;
+    let (places, twice) = match rows {
+        None => inrush_source::expand(&request.sources)?,
+        Some(_) => (vec![Place::Rows], Vec::new()),
+    };
     for place in &places {
         if let Place::File(input) = place
             && location.files.iter().any(|file| same_file(file, input))
@@ -113,6 +132,11 @@ fn gather(
             return Err(Error::usage("--table needs a name that isn't empty and holds no NUL"));
         }
         Some(table) => table.clone(),
+        None if rows.is_some() && target.has_tables() => {
+            return Err(
+                Error::usage("rows of a program need the name of a table").advise("say table=NAME")
+            );
+        }
         None => own_table(&places)?,
     };
     let target_facts = facts(&table, stop)?;
@@ -123,7 +147,10 @@ fn gather(
             request.if_exists != IfExists::Replace && !table.takes_any && !table.is_nameless
         })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
-    let opened = Source::open(&places, &request.dialect, known.as_deref(), stop);
+    let opened = match rows {
+        None => Source::open(&places, &request.dialect, known.as_deref(), stop),
+        Some(rows) => Source::of_rows(rows, request.dialect.flatten),
+    };
     let (source, mut source_facts) = opened.map_err(|error| match places.as_slice() {
         [place] => error.in_input(&place.name()),
         _ => error,
@@ -217,7 +244,7 @@ fn shape(
 fn own_table(places: &[Place]) -> Result<String> {
     let of_rejects = |place: &Place| match place {
         Place::File(path) => table_of_rejects(path),
-        Place::Stdin => None,
+        Place::Stdin | Place::Rows => None,
     };
     let first = of_rejects(&places[0]);
     if let Some(other) = places.iter().find(|place| of_rejects(place) != first)
@@ -239,12 +266,24 @@ fn reject_places(
     source: &Source,
     location: &Location,
 ) -> Result<Vec<RejectPlace>> {
+    let path = |place: &Place| match &request.rejects {
+        RejectsTo::File(path) => Some(path.clone()),
+        RejectsTo::Beside => beside(place, &source.grammar),
+        RejectsTo::Observer => None,
+    };
+    if request.rejects == RejectsTo::Beside
+        && request.max_rejects != RejectLimit::Rows(0)
+        && places.contains(&Place::Rows)
+    {
+        return Err(Error::usage("bad rows of a program have no place of their own")
+            .advise("say where they go: a file, or what takes them"));
+    }
     let places: Vec<RejectPlace> = places
         .iter()
         .zip(&source.inputs)
         .map(|(place, input)| RejectPlace {
             file: input.name.clone(),
-            path: request.rejects.clone().unwrap_or_else(|| beside(place, &source.grammar)),
+            path: path(place),
             // The file is in UTF-8 whatever the input was, and its mark overrides an --encoding for the input.
             header: match decode::is_utf8(input.encoding) {
                 true => [&input.separator_line[..], &input.header].concat(),
@@ -254,30 +293,34 @@ fn reject_places(
         .collect();
     for (index, place) in places.iter().enumerate() {
         let shares = |other: &usize| {
-            places[*other].path == place.path && source.orders[*other] != source.orders[index]
+            place.path.is_some()
+                && places[*other].path == place.path
+                && source.orders[*other] != source.orders[index]
         };
         if let Some(other) = (0..index).find(shares) {
             return Err(Error::usage(format!(
                 "bad rows of {} and of {} would share {}, and their columns are in different order",
                 places[other].file,
                 place.file,
-                place.path.display()
+                place.path.as_deref().unwrap_or(Path::new("")).display()
             ))
             .advise("load them one by one"));
         }
     }
     if request.max_rejects != RejectLimit::Rows(0) {
-        places.iter().try_for_each(|place| can_be_made(&place.path))?;
+        places.iter().flat_map(|place| &place.path).try_for_each(|path| can_be_made(path))?;
     }
     // A rejects file takes the place of what has its name, so that must be nobody's data.
     let inputs = source.inputs.iter().filter_map(|input| match &input.place {
         Place::File(path) => Some((path, "an input")),
-        Place::Stdin => None,
+        Place::Stdin | Place::Rows => None,
     });
     let database = location.files.iter().map(|path| (path, "the target"));
     for (path, what) in inputs.chain(database) {
-        let written =
-            places.iter().flat_map(|place| [place.path.clone(), sidecar_path(&place.path)]);
+        let written = places
+            .iter()
+            .flat_map(|place| &place.path)
+            .flat_map(|path| [path.clone(), sidecar_path(path)]);
         if let Some(written) = written.into_iter().find(|written| same_file(path, written)) {
             return Err(Error::usage(format!(
                 "bad rows would go to {}, and that is {what}",
@@ -290,7 +333,7 @@ fn reject_places(
 }
 
 /// Says before the load what would be found out at the first bad row.
-fn can_be_made(path: &std::path::Path) -> Result<()> {
+fn can_be_made(path: &Path) -> Result<()> {
     let shown = path.display();
     let error = match path.symlink_metadata() {
         // A device or a link would be replaced by a file.
@@ -306,14 +349,15 @@ fn can_be_made(path: &std::path::Path) -> Result<()> {
 }
 
 /// Whether two paths are one file, there already or to be made.
-fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
+fn same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
     }
 }
 
-fn beside(place: &Place, grammar: &Grammar) -> PathBuf {
+/// The file beside a source; rows of a program stand nowhere.
+fn beside(place: &Place, grammar: &Grammar) -> Option<PathBuf> {
     let ending = match place.extension() {
         // Objects of JSON, one a line.
         _ if grammar.dialect().is_none() => "jsonl".to_owned(),
@@ -322,8 +366,9 @@ fn beside(place: &Place, grammar: &Grammar) -> PathBuf {
     };
     let name = format!("{}.rejects.{ending}", place.stem());
     match place {
-        Place::File(path) => path.with_file_name(name),
-        Place::Stdin => PathBuf::from(name),
+        Place::File(path) => Some(path.with_file_name(name)),
+        Place::Stdin => Some(PathBuf::from(name)),
+        Place::Rows => None,
     }
 }
 

@@ -437,6 +437,7 @@ mod tests {
     use super::*;
     use crate::plan::{SourceFacts, TableFacts};
     use crate::target::find;
+    use inrush_core::LoadOptions;
 
     fn field(name: &str, ty: Type) -> FieldFacts {
         FieldFacts {
@@ -489,7 +490,8 @@ mod tests {
         TableFacts { name: "t".to_owned(), columns, holds_rows, ..TableFacts::default() }
     }
 
-    fn decide(request: &Request, facts: &Facts) -> Result<Choice> {
+    fn decide(options: &LoadOptions, facts: &Facts) -> Result<Choice> {
+        let request = &Request { options: options.clone(), ..Request::default() };
         choose(request, facts, find("x.db")?.0, "x.db", "t")
     }
 
@@ -522,7 +524,7 @@ mod tests {
 
     #[test]
     fn a_new_table_takes_the_inferred_types() {
-        let choice = decide(&Request::default(), &facts()).unwrap();
+        let choice = decide(&LoadOptions::default(), &facts()).unwrap();
         insta::assert_snapshot!(told(&choice), @r"
         Create sqlite/pages [id:integer<-0 name:text<-1] atomic=true 3x1
         sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into an existing database
@@ -533,7 +535,7 @@ mod tests {
     fn a_table_that_is_there_rules_by_name_and_by_position() {
         let mut by_name = facts();
         by_name.target.table = Some(table(&["NAME", "note", "ID"], false));
-        insta::assert_snapshot!(told(&decide(&Request::default(), &by_name).unwrap()), @r"
+        insta::assert_snapshot!(told(&decide(&LoadOptions::default(), &by_name).unwrap()), @r"
         Append sqlite/pages [NAME:text<-1! ID:text<-0!] atomic=true 3x1
         the source's columns go to the columns of table t by name
         not in the source, so they get their default: note
@@ -543,7 +545,7 @@ mod tests {
         let mut by_position = facts();
         by_position.source.header = false;
         by_position.target.table = Some(table(&["a", "b"], false));
-        let choice = decide(&Request::default(), &by_position).unwrap();
+        let choice = decide(&LoadOptions::default(), &by_position).unwrap();
         insta::assert_snapshot!(told(&choice), @r"
         Append sqlite/pages [a:text<-0! b:text<-1!] atomic=true 3x1
         sqlite/pages: pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into an existing database
@@ -553,7 +555,7 @@ mod tests {
 
         let mut said = facts();
         said.target.table = Some(table(&["a", "b"], false));
-        let by = |match_by| decide(&Request { match_by, ..Request::default() }, &said);
+        let by = |match_by| decide(&LoadOptions { match_by, ..LoadOptions::default() }, &said);
         assert_eq!(by(Some(MatchBy::Position)).unwrap().hints, [""; 0]);
         let error = by(None).err().unwrap();
         assert_eq!(
@@ -564,7 +566,7 @@ mod tests {
 
         let mut unknown = facts();
         unknown.target.table = Some(table(&["id"], false));
-        let error = decide(&Request::default(), &unknown).err().unwrap();
+        let error = decide(&LoadOptions::default(), &unknown).err().unwrap();
         assert_eq!(
             error.what(),
             "table t has no column name that the source names: the source has id, name; the table has id"
@@ -574,14 +576,14 @@ mod tests {
         let mut too_narrow = facts();
         too_narrow.source.header = false;
         too_narrow.target.table = Some(table(&["a"], false));
-        let error = decide(&Request::default(), &too_narrow).err().unwrap();
+        let error = decide(&LoadOptions::default(), &too_narrow).err().unwrap();
         assert_eq!(error.what(), "the source has 2 columns, table t has 1: a");
     }
 
     #[test]
     fn what_is_to_be_added_to_has_to_be_there() {
         for if_exists in [IfExists::Append, IfExists::Truncate] {
-            let request = Request { if_exists, ..Request::default() };
+            let request = LoadOptions { if_exists, ..LoadOptions::default() };
             let error = decide(&request, &facts()).err().unwrap();
             assert!(error.what().starts_with("x.db has no table t, and --if-exists"), "{error}");
         }
@@ -591,11 +593,11 @@ mod tests {
     fn a_table_with_rows_needs_a_word_from_the_user() {
         let mut facts = facts();
         facts.target.table = Some(table(&["id", "name"], true));
-        let error = decide(&Request::default(), &facts).err().unwrap();
+        let error = decide(&LoadOptions::default(), &facts).err().unwrap();
         assert_eq!(error.what(), "table t in x.db holds rows already");
         assert_eq!(error.advice().len(), 4);
         let action = |if_exists| {
-            decide(&Request { if_exists, ..Request::default() }, &facts).map(|c| c.action)
+            decide(&LoadOptions { if_exists, ..LoadOptions::default() }, &facts).map(|c| c.action)
         };
         assert_eq!(action(IfExists::Append).unwrap(), Action::Append);
         assert_eq!(action(IfExists::Truncate).unwrap(), Action::Truncate);
@@ -606,7 +608,8 @@ mod tests {
     #[test]
     fn promises_forbid_what_cannot_keep_them() {
         let fast = [("synchronous".to_owned(), "off".to_owned())].into();
-        let error = decide(&Request { knobs: fast, ..Request::default() }, &facts()).err().unwrap();
+        let error =
+            decide(&LoadOptions { knobs: fast, ..LoadOptions::default() }, &facts()).err().unwrap();
         assert_eq!(error.kind(), Kind::Usage);
         assert_eq!(
             error.what(),
@@ -620,15 +623,15 @@ mod tests {
             ]
         );
 
-        let relaxed = Request { durability: Durability::None, ..Request::default() };
+        let relaxed = LoadOptions { durability: Durability::None, ..LoadOptions::default() };
         assert_eq!(decide(&relaxed, &facts()).unwrap().knobs.word("synchronous"), "off");
     }
 
     #[test]
     fn committing_on_the_way_gives_up_atomicity_in_a_database_that_is_there() {
-        let request = Request {
+        let request = LoadOptions {
             knobs: [("rows_per_transaction".to_owned(), "1k".to_owned())].into(),
-            ..Request::default()
+            ..LoadOptions::default()
         };
         assert!(
             decide(&request, &facts()).unwrap().atomic,
@@ -644,7 +647,8 @@ mod tests {
 
     #[test]
     fn more_connections_than_can_be_used_are_as_many_as_can() {
-        let choice = decide(&Request { lanes: Some(4), ..Request::default() }, &facts()).unwrap();
+        let choice =
+            decide(&LoadOptions { lanes: Some(4), ..LoadOptions::default() }, &facts()).unwrap();
         assert_eq!(choice.lanes, 1);
         let hint = &choice.hints[0];
         assert!(hint.starts_with("--lanes 4: sqlite/"), "{hint}");
@@ -653,29 +657,30 @@ mod tests {
 
     #[test]
     fn contradictions_are_usage_errors() {
-        let usage = |request: Request| {
+        let usage = |request: LoadOptions| {
             let error = decide(&request, &facts()).err().unwrap();
             assert_eq!(error.kind(), Kind::Usage, "{error}");
             error.what().to_owned()
         };
-        let base = Request::default;
+        let base = LoadOptions::default;
         assert!(
-            usage(Request { strategy: Some("sqlite/magic".to_owned()), ..base() })
+            usage(LoadOptions { strategy: Some("sqlite/magic".to_owned()), ..base() })
                 .contains("no strategy")
         );
-        assert!(usage(Request { lanes: Some(0), ..base() }).contains("at least 1"));
-        assert!(usage(Request { chunk_bytes: Some(1), ..base() }).contains("--chunk-size"));
+        assert!(usage(LoadOptions { lanes: Some(0), ..base() }).contains("at least 1"));
+        assert!(usage(LoadOptions { chunk_bytes: Some(1), ..base() }).contains("--chunk-size"));
         assert!(
-            usage(Request { primary_key: vec!["x".to_owned()], ..base() }).contains("no column x")
-        );
-        assert!(
-            usage(Request { on_conflict: OnConflict::Skip, ..base() }).contains("know the key")
-        );
-        assert!(
-            usage(Request { types: [("x".to_owned(), Type::Text)].into(), ..base() })
+            usage(LoadOptions { primary_key: vec!["x".to_owned()], ..base() })
                 .contains("no column x")
         );
-        let keyed = Request {
+        assert!(
+            usage(LoadOptions { on_conflict: OnConflict::Skip, ..base() }).contains("know the key")
+        );
+        assert!(
+            usage(LoadOptions { types: [("x".to_owned(), Type::Text)].into(), ..base() })
+                .contains("no column x")
+        );
+        let keyed = LoadOptions {
             on_conflict: OnConflict::Update,
             key: vec!["id".to_owned()],
             primary_key: vec!["id".to_owned()],
@@ -688,10 +693,10 @@ mod tests {
 
     #[test]
     fn memory_does_not_depend_on_the_input() {
-        let small = decide(&Request::default(), &facts()).unwrap().memory_ceiling_bytes;
+        let small = decide(&LoadOptions::default(), &facts()).unwrap().memory_ceiling_bytes;
         let mut huge = facts();
         huge.source.bytes = Some(1 << 40);
-        assert_eq!(decide(&Request::default(), &huge).unwrap().memory_ceiling_bytes, small);
+        assert_eq!(decide(&LoadOptions::default(), &huge).unwrap().memory_ceiling_bytes, small);
         assert!(small < 100_000_000, "{small}");
     }
 
@@ -699,7 +704,7 @@ mod tests {
     fn too_many_columns_are_said_before_anything_is_made() {
         let mut facts = facts();
         facts.source.fields = (0..2_001).map(|n| field(&format!("c{n}"), Type::Text)).collect();
-        let error = decide(&Request::default(), &facts).err().unwrap();
+        let error = decide(&LoadOptions::default(), &facts).err().unwrap();
         assert!(
             error.what().contains("2001 columns") && error.what().contains("at most 2000"),
             "{error}"

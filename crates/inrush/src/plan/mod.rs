@@ -11,8 +11,8 @@ mod matching;
 mod spoilt;
 mod textual;
 
-pub(crate) use assemble::plan_check;
 pub use assemble::{DialectShown, Plan, plan};
+pub(crate) use assemble::{plan_check, plan_rows};
 pub use choose::choose;
 pub use inrush_core::facts::{
     Facts, FieldFacts, Form, KeyValues, Misfit, RepeatedRows, Repeats, Retry, SourceFacts, Spoiler,
@@ -22,7 +22,7 @@ pub use inrush_core::job::{Action, Choice, Job};
 pub use inrush_core::moments::{MomentFacts, MomentLimits};
 pub use inrush_core::nulls::Nulls;
 pub use inrush_core::request::{
-    DialectRequest, Durability, Format, IfExists, Inference, MatchBy, OnConflict, RejectLimit,
-    Request, Verify,
+    DialectRequest, Durability, Format, IfExists, Inference, LoadOptions, MatchBy, OnConflict,
+    RejectLimit, RejectsTo, Request, Verify,
 };
 pub use inrush_core::schema::{Column, Type};

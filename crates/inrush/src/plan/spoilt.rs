@@ -144,6 +144,7 @@ fn null_option(column: &str, spelling: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::LoadOptions;
     use crate::plan::Misfit;
 
     fn field(name: &str, spoiler: Option<Spoiler>) -> FieldFacts {
@@ -170,7 +171,9 @@ mod tests {
         let mut hints = Vec::new();
         let max_rejects = limit.parse().unwrap();
         let source = SourceFacts { fields: fields.to_vec(), ..SourceFacts::default() };
-        let types = types(&Request { max_rejects, ..Request::default() }, &source, &mut hints);
+        let options = LoadOptions { max_rejects, ..LoadOptions::default() };
+        let request = Request { options, ..Request::default() };
+        let types = types(&request, &source, &mut hints);
         (types, hints)
     }
 

@@ -52,6 +52,51 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
+impl Report {
+    /// Adds another load into the same table: what there was of rows and seconds is summed up, all else is the last one's.
+    pub(crate) fn add(&mut self, other: Report) {
+        let sum = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
+        let (before, after) = (self.seconds, other.seconds);
+        let mut inputs = std::mem::take(&mut self.inputs);
+        for (own, more) in inputs.iter_mut().zip(&other.inputs) {
+            own.rows_read += more.rows_read;
+            own.rows_loaded += more.rows_loaded;
+            own.rows_rejected += more.rows_rejected;
+            own.rows_skipped += more.rows_skipped;
+        }
+        let mut warnings = std::mem::take(&mut self.warnings);
+        warnings.extend(other.warnings.iter().cloned());
+        warnings.dedup();
+        let mut rejects = std::mem::take(&mut self.rejects);
+        rejects.extend(other.rejects.iter().cloned());
+        let seconds = Seconds {
+            total: before.total + after.total,
+            load: before.load + after.load,
+            index: before.index + after.index,
+            durable: before.durable + after.durable,
+            verify: before.verify + after.verify,
+        };
+        let rows_loaded = self.rows_loaded + other.rows_loaded;
+        let bytes_read = self.bytes_read + other.bytes_read;
+        *self = Report {
+            rows_read: self.rows_read + other.rows_read,
+            rows_loaded,
+            rows_rejected: self.rows_rejected + other.rows_rejected,
+            rows_skipped: self.rows_skipped + other.rows_skipped,
+            rows_inserted: sum(self.rows_inserted, other.rows_inserted),
+            rows_updated: sum(self.rows_updated, other.rows_updated),
+            inputs,
+            bytes_read,
+            seconds,
+            rows_per_second: rows_loaded as f64 / seconds.total,
+            mb_per_second: bytes_read as f64 / 1e6 / seconds.total,
+            rejects,
+            warnings,
+            ..other
+        };
+    }
+}
+
 /// What one input brought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputReport {

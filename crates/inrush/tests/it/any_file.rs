@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use inrush::plan::{Durability, IfExists, RejectLimit, Request};
+use inrush::plan::{Durability, IfExists, LoadOptions, RejectLimit, Request};
 use inrush::{Unobserved, plan, run};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -36,10 +36,13 @@ fn any_file_is_planned_or_refused() {
             let request = Request {
                 sources: vec![path.display().to_string()],
                 target: format!("sqlite:{}", dir.path().join("t.db").display()),
-                table: Some("t".to_owned()),
-                if_exists: IfExists::Replace,
-                durability: Durability::None,
-                max_rejects: RejectLimit::Rows(1_000),
+                options: LoadOptions {
+                    table: Some("t".to_owned()),
+                    if_exists: IfExists::Replace,
+                    durability: Durability::None,
+                    max_rejects: RejectLimit::Rows(1_000),
+                    ..LoadOptions::default()
+                },
                 ..Request::default()
             };
             let error = match plan(&request, &Unobserved) {

@@ -1,4 +1,4 @@
-use inrush::plan::{Durability, IfExists, RejectLimit, Request, Verify};
+use inrush::plan::{Durability, IfExists, LoadOptions, RejectLimit, Request, Verify};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -365,15 +365,16 @@ impl Case {
     /// What is asked for, except for source, target and strategy.
     pub(crate) fn request(&self) -> Request {
         let how = &self.how;
-        let mut request = Request {
+        let options = LoadOptions {
             table: Some("t".to_owned()),
             chunk_bytes: Some(how.chunk_bytes),
             encoders: Some(how.encoders),
             max_rejects: how.max_rejects,
             verify: how.verify,
             durability: Durability::None,
-            ..Request::default()
+            ..LoadOptions::default()
         };
+        let mut request = Request { options, ..Request::default() };
         request.dialect.delimiter = Some(b',');
         request.dialect.quote = Some(Some(b'"'));
         request.dialect.header = Some(true);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use inrush::plan::{Durability, IfExists};
 use inrush::target::{Console, Location, Setting, Target, find};
-use inrush::{Kind, Request, Result, Unobserved, plan, run as load};
+use inrush::{Kind, LoadOptions, Request, Result, Unobserved, plan, run as load};
 use tempfile::TempDir;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -513,10 +513,13 @@ fn a_database_in_memory_is_the_same_for_consoles_and_loads() {
     let request = |durability, strategy: Option<&str>| Request {
         sources: vec![file.display().to_string()],
         target: "sqlite::memory:a name/with%20all?x=1".to_owned(),
-        table: Some("t".to_owned()),
-        if_exists: IfExists::Append,
-        durability,
-        strategy: strategy.map(str::to_owned),
+        options: LoadOptions {
+            table: Some("t".to_owned()),
+            if_exists: IfExists::Append,
+            durability,
+            strategy: strategy.map(str::to_owned),
+            ..LoadOptions::default()
+        },
         ..Request::default()
     };
     let (target, location) = find(&request(Durability::None, None).target).unwrap();

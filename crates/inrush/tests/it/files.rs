@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use inrush::plan::{DialectRequest, Durability, IfExists, Inference, Request, Verify};
+use inrush::plan::{DialectRequest, Durability, IfExists, Inference, LoadOptions, Request, Verify};
 use inrush::target::{Console, find};
 use inrush::{Kind, Unobserved, plan, run};
 use proptest::prelude::*;
@@ -49,12 +49,15 @@ fn load(dir: &Path, source: &str, target: &str, change: impl Fn(&mut Request)) {
     let mut request = Request {
         sources: vec![dir.join(source).display().to_string()],
         target: format!("{scheme}:{}", dir.join(name).display()),
-        table: Some("t".to_owned()),
-        durability: Durability::None,
-        verify: Verify::Checksum,
-        inference: Inference::Text,
-        if_exists: IfExists::Replace,
-        chunk_bytes: Some(1 << 10),
+        options: LoadOptions {
+            table: Some("t".to_owned()),
+            durability: Durability::None,
+            verify: Verify::Checksum,
+            inference: Inference::Text,
+            if_exists: IfExists::Replace,
+            chunk_bytes: Some(1 << 10),
+            ..LoadOptions::default()
+        },
         dialect: DialectRequest {
             delimiter: Some(b','),
             quote: Some(Some(b'"')),
@@ -62,7 +65,6 @@ fn load(dir: &Path, source: &str, target: &str, change: impl Fn(&mut Request)) {
             header: Some(true),
             ..DialectRequest::default()
         },
-        ..Request::default()
     };
     change(&mut request);
     run(&plan(&request, &Unobserved).unwrap(), &Unobserved).unwrap();

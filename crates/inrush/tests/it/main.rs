@@ -24,3 +24,5 @@ mod pages;
 mod random_numbers;
 /// What `sqlite/pages` leaves to SQLite, and the words it has for that.
 mod refusals;
+/// Rows that a program has, and no file.
+mod rows;

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use inrush::plan::{Durability, RejectLimit, Request};
+use inrush::plan::{Durability, RejectLimit, RejectsTo, Request};
 use inrush::{Unobserved, plan, run};
 use proptest::test_runner::{Config, TestRunner};
 
@@ -35,10 +35,10 @@ fn load(dir: &Path, request: &Request, strategy: &str) -> Option<Answer> {
     let mut request = Request {
         sources: vec![dir.join("in.csv").display().to_string()],
         target: dir.join(&name).display().to_string(),
-        strategy: Some(strategy.to_owned()),
-        rejects: Some(rejects.clone()),
         ..request.clone()
     };
+    request.strategy = Some(strategy.to_owned());
+    request.rejects = RejectsTo::File(rejects.clone());
     if strategy == "pages" {
         // The least: now and then a file of these sizes has more keys.
         request.knobs.insert("sort_memory".to_owned(), (1 << 20).to_string());
@@ -182,8 +182,9 @@ fn agree(sql: &str, file: &str, change: impl Fn(&mut Request)) -> Option<Answer>
     for name in ["pages.db", "bind.db"] {
         make(&path(name), sql);
     }
-    let mut request =
-        Request { table: Some("t".to_owned()), durability: Durability::None, ..Request::default() };
+    let mut request = Request::default();
+    request.table = Some("t".to_owned());
+    request.durability = Durability::None;
     request.dialect.header = Some(true);
     change(&mut request);
     let pages = load(dir.path(), &request, "pages")?;

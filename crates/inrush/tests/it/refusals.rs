@@ -2,7 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use inrush::plan::{Durability, IfExists, OnConflict, Request};
+use inrush::plan::{Durability, IfExists, LoadOptions, OnConflict, Request};
 use inrush::{Plan, Unobserved, plan, run};
 use tempfile::TempDir;
 
@@ -31,8 +31,11 @@ impl Place {
         let mut request = Request {
             sources: vec![self.path("in.csv").display().to_string()],
             target: self.path("t.db").display().to_string(),
-            table: Some("t".to_owned()),
-            durability: Durability::None,
+            options: LoadOptions {
+                table: Some("t".to_owned()),
+                durability: Durability::None,
+                ..LoadOptions::default()
+            },
             ..Request::default()
         };
         change(&mut request);

@@ -10,7 +10,7 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 
 use crate::columns::reading::Reading;
-use crate::columns::{Batch, Failure, Take};
+use crate::columns::{Failure, Take, slices};
 
 /// The schema of a file.
 pub(super) fn file_schema(file: File) -> Result<Schema, ArrowError> {
@@ -56,24 +56,9 @@ fn batches(
     batch_bytes: usize,
     take: &mut Take<'_>,
 ) -> Result<(), Failure> {
-    for (group, batch) in reader.enumerate() {
-        let batch = batch?;
-        let bytes = (batch.get_array_memory_size() / batch.num_rows().max(1)).max(1);
-        let rows_max = (batch_bytes / bytes).clamp(1, 1 << 16);
-        let mut row = 0;
-        while row < batch.num_rows() {
-            let rows = rows_max.min(batch.num_rows() - row);
-            let slice = batch.slice(row, rows);
-            let arrays = readings
-                .iter()
-                .map(|reading| reading.apply(&slice, reading.path[0]))
-                .collect::<Result<_, _>>()?;
-            let part = RecordBatch::try_new(names.clone(), arrays)?;
-            let stored = if row == 0 { stored } else { 0 };
-            if !take(Batch { rows: part, group: group as u32, row: row as u64, stored })? {
-                return Ok(());
-            }
-            row += rows;
+    for (group, batch) in (0..).zip(reader) {
+        if !slices(&batch?, group, stored, readings, names, batch_bytes, take)? {
+            break;
         }
     }
     Ok(())

@@ -1,13 +1,15 @@
-//! Inputs of columns: Parquet and Arrow IPC files, whose values come in types of their own.
+//! Inputs of columns: Parquet and Arrow IPC files, and rows that a program has. Their values come in types of their own.
 //!
 //! ```text
-//! file -> batches of whole rows -> each column in a form that encoders know (reading) -> chunks
+//! file, program -> batches of whole rows -> each column in a form that encoders know (reading) -> chunks
 //! ```
 
 mod ipc;
 mod nested;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod reading;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -19,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::format::Layout;
 use crate::head::HEAD_BYTES;
@@ -32,7 +34,9 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin};
 use inrush_core::{DialectRequest, FieldFacts, MomentFacts, Nulls, SourceFacts, Type};
-use reading::{Reading, readings};
+use reading::{Reading, names_of, readings};
+use rows::Rows;
+pub use rows::{BatchSource, Stream};
 
 /// Columns that a batch can have; more are more than any target takes.
 const COLUMNS_MAX: usize = u16::MAX as usize;
@@ -48,9 +52,14 @@ pub(super) struct Table {
 
 #[derive(Clone, Debug)]
 enum Store {
+    #[cfg(feature = "parquet")]
     Parquet(parquet::Footer),
     IpcFile,
     IpcStream,
+    Rows {
+        rows: Rows,
+        flatten: bool,
+    },
 }
 
 /// Some rows of an input.
@@ -97,6 +106,38 @@ impl Source {
             inputs.push(input);
             tables.push(table);
         }
+        Ok(Self::of_tables(inputs, tables, orders, pipe, abandoned, request.flatten))
+    }
+
+    /// Takes the rows of a program, and looks at their schema.
+    ///
+    /// # Errors
+    /// When they have no columns, or too many.
+    pub fn of_rows(rows: Box<dyn BatchSource>, flatten: bool) -> Result<(Self, SourceFacts)> {
+        let readings = readings(&rows.schema(), flatten);
+        let (is_guess, is_replayable) = (rows.is_guess(), rows.is_replayable());
+        let input = Input::plain(&Place::Rows);
+        let table = Table::of(Store::Rows { rows: Rows::new(rows), flatten }, readings, &input)?;
+        let orders = vec![(0..table.readings.len()).collect()];
+        let (inputs, tables) = (vec![input], vec![table]);
+        let (source, mut facts) =
+            Self::of_tables(inputs, tables, orders, None, Arc::default(), flatten);
+        facts.seekable = is_replayable;
+        if is_guess {
+            facts.reasons = vec!["types are those of the first rows' values".to_owned()];
+            facts.fields.iter_mut().for_each(|field| field.is_declared = false);
+        }
+        Ok((source, facts))
+    }
+
+    fn of_tables(
+        inputs: Vec<Input>,
+        tables: Vec<Table>,
+        orders: Vec<Vec<usize>>,
+        pipe: Option<Pipe>,
+        abandoned: Arc<AtomicBool>,
+        flatten: bool,
+    ) -> (Self, SourceFacts) {
         let mut warnings = Vec::new();
         let first = &tables[0].readings;
         let names =
@@ -112,13 +153,9 @@ impl Source {
             FieldFacts { name, ty, spoiler: None, is_declared: true, moments }
         });
         let fields: Vec<FieldFacts> = fields.collect();
-        let memory = |table: &Table| match &table.store {
-            Store::Parquet(footer) => footer.memory_bytes,
-            Store::IpcFile | Store::IpcStream => 0,
-        };
         let mut reasons = vec!["columns and types are those of the source's own schema".to_owned()];
-        let is_parquet = |table: &Table| matches!(table.store, Store::Parquet(_));
-        if !tables.iter().all(is_parquet) {
+        let is_ipc = |table: &Table| matches!(table.store, Store::IpcFile | Store::IpcStream);
+        if tables.iter().any(is_ipc) {
             reasons.push("each of the source's record batches is in memory as a whole".to_owned());
         }
         let facts = SourceFacts {
@@ -132,9 +169,9 @@ impl Source {
             is_surveyed: false,
             is_intolerant: false,
             repeats: Arc::default(),
-            memory_bytes: tables.iter().map(memory).max().unwrap_or(0),
-            chunks_ahead: if tables.iter().any(is_parquet) { parquet::CHUNKS_AHEAD } else { 0 },
-            parquet: parquet_files(&inputs, &tables, &orders).filter(|_| !request.flatten),
+            memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
+            chunks_ahead: tables.iter().map(Table::chunks_ahead).max().unwrap_or(0),
+            parquet: parquet_files(&inputs, &tables, &orders).filter(|_| !flatten),
         };
         let source = Source {
             inputs,
@@ -146,7 +183,7 @@ impl Source {
             pipe: Mutex::new(pipe),
             abandoned,
         };
-        Ok((source, facts))
+        (source, facts)
     }
 }
 
@@ -156,11 +193,11 @@ fn parquet_files(
     tables: &[Table],
     orders: &[Vec<usize>],
 ) -> Option<Vec<PathBuf>> {
-    let are_parquet = tables.iter().all(|table| matches!(table.store, Store::Parquet(_)));
+    let are_parquet = tables.iter().all(|table| table.layout() == Layout::Parquet);
     let are_same = orders.iter().all(|order| order.iter().enumerate().all(|(at, of)| at == *of));
     let path = |input: &Input| match &input.place {
         Place::File(path) => Some(path.clone()),
-        Place::Stdin => None,
+        Place::Stdin | Place::Rows => None,
     };
     if are_parquet && are_same { inputs.iter().map(path).collect() } else { None }
 }
@@ -209,6 +246,7 @@ fn look(
     let damaged = |failure: Failure| input.damaged(layout, &failure);
     let fail = |error| cannot_open(&input.name, &error);
     let (store, readings) = match (layout, &input.place, input.bytes_stored) {
+        #[cfg(feature = "parquet")]
         (Layout::Parquet, Place::File(path), Some(_)) => {
             let file = File::open(path).map_err(fail)?;
             let footer = parquet::Footer::read(&file).map_err(|error| damaged(error.into()))?;
@@ -235,6 +273,14 @@ fn look(
             let schema = ipc::stream_schema(&head).map_err(|error| damaged(error.into()))?;
             (Store::IpcStream, readings(&schema, flatten))
         }
+        #[cfg(not(feature = "parquet"))]
+        (Layout::Parquet, ..) => {
+            return Err(Error::source(format!(
+                "{} is {}, which this build of inrush can't read",
+                input.name,
+                layout.words()
+            )));
+        }
         _ => {
             return Err(Error::source(format!(
                 "{} is {}, which can't be read from a pipe: its end has to be read first",
@@ -244,18 +290,43 @@ fn look(
             .advise("save it to a file first"));
         }
     };
-    if readings.is_empty() {
-        return Err(Error::source(format!("{} has no columns", input.name)));
+    Table::of(store, readings, input)
+}
+
+/// Cuts a batch into slices of about `batch_bytes`, which share its memory, and hands them on; false says that no more are wanted.
+/// `stored` is what the whole of it took in the file.
+fn slices(
+    batch: &RecordBatch,
+    group: u32,
+    stored: u64,
+    readings: &[Reading],
+    names: &SchemaRef,
+    batch_bytes: usize,
+    take: &mut Take<'_>,
+) -> Result<bool, Failure> {
+    let mut bytes = 0;
+    for column in batch.columns() {
+        // What the batch itself has of its buffers; of views that can't be told.
+        let own = column.to_data().get_slice_memory_size();
+        bytes += own.unwrap_or_else(|_| column.get_array_memory_size());
     }
-    if readings.len() > COLUMNS_MAX {
-        return Err(Error::source(format!("{} has more than {COLUMNS_MAX} columns", input.name)));
+    let rows_max = (batch_bytes / (bytes / batch.num_rows().max(1)).max(1)).clamp(1, 1 << 16);
+    let mut row = 0;
+    while row < batch.num_rows() {
+        let rows = rows_max.min(batch.num_rows() - row);
+        let slice = batch.slice(row, rows);
+        let arrays = readings
+            .iter()
+            .map(|reading| reading.apply(&slice, reading.path[0]))
+            .collect::<Result<_, ArrowError>>()?;
+        let part = RecordBatch::try_new(names.clone(), arrays)?;
+        let stored = if row == 0 { stored } else { 0 };
+        if !take(Batch { rows: part, group, row: row as u64, stored })? {
+            return Ok(false);
+        }
+        row += rows;
     }
-    let name = |reading: &Reading| {
-        let ty = reading.becomes();
-        Field::new(&reading.name, ty, true)
-    };
-    let names = Arc::new(Schema::new(readings.iter().map(name).collect::<Vec<_>>()));
-    Ok(Table { store, readings, names })
+    Ok(true)
 }
 
 impl Input {
@@ -294,6 +365,12 @@ pub(crate) fn feed(
         let damaged = |failure| input.damaged(layout, &failure);
         let (readings, names) = (&table.readings, &table.names);
         match (&table.store, &input.place) {
+            (Store::Rows { rows, flatten }, _) => {
+                let reader = rows.source().open()?;
+                rows::batches(reader, readings, names, *flatten, chunk_bytes, &mut take)
+                    .map_err(unreadable)?;
+            }
+            #[cfg(feature = "parquet")]
             (Store::Parquet(footer), Place::File(path)) => {
                 footer.batches(path, readings, names, chunk_bytes, &mut take).map_err(damaged)?;
             }
@@ -318,20 +395,58 @@ pub(crate) fn feed(
     Ok(())
 }
 
+/// What a program's own reader says, as it says it.
+fn unreadable(failure: Failure) -> Error {
+    Error::source(format!("the rows can't be read: {failure}"))
+}
+
 impl Table {
+    fn of(store: Store, readings: Vec<Reading>, input: &Input) -> Result<Self> {
+        if readings.is_empty() {
+            return Err(Error::source(format!("{} has no columns", input.name)));
+        }
+        if readings.len() > COLUMNS_MAX {
+            let name = &input.name;
+            return Err(Error::source(format!("{name} has more than {COLUMNS_MAX} columns")));
+        }
+        let names = names_of(&readings);
+        Ok(Self { store, readings, names })
+    }
+
+    /// Bytes of memory that its reader takes, besides the chunks.
+    fn memory_bytes(&self) -> u64 {
+        match &self.store {
+            #[cfg(feature = "parquet")]
+            Store::Parquet(footer) => footer.memory_bytes,
+            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
+        }
+    }
+
+    /// Chunks that its reader has in hand before they are wanted.
+    fn chunks_ahead(&self) -> usize {
+        match &self.store {
+            #[cfg(feature = "parquet")]
+            Store::Parquet(_) => parquet::CHUNKS_AHEAD,
+            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
+        }
+    }
+
     /// How many rows it says that it holds.
     pub(super) fn rows(&self) -> Option<u64> {
         match &self.store {
+            #[cfg(feature = "parquet")]
             Store::Parquet(footer) => Some(footer.rows()),
-            Store::IpcFile | Store::IpcStream => None,
+            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => None,
         }
     }
 
     fn layout(&self) -> Layout {
         match self.store {
+            #[cfg(feature = "parquet")]
             Store::Parquet(_) => Layout::Parquet,
             Store::IpcFile => Layout::ArrowFile,
             Store::IpcStream => Layout::ArrowStream,
+            Store::Rows { .. } => Layout::Rows,
         }
     }
 }

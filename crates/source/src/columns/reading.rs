@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, make_array};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, DataType, Fields, Schema, TimeUnit};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 
 use crate::columns::nested;
 use crate::columns::widen::widen;
@@ -60,7 +60,13 @@ fn add(
             }
             ty => {
                 let from = ty.clone();
-                let (way, ty) = way(ty);
+                let (way, ty) = match field.extension_type_name() {
+                    Some("arrow.uuid") if *ty == DataType::FixedSizeBinary(16) => {
+                        (Way::Uuid, Type::Text)
+                    }
+                    Some("arrow.json") if is_text(ty) => (way(ty).0, Type::Json),
+                    _ => way(ty),
+                };
                 readings.push(Reading { name, path: path.clone(), from, way, ty });
             }
         }
@@ -104,9 +110,20 @@ pub(super) fn way(ty: &DataType) -> (Way, Type) {
             (Way::Cast(to), ty) => cast(to, ty),
             (way, ty) => (way, ty),
         },
+        D::RunEndEncoded(_, values) => match way(values.data_type()) {
+            (Way::AsIs, ty) => cast(values.data_type().clone(), ty),
+            (Way::Cast(to), ty) => cast(to, ty),
+            (way, ty) => (way, ty),
+        },
         D::Time32(_) | D::Time64(_) | D::Duration(_) | D::Interval(_) => cast(D::Utf8, Type::Text),
         _ => (Way::Json, Type::Json),
     }
+}
+
+/// The columns' names, and the types that readings make of them.
+pub(super) fn names_of(readings: &[Reading]) -> SchemaRef {
+    let fields = readings.iter().map(|reading| Field::new(&reading.name, reading.becomes(), true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 fn decimal(precision: u8, ty: &DataType) -> Type {
@@ -171,6 +188,10 @@ impl Reading {
     }
 }
 
+fn is_text(ty: &DataType) -> bool {
+    matches!(ty, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
 /// A field of a struct, NULL where the struct is.
 fn field_of(array: &ArrayRef, at: usize) -> Result<ArrayRef, ArrowError> {
     let parent = array.as_struct();
@@ -197,7 +218,6 @@ fn uuids(array: &ArrayRef) -> StringArray {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_schema::Field;
 
     #[test]
     fn every_type_ends_as_one_that_encoders_know() {

@@ -13,7 +13,9 @@ use arrow_array::types::{
     Int64Type, LargeBinaryType, LargeUtf8Type, TimestampMillisecondType, UInt8Type, UInt16Type,
     UInt32Type, Utf8Type,
 };
-use arrow_array::{Array, ArrayRef, GenericByteArray, PrimitiveArray};
+use arrow_array::{
+    Array, ArrayRef, GenericByteArray, PrimitiveArray, UInt64Array, downcast_run_array,
+};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use arrow_select::take::take;
@@ -31,6 +33,17 @@ pub(super) fn widen(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowEr
         (D::Dictionary(..), _) => {
             let dictionary = array.as_any_dictionary();
             take(&widen(dictionary.values(), to)?, dictionary.keys(), None)
+        }
+        (D::RunEndEncoded(..), _) => {
+            downcast_run_array!(
+                array => {
+                    // A slice of runs keeps all of its values: rows find theirs by their place.
+                    let places = (0..array.len()).map(|at| array.get_physical_index(at) as u64);
+                    let places: UInt64Array = places.collect();
+                    take(&widen(array.values(), to)?, &places, None)
+                },
+                other => Err(ArrowError::CastError(format!("{other} is no run-end encoding")))
+            )
         }
         (D::Int8, D::Int32) => Ok(numbers::<Int8Type, Int32Type>(array)),
         (D::Int16, D::Int32) => Ok(numbers::<Int16Type, Int32Type>(array)),

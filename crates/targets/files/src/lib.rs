@@ -89,6 +89,10 @@ impl Target for Files {
         STRATEGIES
     }
 
+    fn has_tables(&self) -> bool {
+        false
+    }
+
     fn facts(
         &self,
         location: &Location,

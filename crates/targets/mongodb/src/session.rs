@@ -142,7 +142,8 @@ fn explain(place: &Place, failure: Failure) -> Error {
     let refused = match failure {
         Failure::Stopped => return Error::interrupted(),
         Failure::Lost(lost) => {
-            return Error::target(format!("the connection to {} was lost: {lost}", place.shown))
+            return lost
+                .lost_connection(&place.shown)
                 .advise("look into the server's log, and run the load again");
         }
         Failure::Server(refused) => refused,

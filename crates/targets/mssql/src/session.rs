@@ -310,11 +310,9 @@ impl<'a> Session<'a> {
         let refused = match failure {
             Failure::Stopped => return Error::interrupted(),
             Failure::Lost(lost) => {
-                return Error::target(format!(
-                    "the connection to {} was lost: {lost}",
-                    self.place.shown
-                ))
-                .advise("look into the server's log, and run the load again");
+                return lost
+                    .lost_connection(&self.place.shown)
+                    .advise("look into the server's log, and run the load again");
             }
             Failure::Server(refused) => refused,
         };

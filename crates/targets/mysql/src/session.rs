@@ -192,11 +192,9 @@ impl<'a> Session<'a> {
         let Refusal { code, message, .. } = match failure {
             Failure::Stopped => return Error::interrupted(),
             Failure::Lost(lost) => {
-                return Error::target(format!(
-                    "the connection to {} was lost: {lost}",
-                    self.place.shown
-                ))
-                .advise("look into the server's error log, and run the load again");
+                return lost
+                    .lost_connection(&self.place.shown)
+                    .advise("look into the server's error log, and run the load again");
             }
             Failure::Server(refused) => *refused,
         };

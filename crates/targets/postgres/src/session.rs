@@ -194,10 +194,7 @@ impl<'a> Session<'a> {
         let refused = match failure {
             Failure::Stopped => return Error::interrupted(),
             Failure::Lost(lost) => {
-                let error = Error::target(format!(
-                    "the connection to {} was lost: {lost}",
-                    self.place.shown
-                ));
+                let error = lost.lost_connection(&self.place.shown);
                 return match lost.kind() {
                     LostKind::TransactionTimeout => error.advise("the user's or the database's transaction_timeout is too short for a load: PGOPTIONS='-c transaction_timeout=0' lifts it"),
                     _ => error.advise("look into the server's log, and run the load again"),

@@ -1,0 +1,473 @@
+//! Rows that a program has: all that there are, or one batch after the other.
+//!
+//! ```text
+//! load:    BatchSource -> plan -> run
+//! Writer:  write -> queue of batches -> a thread with plan and run         one load, all or nothing
+//!                                    -> a thread with a load for each step  rows can be seen step by step
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use crate::load::run;
+use crate::observer::Observer;
+use crate::pipe::reject::{Position, Reject};
+use crate::plan::{IfExists, LoadOptions, Plan, Request, plan_rows};
+use crate::report::Report;
+use inrush_core::error::{Aftermath, Error, Result};
+use inrush_core::flow::{Phase, Progress};
+use inrush_source::BatchSource;
+
+/// How often a thread that waits for rows looks whether anybody still wants them.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Batches that wait to be read, besides the one in hand.
+const BATCHES: usize = 1;
+
+/// For how long a step is tried again that has lost its connection.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The first pause before a step is tried again; each one is twice as long as the one before, up to [`PAUSE_MAX`].
+const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Loads the rows of a program, all of them or none.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::sync::Arc;
+/// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+/// use inrush::{LoadOptions, Unobserved};
+///
+/// let id: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+/// let name: ArrayRef = Arc::new(StringArray::from(vec!["Ada", "Grace"]));
+/// let batch = RecordBatch::try_from_iter([("id", id), ("name", name)])?;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let target = directory.path().join("people.db").display().to_string();
+/// let options = LoadOptions { table: Some("people".to_owned()), ..LoadOptions::default() };
+/// let report = inrush::load(vec![batch], &target, &options, &Unobserved)?;
+/// assert_eq!(report.rows_loaded, 2);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As for [`plan`](crate::plan()) and [`run`]; of kind [`Source`](crate::Kind::Source) when the rows can't be read.
+pub fn load(
+    rows: impl BatchSource + 'static,
+    target: &str,
+    options: &LoadOptions,
+    observer: &dyn Observer,
+) -> Result<Report> {
+    let request = request(target, options);
+    run(&plan_rows(Box::new(rows), &request, observer)?, observer)
+}
+
+fn request(target: &str, options: &LoadOptions) -> Request {
+    Request { target: target.to_owned(), options: options.clone(), ..Request::default() }
+}
+
+/// Takes batches from a program that has them one after the other, and loads them while it makes the next.
+///
+/// Memory is bounded by the plan: [`Writer::write`] blocks while the pipeline is full. All rows or none: [`Writer::finish`] verifies
+/// and commits, and a writer that is dropped without it leaves nothing.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::sync::Arc;
+/// use arrow_array::{Int64Array, RecordBatch};
+/// use arrow_schema::{DataType, Field, Schema};
+/// use inrush::{LoadOptions, Writer};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let target = directory.path().join("numbers.db").display().to_string();
+/// let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+/// let options = LoadOptions { table: Some("numbers".to_owned()), ..LoadOptions::default() };
+/// let mut writer = Writer::begin(schema.clone(), &target, &options)?;
+/// for start in [0, 1_000, 2_000] {
+///     let numbers = Int64Array::from_iter_values(start..start + 1_000);
+///     writer.write(&RecordBatch::try_new(schema.clone(), vec![Arc::new(numbers)])?)?;
+/// }
+/// assert_eq!(writer.finish()?.rows_loaded, 3_000);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Writer {
+    schema: SchemaRef,
+    queue: Option<Sender<Sent>>,
+    worker: Option<JoinHandle<Result<Report>>>,
+}
+
+/// What a writer tells its thread.
+enum Sent {
+    Batch(RecordBatch),
+    /// There are no more; without it the load comes to nothing.
+    End,
+}
+
+/// When a writer that commits on the way does so: whichever comes first. Neither is when it finishes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Steps {
+    /// At exactly so many rows, which are in memory until then; at least 1.
+    pub rows: Option<u64>,
+    /// So long after the first row that isn't committed.
+    pub time: Option<Duration>,
+}
+
+impl Writer {
+    /// Plans, opens, and waits for batches of this schema.
+    ///
+    /// # Errors
+    /// As for [`plan`](crate::plan()).
+    pub fn begin(schema: SchemaRef, target: &str, options: &LoadOptions) -> Result<Self> {
+        Self::observed(schema, target, options, Arc::new(crate::Unobserved))
+    }
+
+    /// The same with an observer, which also can stop the load.
+    ///
+    /// # Errors
+    /// As for [`Writer::begin`].
+    pub fn observed(
+        schema: SchemaRef,
+        target: &str,
+        options: &LoadOptions,
+        observer: Arc<dyn Observer + Send>,
+    ) -> Result<Self> {
+        let (queue, batches) = bounded(BATCHES);
+        let rows = Queue {
+            schema: Arc::clone(&schema),
+            observer: Arc::clone(&observer),
+            batches: Some(batches),
+        };
+        let plan = plan_rows(Box::new(rows), &request(target, options), &*observer)?;
+        let worker = spawn(move || run(&plan, &*observer))?;
+        Ok(Self { schema, queue: Some(queue), worker: Some(worker) })
+    }
+
+    /// A writer for programs that never end: rows are committed in steps, each of them all or nothing. A step whose connection is lost
+    /// before it has committed is loaded again for up to a minute.
+    ///
+    /// # Errors
+    /// As for [`Writer::begin`], of the first step; of kind [`Usage`](crate::Kind::Usage) for steps of no row.
+    pub fn in_steps(
+        schema: SchemaRef,
+        target: &str,
+        options: &LoadOptions,
+        steps: Steps,
+        observer: Arc<dyn Observer + Send>,
+    ) -> Result<Self> {
+        if steps.rows == Some(0) {
+            return Err(Error::usage("a step has at least 1 row"));
+        }
+        let (queue, batches) = bounded(BATCHES);
+        let request = request(target, options);
+        // What is wrong with the request is said now, and not at the first step.
+        let rows = vec![RecordBatch::new_empty(Arc::clone(&schema))];
+        plan_rows(Box::new(rows), &request, &*observer)?;
+        let mut committer = Committer {
+            request,
+            steps,
+            observer,
+            schema: Arc::clone(&schema),
+            waiting: Vec::new(),
+            rows: 0,
+            since: None,
+            total: None,
+        };
+        let worker = spawn(move || committer.serve(&batches))?;
+        Ok(Self { schema, queue: Some(queue), worker: Some(worker) })
+    }
+
+    /// The columns.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Hands on a batch of the schema's columns; blocks while the pipeline is full.
+    ///
+    /// # Errors
+    /// When the load has failed, with its error; after that the writer is over. Of kind [`Usage`](crate::Kind::Usage) when the batch has
+    /// other columns.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.num_columns() != self.schema.fields().len() {
+            return Err(Error::usage(format!(
+                "the batch has {} columns, and the writer {}",
+                batch.num_columns(),
+                self.schema.fields().len()
+            )));
+        }
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        self.send(Sent::Batch(batch.clone()))
+    }
+
+    fn send(&mut self, sent: Sent) -> Result<()> {
+        let Some(queue) = &self.queue else {
+            return Err(Error::usage("the writer is over"));
+        };
+        match queue.send(sent) {
+            Ok(()) => Ok(()),
+            // Nobody reads any more: the thread has ended, and knows why.
+            Err(_) => match self.end() {
+                Ok(_) => Err(Error::source("the load has ended before its rows")),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Waits until all rows are loaded, verified and committed.
+    ///
+    /// # Errors
+    /// When the load failed; [`aftermath`](crate::Error::aftermath) says what is left of it.
+    pub fn finish(mut self) -> Result<Report> {
+        self.send(Sent::End)?;
+        self.end()
+    }
+
+    /// Gives up: nothing of a load stays, and of one in steps what has been committed. Dropping does the same.
+    pub fn abort(self) {}
+
+    fn end(&mut self) -> Result<Report> {
+        self.queue = None;
+        let Some(worker) = self.worker.take() else {
+            return Err(Error::usage("the writer is over"));
+        };
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if self.worker.is_some() && !thread::panicking() {
+            // It ends with an error, for it was never told that there are no more rows.
+            let _ = self.end();
+        }
+    }
+}
+
+fn spawn(
+    work: impl FnOnce() -> Result<Report> + Send + 'static,
+) -> Result<JoinHandle<Result<Report>>> {
+    let named = thread::Builder::new().name("inrush-write".to_owned());
+    named.spawn(work).map_err(|error| Error::target(format!("no thread to write with: {error}")))
+}
+
+/// The reading end of a writer's queue.
+struct Queue {
+    schema: SchemaRef,
+    observer: Arc<dyn Observer + Send>,
+    batches: Option<Receiver<Sent>>,
+}
+
+impl BatchSource for Queue {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn open(&mut self) -> Result<Box<dyn RecordBatchReader + Send>> {
+        let batches = self.batches.take();
+        let batches =
+            batches.ok_or_else(|| Error::source("rows that were written can't be read again"))?;
+        let (schema, observer) = (Arc::clone(&self.schema), Arc::clone(&self.observer));
+        Ok(Box::new(QueueReader { schema, observer, batches }))
+    }
+}
+
+struct QueueReader {
+    schema: SchemaRef,
+    observer: Arc<dyn Observer + Send>,
+    batches: Receiver<Sent>,
+}
+
+impl Iterator for QueueReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let gone = |why: &str| Some(Err(ArrowError::ExternalError(why.into())));
+        loop {
+            return match self.batches.recv_timeout(TICK) {
+                Ok(Sent::Batch(batch)) => Some(Ok(batch)),
+                Ok(Sent::End) => None,
+                Err(RecvTimeoutError::Timeout) if self.observer.stop().load(Relaxed) => {
+                    gone("interrupted")
+                }
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => gone("the writer ended without finish"),
+            };
+        }
+    }
+}
+
+impl RecordBatchReader for QueueReader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Loads what has come in steps.
+struct Committer {
+    /// The first step's; the others add to the table that it leaves.
+    request: Request,
+    steps: Steps,
+    observer: Arc<dyn Observer + Send>,
+    schema: SchemaRef,
+    /// What isn't committed.
+    waiting: Vec<RecordBatch>,
+    rows: u64,
+    /// When its first row came.
+    since: Option<Instant>,
+    /// All steps so far.
+    total: Option<Report>,
+}
+
+impl Committer {
+    fn serve(&mut self, batches: &Receiver<Sent>) -> Result<Report> {
+        loop {
+            let due = self.due();
+            let wait =
+                due.map_or(TICK, |due| due.saturating_duration_since(Instant::now()).min(TICK));
+            match batches.recv_timeout(wait) {
+                Ok(Sent::Batch(batch)) => self.take(batch)?,
+                Ok(Sent::End) => break,
+                Err(RecvTimeoutError::Timeout) if self.observer.stop().load(Relaxed) => {
+                    return Err(self.told(Error::interrupted()));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // The last, partial step is for a clean end only.
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(self.told(Error::source("the writer ended without finish")));
+                }
+            }
+            if self.due().is_some_and(|due| due <= Instant::now()) {
+                self.commit()?;
+            }
+        }
+        // A load without rows makes its table, too.
+        if self.rows > 0 || self.total.is_none() {
+            self.commit()?;
+        }
+        self.total.take().ok_or_else(|| Error::source("the load has ended before its rows"))
+    }
+
+    fn due(&self) -> Option<Instant> {
+        Some(self.since? + self.steps.time?)
+    }
+
+    /// Adds a batch, and commits whenever a step is full.
+    fn take(&mut self, mut batch: RecordBatch) -> Result<()> {
+        while batch.num_rows() > 0 {
+            let room = self.steps.rows.map_or(u64::MAX, |rows| rows - self.rows);
+            let taken = usize::try_from(room).unwrap_or(usize::MAX).min(batch.num_rows());
+            self.since.get_or_insert_with(Instant::now);
+            self.waiting.push(batch.slice(0, taken));
+            self.rows += taken as u64;
+            batch = batch.slice(taken, batch.num_rows() - taken);
+            if Some(self.rows) == self.steps.rows {
+                self.commit()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads a step, again where its connection is lost.
+    fn commit(&mut self) -> Result<()> {
+        let began = Instant::now();
+        let mut pause = PAUSE;
+        if self.waiting.is_empty() {
+            self.waiting.push(RecordBatch::new_empty(Arc::clone(&self.schema)));
+        }
+        let before = self.total.as_ref().map_or(0, |total| total.rows_read);
+        let observer = &Shifted { observer: &*self.observer, before };
+        let report = loop {
+            let rows = Box::new(self.waiting.clone());
+            let loaded =
+                plan_rows(rows, &self.request, observer).and_then(|plan| run(&plan, observer));
+            let error = match loaded {
+                Ok(report) => break report,
+                Err(error) => error,
+            };
+            let is_undone = matches!(error.aftermath(), None | Some(Aftermath::NothingChanged));
+            let is_over = began.elapsed() + pause > PATIENCE || observer.stop().load(Relaxed);
+            if !error.is_lost_connection() || !is_undone || is_over {
+                return Err(self.told(error));
+            }
+            observer.replanned(&format!("{}: the step is loaded again", error.what()));
+            thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        };
+        self.waiting.clear();
+        self.rows = 0;
+        self.since = None;
+        let options = &mut self.request.options;
+        options.if_exists = IfExists::Append;
+        // They are the table's by now.
+        options.primary_key.clear();
+        options.indexes.clear();
+        options.types.clear();
+        match &mut self.total {
+            None => self.total = Some(report),
+            Some(total) => total.add(report),
+        }
+        Ok(())
+    }
+
+    /// An error of a step, with what the steps before it have left.
+    fn told(&self, error: Error) -> Error {
+        match (&self.total, error.aftermath()) {
+            (_, Some(Aftermath::Unknown)) | (None, _) => error,
+            (Some(total), _) => error.leaving(Aftermath::Committed { rows: total.rows_loaded }),
+        }
+    }
+}
+
+/// Tells bad rows of a step by their place in all that was written.
+struct Shifted<'a> {
+    observer: &'a dyn Observer,
+    /// Rows of the steps before.
+    before: u64,
+}
+
+impl Observer for Shifted<'_> {
+    fn stop(&self) -> &AtomicBool {
+        self.observer.stop()
+    }
+
+    fn phase(&self, phase: &Phase) {
+        self.observer.phase(phase);
+    }
+
+    fn progress(&self, progress: &Progress) {
+        self.observer.progress(progress);
+    }
+
+    fn replanned(&self, why: &str) {
+        self.observer.replanned(why);
+    }
+
+    fn rejected(&self, row: &Reject) {
+        let record = row.record + self.before;
+        let at = Position::Rows { row: record };
+        self.observer.rejected(&Reject { record, at, ..row.clone() });
+    }
+}
+
+/// The plan of a load of rows that a program has.
+///
+/// # Errors
+/// As for [`plan`](crate::plan()).
+pub fn plan_batches(
+    rows: impl BatchSource + 'static,
+    target: &str,
+    options: &LoadOptions,
+    observer: &dyn Observer,
+) -> Result<Plan> {
+    plan_rows(Box::new(rows), &request(target, options), observer)
+}

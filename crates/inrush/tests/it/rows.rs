@@ -1,0 +1,211 @@
+//! Rows that a program has, and no file.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RunArray, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use inrush::plan::{Durability, IfExists, RejectLimit, Verify};
+use inrush::{
+    Aftermath, Kind, LoadOptions, Observer, Reject, RejectsTo, Steps, Stream, Unobserved, Writer,
+    load,
+};
+use rusqlite::Connection;
+
+fn options(change: impl FnOnce(&mut LoadOptions)) -> LoadOptions {
+    let mut options = LoadOptions {
+        table: Some("t".to_owned()),
+        durability: Durability::None,
+        verify: Verify::Checksum,
+        ..LoadOptions::default()
+    };
+    change(&mut options);
+    options
+}
+
+fn schema() -> SchemaRef {
+    let field = |name: &str, ty| Field::new(name, ty, true);
+    Arc::new(Schema::new(vec![field("id", DataType::Int64), field("name", DataType::Utf8)]))
+}
+
+fn batch(ids: std::ops::Range<i64>) -> RecordBatch {
+    let names: StringArray = ids.clone().map(|id| Some(format!("n{id}"))).collect();
+    let ids: Int64Array = ids.collect();
+    RecordBatch::try_new(schema(), vec![Arc::new(ids), Arc::new(names)]).unwrap()
+}
+
+fn count(database: &Path) -> i64 {
+    let connection = Connection::open(database).unwrap();
+    connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+}
+
+/// Keeps the bad rows that it is told.
+#[derive(Default)]
+struct Kept(Mutex<Vec<Reject>>);
+
+impl Observer for Kept {
+    fn rejected(&self, row: &Reject) {
+        self.0.lock().unwrap().push(row.clone());
+    }
+}
+
+#[test]
+fn batches_and_streams_are_loaded_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let target = path.display().to_string();
+    let batches = vec![batch(0..10), batch(10..100_000)];
+    let report = load(batches.clone(), &target, &options(|_| ()), &Unobserved).unwrap();
+    assert_eq!((report.rows_loaded, count(&path)), (100_000, 100_000));
+
+    let reader = arrow_array::RecordBatchIterator::new(batches.into_iter().map(Ok), schema());
+    let adds = options(|options| options.if_exists = IfExists::Append);
+    let report = load(Stream::new(reader), &target, &adds, &Unobserved).unwrap();
+    assert_eq!((report.rows_loaded, count(&path)), (100_000, 200_000));
+}
+
+#[test]
+fn runs_are_the_values_that_they_stand_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let runs = RunArray::try_new(
+        &Int32Array::from(vec![2, 3, 6]),
+        &StringArray::from(vec![Some("a"), None, Some("b")]),
+    );
+    let runs: ArrayRef = Arc::new(runs.unwrap());
+    let batch = RecordBatch::try_from_iter_with_nullable([("v", runs.slice(1, 4), true)]).unwrap();
+    load(vec![batch], &path.display().to_string(), &options(|_| ()), &Unobserved).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let mut select = connection.prepare("SELECT v FROM t ORDER BY rowid").unwrap();
+    let values = select.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+    let values: Vec<_> = values.map(|value| value.unwrap_or_default()).collect();
+    let word = |word: &str| Some(word.to_owned());
+    assert_eq!(values, [word("a"), None, word("b"), word("b")]);
+}
+
+/// A batch may have a column in another type than the schema: its values are judged as they are.
+#[test]
+fn a_column_of_another_type_is_judged_by_its_values() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["7", "seven"]));
+    let names: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
+    let odd = RecordBatch::try_from_iter([("id", texts), ("name", names)]).unwrap();
+    let rows = vec![batch(0..3), odd];
+    let kept = Kept::default();
+    let tolerant = options(|options| {
+        options.max_rejects = RejectLimit::Rows(1);
+        options.rejects = RejectsTo::Observer;
+    });
+    let report = load(rows, &path.display().to_string(), &tolerant, &kept).unwrap();
+    assert_eq!((report.rows_read, report.rows_loaded, report.rows_rejected), (5, 4, 1));
+    let kept = kept.0.into_inner().unwrap();
+    assert_eq!(kept.len(), 1);
+    assert_eq!((kept[0].record, kept[0].column.as_deref()), (5, Some("id")));
+    assert_eq!(kept[0].at.to_string(), "row 5");
+}
+
+#[test]
+fn bad_rows_need_a_place_and_a_table_a_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = directory.path().join("a.db").display().to_string();
+    let nameless = LoadOptions { table: None, ..options(|_| ()) };
+    let error = load(vec![batch(0..1)], &target, &nameless, &Unobserved).err().unwrap();
+    assert_eq!(error.kind(), Kind::Usage);
+    let tolerant = options(|options| options.max_rejects = RejectLimit::All);
+    let error = load(vec![batch(0..1)], &target, &tolerant, &Unobserved).err().unwrap();
+    assert!(error.what().contains("no place of their own"), "{error}");
+    // A file is a table.
+    let file = format!("csv:{}", directory.path().join("out.csv").display());
+    let nameless = LoadOptions { verify: Verify::Count, ..nameless };
+    load(vec![batch(0..1)], &file, &nameless, &Unobserved).unwrap();
+}
+
+#[test]
+fn a_writer_that_is_not_finished_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let target = path.display().to_string();
+    let mut writer = Writer::begin(schema(), &target, &options(|_| ())).unwrap();
+    writer.write(&batch(0..50_000)).unwrap();
+    drop(writer);
+    assert!(!path.exists());
+
+    let mut writer = Writer::begin(schema(), &target, &options(|_| ())).unwrap();
+    for start in 0..100 {
+        writer.write(&batch(start * 1_000..(start + 1) * 1_000)).unwrap();
+    }
+    assert_eq!(writer.finish().unwrap().rows_loaded, 100_000);
+    assert_eq!(count(&path), 100_000);
+}
+
+#[test]
+fn a_writer_tells_why_its_load_failed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
+        .unwrap();
+    let mut writer =
+        Writer::begin(schema(), &path.display().to_string(), &options(|_| ())).unwrap();
+    let error = loop {
+        // The same keys again.
+        if let Err(error) = writer.write(&batch(0..10_000)) {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), Kind::Rejects, "{error}");
+    assert_eq!(error.aftermath(), Some(Aftermath::NothingChanged));
+    assert_eq!(writer.write(&batch(0..1)).err().unwrap().kind(), Kind::Usage);
+    assert_eq!(count(&path), 0);
+}
+
+#[test]
+fn steps_are_exact_and_what_is_left_lands_at_the_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let target = path.display().to_string();
+    let steps = Steps { rows: Some(1_000), time: None };
+    let keyed = options(|options| options.primary_key = vec!["id".to_owned()]);
+    let begin =
+        || Writer::in_steps(schema(), &target, &keyed, steps, Arc::new(Unobserved)).unwrap();
+    let mut writer = begin();
+    writer.write(&batch(0..2_500)).unwrap();
+    // Blocks until the first steps have been taken.
+    writer.write(&batch(2_500..2_600)).unwrap();
+    writer.write(&batch(2_600..2_700)).unwrap();
+    assert_eq!(count(&path), 2_000);
+    assert_eq!(writer.finish().unwrap().rows_loaded, 2_700);
+    assert_eq!(count(&path), 2_700);
+
+    let adds = options(|options| options.if_exists = IfExists::Append);
+    let kept = Arc::new(Kept::default());
+    let mut writer =
+        Writer::in_steps(schema(), &target, &adds, steps, kept.clone() as Arc<_>).unwrap();
+    writer.write(&batch(3_000..5_500)).unwrap();
+    writer.write(&batch(0..1)).unwrap();
+    let error = writer.finish().err().unwrap();
+    assert_eq!(error.aftermath(), Some(Aftermath::Committed { rows: 2_000 }));
+    assert_eq!(kept.0.lock().unwrap()[0].record, 2_501);
+    assert_eq!(count(&path), 4_700);
+}
+
+#[test]
+fn a_step_is_due_after_its_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let steps = Steps { rows: None, time: Some(Duration::from_millis(100)) };
+    let target = path.display().to_string();
+    let mut writer =
+        Writer::in_steps(schema(), &target, &options(|_| ()), steps, Arc::new(Unobserved)).unwrap();
+    writer.write(&batch(0..10)).unwrap();
+    let began = Instant::now();
+    while !path.exists() {
+        assert!(began.elapsed() < Duration::from_secs(30), "nothing is committed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(writer);
+    assert_eq!(count(&path), 10);
+}
