@@ -286,6 +286,7 @@ impl Lab<'_> {
             ("user", way.user.clone()),
             ("database", way.database.clone()),
             ("files", files),
+            ("python", python()),
         ];
         let own = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
         Words::of(self.suite, self.profile, cell, own.chain(self.material.words()))
@@ -390,7 +391,7 @@ impl Lab<'_> {
                 let durability = bench.target.durability;
                 let shared = if phase.once { 1 } else { workers };
                 let material = &mut self.material;
-                phase::task(self.suite, phase, words, durability, shared, material).map(Some)
+                phase::task(phase, words, durability, shared, material).map(Some)
             })
             .collect::<Result<Vec<_>>>()?;
         let device = Device::of(&self.folder);
@@ -612,6 +613,12 @@ fn is_same(is: &str, expected: &str) -> bool {
 /// An error's text without what may be a password.
 fn redacted(text: &str) -> String {
     text.split(' ').map(without_secrets).collect::<Vec<_>>().join(" ")
+}
+
+/// The Python that runs programs in Python.
+fn python() -> String {
+    let said = std::env::var("INRUSH_PYTHON").ok();
+    said.filter(|python| !python.is_empty()).unwrap_or_else(|| "python3".to_owned())
 }
 
 fn remove(folder: &Path) {

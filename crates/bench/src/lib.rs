@@ -10,6 +10,7 @@
 //! `worker` processes and private servers, [`sums`] compare, and what was measured is kept, understood and shown by [`inrush_findings`]. A load of a bench
 //! is [`inrush::run`], as everybody's.
 
+mod batches;
 mod clock;
 mod crew;
 mod durability;

@@ -8,9 +8,13 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::generate::Generator;
+use crate::task::Generated;
 use inrush_core::error::{Error, Result};
 use inrush_findings::record::PlannedCell;
 use inrush_findings::suite::{Profile, Suite};
+
+/// A program in Python that has rows: what cells run that are about a library.
+const SCRIPT: &str = include_str!("rows.py");
 
 /// Datasets of a suite at one size.
 pub(super) struct Material<'a> {
@@ -35,8 +39,9 @@ impl<'a> Material<'a> {
             .map(|(name, dataset)| (name.clone(), rows_of(name, dataset.rows)))
             .collect();
         let words = rows.iter().map(|(name, rows)| (format!("rows.{name}"), rows.to_string()));
-        let words = words.collect();
         let folder = folder.join("data");
+        let script = folder.join("rows.py").display().to_string();
+        let words = words.chain([("script".to_owned(), script)]).collect();
         Self { suite, folder, rows, words, made: BTreeMap::new(), hashes: BTreeMap::new() }
     }
 
@@ -97,7 +102,10 @@ impl<'a> Material<'a> {
     /// # Errors
     /// When there is no such generator, or the file can't be written.
     pub(super) fn prepare(&mut self, name: &str) -> Result<()> {
-        let (path, rows) = self.file(name, None)?;
+        let (path, Generated { rows, .. }) = self.file(name, None)?;
+        let script = self.folder.join("rows.py");
+        fs::write(&script, SCRIPT)
+            .map_err(|error| Error::target(format!("{}: {error}", script.display())))?;
         let dataset = &self.suite.dataset[name];
         let generator = Generator::of(&dataset.kind, dataset.seed)?;
         self.words.push((format!("file.{name}"), path));
@@ -113,19 +121,21 @@ impl<'a> Material<'a> {
         Ok(())
     }
 
-    /// The path of a file with the first `rows` of a dataset, `None` for all that the profile has; and how many they are.
+    /// The path of a file with the first `rows` of a dataset, `None` for all that the profile has; and which they are.
     ///
     /// # Errors
     /// When there is no such dataset, or the file can't be made.
-    pub(super) fn file(&mut self, name: &str, rows: Option<u64>) -> Result<(String, u64)> {
+    pub(super) fn file(&mut self, name: &str, rows: Option<u64>) -> Result<(String, Generated)> {
         let Some(dataset) = self.suite.dataset.get(name) else {
             return Err(Error::usage(format!("there is no dataset '{name}'")));
         };
         let all = self.rows[name];
         let rows = rows.unwrap_or(all).min(all);
+        let (kind, seed) = (dataset.kind.clone(), dataset.seed);
+        let generated = Generated { kind, seed, rows };
         let key = (name.to_owned(), rows);
         if let Some(path) = self.made.get(&key) {
-            return Ok((path.display().to_string(), rows));
+            return Ok((path.display().to_string(), generated));
         }
         let generator = Generator::of(&dataset.kind, dataset.seed)?;
         let path = self.folder.join(format!("{name}-{rows}.tsv"));
@@ -136,7 +146,7 @@ impl<'a> Material<'a> {
         }
         let shown = path.display().to_string();
         self.made.insert(key, path);
-        Ok((shown, rows))
+        Ok((shown, generated))
     }
 }
 

@@ -119,6 +119,11 @@ impl Meter {
         Some(((busy - ours) / all).clamp(0.0, 1.0))
     }
 
+    /// What it has used so far; see [`Usage::cpu_us`].
+    pub fn cpu_us(&self) -> Option<u64> {
+        self.cpu_us
+    }
+
     /// Its memory; see [`Usage::memory`].
     pub fn memory(&self) -> Option<Memory> {
         self.memory

@@ -11,7 +11,7 @@ use inrush::plan::Durability;
 use inrush_core::error::{Error, Result};
 use inrush_findings::record::PlannedCell;
 use inrush_findings::sample::{PhaseSample, Point, Resources, Steadiness};
-use inrush_findings::suite::{Check, Load, Mix, Phase, Suite};
+use inrush_findings::suite::{By, Check, Load, Mix, Phase};
 
 /// Whether the phase is part of this cell.
 pub(super) fn is_done_in(phase: &Phase, cell: &PlannedCell) -> bool {
@@ -20,7 +20,6 @@ pub(super) fn is_done_in(phase: &Phase, cell: &PlannedCell) -> bool {
 
 /// What a worker has to do in this phase; `words` are this worker's.
 pub(super) fn task(
-    suite: &Suite,
     phase: &Phase,
     words: &Words,
     durability: Durability,
@@ -42,15 +41,10 @@ pub(super) fn task(
         })(),
         (None, None, Some(mix), None, None, None) => self::mix(mix, words, workers).map(Task::Mix),
         (None, None, None, Some(verify), None, None) => (|| {
-            let dataset = suite
-                .dataset
-                .get(&verify.dataset)
-                .ok_or_else(|| Error::usage(format!("there is no dataset '{}'", verify.dataset)))?;
             let asked = verify.rows.as_ref().map(|rows| words.count(rows)).transpose()?;
             let (_, rows) = material.file(&verify.dataset, asked.filter(|rows| *rows > 0))?;
             let sql = words.statements(&verify.sql)?.join(" ");
-            let (kind, seed, added) = (dataset.kind.clone(), dataset.seed, verify.added.clone());
-            Ok(Task::Rows(RowsTask { sql, kind, seed, rows, added }))
+            Ok(Task::Rows(RowsTask { sql, rows, added: verify.added.clone() }))
         })(),
         (None, None, None, None, Some(program), None) => (|| {
             let filled = |line: &[String]| -> Result<Vec<String>> {
@@ -67,6 +61,7 @@ pub(super) fn task(
                 run,
                 shown: program.run.join(" "),
                 needs,
+                waits: program.waits,
                 input,
                 env,
                 codes: program.codes.clone(),
@@ -88,7 +83,7 @@ pub(super) fn load(
     material: &mut Material<'_>,
 ) -> Result<LoadTask> {
     let asked = load.rows.as_ref().map(|rows| words.count(rows)).transpose()?;
-    let (file, _) = material.file(&load.dataset, asked.filter(|rows| *rows > 0))?;
+    let (file, rows) = material.file(&load.dataset, asked.filter(|rows| *rows > 0))?;
     let strategy = load.strategy.as_deref().map(|id| words.fill(id)).transpose()?;
     let knobs = load
         .set
@@ -104,6 +99,7 @@ pub(super) fn load(
         lanes: lanes.and_then(|lanes| usize::try_from(lanes).ok()).filter(|lanes| *lanes > 0),
         primary_key: load.primary_key.clone(),
         durability,
+        rows: (load.by == By::Writer).then_some(rows),
     })
 }
 

@@ -170,6 +170,10 @@ impl Checker<'_> {
         if (phase.repeat.is_some() || phase.expect.is_some()) && phase.sql.is_none() {
             faults.add(place, "repeat and expect are for sql");
         }
+        if phase.command.as_ref().is_some_and(|program| program.waits && !program.input.is_empty())
+        {
+            faults.add(place, "a program that waits has no input");
+        }
         if let Some(mix) = &phase.mix {
             check_mix(mix, place, faults);
         }
@@ -268,7 +272,7 @@ impl Checker<'_> {
         target: &Target,
         cell: &PlannedCell,
     ) -> Vec<(String, String)> {
-        let mut names = vec!["table", "worker", "workers", "dir", "target"];
+        let mut names = vec!["table", "worker", "workers", "dir", "target", "python", "script"];
         if target.server.is_some() {
             names.extend(["url", "socket", "port", "user", "database", "files"]);
         } else if target.family != NO_DATABASE {
@@ -498,7 +502,8 @@ fn fill_phase(phase: &Phase, words: &Words, is_known: bool) -> Result<()> {
         }
     }
     if let Some(program) = &phase.command {
-        let texts = program.run.iter().chain([&program.input]).chain(program.env.values());
+        let texts = program.run.iter().chain(&program.needs).chain([&program.input]);
+        let texts = texts.chain(program.env.values());
         texts.into_iter().try_for_each(|text| words.fill(text).map(drop))?;
     }
     Ok(())

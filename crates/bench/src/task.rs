@@ -87,6 +87,16 @@ pub(super) struct LoadTask {
     pub(super) lanes: Option<usize>,
     pub(super) primary_key: Vec<String>,
     pub(super) durability: Durability,
+    /// The file's rows, where a program has them: then a writer gets them, and nobody reads the file.
+    pub(super) rows: Option<Generated>,
+}
+
+/// The first rows of a dataset.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Generated {
+    pub(super) kind: String,
+    pub(super) seed: u64,
+    pub(super) rows: u64,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -126,9 +136,7 @@ pub(super) struct StepTask {
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct RowsTask {
     pub(super) sql: String,
-    pub(super) kind: String,
-    pub(super) seed: u64,
-    pub(super) rows: u64,
+    pub(super) rows: Generated,
     pub(super) added: BTreeMap<String, i64>,
 }
 
@@ -138,6 +146,7 @@ pub(super) struct CommandTask {
     /// The same with its placeholders, which may stand for what is nobody's business.
     pub(super) shown: String,
     pub(super) needs: Vec<String>,
+    pub(super) waits: bool,
     pub(super) input: String,
     pub(super) env: BTreeMap<String, String>,
     pub(super) codes: Vec<i32>,

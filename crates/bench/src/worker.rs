@@ -1,13 +1,17 @@
 //! A worker: a process that does what a cell is about, and measures it. The bench starts as many as write at the same time.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, Write};
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use crate::batches::batches;
 use crate::clock::clock_ns;
 use crate::generate::Generator;
 use crate::ground;
@@ -16,11 +20,12 @@ use crate::meter::{self, Meter, Spent};
 use crate::mix;
 use crate::sums::RowSums;
 use crate::task::{
-    Answer, Cause, CommandTask, Failed, Hello, LoadTask, Order, Outcome, RowsTask, SqlTask, Task,
+    Answer, Cause, CommandTask, Failed, Generated, Hello, LoadTask, Order, Outcome, RowsTask,
+    SqlTask, Task,
 };
 use inrush::plan::{DialectRequest, Format, IfExists};
 use inrush::target::{Console, Location, Target};
-use inrush::{LoadOptions, Observer, Plan, Request, rehearse, run};
+use inrush::{LoadOptions, Observer, Plan, Report, Request, Writer, rehearse, run};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::wording::counted;
 
@@ -110,6 +115,8 @@ impl Pace {
 /// The moment at which all workers begin.
 struct Start<'a> {
     orders: &'a Receiver<String>,
+    /// A program of ours that is there before it.
+    program: Option<u32>,
     /// What we had used until then; `None` before it.
     before: Option<Before>,
 }
@@ -117,7 +124,7 @@ struct Start<'a> {
 impl Start<'_> {
     /// Says that everything is prepared, waits for the word, and gives the moment of it.
     fn wait(&mut self) -> Result<u64> {
-        self.before = Some(Before::now());
+        self.before = Some(Before::now(self.program));
         tell(&Answer::Ready);
         match self.orders.recv().ok().and_then(|line| serde_json::from_str(&line).ok()) {
             Some(Order::Go) => Ok(clock_ns()),
@@ -130,27 +137,31 @@ impl Start<'_> {
 struct Before {
     own: Option<Spent>,
     children: Option<Spent>,
+    /// CPU time of a child that had not ended.
+    waiting_us: u64,
     tree: Meter,
 }
 
 impl Before {
-    fn now() -> Self {
+    fn now(program: Option<u32>) -> Self {
         // Looking at all processes takes some milliseconds of ours, which are nobody's business.
         let tree = Meter::of(&[std::process::id()]);
-        Self { tree, children: meter::ended_children().ok(), own: meter::own().ok() }
+        let waiting_us = program.and_then(|program| Meter::of(&[program]).cpu_us()).unwrap_or(0);
+        Self { tree, waiting_us, children: meter::ended_children().ok(), own: meter::own().ok() }
     }
 
     fn spent_until_now(&self, outcome: &mut Outcome) {
         let (own, children) = (meter::own().ok(), meter::ended_children().ok());
-        let now = Self { own, children, tree: Meter::of(&[std::process::id()]) };
+        let tree = Meter::of(&[std::process::id()]);
         let cpu = |then: &Option<Spent>, now: &Option<Spent>| match (then, now) {
             (Some(then), Some(now)) => now.cpu_us.saturating_sub(then.cpu_us),
             _ => 0,
         };
-        outcome.cpu_us = cpu(&self.own, &now.own) + cpu(&self.children, &now.children);
+        let of_children = cpu(&self.children, &children).saturating_sub(self.waiting_us);
+        outcome.cpu_us = cpu(&self.own, &own) + of_children;
         let peak = |spent: &Option<Spent>| spent.as_ref().map_or(0, |spent| spent.peak_bytes);
-        outcome.peak_bytes = peak(&now.own).max(peak(&now.children));
-        outcome.write_bytes = now.tree.since(&self.tree).write_bytes.unwrap_or(0);
+        outcome.peak_bytes = peak(&own).max(peak(&children));
+        outcome.write_bytes = tree.since(&self.tree).write_bytes.unwrap_or(0);
     }
 }
 
@@ -194,7 +205,7 @@ impl Worker {
 
     fn task(&mut self, task: &Task, orders: &Receiver<String>) -> Outcome {
         self.tasks += 1;
-        let mut start = Start { orders, before: None };
+        let mut start = Start { orders, program: None, before: None };
         let mut outcome = Outcome::default();
         let done = match task {
             Task::Load(load) => self.load(load, &mut start, &mut outcome),
@@ -234,16 +245,22 @@ impl Worker {
         start: &mut Start<'_>,
         outcome: &mut Outcome,
     ) -> Result<()> {
-        let plan = self.plan(task)?;
-        outcome.user_bytes = plan.facts.source.bytes.unwrap_or(0);
-        outcome.start_ns = start.wait()?;
-        let report = run(&plan, &Watch { pace: Pace::default() })?;
+        let report = match &task.rows {
+            None => {
+                let plan = self.plan(task)?;
+                outcome.user_bytes = plan.facts.source.bytes.unwrap_or(0);
+                outcome.start_ns = start.wait()?;
+                let report = run(&plan, &Watch::default())?;
+                outcome.ack_ns = outcome.start_ns + nanoseconds(report.seconds.total);
+                report
+            }
+            Some(rows) => self.write(task, rows, start, outcome)?,
+        };
         outcome.rows = report.rows_loaded;
-        let seconds = &report.seconds;
         // What we compare with what was generated is outside of the time, so what a load compares is too. Nothing is acknowledged
         // before its commit is.
-        let took = (seconds.total - seconds.verify).max(0.0);
-        outcome.ack_ns = outcome.start_ns + (took * 1e9) as u64;
+        let took = outcome.ack_ns.saturating_sub(nanoseconds(report.seconds.verify));
+        outcome.ack_ns = took.max(outcome.start_ns);
         let choice = &report.plan.choice;
         let knobs: Vec<String> =
             choice.knobs.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -259,6 +276,32 @@ impl Worker {
         }
     }
 
+    /// Does as a program that has rows: begins a writer, hands it batches, and finishes it. All of that is its time.
+    fn write(
+        &self,
+        task: &LoadTask,
+        rows: &Generated,
+        start: &mut Start<'_>,
+        outcome: &mut Outcome,
+    ) -> Result<Report> {
+        let batches = batches(&Generator::of(&rows.kind, rows.seed)?, rows.rows)?;
+        outcome.user_bytes = fs::metadata(&task.file).map_or(0, |file| file.len());
+        let Some(first) = batches.first() else {
+            return Err(Error::usage("a writer wants columns"));
+        };
+        outcome.start_ns = start.wait()?;
+        let mut writer = adding_or_making(options(task), |options| {
+            let watch = Arc::new(Watch::default());
+            Writer::observed(first.schema(), &self.hello.url, options, watch)
+        })?;
+        for batch in &batches {
+            writer.write(batch)?;
+        }
+        let report = writer.finish()?;
+        outcome.ack_ns = clock_ns();
+        Ok(report)
+    }
+
     fn ceiling(
         &mut self,
         task: &LoadTask,
@@ -267,44 +310,36 @@ impl Worker {
     ) -> Result<()> {
         let plan = self.plan(task)?;
         outcome.start_ns = start.wait()?;
-        let (rows, took) = rehearse(&plan, &Watch { pace: Pace::default() })?;
+        let (rows, took) = rehearse(&plan, &Watch::default())?;
         outcome.rows = rows;
         outcome.ack_ns = outcome.start_ns + u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         Ok(())
     }
 
-    /// Rows are added to a table that the suite has made; what it hasn't, the load makes: a file, or a table of its own keys.
     fn plan(&self, task: &LoadTask) -> Result<Plan> {
-        let mut request = Request {
-            sources: vec![task.file.clone()],
-            target: self.hello.url.clone(),
-            dialect: DialectRequest {
-                format: Some(Format::Tsv),
-                delimiter: Some(b'\t'),
-                quote: Some(None),
-                escape: Some(None),
-                header: Some(false),
-                ..DialectRequest::default()
-            },
-            options: LoadOptions {
-                table: Some(task.table.clone()),
-                if_exists: IfExists::Append,
-                primary_key: task.primary_key.clone(),
-                strategy: task.strategy.clone(),
-                knobs: task.knobs.clone(),
-                lanes: task.lanes,
-                durability: task.durability,
-                ..LoadOptions::default()
-            },
-        };
-        let watch = Watch { pace: Pace::default() };
-        match inrush::plan(&request, &watch) {
-            Err(error) if error.kind() == Kind::Target => {
-                request.if_exists = IfExists::Empty;
-                inrush::plan(&request, &watch)
-            }
-            planned => planned,
+        let (target, watch) = (&self.hello.url, Watch::default());
+        if let Some(rows) = &task.rows {
+            let batches = batches(&Generator::of(&rows.kind, rows.seed)?, rows.rows)?;
+            return adding_or_making(options(task), |options| {
+                inrush::plan_batches(batches.clone(), target, options, &watch)
+            });
         }
+        adding_or_making(options(task), |options| {
+            let request = Request {
+                sources: vec![task.file.clone()],
+                target: target.clone(),
+                dialect: DialectRequest {
+                    format: Some(Format::Tsv),
+                    delimiter: Some(b'\t'),
+                    quote: Some(None),
+                    escape: Some(None),
+                    header: Some(false),
+                    ..DialectRequest::default()
+                },
+                options: options.clone(),
+            };
+            inrush::plan(&request, &watch)
+        })
     }
 
     fn sql(&mut self, task: &SqlTask, start: &mut Start<'_>, outcome: &mut Outcome) -> Result<()> {
@@ -363,8 +398,8 @@ impl Worker {
         start: &mut Start<'_>,
         outcome: &mut Outcome,
     ) -> Result<()> {
-        let generator = Generator::of(&task.kind, task.seed)?;
-        let expected = generator.expected(task.rows);
+        let generator = Generator::of(&task.rows.kind, task.rows.seed)?;
+        let expected = generator.expected(task.rows.rows);
         let added: Vec<i128> = generator
             .columns()
             .iter()
@@ -384,44 +419,65 @@ impl Worker {
         let [program, arguments @ ..] = task.run.as_slice() else {
             return Err(Error::usage("a command without a program"));
         };
-        if let Some(missing) = missing(program, &task.needs) {
-            outcome.failure = Some(Failed { what: missing, cause: Cause::Missing });
-            return Ok(());
+        match look(program, task) {
+            Ok(version) => outcome.strategy = version,
+            Err(what) => {
+                outcome.failure = Some(Failed { what, cause: Cause::Missing });
+                return Ok(());
+            }
         }
         outcome.sql = vec![shortened(&task.shown)];
         let failed = |error: io::Error| Error::target(format!("{program}: {error}"));
-        outcome.start_ns = start.wait()?;
+        if !task.waits {
+            outcome.start_ns = start.wait()?;
+        }
         let mut child = Command::new(program)
             .args(arguments)
             .envs(&task.env)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(if task.waits { Stdio::piped() } else { Stdio::null() })
             .stderr(Stdio::piped())
             // So that whatever it starts can be ended with it.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
         let ended = AtomicBool::new(false);
-        let output = std::thread::scope(|scope| {
+        let (status, words) = std::thread::scope(|scope| {
             let id = child.id();
             let ended = &ended;
             scope.spawn(move || kill_when_stopped(id, ended));
-            if let Some(mut input) = child.stdin.take() {
-                // A program that ends without reading says why by its exit code. One that talks before it reads is read meanwhile.
-                scope.spawn(move || input.write_all(task.input.as_bytes()));
+            // A program that ends without reading says why by its exit code. One that talks before it reads is read meanwhile.
+            let errors = child.stderr.take();
+            let words = scope.spawn(move || {
+                let mut words = Vec::new();
+                // What can't be read is not said.
+                let _ = errors.map(|mut errors| errors.read_to_end(&mut words));
+                words
+            });
+            let attended = if task.waits {
+                attend(&mut child, start, outcome)
+            } else {
+                if let Some(mut input) = child.stdin.take() {
+                    scope.spawn(move || input.write_all(task.input.as_bytes()));
+                }
+                Ok(())
+            };
+            let status = child.wait();
+            if !task.waits {
+                outcome.ack_ns = clock_ns();
             }
-            let output = child.wait_with_output();
-            outcome.ack_ns = clock_ns();
             ended.store(true, Relaxed);
-            output
-        });
-        let output = output.map_err(failed)?;
-        if output.status.code().is_some_and(|code| task.codes.contains(&code)) {
-            return Ok(());
+            attended?;
+            Ok((status.map_err(failed)?, words.join().unwrap_or_default()))
+        })?;
+        if !status.code().is_some_and(|code| task.codes.contains(&code)) {
+            let last = last_line(&words);
+            return Err(Error::target(format!("{program} ended with {status}: {last}")));
         }
-        let words = String::from_utf8_lossy(&output.stderr);
-        let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        Err(Error::target(format!("{program} ended with {}: {last}", output.status)))
+        if outcome.ack_ns == 0 {
+            return Err(Error::target(format!("{program} ended without a word of being done")));
+        }
+        Ok(())
     }
 
     fn settings(&mut self, start: &mut Start<'_>, outcome: &mut Outcome) -> Result<()> {
@@ -499,27 +555,88 @@ fn kill_when_stopped(id: u32, ended: &AtomicBool) {
     }
 }
 
-/// Why a program can't be run here, if it can't.
-fn missing(program: &str, needs: &[String]) -> Option<String> {
-    if !is_installed(program) {
-        return Some(format!("{program} is not installed"));
+/// Has a program that waits do what it has prepared itself for.
+fn attend(child: &mut Child, start: &mut Start<'_>, outcome: &mut Outcome) -> Result<()> {
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        unreachable!("both are piped")
+    };
+    let mut lines = BufReader::new(output).lines().map_while(io::Result::ok);
+    // One that ends before says why by its exit code.
+    if lines.any(|line| line == "ready") {
+        start.program = Some(child.id());
+        outcome.start_ns = start.wait()?;
+        let _ = input.write_all(b"go\n");
+        if lines.any(|line| line == "done") {
+            outcome.ack_ns = clock_ns();
+        }
+        lines.for_each(drop);
     }
-    let (probe, arguments) = needs.split_first()?;
-    let found = Command::new(probe)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    let is_there = found.is_ok_and(|status| status.success());
-    (!is_there).then(|| format!("{} does not succeed", needs.join(" ")))
+    Ok(())
 }
 
-/// Whether a program of this name is on the path.
+/// The version of what a command is about, if that is said; or why it can't be run here.
+fn look(program: &str, task: &CommandTask) -> Result<Option<String>, String> {
+    if !is_installed(program) {
+        return Err(format!("{program} is not installed"));
+    }
+    let Some((probe, arguments)) = task.needs.split_first() else { return Ok(None) };
+    let found = Command::new(probe).args(arguments).envs(&task.env).stdin(Stdio::null()).output();
+    let output = found.map_err(|error| format!("{probe}: {error}"))?;
+    if output.status.success() {
+        let words = String::from_utf8_lossy(&output.stdout);
+        let mut lines = words.lines().map(str::trim);
+        return Ok(lines.find(|line| !line.is_empty()).map(shortened));
+    }
+    Err(match last_line(&output.stderr) {
+        last if last.is_empty() => format!("{} does not succeed", task.needs.join(" ")),
+        last => format!("{probe}: {last}"),
+    })
+}
+
+/// The last one of what a program has said.
+fn last_line(words: &[u8]) -> String {
+    let words = String::from_utf8_lossy(words);
+    words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
+}
+
+/// Whether there is a program of this path, or of this name on the path.
 fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    program.contains('/')
-        || std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    match program.contains('/') {
+        true => Path::new(program).is_file(),
+        false => std::env::split_paths(&path).any(|folder| folder.join(program).is_file()),
+    }
+}
+
+fn options(task: &LoadTask) -> LoadOptions {
+    LoadOptions {
+        table: Some(task.table.clone()),
+        if_exists: IfExists::Append,
+        primary_key: task.primary_key.clone(),
+        strategy: task.strategy.clone(),
+        knobs: task.knobs.clone(),
+        lanes: task.lanes,
+        durability: task.durability,
+        ..LoadOptions::default()
+    }
+}
+
+/// Rows are added to a table that the suite has made; what it hasn't, the load makes: a file, or a table of its own keys.
+fn adding_or_making<T>(
+    mut options: LoadOptions,
+    plan: impl Fn(&LoadOptions) -> Result<T>,
+) -> Result<T> {
+    match plan(&options) {
+        Err(error) if error.kind() == Kind::Target => {
+            options.if_exists = IfExists::Empty;
+            plan(&options)
+        }
+        planned => planned,
+    }
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds.max(0.0) * 1e9) as u64
 }
 
 /// A statement as results keep it.
@@ -533,6 +650,7 @@ fn shortened(sql: &str) -> String {
 }
 
 /// Tells the bench how far a load is.
+#[derive(Default)]
 struct Watch {
     pace: Pace,
 }

@@ -125,7 +125,7 @@ pub struct PhaseSample {
     /// The one value of a size query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// The strategy and knobs that the loader took.
+    /// The strategy and knobs that the loader took; of a program its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<String>,
     /// Rows a second, one number for each worker.

@@ -2,7 +2,7 @@
 //!
 //! Words in braces are placeholders. `{name}` is, in this order: one of the cell's axes, one of the target's `vars`, one of the
 //! profile's `vars`, or one of what every cell has: `table` (each worker's own, or the one of all where the experiment is `shared`), `worker` (from 1), `workers`, `target`, `file.DATASET` (a path), `rows.DATASET`, `sum.DATASET.COLUMN`, `dir` (a private
-//! folder), and for a target in a file `db` (its path).
+//! folder), `python`, `script` (a program in it that has rows), and for a target in a file `db` (its path).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -325,6 +325,9 @@ pub enum Lines {
 pub struct Load {
     /// What.
     pub dataset: String,
+    /// What the rows are before the load.
+    #[serde(default)]
+    pub by: By,
     /// Where to.
     #[serde(default = "table")]
     pub table: String,
@@ -347,6 +350,17 @@ pub struct Load {
 
 fn table() -> String {
     "{table}".to_owned()
+}
+
+/// By which door rows come to the loader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// They are a file.
+    #[default]
+    File,
+    /// A program has them, and hands them to a writer one batch after the other.
+    Writer,
 }
 
 /// Requests of several statements, as a web server would make them.
@@ -442,9 +456,14 @@ pub struct Verify {
 pub struct Program {
     /// Its arguments, the program first. One that is not installed makes the cell unavailable.
     pub run: Vec<String>,
-    /// So does another program that is not installed, or does not succeed: a look for what the first one needs. With its arguments.
+    /// So does another program that is not installed, or does not succeed: a look for what the first one needs. With its arguments. The
+    /// first line that it writes is kept as the version of what was measured.
     #[serde(default)]
     pub needs: Vec<String>,
+    /// It prepares itself: it says `ready` on a line of standard output, waits for a line of standard input, and says `done`. Only what lies
+    /// between is timed.
+    #[serde(default)]
+    pub waits: bool,
     /// What it reads on standard input.
     #[serde(default)]
     pub input: String,

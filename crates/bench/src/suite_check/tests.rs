@@ -167,6 +167,16 @@ fn each_fault_is_said_once_and_with_its_place() {
             "phase size: takes exactly one of",
         ),
         (
+            "size = \"SELECT 1\"",
+            "command = { run = [\"a\"], waits = true, input = \"a\" }",
+            "phase size: a program that waits has no input",
+        ),
+        (
+            "size = \"SELECT 1\"",
+            "command = { run = [\"a\"], needs = [\"{b}\"] }",
+            "no value for the placeholder {b} in '{b}'",
+        ),
+        (
             "baseline = { target = \"file\", kind = \"a\" }",
             "baseline = { target = \"file\" }",
             "reference published: its baseline has no value",

@@ -6,6 +6,8 @@ mod commands;
 mod kills;
 /// Suites that claim what is not so.
 mod lies;
+/// Programs that have rows.
+mod programs;
 /// Servers of its own, and the user's.
 mod servers;
 /// Times, workers, order.
