@@ -15,6 +15,7 @@ POSTGRES_ROWS ?= 1000000
 MONGODB_ROWS ?= 100000
 COLUMNS_ROWS ?= 1000000
 DUCKDB_ROWS ?= 5000000
+PROGRAM_ROWS ?= 1000000
 PAIRS ?= 5
 SIZE_MB ?= 2048
 FUZZ_S ?= 60
@@ -26,7 +27,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgr
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := target/debug/inrush-servers
 
-.PHONY: help test test-all units servers-program deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all python wheel dist bench-programs units servers-program deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -35,7 +36,7 @@ help: ## list the targets
 test test-all: export TMPDIR := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk -v dir="$${TMPDIR:-/tmp}" '$$1 > 6e6 { dir = "/dev/shm" } END { print dir }')
 
 # nextest comes last, so that the output ends with its summary. Many tests wait for a server, so there is one more than processors.
-test: deps fmt units lint doc doctest bench-smoke ## the one check: everything below up to doctest, bench-smoke, then all tests
+test: deps fmt units lint doc doctest python bench-smoke ## the one check: everything below up to python, bench-smoke, then all tests
 	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked --test-threads $$(($$(nproc) + 1))
 
 test-all: deps units ## all tests at their full size, with all versions of MySQL, MariaDB, PostgreSQL and FerretDB
@@ -69,11 +70,21 @@ doctest: ## the examples in the documentation
 servers-program:
 	@cargo build --quiet --locked -p inrush-servers
 
+python: units ## the Python package: its wheel in a virtual environment, and its tests on real servers
+	scripts/python.sh wheel dev
+	$(WITH_SERVERS) $(TEST_SERVERS) -- target/python/bin/python -m pytest python/tests
+
 scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run
 
 build: ## the command as it is published, target/dist/inrush, and what the bench compares it with
 	cargo build --profile dist --locked -p inrush-cli -p inrush --bin inrush --example prepared
+
+wheel: ## the Python package as it is published, in target/wheels
+	scripts/python.sh wheel dist
+
+dist: build wheel ## what a release consists of, in target/release-files: the wheel, and an archive of the command, with sums
+	scripts/dist.sh
 
 bench: build ## load against sqlite3 .import, cp and prepared statements, paired (ROWS, PAIRS)
 	benches/sqlite.py $(ROWS) $(PAIRS)
@@ -102,12 +113,18 @@ bench-columns: build servers-program ## load Parquet into SQLite and PostgreSQL 
 	@scripts/servers.sh postgres-15
 	$(WITH_SERVERS) postgres-15 -- benches/columns.py $(COLUMNS_ROWS) $(PAIRS)
 
+bench-programs: wheel servers-program ## rows of a Python program against pandas, Polars, ADBC, psycopg and mysqlclient, paired (PROGRAM_ROWS, PAIRS)
+	@scripts/servers.sh mariadb-10.11 postgres-15
+	scripts/python.sh rivals
+	$(WITH_SERVERS) mariadb-10.11 postgres-15 -- target/python/bin/python benches/programs.py $(PROGRAM_ROWS) $(PAIRS)
+
 bench-picture: ## docs/speed.svg, the README's picture, from benches/samples.jsonl (SAMPLES=FILE make bench ... adds to such a file)
 	benches/picture.py
 
 bench-smoke: units ## every suite of `inrush bench` at its smallest size, all rows compared
 	rm -rf $(SMOKE_RESULTS)
-	target/debug/inrush bench all --profile smoke --server mariadb-10.11 --server postgres-15 --results $(SMOKE_RESULTS) --progress plain
+	INRUSH_PYTHON="$$(ls target/python/bin/python 2>/dev/null || echo python3)" \
+		target/debug/inrush bench all --profile smoke --server mariadb-10.11 --server postgres-15 --results $(SMOKE_RESULTS) --progress plain
 
 memory: build ## peak memory of loading SIZE_MB, exits 1 above 150 MB
 	benches/memory.py $(SIZE_MB)

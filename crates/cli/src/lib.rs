@@ -1,4 +1,4 @@
-//! The `inrush` command.
+//! The `inrush` command, as a library: the program of this name and the Python package run it.
 //!
 //! ```text
 //! args (as typed) -> settings (as meant: a Request) -> commands -> inrush, inrush_bench
@@ -17,7 +17,7 @@ mod hints;
 mod render;
 mod settings;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
@@ -36,11 +36,15 @@ const DONE_WITH_REJECTS: u8 = 3;
 /// As a shell reports a program ended by SIGINT.
 const INTERRUPTED: u8 = 130;
 
-fn main() -> ExitCode {
+pub use crate::render::{Progress, ProgressMode};
+
+/// Runs the command. The first of `words` is the program's own name; the exit code is what comes back.
+pub fn run(words: Vec<OsString>) -> u8 {
     let arguments: Vec<String> =
-        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let parsed =
-        help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+        words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let parsed = help::command()
+        .try_get_matches_from(words)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return without_command(error, &arguments),
@@ -64,7 +68,7 @@ fn main() -> ExitCode {
         Command::Completions { shell } => commands::completions(*shell).map(loaded),
         Command::Man { out } => commands::man(out.as_deref()).map(loaded),
     };
-    let code = outcome.unwrap_or_else(|error| {
+    outcome.unwrap_or_else(|error| {
         let has_target = cli.command.has_target();
         render::error(&error, has_target);
         if wants_json(&arguments) && !error.is::<commands::Answered>() {
@@ -76,28 +80,27 @@ fn main() -> ExitCode {
             Some(Kind::Interrupted) => INTERRUPTED,
             _ => FAILED,
         }
-    });
-    ExitCode::from(code)
+    })
 }
 
 /// Help, the version, or what is wrong on the command line.
-fn without_command(error: clap::Error, arguments: &[String]) -> ExitCode {
+fn without_command(error: clap::Error, arguments: &[String]) -> u8 {
     if error.kind() == ErrorKind::DisplayHelp
         && let Some(screen) = help::short(arguments)
     {
         let _ = commands::print(&screen);
-        return ExitCode::from(DONE);
+        return DONE;
     }
     let error = hints::advise(error, arguments);
     // Nobody is left to tell when the stream is closed.
     let _ = error.print();
     if !error.use_stderr() {
-        return ExitCode::from(DONE);
+        return DONE;
     }
     if wants_json(arguments) {
         let _ = commands::print(&render::misuse(&error));
     }
-    ExitCode::from(USAGE)
+    USAGE
 }
 
 /// Whether standard output is for a program, also where the rest of the command line makes no sense.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 
 use crate::load::run;
 use crate::observer::Observer;
@@ -103,11 +103,14 @@ pub struct Writer {
     schema: SchemaRef,
     queue: Option<Sender<Sent>>,
     worker: Option<JoinHandle<Result<Report>>>,
+    in_steps: bool,
 }
 
 /// What a writer tells its thread.
 enum Sent {
     Batch(RecordBatch),
+    /// Commit what there is, and say when that is done.
+    Commit(Sender<()>),
     /// There are no more; without it the load comes to nothing.
     End,
 }
@@ -148,7 +151,7 @@ impl Writer {
         };
         let plan = plan_rows(Box::new(rows), &request(target, options), &*observer)?;
         let worker = spawn(move || run(&plan, &*observer))?;
-        Ok(Self { schema, queue: Some(queue), worker: Some(worker) })
+        Ok(Self { schema, queue: Some(queue), worker: Some(worker), in_steps: false })
     }
 
     /// A writer for programs that never end: rows are committed in steps, each of them all or nothing. A step whose connection is lost
@@ -182,7 +185,7 @@ impl Writer {
             total: None,
         };
         let worker = spawn(move || committer.serve(&batches))?;
-        Ok(Self { schema, queue: Some(queue), worker: Some(worker) })
+        Ok(Self { schema, queue: Some(queue), worker: Some(worker), in_steps: true })
     }
 
     /// The columns.
@@ -196,30 +199,63 @@ impl Writer {
     /// When the load has failed, with its error; after that the writer is over. Of kind [`Usage`](crate::Kind::Usage) when the batch has
     /// other columns.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        if batch.num_columns() != self.schema.fields().len() {
-            return Err(Error::usage(format!(
-                "the batch has {} columns, and the writer {}",
-                batch.num_columns(),
-                self.schema.fields().len()
-            )));
-        }
+        self.check(batch)?;
         if batch.num_rows() == 0 {
             return Ok(());
         }
         self.send(Sent::Batch(batch.clone()))
     }
 
+    fn check(&self, batch: &RecordBatch) -> Result<()> {
+        let (given, own) = (batch.num_columns(), self.schema.fields().len());
+        match given == own {
+            true => Ok(()),
+            false => {
+                Err(Error::usage(format!("the batch has {given} columns, and the writer {own}")))
+            }
+        }
+    }
+
+    /// The same, and waits no longer than this; false where the pipeline was full all the time, and has not got the batch.
+    ///
+    /// # Errors
+    /// As for [`Writer::write`].
+    pub fn offer(&mut self, batch: &RecordBatch, wait: Duration) -> Result<bool> {
+        self.check(batch)?;
+        if batch.num_rows() == 0 {
+            return Ok(true);
+        }
+        let Some(queue) = &self.queue else { return Err(over()) };
+        match queue.send_timeout(Sent::Batch(batch.clone()), wait) {
+            Ok(()) => Ok(true),
+            Err(SendTimeoutError::Timeout(_)) => Ok(false),
+            Err(SendTimeoutError::Disconnected(_)) => Err(self.failure()),
+        }
+    }
+
+    /// Commits what was written so far, where the writer commits [in steps](Writer::in_steps).
+    ///
+    /// # Errors
+    /// As for [`Writer::write`]; of kind [`Usage`](crate::Kind::Usage) where it doesn't.
+    pub fn commit(&mut self) -> Result<()> {
+        if !self.in_steps {
+            return Err(Error::usage("the writer loads all rows or none, and commits at its end"));
+        }
+        let (told, done) = bounded(1);
+        self.send(Sent::Commit(told))?;
+        done.recv().map_err(|_| self.failure())
+    }
+
     fn send(&mut self, sent: Sent) -> Result<()> {
-        let Some(queue) = &self.queue else {
-            return Err(Error::usage("the writer is over"));
-        };
-        match queue.send(sent) {
-            Ok(()) => Ok(()),
-            // Nobody reads any more: the thread has ended, and knows why.
-            Err(_) => match self.end() {
-                Ok(_) => Err(Error::source("the load has ended before its rows")),
-                Err(error) => Err(error),
-            },
+        let Some(queue) = &self.queue else { return Err(over()) };
+        queue.send(sent).map_err(|_| self.failure())
+    }
+
+    /// Why nobody reads any more: the thread has ended, and knows.
+    fn failure(&mut self) -> Error {
+        match self.end() {
+            Ok(_) => Error::source("the load has ended before its rows"),
+            Err(error) => error,
         }
     }
 
@@ -237,9 +273,7 @@ impl Writer {
 
     fn end(&mut self) -> Result<Report> {
         self.queue = None;
-        let Some(worker) = self.worker.take() else {
-            return Err(Error::usage("the writer is over"));
-        };
+        let Some(worker) = self.worker.take() else { return Err(over()) };
         worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
@@ -251,6 +285,10 @@ impl Drop for Writer {
             let _ = self.end();
         }
     }
+}
+
+fn over() -> Error {
+    Error::usage("the writer is over")
 }
 
 fn spawn(
@@ -296,6 +334,8 @@ impl Iterator for QueueReader {
             return match self.batches.recv_timeout(TICK) {
                 Ok(Sent::Batch(batch)) => Some(Ok(batch)),
                 Ok(Sent::End) => None,
+                // Only a writer in steps sends it.
+                Ok(Sent::Commit(_)) => continue,
                 Err(RecvTimeoutError::Timeout) if self.observer.stop().load(Relaxed) => {
                     gone("interrupted")
                 }
@@ -336,6 +376,13 @@ impl Committer {
                 due.map_or(TICK, |due| due.saturating_duration_since(Instant::now()).min(TICK));
             match batches.recv_timeout(wait) {
                 Ok(Sent::Batch(batch)) => self.take(batch)?,
+                Ok(Sent::Commit(told)) => {
+                    if self.rows > 0 {
+                        self.commit()?;
+                    }
+                    // Who has asked may be gone.
+                    let _ = told.send(());
+                }
                 Ok(Sent::End) => break,
                 Err(RecvTimeoutError::Timeout) if self.observer.stop().load(Relaxed) => {
                     return Err(self.told(Error::interrupted()));
@@ -406,14 +453,12 @@ impl Committer {
         self.waiting.clear();
         self.rows = 0;
         self.since = None;
-        let options = &mut self.request.options;
-        options.if_exists = IfExists::Append;
-        // They are the table's by now.
-        options.primary_key.clear();
-        options.indexes.clear();
-        options.types.clear();
         match &mut self.total {
-            None => self.total = Some(report),
+            None => {
+                let adding = adding(&report.plan, observer.stop());
+                self.total = Some(report);
+                self.request.options = adding.map_err(|error| self.told(error))?;
+            }
             Some(total) => total.add(report),
         }
         Ok(())
@@ -421,11 +466,34 @@ impl Committer {
 
     /// An error of a step, with what the steps before it have left.
     fn told(&self, error: Error) -> Error {
-        match (&self.total, error.aftermath()) {
-            (_, Some(Aftermath::Unknown)) | (None, _) => error,
-            (Some(total), _) => error.leaving(Aftermath::Committed { rows: total.rows_loaded }),
+        let before = self.total.as_ref().map_or(0, |total| total.rows_loaded);
+        let own = match error.aftermath() {
+            Some(Aftermath::Unknown) => return error,
+            // Not every target can undo a step.
+            Some(Aftermath::Committed { rows }) => rows,
+            _ => 0,
+        };
+        match before + own {
+            0 => error,
+            rows => error.leaving(Aftermath::Committed { rows }),
         }
     }
+}
+
+/// What the steps after the first one say, which add to the table that it has left.
+fn adding(first: &Plan, stop: &AtomicBool) -> Result<LoadOptions> {
+    let mut options = first.request.options.clone();
+    options.if_exists = IfExists::Append;
+    options.indexes.clear();
+    options.types.clear();
+    let facts = first.target.facts(&first.location, &first.table, &first.request, stop)?;
+    // Where the table has a key it has it by now; where each row brings its own, every step says which column that is.
+    let says_key =
+        facts.table.is_some_and(|table| table.takes_any) && options.primary_key.len() == 1;
+    if !says_key {
+        options.primary_key.clear();
+    }
+    Ok(options)
 }
 
 /// Tells bad rows of a step by their place in all that was written.

@@ -25,7 +25,7 @@ pub(crate) use compare::comparison;
 #[cfg(feature = "bench")]
 pub(crate) use failure::failure_object;
 pub(crate) use failure::{failure, misuse};
-pub(crate) use progress::{Progress, ProgressMode};
+pub use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
 
 /// What happened, what to try, and, where there is a target, as the last line what is left of the load.

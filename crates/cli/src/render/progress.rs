@@ -14,18 +14,20 @@ use super::{count, counted};
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProgressMode {
+pub enum ProgressMode {
+    /// A bar that moves.
     Bar,
     /// A line every second.
     Plain,
     /// A JSON object a line, every half second.
     Json,
+    /// Nothing.
     None,
 }
 
 impl ProgressMode {
     /// The mode that the words of `--progress` mean here.
-    pub(crate) fn of(word: &str, quiet: bool) -> Self {
+    pub fn of(word: &str, quiet: bool) -> Self {
         match word {
             "bar" => ProgressMode::Bar,
             "plain" => ProgressMode::Plain,
@@ -44,7 +46,7 @@ impl ProgressMode {
 }
 
 /// Shows a load's progress, and carries the user's wish to stop.
-pub(crate) struct Progress {
+pub struct Progress {
     mode: ProgressMode,
     stop: Arc<AtomicBool>,
     quiet: bool,
@@ -63,14 +65,15 @@ struct Clock {
 }
 
 impl Progress {
-    pub(crate) fn new(mode: ProgressMode, stop: Arc<AtomicBool>, quiet: bool) -> Self {
+    /// Shows it in this way; `stop` ends the load once it is set, and `quiet` keeps to what was asked for.
+    pub fn new(mode: ProgressMode, stop: Arc<AtomicBool>, quiet: bool) -> Self {
         let now = Instant::now();
         let clock = Mutex::new(Clock { phase: now, line: now, has_rows: true });
         Self { mode, stop, quiet, bar: Bar::new(), clock }
     }
 
     /// Takes the bar off the screen.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         self.bar.finish();
     }
 

@@ -177,6 +177,7 @@ impl Reading {
     }
 
     /// Bytes that a value takes in memory, about.
+    #[cfg(feature = "parquet")]
     pub(super) fn width(&self) -> u64 {
         match self.ty {
             Type::Boolean => 1,

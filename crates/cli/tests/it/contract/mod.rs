@@ -39,6 +39,9 @@ mod reports;
 /// Loads that are killed or stopped.
 mod endings;
 
+/// Rows that a program has, and no file.
+mod programs;
+
 /// A table of the real world, by way of a Parquet file.
 #[cfg(feature = "parquet")]
 mod flights;
@@ -261,6 +264,11 @@ over_every_target! {
         endings::a_killed_load_leaves_the_table_as_it_was,
         endings::a_load_that_is_stopped_leaves_the_table_as_it_was,
         endings::a_load_that_ends_at_any_moment_leaves_the_table_as_it_was,
+        programs::rows_are_loaded_as_those_of_files,
+        programs::bad_rows_are_told_by_their_position,
+        programs::a_writer_loads_all_or_nothing,
+        programs::a_writer_in_steps_leaves_whole_steps,
+        programs::a_step_that_fails_is_undone,
         #[cfg(feature = "parquet")]
         flights::come_back_by_way_of_parquet,
     }

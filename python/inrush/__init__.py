@@ -1,0 +1,47 @@
+"""Moves rows and files into databases as fast as each database allows, and loses no row silently.
+
+>>> import inrush, tempfile, os
+>>> target = os.path.join(tempfile.mkdtemp(), "people.db")
+>>> report = inrush.write([{"id": 1, "name": "Ada"}, {"id": 2, "name": "Grace"}], target, table="people")
+>>> report.rows_loaded
+2
+
+`load`, `plan` and `check` are for files, `write` and `Writer` for rows of the program. All of them take the options of the command
+of the same name, with underscores.
+"""
+
+from ._api import check, load, plan, write
+from ._errors import (
+    Error,
+    Interrupted,
+    RejectedRow,
+    RejectedRows,
+    SourceError,
+    TargetError,
+    UsageError,
+    VerifyError,
+)
+from ._inrush import version as _version
+from ._result import Check, Plan, Report
+from ._writer import Writer
+
+__version__ = _version()
+
+__all__ = [
+    "Check",
+    "Error",
+    "Interrupted",
+    "Plan",
+    "RejectedRow",
+    "RejectedRows",
+    "Report",
+    "SourceError",
+    "TargetError",
+    "UsageError",
+    "VerifyError",
+    "Writer",
+    "check",
+    "load",
+    "plan",
+    "write",
+]

@@ -1,0 +1,385 @@
+"""Files and rows into databases, in one call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Callable
+
+from . import _inrush, _options
+from ._errors import Error, RejectedRow, UsageError
+from ._result import Check, Plan, Report
+from ._values import as_given
+
+
+def _sources(source: Any) -> list[str]:
+    if isinstance(source, (str, os.PathLike)):
+        return [os.fspath(source)]
+    return [os.fspath(one) for one in source]
+
+
+def _same(row: RejectedRow) -> RejectedRow:
+    return row
+
+
+def load(
+    source: Any,
+    target: Any,
+    *,
+    table: str | None = None,
+    if_exists: str | None = None,
+    match_by: str | None = None,
+    on_conflict: str | None = None,
+    key: str | Sequence[str] | None = None,
+    primary_key: str | Sequence[str] | None = None,
+    indexes: Sequence[str | Sequence[str]] | None = None,
+    types: Mapping[str, str] | str | None = None,
+    format: str | None = None,
+    flatten: bool | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    escape: str | None = None,
+    header: bool | None = None,
+    nulls: Sequence[str] | None = None,
+    encoding: str | None = None,
+    skip_lines: int | None = None,
+    comment: str | None = None,
+    strategy: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    lanes: int | None = None,
+    encoders: int | None = None,
+    chunk_size: int | str | None = None,
+    durability: str | None = None,
+    max_rejects: int | str | None = None,
+    rejects: Any = None,
+    verify: str | None = None,
+    duckdb_lib: Any = None,
+    progress: bool | Callable[[dict[str, Any]], Any] = True,
+) -> Report:
+    """Loads one or more files into a table.
+
+    The keywords are the options of `inrush load`, and mean the same; see docs/options.md. `rejects` may also be a list, or is called
+    with each bad row; `quote=""` and `escape=""` say that there is none.
+
+    Raises a child of `Error` when the load did not happen, or not whole.
+
+    >>> import inrush, tempfile, os
+    >>> folder = tempfile.mkdtemp()
+    >>> source = os.path.join(folder, "people.csv")
+    >>> _ = open(source, "w").write("id,name\\n1,Ada\\n2,Grace\\n")
+    >>> inrush.load(source, os.path.join(folder, "people.db")).rows_loaded
+    2
+    """
+    said = _files(source, target, rejects, _given(locals()))
+    return Report(*_inrush.load(_options.watching(progress, rejects, _same), said))
+
+
+def plan(
+    source: Any,
+    target: Any,
+    *,
+    table: str | None = None,
+    if_exists: str | None = None,
+    match_by: str | None = None,
+    on_conflict: str | None = None,
+    key: str | Sequence[str] | None = None,
+    primary_key: str | Sequence[str] | None = None,
+    indexes: Sequence[str | Sequence[str]] | None = None,
+    types: Mapping[str, str] | str | None = None,
+    format: str | None = None,
+    flatten: bool | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    escape: str | None = None,
+    header: bool | None = None,
+    nulls: Sequence[str] | None = None,
+    encoding: str | None = None,
+    skip_lines: int | None = None,
+    comment: str | None = None,
+    strategy: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    lanes: int | None = None,
+    encoders: int | None = None,
+    chunk_size: int | str | None = None,
+    durability: str | None = None,
+    max_rejects: int | str | None = None,
+    rejects: Any = None,
+    verify: str | None = None,
+    duckdb_lib: Any = None,
+) -> Plan:
+    """Decides how files would be loaded, changes nothing, and explains itself: `print(inrush.plan("weather.csv", "weather.db"))`."""
+    said = _files(source, target, rejects, _given(locals()))
+    return Plan(*_inrush.plan(_options.UNWATCHED, said))
+
+
+def check(
+    source: Any,
+    target: Any = "",
+    *,
+    table: str | None = None,
+    if_exists: str | None = None,
+    match_by: str | None = None,
+    on_conflict: str | None = None,
+    key: str | Sequence[str] | None = None,
+    primary_key: str | Sequence[str] | None = None,
+    indexes: Sequence[str | Sequence[str]] | None = None,
+    types: Mapping[str, str] | str | None = None,
+    format: str | None = None,
+    flatten: bool | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    escape: str | None = None,
+    header: bool | None = None,
+    nulls: Sequence[str] | None = None,
+    encoding: str | None = None,
+    skip_lines: int | None = None,
+    comment: str | None = None,
+    max_rejects: int | str | None = None,
+    rejects: Any = None,
+    duckdb_lib: Any = None,
+    bad_rows: int = 100,
+    progress: bool | Callable[[dict[str, Any]], Any] = True,
+) -> Check:
+    """Reads files as a load would, writes nothing, and tells what is in them: columns, values, and the first `bad_rows` bad rows.
+
+    >>> import inrush, tempfile, os
+    >>> source = os.path.join(tempfile.mkdtemp(), "people.csv")
+    >>> _ = open(source, "w").write("id,name\\n1,Ada\\n2,Grace\\n")
+    >>> inrush.check(source).rows_good
+    2
+    """
+    said = _files(source, target, rejects, _given(locals()))
+    return Check(_inrush.check(_options.watching(progress, None, _same), said, bad_rows))
+
+
+def write(
+    rows: Any,
+    target: Any,
+    *,
+    table: str | None = None,
+    columns: Sequence[str] | Mapping[str, str] | None = None,
+    if_exists: str | None = None,
+    match_by: str | None = None,
+    on_conflict: str | None = None,
+    key: str | Sequence[str] | None = None,
+    primary_key: str | Sequence[str] | None = None,
+    indexes: Sequence[str | Sequence[str]] | None = None,
+    types: Mapping[str, str] | None = None,
+    strategy: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    lanes: int | None = None,
+    encoders: int | None = None,
+    chunk_size: int | str | None = None,
+    durability: str | None = None,
+    max_rejects: int | str | None = None,
+    rejects: Any = None,
+    verify: str | None = None,
+    duckdb_lib: Any = None,
+    progress: bool | Callable[[dict[str, Any]], Any] = True,
+) -> Report:
+    """Loads rows of the program into a table: all of them or none.
+
+    `rows` is a frame or a result of Polars, PyArrow, pandas, DuckDB, ADBC or whatever else has Arrow's PyCapsule interface; an iterable
+    of dicts, tuples, named tuples, dataclasses or other objects with fields; or the path of a file, as for `load`. `columns` names the
+    values of tuples, and as a dict gives columns types, in the words of `--type`. The other keywords are those of `load`.
+
+    An exception that the program's own iterator raises comes out as it is; nothing is loaded then.
+
+    >>> import inrush, tempfile, os
+    >>> target = os.path.join(tempfile.mkdtemp(), "shop.db")
+    >>> inrush.write([(1, "a"), (2, "b")], target, table="orders", columns=["id", "name"])
+    <Report: 2 rows into orders, 0 rejected, ...>
+    """
+    given = _given(locals())
+    if isinstance(rows, (str, os.PathLike)):
+        if columns is not None:
+            raise UsageError("columns= is for rows of the program; a file names its own")
+        return load(rows, target, rejects=rejects, progress=progress, **given)
+    source = Rows(rows, columns)
+    if isinstance(columns, Mapping):
+        given["types"] = {**columns, **(types or {})}
+    said = _options.request(target=target, rejects=rejects, **given)
+    watching = _options.watching(progress, rejects, source.as_given)
+    names = source.names(said)
+    return Report(*_inrush.write(source.rows, watching, said, names, source.is_replayable, source.is_pandas))
+
+
+def _given(said: dict[str, Any]) -> dict[str, Any]:
+    """The options among the arguments of a function."""
+    own = {"source", "rows", "target", "columns", "progress", "rejects", "bad_rows"}
+    given = {name: value for name, value in said.items() if name not in own and value is not None}
+    return given
+
+
+def _files(source: Any, target: Any, rejects: Any, given: dict[str, Any]) -> dict[str, Any]:
+    return _options.request(sources=_sources(source), target=target, rejects=rejects, **given)
+
+
+class Rows:
+    """Rows of a program, and what is known of them."""
+
+    def __init__(self, rows: Any, columns: Any = None) -> None:
+        self.columns = None if columns is None else [str(name) for name in columns]
+        module = type(rows).__module__.partition(".")[0]
+        self.is_pandas = module == "pandas"
+        if self.is_pandas:
+            rows = self._pandas(rows)
+        elif module == "polars":
+            rows = _polars(rows)
+        elif module == "numpy" and hasattr(rows, "dtype"):
+            rows = self._array(rows)
+        elif not _is_arrow(rows):
+            rows = self._result(rows)
+        if not isinstance(rows, Iterable) and not _is_arrow(rows):
+            raise UsageError(f"a {type(rows).__name__} has no rows: write a frame, or an iterable of dicts, tuples or objects")
+        if isinstance(rows, (Mapping, bytes, bytearray)):
+            raise UsageError(f"a {type(rows).__name__} is no iterable of rows")
+        if self.columns is not None and _is_arrow(rows):
+            raise UsageError("columns= is for rows of Python; a frame names its own")
+        self.rows = rows
+        #: A reader or a generator is through when it has been read; what knows how long it is can be read again.
+        self.is_replayable = hasattr(rows, "__len__")
+
+    def _pandas(self, frame: Any) -> Any:
+        if not hasattr(frame, "columns"):
+            frame = frame.to_frame()
+        # An index that has a name is a column, and a row's number is none.
+        has_index = any(name is not None for name in frame.index.names)
+        frame = frame.reset_index() if has_index else frame.reset_index(drop=True)
+        frame.columns = [str(name) for name in frame.columns]
+        table = _arrow_of(frame)
+        if table is not None:
+            return table
+        self.columns = list(frame.columns)
+        return _Tuples(frame)
+
+    def _array(self, array: Any) -> Any:
+        if array.dtype.names:
+            self.columns = self.columns or list(array.dtype.names)
+            return list(zip(*(array[name] for name in array.dtype.names)))
+        if array.ndim != 2:
+            raise UsageError(f"an array of {array.ndim} dimensions is no table")
+        return [tuple(row) for row in array]
+
+    def _result(self, rows: Any) -> Any:
+        """What a database's driver has as the answer to a query."""
+        for fetch in ("fetch_arrow", "fetch_record_batch", "to_arrow_reader"):
+            if hasattr(rows, fetch):
+                return getattr(rows, fetch)()
+        # As PEP 249 has it: the names of tuples.
+        description = getattr(rows, "description", None)
+        if self.columns is None and hasattr(rows, "fetchone") and description:
+            self.columns = [str(column[0]) for column in description]
+        return rows
+
+    def names(self, said: dict[str, Any]) -> list[str] | None:
+        """The columns' names, where the rows have none of their own: those of the table."""
+        if self.columns is not None or _is_arrow(self.rows):
+            return self.columns
+        first = self._first()
+        if type(first) not in (tuple, list) or said.get("if_exists") == "replace":
+            return None
+        return table_columns(said)
+
+    def _first(self) -> Any:
+        if isinstance(self.rows, Sequence):
+            return self.rows[0] if len(self.rows) else ()
+        if self.is_replayable:
+            return next(iter(self.rows), ())
+        iterator = iter(self.rows)
+        try:
+            first = next(iterator)
+        except StopIteration:
+            self.rows = iter(())
+            return ()
+        self.rows = _Chain(first, iterator)
+        return first
+
+    def as_given(self, row: RejectedRow) -> RejectedRow:
+        """A bad row with the row that the program gave."""
+        if self.is_replayable and isinstance(self.rows, Sequence):
+            return replace(row, row=self.rows[row.position - 1])
+        return replace(row, row=as_given(row.row, getattr(self.rows, "first", None)))
+
+
+class _Chain:
+    """An iterator of which the first value has been seen."""
+
+    def __init__(self, first: Any, rest: Any) -> None:
+        self.first, self._rest, self._begun = first, rest, False
+
+    def __iter__(self) -> Any:
+        if not self._begun:
+            self._begun = True
+            yield self.first
+        yield from self._rest
+
+
+class _Tuples:
+    """A pandas frame whose values are looked at one by one."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __iter__(self) -> Any:
+        return self._frame.itertuples(index=False, name=None)
+
+
+#: What a column of pandas' objects may hold to be Arrow's: of other objects, such as dicts, PyArrow makes one type that changes some.
+_UNIFORM = {"string", "bytes", "integer", "boolean", "decimal", "date", "time", "empty"}
+
+
+def _polars(frame: Any) -> Any:
+    """A frame of Polars whose columns are all of Arrow's own types."""
+    if hasattr(frame, "collect"):
+        raise UsageError("a LazyFrame has no rows yet: write what its collect() returns")
+    import polars
+
+    if hasattr(frame, "to_frame"):
+        frame = frame.to_frame()
+    for name, dtype in frame.schema.items():
+        if dtype == polars.Object:
+            raise UsageError(f"column {name}: no database has a type for objects of Python")
+        if dtype == polars.Null:
+            # Its Arrow form has a buffer that should not be there.
+            frame = frame.with_columns(polars.col(name).cast(polars.String))
+        if str(dtype) in ("Int128", "UInt128"):
+            try:
+                frame = frame.with_columns(polars.col(name).cast(polars.Decimal(38, 0)))
+            except polars.exceptions.PolarsError:
+                frame = frame.with_columns(polars.col(name).cast(polars.String))
+    return frame
+
+
+def _arrow_of(frame: Any) -> Any:
+    """A pandas frame as a table of Arrow; None where its values have to be looked at one by one."""
+    try:
+        import pandas
+        import pyarrow
+
+        for at, dtype in enumerate(frame.dtypes):
+            # What Arrow makes of periods are their numbers.
+            if isinstance(dtype, pandas.PeriodDtype):
+                return None
+            if dtype == object and pandas.api.types.infer_dtype(frame.iloc[:, at], skipna=True) not in _UNIFORM:
+                return None
+        return pyarrow.Table.from_pandas(frame, preserve_index=False)
+    except Exception:  # noqa: BLE001  PyArrow is missing, or refuses.
+        return None
+
+
+def _is_arrow(rows: Any) -> bool:
+    return hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")
+
+
+def table_columns(said: dict[str, Any]) -> list[str] | None:
+    """The columns of the table that is there."""
+    try:
+        return _inrush.table_columns(_options.UNWATCHED, said)
+    except Error:
+        # The load will say so, and better.
+        return None

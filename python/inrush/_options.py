@@ -1,0 +1,121 @@
+"""Keywords, as the extension module takes them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable
+
+from ._errors import RejectedRow, UsageError, rejected
+
+#: Sizes as `--chunk-size` takes them.
+_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+#: Nothing is to be seen.
+UNWATCHED = (False, None, None, None)
+
+
+def names(value: str | Sequence[str] | None) -> list[str] | None:
+    """One name, or several."""
+    if value is None:
+        return None
+    return [value] if isinstance(value, str) else [str(one) for one in value]
+
+
+def size(value: int | str | None) -> int | None:
+    """Bytes: a number, or a text such as 256k."""
+    if value is None or isinstance(value, int):
+        return value
+    number, unit = value[:-1], value[-1:].lower()
+    try:
+        return int(number) * _UNITS[unit] if unit in _UNITS else int(value)
+    except ValueError:
+        raise UsageError(f"chunk_size: '{value}' is no size such as 256k") from None
+
+
+def request(
+    *,
+    target: Any,
+    sources: list[str] | None = None,
+    table: str | None = None,
+    if_exists: str | None = None,
+    match_by: str | None = None,
+    on_conflict: str | None = None,
+    key: str | Sequence[str] | None = None,
+    primary_key: str | Sequence[str] | None = None,
+    indexes: Sequence[str | Sequence[str]] | None = None,
+    types: Mapping[str, str] | str | None = None,
+    strategy: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    lanes: int | None = None,
+    encoders: int | None = None,
+    chunk_size: int | str | None = None,
+    durability: str | None = None,
+    max_rejects: int | str | None = None,
+    rejects: Any = None,
+    verify: str | None = None,
+    duckdb_lib: Any = None,
+    **dialect: Any,
+) -> dict[str, Any]:
+    """What was said, and nothing else."""
+    said: dict[str, Any] = {
+        "sources": sources,
+        "target": os.fspath(target),
+        "table": table,
+        "if_exists": if_exists,
+        "match_by": match_by,
+        "on_conflict": on_conflict,
+        "key": names(key),
+        "primary_key": names(primary_key),
+        "indexes": None if indexes is None else [names(index) for index in indexes],
+        "strategy": strategy,
+        "knobs": None if settings is None else {name: _word(value) for name, value in settings.items()},
+        "lanes": lanes,
+        "encoders": encoders,
+        "chunk_bytes": size(chunk_size),
+        "durability": durability,
+        "max_rejects": None if max_rejects is None else str(max_rejects),
+        "verify": verify,
+        "duckdb_lib": None if duckdb_lib is None else os.fspath(duckdb_lib),
+        **dialect,
+    }
+    if isinstance(types, str):
+        if types not in ("infer", "text"):
+            raise UsageError(f"types: '{types}' is none of infer, text, and no dict of columns and types")
+        said["all_text"] = types == "text"
+    elif types is not None:
+        said["types"] = dict(types)
+    if isinstance(rejects, (str, os.PathLike)):
+        said["rejects"] = os.fspath(rejects)
+    elif rejects is not None:
+        said["rejects_told"] = True
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def watching(
+    progress: bool | Callable[[dict[str, Any]], Any],
+    rejects: Any,
+    as_given: Callable[[RejectedRow], RejectedRow],
+) -> tuple[bool, Any, Any, Any]:
+    """What is to be seen of a load: a bar, a callback, where bad rows go that go to no file, and what is made of them."""
+    tell: Any = None
+    if isinstance(rejects, list):
+        tell = rejects.append
+    elif callable(rejects):
+        tell = rejects
+    elif rejects is not None and not isinstance(rejects, (str, os.PathLike)):
+        raise UsageError("rejects: say a path, a list or a callback")
+
+    def given(told: str) -> RejectedRow:
+        return as_given(rejected(told))
+
+    if callable(progress):
+        return (False, progress, tell, given)
+    return (bool(progress), None, tell, given)

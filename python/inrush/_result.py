@@ -1,0 +1,116 @@
+"""What is known before a load and after it. The attributes are the keys of the command's `--json`."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any, Iterable
+
+
+class _Told:
+    """What JSON tells, by attributes."""
+
+    _data: dict[str, Any]
+
+    def __init__(self, told: str | dict[str, Any]) -> None:
+        self._data = json.loads(told) if isinstance(told, str) else told
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, with the keys of `--json`."""
+        return json.loads(json.dumps(self._data))
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_data"][name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'") from None
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *self._data]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._data == other._data  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self.to_dict(),))
+
+
+def _table(rows: list[tuple[str, Any]]) -> str:
+    cells = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows)
+    return "<table>" + "".join(cells) + "</table>"
+
+
+class Plan(_Told):
+    """What a load will do, and why. `print(plan)` explains it."""
+
+    def __init__(self, told: str | dict[str, Any], words: str = "") -> None:
+        super().__init__(told)
+        self._words = words
+
+    def __str__(self) -> str:
+        return self._words or json.dumps(self._data, indent=2)
+
+    def __repr__(self) -> str:
+        return f"<Plan: {self._data['strategy']} into {self._data['table']}>"
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self.to_dict(), self._words))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+class Report(_Told):
+    """What a load did.
+
+    >>> import inrush, tempfile, os
+    >>> target = os.path.join(tempfile.mkdtemp(), "t.db")
+    >>> report = inrush.write([{"id": 1}], target, table="t")
+    >>> report.rows_read == report.rows_loaded + report.rows_rejected
+    True
+    >>> report.plan.table
+    't'
+    """
+
+    def __init__(self, told: str | dict[str, Any], words: str = "") -> None:
+        super().__init__(told)
+        #: What was decided.
+        self.plan = Plan(self._data["plan"], words)
+
+    def __repr__(self) -> str:
+        data = self._data
+        return (
+            f"<Report: {data['rows_loaded']:,} rows into {data['plan']['table']}, "
+            f"{data['rows_rejected']:,} rejected, {data['seconds']['total']:.2f} s>"
+        )
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self.to_dict(), self.plan._words))
+
+    def _repr_html_(self) -> str:
+        data = self._data
+        rows = [
+            ("rows loaded", f"{data['rows_loaded']:,}"),
+            ("rows rejected", f"{data['rows_rejected']:,}"),
+            ("table", data["plan"]["table"]),
+            ("strategy", data["plan"]["strategy"]),
+            ("seconds", f"{data['seconds']['total']:.2f}"),
+            ("rows a second", f"{data['rows_per_second']:,.0f}"),
+            ("verified", data["verify"]["method"] if data["verify"]["ok"] else "no"),
+        ]
+        rows += [("warning", warning) for warning in data["warnings"]]
+        return _table(rows)
+
+
+class Check(_Told):
+    """What a check found."""
+
+    def __repr__(self) -> str:
+        data = self._data
+        return f"<Check: {data['rows_read']:,} rows, {data['rows_bad']:,} bad>"
+
+    def _repr_html_(self) -> str:
+        data = self._data
+        return _table([("rows", f"{data['rows_read']:,}"), ("bad rows", f"{data['rows_bad']:,}")])

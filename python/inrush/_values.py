@@ -1,0 +1,129 @@
+"""Values on their way into text, and back into what a program had given."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any, Callable
+
+
+def _json(value: Any) -> Any:
+    """What a value is in JSON that JSON has no form for."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (datetime.date, datetime.time)):
+        # pandas has a NaT that is a datetime, too.
+        return None if str(value) == "NaT" else value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return iso_duration(value)
+    if isinstance(value, (decimal.Decimal, uuid.UUID)):
+        return str(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    module, name = type(value).__module__.partition(".")[0], type(value).__name__
+    if name in ("NAType", "NaTType"):
+        return None
+    if module == "numpy":
+        if name == "timedelta64":
+            return None if str(value) == "NaT" else iso_duration(value)
+        if name == "datetime64":
+            return None if str(value) == "NaT" else str(value)
+        own = value.tolist()
+        if type(own) is not type(value):
+            return own
+    raise TypeError(f"JSON has no form for values of {type(value).__module__}.{name}")
+
+
+def dumps(value: Any) -> str:
+    """JSON of a dict, a list or a tuple; what JSON has no form for is text in it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_json)
+
+
+#: Units of NumPy's durations, as powers of ten of a second.
+_POWERS = {"s": 0, "ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
+_SECONDS = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60}
+
+
+def iso_duration(value: Any) -> str:
+    """A `timedelta`, also one of pandas or NumPy, as ISO 8601 has durations: `PT93600.5S`."""
+    if isinstance(value, datetime.timedelta):
+        micros = (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
+        # pandas' are finer.
+        count, power = micros * 1_000 + getattr(value, "nanoseconds", 0), 9
+    else:
+        unit, step = _unit(value.dtype.name)
+        count = int(value.astype("int64")) * step
+        if unit in _SECONDS:
+            count, power = count * _SECONDS[unit], 0
+        elif unit in _POWERS:
+            power = _POWERS[unit]
+        else:
+            raise TypeError(f"a duration in '{unit or 'no unit'}' has no length")
+    if count == 0:
+        return "P0D"
+    seconds, fraction = divmod(abs(count), 10**power)
+    digits = f".{fraction:0{power}}".rstrip("0") if fraction else ""
+    return f"{'-' if count < 0 else ''}PT{seconds}{digits}S"
+
+
+def _unit(name: str) -> tuple[str, int]:
+    """Of `timedelta64[25s]` the unit, and how many of it."""
+    said = name.partition("[")[2].rstrip("]")
+    unit = said.lstrip("0123456789")
+    return unit, int(said[: len(said) - len(unit)] or 1)
+
+
+_READ: dict[type, Callable[[str], Any]] = {
+    bytes: lambda text: base64.b64decode(text),
+    datetime.date: datetime.date.fromisoformat,
+    datetime.datetime: lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00")),
+    datetime.time: datetime.time.fromisoformat,
+    decimal.Decimal: decimal.Decimal,
+    uuid.UUID: uuid.UUID,
+}
+
+
+def _like(value: Any, first: Any) -> Any:
+    """A value that has gone through JSON, as the type that the column's first one has."""
+    read = _READ.get(type(first))
+    if value is None or read is None:
+        return value
+    try:
+        return read(value if isinstance(value, str) else str(value))
+    except (ValueError, ArithmeticError):
+        return value
+
+
+def as_given(raw: str, first: Any) -> Any:
+    """A bad row as the program gave it. `raw` is its JSON, `first` another row of the same form."""
+    try:
+        row = json.loads(raw, parse_float=decimal.Decimal if _has_decimals(first) else float)
+    except ValueError:
+        return raw
+    if not isinstance(row, dict):
+        return row
+    if isinstance(first, dict):
+        return {name: _like(value, first.get(name)) for name, value in row.items()}
+    if isinstance(first, (tuple, list)):
+        values = [_like(value, one) for value, one in zip(row.values(), first)]
+        if hasattr(first, "_fields"):
+            return type(first)(*values)
+        return type(first)(values)
+    return row
+
+
+def _has_decimals(first: Any) -> bool:
+    values = first.values() if isinstance(first, dict) else first if isinstance(first, (tuple, list)) else ()
+    return any(isinstance(value, decimal.Decimal) for value in values)

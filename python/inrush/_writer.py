@@ -1,0 +1,168 @@
+"""Rows that a program has one after the other."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Callable
+
+from . import _inrush, _options
+from ._api import Rows
+from ._errors import RejectedRow, UsageError
+from ._result import Report
+from ._values import as_given
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_inrush.forked)
+
+
+class Writer(_inrush.RowWriter):
+    """Takes rows one after the other and loads them meanwhile; memory is bounded.
+
+    All rows or none: they are there when the `with` block ends, and not at all when it is left by an exception. `columns` and the other
+    keywords are those of `write`.
+
+    >>> import inrush, tempfile, os
+    >>> target = os.path.join(tempfile.mkdtemp(), "shop.db")
+    >>> with inrush.Writer(target, table="events") as rows:
+    ...     for number in range(3):
+    ...         rows.insert({"id": number, "name": f"event {number}"})
+    >>> rows.report.rows_loaded
+    3
+
+    With `commit="batch"` rows can be seen before the end: in steps of exactly `rows_per_commit` rows, or `seconds_per_commit` after the
+    first row that isn't committed, whichever comes first; each step is all or nothing, and one whose connection is lost is loaded
+    again. That is for programs that never end. The last, partial step lands at a clean end, which SIGTERM is, too.
+
+    A writer is for one thread at a time, and for the process that has made it.
+    """
+
+    #: What the load did; None until it has ended well.
+    report: Report | None
+
+    def __new__(
+        cls,
+        target: Any,
+        *,
+        table: str | None = None,
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        commit: str = "end",
+        rows_per_commit: int | None = None,
+        seconds_per_commit: float | None = None,
+        if_exists: str | None = None,
+        match_by: str | None = None,
+        on_conflict: str | None = None,
+        key: str | Sequence[str] | None = None,
+        primary_key: str | Sequence[str] | None = None,
+        indexes: Sequence[str | Sequence[str]] | None = None,
+        types: Mapping[str, str] | None = None,
+        strategy: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        lanes: int | None = None,
+        encoders: int | None = None,
+        chunk_size: int | str | None = None,
+        durability: str | None = None,
+        max_rejects: int | str | None = None,
+        rejects: Any = None,
+        verify: str | None = None,
+        duckdb_lib: Any = None,
+        progress: bool | Callable[[dict[str, Any]], Any] = True,
+    ) -> "Writer":
+        if commit not in ("end", "batch"):
+            raise UsageError(f"commit: '{commit}' is none of end, batch")
+        steps = None
+        if commit == "batch":
+            if rows_per_commit is None and seconds_per_commit is None:
+                rows_per_commit, seconds_per_commit = 100_000, 5.0
+            steps = (rows_per_commit, seconds_per_commit)
+        elif rows_per_commit is not None or seconds_per_commit is not None:
+            raise UsageError('rows_per_commit and seconds_per_commit are for commit="batch"')
+        if isinstance(columns, Mapping):
+            types = {**columns, **(types or {})}
+        said = _options.request(
+            target=target,
+            table=table,
+            if_exists=if_exists,
+            match_by=match_by,
+            on_conflict=on_conflict,
+            key=key,
+            primary_key=primary_key,
+            indexes=indexes,
+            types=types,
+            strategy=strategy,
+            settings=settings,
+            lanes=lanes,
+            encoders=encoders,
+            chunk_size=chunk_size,
+            durability=durability,
+            max_rejects=max_rejects,
+            rejects=rejects,
+            verify=verify,
+            duckdb_lib=duckdb_lib,
+        )
+        names = None if columns is None else [str(name) for name in columns]
+        own: list[weakref.ref[Writer]] = []
+
+        def given(row: RejectedRow) -> RejectedRow:
+            writer = own[0]()
+            return replace(row, row=as_given(row.row, writer.first_row if writer else None))
+
+        self = super().__new__(cls, _options.watching(progress, rejects, given), said, names, steps)
+        own.append(weakref.ref(self))
+        self.report = None
+        self._in_steps, self._old_handler = steps is not None, None
+        return self
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        pass
+
+    def write(self, frame: Any) -> None:
+        """Adds the rows of a frame, or of anything else that has Arrow's interface. Columns are found by name."""
+        rows = Rows(frame)
+        self.write_frame(rows.rows, rows.columns)
+
+    def commit(self) -> None:
+        """Commits the rows so far; of a writer with `commit="batch"` only."""
+        if not self._in_steps:
+            raise UsageError('a writer commits at its end: make it with commit="batch"')
+        self.flush_rows()
+
+    def finish(self) -> Report:
+        """Loads what is left, verifies, commits, and says what was done. Again it says the same."""
+        if self.report is None:
+            self.report = Report(*self.end())
+        return self.report
+
+    def abort(self) -> None:
+        """Gives up: nothing is left of the load, or what its steps have committed."""
+        self.give_up()
+
+    def __enter__(self) -> "Writer":
+        is_main = threading.current_thread() is threading.main_thread()
+        if self._in_steps and is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            self._old_handler = signal.signal(signal.SIGTERM, _terminate)
+        return self
+
+    def __exit__(self, kind: Any, error: Any, _trace: Any) -> None:
+        if self._old_handler is not None:
+            signal.signal(signal.SIGTERM, self._old_handler)
+        if kind is None or isinstance(error, _Terminated):
+            self.finish()
+        else:
+            self.abort()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Writer is a load under way, and can't be copied or sent elsewhere")
+
+
+class _Terminated(SystemExit):
+    """The end of a program that was told to end."""
+
+
+def _terminate(_number: int, _frame: Any) -> None:
+    # As shells report it.
+    raise _Terminated(128 + signal.SIGTERM)

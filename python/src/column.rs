@@ -1,0 +1,643 @@
+//! Values of Python as a column of Arrow.
+//!
+//! A column holds one kind of values, in the type that this kind has. Where another kind comes, the batch so far is closed, and from
+//! then on the column holds texts: what a text is worth decides the encoder of the load's own column, as it does for files.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BooleanBufferBuilder, NullBufferBuilder};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Float64Array, Int64Array, NullArray,
+    StringArray, TimestampMicrosecondArray,
+};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, TimeUnit};
+use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Bool,
+    Int,
+    /// Beyond 64 bits.
+    BigInt,
+    Float,
+    Text,
+    Bytes,
+    Decimal,
+    Date,
+    Moment,
+    /// With a time zone.
+    Instant,
+    Time,
+    Duration,
+    Uuid,
+    Json,
+}
+
+/// The kinds that a column has had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Kinds(u16);
+
+impl Kinds {
+    fn add(&mut self, kind: Kind) {
+        self.0 |= 1 << kind as u8;
+    }
+
+    fn is_within(self, kinds: &[Kind]) -> bool {
+        let mut all = Self::default();
+        kinds.iter().for_each(|kind| all.add(*kind));
+        self.0 & !all.0 == 0
+    }
+
+    fn has(self, kind: Kind) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+}
+
+/// Classes that are told by identity, for the limited API has no other way.
+pub(crate) struct Classes {
+    date: Py<PyType>,
+    datetime: Py<PyType>,
+    time: Py<PyType>,
+    timedelta: Py<PyType>,
+    decimal: Py<PyType>,
+    uuid: Py<PyType>,
+    enumeration: Py<PyType>,
+    dumps: Py<PyAny>,
+    iso_duration: Py<PyAny>,
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+impl Classes {
+    pub(crate) fn get(py: Python<'_>) -> PyResult<&'static Self> {
+        CLASSES.get_or_try_init(py, || {
+            let class = |module: &str, name: &str| -> PyResult<Py<PyType>> {
+                Ok(py.import(module)?.getattr(name)?.cast_into::<PyType>()?.unbind())
+            };
+            Ok(Self {
+                date: class("datetime", "date")?,
+                datetime: class("datetime", "datetime")?,
+                time: class("datetime", "time")?,
+                timedelta: class("datetime", "timedelta")?,
+                decimal: class("decimal", "Decimal")?,
+                uuid: class("uuid", "UUID")?,
+                enumeration: class("enum", "Enum")?,
+                dumps: py.import("inrush._values")?.getattr("dumps")?.unbind(),
+                iso_duration: py.import("inrush._values")?.getattr("iso_duration")?.unbind(),
+            })
+        })
+    }
+}
+
+enum Data {
+    /// Nothing but NULL so far.
+    Nothing,
+    Bool(BooleanBufferBuilder),
+    Int(Vec<i64>),
+    Float(Vec<f64>),
+    Date(Vec<i32>),
+    /// Microseconds since 1970; whether of UTC.
+    Moment(Vec<i64>, bool),
+    Text(Spans),
+    Bytes(Spans),
+}
+
+struct Spans {
+    offsets: Vec<i32>,
+    bytes: Vec<u8>,
+}
+
+impl Spans {
+    fn of_nulls(rows: usize) -> Self {
+        Self { offsets: vec![0; rows + 1], bytes: Vec::new() }
+    }
+
+    fn push(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+        // A batch is closed long before.
+        self.offsets.push(self.bytes.len() as i32);
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        self.offsets.truncate(rows + 1);
+        self.bytes.truncate(self.offsets[rows] as usize);
+    }
+}
+
+/// A column.
+pub(crate) struct Column {
+    pub(crate) name: String,
+    kinds: Kinds,
+    /// Of decimals and of integers beyond 64 bits: the most digits before the point, and behind it.
+    whole: usize,
+    scale: usize,
+    nan_is_null: bool,
+    /// Whether values had no common type: from then on they are texts.
+    is_text: bool,
+    /// Whether a text had half of a surrogate pair: such a row is a bad one, and bytes bring it to where bad rows are told.
+    is_broken: bool,
+    data: Data,
+    nulls: NullBufferBuilder,
+    rows: usize,
+}
+
+/// Why a value was not added.
+pub(crate) enum Full {
+    /// It is of another kind than the batch's: close the batch, and try again.
+    OtherKind,
+    /// The value is none that a column takes.
+    Value(PyErr),
+    /// What the program raises itself.
+    Failed(PyErr),
+}
+
+impl Full {
+    /// The failure to read a field of a row: one that is not there is the row's fault.
+    pub(crate) fn of_attribute(error: PyErr) -> Self {
+        Python::attach(|py| match error.is_instance_of::<PyAttributeError>(py) {
+            true => Self::Value(error),
+            false => Self::Failed(error),
+        })
+    }
+}
+
+impl From<PyErr> for Full {
+    fn from(error: PyErr) -> Self {
+        Python::attach(|py| {
+            let is_value = error.is_instance_of::<PyTypeError>(py)
+                || error.is_instance_of::<PyValueError>(py)
+                || error.is_instance_of::<PyOverflowError>(py);
+            if is_value { Self::Value(error) } else { Self::Failed(error) }
+        })
+    }
+}
+
+impl Column {
+    pub(crate) fn new(name: String, nan_is_null: bool) -> Self {
+        Self {
+            name,
+            kinds: Kinds::default(),
+            whole: 0,
+            scale: 0,
+            nan_is_null,
+            is_text: false,
+            is_broken: false,
+            data: Data::Nothing,
+            nulls: NullBufferBuilder::new(0),
+            rows: 0,
+        }
+    }
+
+    /// Adds NULL.
+    #[inline]
+    pub(crate) fn push_null(&mut self) {
+        match &mut self.data {
+            Data::Nothing => {}
+            Data::Bool(values) => values.append(false),
+            Data::Int(values) => values.push(0),
+            Data::Float(values) => values.push(0.0),
+            Data::Date(values) => values.push(0),
+            Data::Moment(values, _) => values.push(0),
+            Data::Text(spans) | Data::Bytes(spans) => spans.push(b""),
+        }
+        self.nulls.append_null();
+        self.rows += 1;
+    }
+
+    /// Adds a value; about so many bytes.
+    #[inline]
+    pub(crate) fn push(&mut self, value: &Bound<'_, PyAny>) -> Result<usize, Full> {
+        // What most columns hold, without further ado.
+        match &mut self.data {
+            Data::Int(values) if value.is_exact_instance_of::<PyInt>() => {
+                if let Ok(number) = value.extract::<i64>() {
+                    values.push(number);
+                    return Ok(self.pushed(8));
+                }
+            }
+            Data::Float(values) if value.is_exact_instance_of::<PyFloat>() => {
+                let number = value.extract::<f64>()?;
+                if !(number.is_nan() && self.nan_is_null) {
+                    values.push(number);
+                    return Ok(self.pushed(8));
+                }
+            }
+            Data::Text(spans) => {
+                if let Ok(text) = value.cast_exact::<PyString>()
+                    && let Ok(text) = text.to_str()
+                    && self.kinds.has(Kind::Text)
+                {
+                    spans.push(text.as_bytes());
+                    return Ok(self.pushed(text.len() + 4));
+                }
+            }
+            _ => {}
+        }
+        if value.is_none() {
+            self.push_null();
+            return Ok(1);
+        }
+        self.push_any(value)
+    }
+
+    #[inline]
+    fn pushed(&mut self, bytes: usize) -> usize {
+        self.nulls.append_non_null();
+        self.rows += 1;
+        bytes
+    }
+
+    fn push_any(&mut self, value: &Bound<'_, PyAny>) -> Result<usize, Full> {
+        let py = value.py();
+        let Some((kind, value)) = kind_of(py, value, self.nan_is_null)? else {
+            self.push_null();
+            return Ok(1);
+        };
+        self.put(kind, &value)
+    }
+
+    fn put(&mut self, kind: Kind, value: &Bound<'_, PyAny>) -> Result<usize, Full> {
+        if let Data::Nothing = self.data {
+            self.data = self.begin(kind);
+        }
+        let bytes = match (&mut self.data, kind) {
+            (Data::Bool(values), Kind::Bool) => {
+                values.append(value.extract::<bool>()?);
+                1
+            }
+            (Data::Int(values), Kind::Int) => {
+                values.push(value.extract()?);
+                8
+            }
+            (Data::Float(values), Kind::Float) => {
+                values.push(value.extract()?);
+                8
+            }
+            (Data::Date(values), Kind::Date) => {
+                // Ordinal 1 is 0001-01-01.
+                let ordinal: i32 = value.call_method0("toordinal")?.extract()?;
+                values.push(ordinal - 719_163);
+                4
+            }
+            (Data::Moment(values, false), Kind::Moment)
+            | (Data::Moment(values, true), Kind::Instant) => {
+                let text = value.call_method0("isoformat")?;
+                let text = text.cast::<PyString>().map_err(PyErr::from)?.to_str()?;
+                match inrush_scan::timestamp_micros(text.as_bytes()) {
+                    Some(micros) => values.push(micros),
+                    // Nanoseconds, or an offset with seconds: as text.
+                    None => return self.close_as_text(kind),
+                }
+                8
+            }
+            (Data::Text(spans), _) if kind != Kind::Bytes => {
+                let text = text_of(kind, value)?;
+                let Ok(text) = text.to_str() else {
+                    self.is_broken = true;
+                    return self.close_as_text(kind);
+                };
+                if matches!(kind, Kind::Decimal | Kind::BigInt | Kind::Int) {
+                    let digits = text.trim_start_matches('-');
+                    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+                    self.whole = self.whole.max(whole.len());
+                    self.scale = self.scale.max(fraction.len());
+                }
+                spans.push(text.as_bytes());
+                text.len() + 4
+            }
+            (Data::Bytes(spans), Kind::Bytes) => {
+                let value: &[u8] = &value.extract::<std::borrow::Cow<'_, [u8]>>()?;
+                spans.push(value);
+                value.len() + 4
+            }
+            (Data::Bytes(spans), _) => {
+                let text = text_of(kind, value)?;
+                let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+                let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
+                spans.push(bytes);
+                bytes.len() + 4
+            }
+            _ => return self.close_as_text(kind),
+        };
+        self.kinds.add(kind);
+        Ok(self.pushed(bytes))
+    }
+
+    /// From the next batch on the column holds texts, or bytes.
+    fn close_as_text(&mut self, kind: Kind) -> Result<usize, Full> {
+        self.kinds.add(kind);
+        self.is_text = true;
+        Err(Full::OtherKind)
+    }
+
+    /// Where values of this kind go, behind the NULLs so far.
+    fn begin(&self, kind: Kind) -> Data {
+        let rows = self.rows;
+        if self.is_text || !self.kinds.is_within(&[kind]) {
+            return match kind == Kind::Bytes || self.kinds.has(Kind::Bytes) || self.is_broken {
+                true => Data::Bytes(Spans::of_nulls(rows)),
+                false => Data::Text(Spans::of_nulls(rows)),
+            };
+        }
+        match kind {
+            Kind::Bool => {
+                let mut values = BooleanBufferBuilder::new(rows);
+                values.append_n(rows, false);
+                Data::Bool(values)
+            }
+            Kind::Int => Data::Int(vec![0; rows]),
+            Kind::Float => Data::Float(vec![0.0; rows]),
+            Kind::Date => Data::Date(vec![0; rows]),
+            Kind::Moment => Data::Moment(vec![0; rows], false),
+            Kind::Instant => Data::Moment(vec![0; rows], true),
+            Kind::Bytes => Data::Bytes(Spans::of_nulls(rows)),
+            Kind::BigInt
+            | Kind::Text
+            | Kind::Decimal
+            | Kind::Time
+            | Kind::Duration
+            | Kind::Uuid
+            | Kind::Json => Data::Text(Spans::of_nulls(rows)),
+        }
+    }
+
+    /// How many values it has.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Forgets all values.
+    pub(crate) fn clear(&mut self) {
+        self.data = Data::Nothing;
+        self.nulls = NullBufferBuilder::new(0);
+        self.rows = 0;
+    }
+
+    /// Forgets what is behind the first `rows` values.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        if self.rows <= rows {
+            return;
+        }
+        match &mut self.data {
+            Data::Nothing => {}
+            Data::Bool(values) => values.truncate(rows),
+            Data::Int(values) => values.truncate(rows),
+            Data::Float(values) => values.truncate(rows),
+            Data::Date(values) => values.truncate(rows),
+            Data::Moment(values, _) => values.truncate(rows),
+            Data::Text(spans) | Data::Bytes(spans) => spans.truncate(rows),
+        }
+        self.nulls.truncate(rows);
+        self.rows = rows;
+    }
+
+    /// The values so far, and none are left.
+    pub(crate) fn take(&mut self) -> ArrayRef {
+        let rows = std::mem::take(&mut self.rows);
+        let nulls = self.nulls.finish();
+        let text = |spans: Spans| {
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(spans.offsets));
+            (offsets, Buffer::from_vec(spans.bytes))
+        };
+        match std::mem::replace(&mut self.data, Data::Nothing) {
+            Data::Nothing => Arc::new(NullArray::new(rows)),
+            Data::Bool(mut values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
+            Data::Int(values) => Arc::new(Int64Array::new(values.into(), nulls)),
+            Data::Float(values) => Arc::new(Float64Array::new(values.into(), nulls)),
+            Data::Date(values) => Arc::new(Date32Array::new(values.into(), nulls)),
+            Data::Moment(values, zone) => {
+                let values = TimestampMicrosecondArray::new(values.into(), nulls);
+                Arc::new(if zone { values.with_timezone("UTC") } else { values })
+            }
+            Data::Text(spans) => {
+                let (offsets, bytes) = text(spans);
+                Arc::new(StringArray::new(offsets, bytes, nulls))
+            }
+            Data::Bytes(spans) => {
+                let (offsets, bytes) = text(spans);
+                Arc::new(BinaryArray::new(offsets, bytes, nulls))
+            }
+        }
+    }
+
+    /// What the column is, after what it has had so far.
+    pub(crate) fn field(&self) -> Field {
+        use Kind as K;
+        let kinds = self.kinds;
+        let within = |kinds_of: &[Kind]| kinds.is_within(kinds_of);
+        let moment = |zone| DataType::Timestamp(TimeUnit::Microsecond, zone);
+        let ty = match () {
+            () if kinds == Kinds::default() => DataType::Utf8,
+            () if within(&[K::Bool]) => DataType::Boolean,
+            () if within(&[K::Int]) => DataType::Int64,
+            () if within(&[K::Int, K::Float]) => DataType::Float64,
+            () if within(&[K::Int, K::BigInt, K::Decimal]) => self.decimal(),
+            () if within(&[K::Date]) => DataType::Date32,
+            () if within(&[K::Moment]) => moment(None),
+            () if within(&[K::Instant]) => moment(Some("UTC".into())),
+            () if within(&[K::Bytes]) => DataType::Binary,
+            () => DataType::Utf8,
+        };
+        let field = Field::new(&self.name, ty, true);
+        match kinds == Kinds::default() || !within(&[K::Json]) {
+            true => field,
+            false => {
+                field.with_metadata([("ARROW:extension:name".to_owned(), "arrow.json".to_owned())])
+            }
+        }
+    }
+
+    /// A decimal with as many digits behind the point as were seen, and as many before it as are left.
+    fn decimal(&self) -> DataType {
+        match (u8::try_from(self.whole), i8::try_from(self.scale)) {
+            (Ok(whole), Ok(scale)) if usize::from(whole) + self.scale <= 38 => {
+                DataType::Decimal128(38, scale)
+            }
+            (Ok(whole), Ok(scale)) if usize::from(whole) + self.scale <= 76 => {
+                DataType::Decimal256(76, scale)
+            }
+            _ => DataType::Utf8,
+        }
+    }
+}
+
+/// The kind of a value, and the value itself, which for enumerations and NumPy's numbers is another one. `None` is NULL.
+fn kind_of<'py>(
+    py: Python<'py>,
+    value: &Bound<'py, PyAny>,
+    nan_is_null: bool,
+) -> PyResult<Option<(Kind, Bound<'py, PyAny>)>> {
+    let classes = Classes::get(py)?;
+    let mut value = value.clone();
+    // An enumeration's value may be one again; nothing sensible is deeper.
+    for _ in 0..4 {
+        let is = |class: &Py<PyType>| is_of(&value, class);
+        let class = value.get_type();
+        let kind = if value.is_none() {
+            return Ok(None);
+        } else if is(&classes.enumeration)? {
+            value = value.getattr("value")?;
+            continue;
+        } else if value.is_instance_of::<PyBool>() {
+            Kind::Bool
+        } else if value.is_instance_of::<PyInt>() {
+            if value.extract::<i64>().is_ok() { Kind::Int } else { Kind::BigInt }
+        } else if value.is_instance_of::<PyFloat>() {
+            if nan_is_null && value.extract::<f64>()?.is_nan() {
+                return Ok(None);
+            }
+            Kind::Float
+        } else if value.is_instance_of::<PyString>() {
+            Kind::Text
+        } else if value.is_instance_of::<PyBytes>()
+            || matches!(&*class.name()?.to_string_lossy(), "bytearray" | "memoryview")
+        {
+            if !value.is_instance_of::<PyBytes>() {
+                value = py.get_type::<PyBytes>().call1((value,))?;
+            }
+            Kind::Bytes
+        } else if is(&classes.datetime)? {
+            if &*class.name()?.to_string_lossy() == "NaTType" {
+                return Ok(None);
+            }
+            match value.call_method0("utcoffset")?.is_none() {
+                true => Kind::Moment,
+                false => Kind::Instant,
+            }
+        } else if is(&classes.date)? {
+            Kind::Date
+        } else if is(&classes.decimal)? {
+            Kind::Decimal
+        } else if is(&classes.time)? {
+            Kind::Time
+        } else if is(&classes.timedelta)? {
+            Kind::Duration
+        } else if is(&classes.uuid)? {
+            Kind::Uuid
+        } else if value.is_instance_of::<PyDict>()
+            || value.is_instance_of::<PyList>()
+            || value.is_instance_of::<PyTuple>()
+        {
+            Kind::Json
+        } else {
+            let module = class.module()?;
+            match (&*module.to_string_lossy(), &*class.name()?.to_string_lossy()) {
+                (_, "NAType" | "NaTType") => return Ok(None),
+                ("numpy", "timedelta64") => {
+                    // What it makes of itself is a plain number where it has nanoseconds.
+                    if value.str()?.to_str()? == "NaT" {
+                        return Ok(None);
+                    }
+                    return Ok(Some((Kind::Duration, value)));
+                }
+                ("numpy", "datetime64") => {
+                    // Its own text is exact to the nanosecond, and what it makes of itself is not, days aside.
+                    let text = value.str()?.into_any();
+                    let has_clock = match text.cast::<PyString>()?.to_str()? {
+                        "NaT" => return Ok(None),
+                        text => text.contains('T'),
+                    };
+                    let own = value.call_method0("item")?;
+                    if !has_clock && is_of(&own, &classes.date)? {
+                        return Ok(Some((Kind::Date, own)));
+                    }
+                    return Ok(Some((Kind::Moment, Text::wrap(py, &text)?)));
+                }
+                ("numpy", "ndarray") => {
+                    value = value.call_method0("tolist")?;
+                    continue;
+                }
+                ("numpy", _) if value.hasattr("item")? => {
+                    let own = value.call_method0("item")?;
+                    if own.get_type().is(&class) {
+                        return Err(PyTypeError::new_err("no database has a type for values of numpy.longdouble"));
+                    }
+                    value = own;
+                    continue;
+                }
+                (module, name) => {
+                    return Err(PyTypeError::new_err(format!(
+                        "no database has a type for values of {module}.{name}"
+                    )));
+                }
+            }
+        };
+        return Ok(Some((kind, value)));
+    }
+    Err(PyTypeError::new_err("an enumeration whose values are enumerations has no end"))
+}
+
+fn is_of(value: &Bound<'_, PyAny>, class: &Py<PyType>) -> PyResult<bool> {
+    value.is_instance(class.bind(value.py()))
+}
+
+/// A moment that is a text already.
+#[pyclass]
+struct Text(Py<PyAny>);
+
+impl Text {
+    fn wrap<'py>(py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(Bound::new(py, Self(text.clone().unbind()))?.into_any())
+    }
+}
+
+#[pymethods]
+impl Text {
+    fn isoformat(&self, py: Python<'_>) -> Py<PyAny> {
+        self.0.clone_ref(py)
+    }
+}
+
+/// A value as text: exactly what it is.
+fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    let py = value.py();
+    let text = match kind {
+        Kind::Text => value.clone(),
+        Kind::Bool => {
+            let word = if value.extract::<bool>()? { "true" } else { "false" };
+            PyString::new(py, word).into_any()
+        }
+        // `repr` of a subclass may be anything.
+        Kind::Int | Kind::BigInt => py.get_type::<PyInt>().call_method1("__repr__", (value,))?,
+        Kind::Float => py.get_type::<PyFloat>().call_method1("__repr__", (value,))?,
+        // Without an exponent.
+        Kind::Decimal => value.call_method1("__format__", ("f",))?,
+        Kind::Date | Kind::Moment | Kind::Instant | Kind::Time => {
+            value.call_method0("isoformat")?
+        }
+        Kind::Uuid => value.str()?.into_any(),
+        Kind::Duration => PyString::new(py, &duration(value)?).into_any(),
+        Kind::Json => Classes::get(py)?.dumps.bind(py).call1((value,))?,
+        Kind::Bytes => {
+            return Err(PyTypeError::new_err("bytes are no text"));
+        }
+    };
+    Ok(text.cast_into::<PyString>()?)
+}
+
+/// A `timedelta` as ISO 8601 has durations: `PT93600.5S`.
+fn duration(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = value.py();
+    let classes = Classes::get(py)?;
+    if !value.get_type().is(classes.timedelta.bind(py)) {
+        // NumPy's and pandas' may have more digits.
+        return classes.iso_duration.bind(py).call1((value,))?.extract();
+    }
+    let part = |name: &str| value.getattr(name)?.extract::<i128>();
+    let micros = (part("days")? * 86_400 + part("seconds")?) * 1_000_000 + part("microseconds")?;
+    if micros == 0 {
+        // As Arrow's durations have it.
+        return Ok("P0D".to_owned());
+    }
+    let (sign, size) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
+    let (seconds, micros) = (size / 1_000_000, size % 1_000_000);
+    let fraction = format!(".{micros:06}");
+    let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
+    Ok(format!("{sign}PT{seconds}{fraction}S"))
+}

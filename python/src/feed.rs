@@ -1,0 +1,265 @@
+//! Batches that the caller's thread makes while another one loads them: a program's own code runs where the program called.
+
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
+use inrush::{BatchSource, Error};
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::options::Asked;
+use crate::rows::Rows;
+use crate::stream;
+use crate::watch::{TICK, Watching};
+
+/// Where the load asks for its rows, from the first on: batches go there.
+type Wanted = Sender<RecordBatch>;
+
+/// The load's side.
+struct Feed {
+    schema: SchemaRef,
+    wanted: Sender<Wanted>,
+    is_replayable: bool,
+    is_guess: bool,
+    is_opened: bool,
+}
+
+impl BatchSource for Feed {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn open(&mut self) -> inrush::Result<Box<dyn RecordBatchReader + Send>> {
+        if std::mem::replace(&mut self.is_opened, true) && !self.is_replayable {
+            return Err(Error::source("these rows can be had only once")
+                .advise("write a list or a frame: they can be read again"));
+        }
+        let (to, batches) = bounded(2);
+        // Who feeds is gone only when the load is to end.
+        self.wanted.send(to).map_err(|_| Error::interrupted())?;
+        Ok(Box::new(FeedReader { schema: Arc::clone(&self.schema), batches, is_whole: false }))
+    }
+
+    fn is_replayable(&self) -> bool {
+        self.is_replayable
+    }
+
+    fn is_guess(&self) -> bool {
+        self.is_guess
+    }
+}
+
+struct FeedReader {
+    schema: SchemaRef,
+    batches: Receiver<RecordBatch>,
+    /// Whether the last batch has come: one without rows.
+    is_whole: bool,
+}
+
+impl Iterator for FeedReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.batches.recv() {
+            Ok(batch) if batch.num_rows() > 0 => Some(Ok(batch)),
+            Ok(_) => {
+                self.is_whole = true;
+                None
+            }
+            Err(_) if self.is_whole => None,
+            Err(_) => Some(Err(ArrowError::ExternalError("the program has no more rows".into()))),
+        }
+    }
+}
+
+impl RecordBatchReader for FeedReader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Makes batches, for the caller's thread.
+enum Given<'py> {
+    /// What has Arrow's interface.
+    Arrow { object: Bound<'py, PyAny>, opened: Option<Box<dyn RecordBatchReader + Send>> },
+    /// Anything to iterate over.
+    Rows {
+        object: Bound<'py, PyAny>,
+        begun: Option<Begun<'py>>,
+        names: Option<Vec<String>>,
+        nan_is_null: bool,
+    },
+}
+
+/// Rows of which some have been looked at.
+struct Begun<'py> {
+    rows: Rows,
+    iterator: Bound<'py, PyAny>,
+    is_through: bool,
+}
+
+impl<'py> Begun<'py> {
+    /// `None` where there is no row.
+    fn begin(
+        object: &Bound<'py, PyAny>,
+        names: Option<&Vec<String>>,
+        nan_is_null: bool,
+    ) -> PyResult<Option<Self>> {
+        let mut iterator = object.try_iter()?;
+        let Some(first) = iterator.next().transpose()? else { return Ok(None) };
+        let mut rows = Rows::like(&first, names.cloned(), nan_is_null)?;
+        rows.is_open = names.is_none();
+        rows.push(&first)?;
+        Ok(Some(Self { rows, iterator: iterator.into_any(), is_through: false }))
+    }
+
+    /// Goes on until there is a batch, or no row is left; with `is_sample` until enough was seen.
+    fn go_on(&mut self, watching: &Watching, is_sample: bool) -> PyResult<Option<RecordBatch>> {
+        let py = self.iterator.py();
+        let mut iterator = self.iterator.try_iter()?;
+        let mut count = 0_u32;
+        loop {
+            if is_sample {
+                if self.is_through || self.rows.is_sampled() {
+                    return Ok(None);
+                }
+            } else if let Some(batch) = self.rows.take() {
+                return Ok(Some(batch));
+            } else if self.is_through {
+                return Ok(None);
+            }
+            match iterator.next() {
+                Some(row) => self.rows.push(&row?)?,
+                None => {
+                    self.is_through = true;
+                    self.rows.close();
+                }
+            }
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(4_096) {
+                watching.look_up(py)?;
+            }
+        }
+    }
+}
+
+impl<'py> Given<'py> {
+    /// Begins again, from the first row on.
+    fn again(&mut self, watching: &Watching) -> PyResult<()> {
+        match self {
+            Given::Arrow { object, opened } => {
+                if opened.is_none() {
+                    *opened = stream::of(object)?;
+                }
+            }
+            Given::Rows { object, begun, names, nan_is_null } => {
+                if begun.is_none() {
+                    *begun = Begun::begin(object, names.as_ref(), *nan_is_null)?;
+                    if let Some(begun) = begun {
+                        begun.go_on(watching, true)?;
+                        begun.rows.is_open = false;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, py: Python<'py>, watching: &Watching) -> PyResult<Option<RecordBatch>> {
+        match self {
+            Given::Arrow { opened: Some(reader), .. } => {
+                py.detach(|| reader.next()).transpose().map_err(stream::failed)
+            }
+            Given::Rows { begun: Some(begun), .. } => begun.go_on(watching, false),
+            _ => Ok(None),
+        }
+    }
+
+    /// What was opened has been read.
+    fn close(&mut self) {
+        match self {
+            Given::Arrow { opened, .. } => *opened = None,
+            Given::Rows { begun, .. } => *begun = None,
+        }
+    }
+}
+
+/// Loads what has Arrow's interface, or rows; the report as JSON, and the plan in words. `names` are the columns, where they are known;
+/// `is_replayable` says whether iterating again gives the same rows.
+#[pyfunction]
+#[pyo3(signature = (rows, watch, request, names, is_replayable, nan_is_null))]
+pub(crate) fn write(
+    py: Python<'_>,
+    rows: &Bound<'_, PyAny>,
+    watch: Watching,
+    request: Asked,
+    names: Option<Vec<String>>,
+    is_replayable: bool,
+    nan_is_null: bool,
+) -> PyResult<(String, String)> {
+    let object = rows.clone();
+    let mut given = match stream::of(rows)? {
+        Some(reader) => Given::Arrow { object, opened: Some(reader) },
+        None => Given::Rows { object, begun: None, names, nan_is_null },
+    };
+    given.again(&watch)?;
+    let (schema, is_guess) = match &given {
+        Given::Arrow { opened: Some(reader), .. } => (reader.schema(), false),
+        Given::Rows { begun: Some(begun), .. } => (begun.rows.schema(), is_replayable),
+        Given::Rows { names: Some(names), .. } => {
+            let field = |name: &String| Field::new(name, DataType::Utf8, true);
+            (Arc::new(Schema::new(names.iter().map(field).collect::<Vec<_>>())), false)
+        }
+        _ => {
+            return Err(errors::usage(
+                py,
+                "there are no rows, so say what their columns are: columns=[...]",
+            ));
+        }
+    };
+    let (wanted, asked) = bounded(1);
+    let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };
+    let request = request.0;
+    let done = watch.begin(py, move |observer| {
+        inrush::load(feed, &request.target, &request.options, observer)
+    })?;
+    let report = watch.wait(py, &done, &asked, |to: Wanted| serve(py, &watch, &mut given, &to))?;
+    Ok((errors::json(&report)?, report.plan.explain()))
+}
+
+/// Gives the load its rows, until it wants no more.
+fn serve<'py>(
+    py: Python<'py>,
+    watching: &Watching,
+    given: &mut Given<'py>,
+    to: &Wanted,
+) -> PyResult<()> {
+    given.again(watching)?;
+    loop {
+        let batch = given.next(py, watching)?;
+        let is_last = batch.is_none();
+        // The end is a batch without rows: else a program that failed would look like one that is through.
+        let mut batch = batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::new(Schema::empty())));
+        loop {
+            match py.detach(|| to.send_timeout(batch, TICK)) {
+                Ok(()) => break,
+                Err(SendTimeoutError::Timeout(back)) => {
+                    batch = back;
+                    watching.look_up(py)?;
+                }
+                // The load has failed, and says why.
+                Err(SendTimeoutError::Disconnected(_)) => {
+                    given.close();
+                    return Ok(());
+                }
+            }
+        }
+        if is_last {
+            given.close();
+            return Ok(());
+        }
+        watching.look_up(py)?;
+    }
+}

@@ -1,0 +1,106 @@
+//! inrush for Python: what the package `inrush` calls.
+//!
+//! ```text
+//! files ---------------------------------> watch (a thread of its own; signals, progress) -> inrush::plan, run, check
+//! frames -> stream (Arrow's C interface) -+
+//! tuples, dicts, objects -> rows (columns) -+-> feed (batches from the caller's thread) -> inrush::BatchSource
+//! Writer -> rows -> inrush::Writer
+//! ```
+//!
+//! Words of options are those of the command; errors are made in `inrush/_errors.py`.
+
+mod column;
+mod errors;
+mod feed;
+mod options;
+mod rows;
+mod stream;
+mod watch;
+mod writer;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _inrush {
+    #[pymodule_export]
+    use super::feed::write;
+    #[pymodule_export]
+    use super::writer::RowWriter;
+    #[pymodule_export]
+    use super::{check, forked, load, main, plan, table_columns, version};
+}
+
+/// The version of inrush.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Runs the command; `words` begins with the program's name. The exit code.
+#[pyfunction]
+fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| inrush_cli::run(words))
+}
+
+/// Called in a child after `fork`: the writers of its parent are not its own.
+#[pyfunction]
+fn forked() {
+    writer::forked();
+}
+
+/// Loads files; the report as JSON, and the plan in words.
+#[pyfunction]
+fn load(
+    py: Python<'_>,
+    watch: options::Watching,
+    request: options::Asked,
+) -> PyResult<(String, String)> {
+    let request = request.0;
+    let report = watch
+        .over(py, move |observer| inrush::run(&inrush::plan(&request, observer)?, observer))?;
+    Ok((errors::json(&report)?, report.plan.explain()))
+}
+
+/// Plans a load of files; the plan as JSON, and in words.
+#[pyfunction]
+fn plan(
+    py: Python<'_>,
+    watch: options::Watching,
+    request: options::Asked,
+) -> PyResult<(String, String)> {
+    let request = request.0;
+    let plan = watch.over(py, move |observer| inrush::plan(&request, observer))?;
+    Ok((errors::json(&plan)?, plan.explain()))
+}
+
+/// Checks files as JSON; `bad_rows` of the bad ones are in it.
+#[pyfunction]
+fn check(
+    py: Python<'_>,
+    watch: options::Watching,
+    request: options::Asked,
+    bad_rows: usize,
+) -> PyResult<String> {
+    let request = request.0;
+    let check = watch.over(py, move |observer| inrush::check(&request, observer, bad_rows))?;
+    errors::json(&check)
+}
+
+/// The names of an existing table's columns; `None` where there is no table, or none with names.
+#[pyfunction]
+fn table_columns(
+    py: Python<'_>,
+    watch: options::Watching,
+    request: options::Asked,
+) -> PyResult<Option<Vec<String>>> {
+    let request = request.0;
+    watch.over(py, move |observer| {
+        let (target, location) = inrush::target::find(&request.target)?;
+        let table = request.table.clone().unwrap_or_default();
+        let facts = target.facts(&location, &table, &request, observer.stop())?;
+        let named = facts.table.filter(|table| !table.takes_any && !table.is_nameless);
+        Ok(named.map(|table| table.columns.into_iter().map(|column| column.name).collect()))
+    })
+}

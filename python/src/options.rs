@@ -1,0 +1,131 @@
+//! Requests as Python's keywords make them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use inrush::plan::{DialectRequest, Inference, Type};
+use inrush::{Error, LoadOptions, RejectsTo, Request};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+pub(crate) use crate::watch::Watching;
+
+/// A request, from a dict that has what was said and nothing else.
+pub(crate) struct Asked(pub(crate) Request);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Asked {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let said = Said(given.cast::<PyDict>()?.to_owned());
+        let py = given.py();
+        let request = Request {
+            sources: said.get("sources")?.unwrap_or_default(),
+            target: said.get("target")?.unwrap_or_default(),
+            dialect: dialect(&said)?,
+            options: options(&said)?,
+        };
+        // A word that is none of ours is a mistake of the package.
+        debug_assert!(py.version_info() >= (3, 10));
+        Ok(Self(request))
+    }
+}
+
+struct Said<'py>(Bound<'py, PyDict>);
+
+impl<'py> Said<'py> {
+    fn get<T>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
+    {
+        let Some(value) = self.0.get_item(name)? else { return Ok(None) };
+        match value.extract() {
+            Ok(value) => Ok(Some(value)),
+            Err(_) => {
+                let shown = value.repr()?;
+                Err(self.wrong(name, &format!("{shown} is no value of it")))
+            }
+        }
+    }
+
+    /// A word, or a text that stands for something.
+    fn word<T: FromStr<Err: ToString>>(&self, name: &str) -> PyResult<Option<T>> {
+        let Some(word) = self.get::<String>(name)? else { return Ok(None) };
+        word.parse().map(Some).map_err(|error: T::Err| self.wrong(name, &error.to_string()))
+    }
+
+    fn wrong(&self, name: &str, why: &str) -> PyErr {
+        errors::raise(self.0.py(), &Error::usage(format!("{name}: {why}")), Vec::new())
+    }
+
+    /// One byte.
+    fn byte(&self, name: &str) -> PyResult<Option<u8>> {
+        match self.get::<String>(name)? {
+            None => Ok(None),
+            Some(text) => match text.as_bytes() {
+                [byte] => Ok(Some(*byte)),
+                _ => Err(self.wrong(name, &format!("'{text}' is not one character of ASCII"))),
+            },
+        }
+    }
+
+    /// One byte, or none at all, which is the empty text.
+    fn byte_or_none(&self, name: &str) -> PyResult<Option<Option<u8>>> {
+        match self.get::<String>(name)?.as_deref() {
+            Some("") => Ok(Some(None)),
+            _ => Ok(self.byte(name)?.map(Some)),
+        }
+    }
+}
+
+fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
+    let mut types = BTreeMap::new();
+    for (column, word) in said.get::<BTreeMap<String, String>>("types")?.unwrap_or_default() {
+        let ty: Type = word.parse().map_err(|error: String| said.wrong("types", &error))?;
+        types.insert(column, ty);
+    }
+    let rejects = match said.get::<PathBuf>("rejects")? {
+        Some(path) => RejectsTo::File(path),
+        None if said.get::<bool>("rejects_told")?.unwrap_or_default() => RejectsTo::Observer,
+        None => RejectsTo::Beside,
+    };
+    let is_text = said.get::<bool>("all_text")?.unwrap_or_default();
+    Ok(LoadOptions {
+        table: said.get("table")?,
+        if_exists: said.word("if_exists")?.unwrap_or_default(),
+        match_by: said.word("match_by")?,
+        on_conflict: said.word("on_conflict")?.unwrap_or_default(),
+        key: said.get("key")?.unwrap_or_default(),
+        primary_key: said.get("primary_key")?.unwrap_or_default(),
+        indexes: said.get("indexes")?.unwrap_or_default(),
+        types,
+        inference: if is_text { Inference::Text } else { Inference::Infer },
+        strategy: said.get("strategy")?,
+        knobs: said.get("knobs")?.unwrap_or_default(),
+        lanes: said.get("lanes")?,
+        encoders: said.get("encoders")?,
+        chunk_bytes: said.get("chunk_bytes")?,
+        durability: said.word("durability")?.unwrap_or_default(),
+        max_rejects: said.word("max_rejects")?.unwrap_or_default(),
+        rejects,
+        verify: said.word("verify")?.unwrap_or_default(),
+        duckdb_lib: said.get("duckdb_lib")?,
+    })
+}
+
+fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
+    Ok(DialectRequest {
+        format: said.word("format")?,
+        flatten: said.get("flatten")?.unwrap_or_default(),
+        delimiter: said.byte("delimiter")?,
+        quote: said.byte_or_none("quote")?,
+        escape: said.byte_or_none("escape")?,
+        header: said.get("header")?,
+        nulls: said.get("nulls")?.unwrap_or_default(),
+        encoding: said.get("encoding")?,
+        skip_lines: said.get("skip_lines")?.unwrap_or_default(),
+        comment: said.byte("comment")?,
+    })
+}

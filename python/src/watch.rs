@@ -1,0 +1,238 @@
+//! Work on a thread of its own, while the caller's looks after signals and progress.
+
+use std::io::IsTerminal as _;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvError, bounded, never, select};
+use inrush::pipe::{Phase, Progress};
+use inrush::{Observer, Reject};
+use inrush_cli::ProgressMode;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+
+/// How often the caller's thread looks up.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
+
+/// Follows a load for a Python program.
+pub(crate) struct Watch {
+    stop: Arc<AtomicBool>,
+    bar: Option<inrush_cli::Progress>,
+    last: Mutex<Option<Progress>>,
+    rejected: Mutex<Vec<Reject>>,
+}
+
+impl Watch {
+    /// With a bar, where one is wanted and standard error is a terminal.
+    pub(crate) fn new(bar: bool) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let is_shown = bar && std::io::stderr().is_terminal();
+        let bar = is_shown
+            .then(|| inrush_cli::Progress::new(ProgressMode::Bar, Arc::clone(&stop), false));
+        Self { stop, bar, last: Mutex::default(), rejected: Mutex::default() }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Relaxed);
+    }
+
+    /// The bad rows that were told since.
+    pub(crate) fn take_rejected(&self) -> Vec<Reject> {
+        std::mem::take(&mut *self.rejected.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Observer for Watch {
+    fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    fn phase(&self, phase: &Phase) {
+        if let Some(bar) = &self.bar {
+            bar.phase(phase);
+        }
+    }
+
+    fn progress(&self, progress: &Progress) {
+        if let Some(bar) = &self.bar {
+            bar.progress(progress);
+        }
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
+    }
+
+    fn replanned(&self, why: &str) {
+        if let Some(bar) = &self.bar {
+            bar.replanned(why);
+        }
+    }
+
+    fn rejected(&self, row: &Reject) {
+        self.rejected.lock().unwrap_or_else(PoisonError::into_inner).push(row.clone());
+    }
+}
+
+/// What a Python program wants to see of a load.
+pub(crate) struct Watching {
+    pub(crate) watch: Arc<Watch>,
+    /// Called with a dict, several times a second.
+    callback: Option<Py<PyAny>>,
+    /// Called with each bad row.
+    rejects: Option<Py<PyAny>>,
+    /// Makes the row of Python of a bad row's JSON.
+    given: Option<Py<PyAny>>,
+}
+
+/// `(bar, callback or None, rejects or None, given or None)`.
+impl<'a, 'py> FromPyObject<'a, 'py> for Watching {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        type Callable = Option<Py<PyAny>>;
+        let (bar, callback, rejects, given): (bool, Callable, Callable, Callable) =
+            given.extract()?;
+        Ok(Self { watch: Arc::new(Watch::new(bar)), callback, rejects, given })
+    }
+}
+
+impl Watching {
+    /// Does the work on another thread. Ctrl-C, or whatever a signal's handler raises, stops it, and comes out when it has ended.
+    pub(crate) fn over<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let done = self.begin(py, work)?;
+        self.wait(py, &done, &never::<()>(), |()| Ok(()))
+    }
+
+    /// Begins the work; its outcome comes once.
+    pub(crate) fn begin<T: Send + 'static>(
+        &self,
+        _py: Python<'_>,
+        work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
+    ) -> PyResult<Receiver<inrush::Result<T>>> {
+        let (to, done) = bounded(1);
+        let watch = Arc::clone(&self.watch);
+        let named = thread::Builder::new().name("inrush".to_owned());
+        named
+            .spawn(move || {
+                let outcome = work(&*watch);
+                if let Some(bar) = &watch.bar {
+                    bar.finish();
+                }
+                // Who waits is gone only with the interpreter.
+                let _ = to.send(outcome);
+            })
+            .map_err(|error| PyRuntimeError::new_err(format!("no thread to load with: {error}")))?;
+        Ok(done)
+    }
+
+    /// Waits for the outcome, and serves what is asked for meanwhile. What is raised stops the work.
+    pub(crate) fn wait<T: Send, A: Send>(
+        &self,
+        py: Python<'_>,
+        done: &Receiver<inrush::Result<T>>,
+        asked: &Receiver<A>,
+        mut serve: impl FnMut(A) -> PyResult<()>,
+    ) -> PyResult<T> {
+        enum Next<T, A> {
+            Done(Result<inrush::Result<T>, RecvError>),
+            Asked(A),
+            Nothing,
+        }
+        let mut raised: Option<PyErr> = None;
+        let outcome = loop {
+            let next = py.detach(|| {
+                select! {
+                    recv(done) -> outcome => Next::Done(outcome),
+                    recv(asked) -> what => what.map_or(Next::Nothing, Next::Asked),
+                    default(TICK) => Next::Nothing,
+                }
+            });
+            let looked_up = match next {
+                Next::Done(Ok(outcome)) => break outcome,
+                Next::Done(Err(RecvError)) => {
+                    return Err(PyRuntimeError::new_err("the load's thread has panicked"));
+                }
+                Next::Asked(what) if raised.is_none() => serve(what),
+                Next::Asked(_) => Ok(()),
+                Next::Nothing if raised.is_none() => self.look_up(py),
+                Next::Nothing => Ok(()),
+            };
+            if let Err(error) = looked_up {
+                raised = Some(error);
+                self.watch.stop();
+            }
+        };
+        self.outcome(py, outcome, raised)
+    }
+
+    /// Handles signals, and tells how far the load is.
+    pub(crate) fn look_up(&self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals()?;
+        let Some(callback) = &self.callback else { return Ok(()) };
+        let last = self.watch.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(progress) = last else { return Ok(()) };
+        let told = PyDict::new(py);
+        told.set_item("rows", progress.rows_loaded)?;
+        told.set_item("rejected", progress.rows_rejected)?;
+        told.set_item("bytes", progress.bytes_stored)?;
+        told.set_item("bytes_total", progress.bytes_total)?;
+        told.set_item("seconds", progress.elapsed.as_secs_f64())?;
+        callback.call1(py, (told,)).map(drop)
+    }
+
+    /// Hands on the bad rows so far.
+    pub(crate) fn tell_rejected(&self, py: Python<'_>) -> PyResult<()> {
+        let rows = self.given(py)?;
+        let Some(rejects) = &self.rejects else { return Ok(()) };
+        for row in rows {
+            rejects.call1(py, (row,))?;
+        }
+        Ok(())
+    }
+
+    /// The bad rows so far, as rows of Python.
+    fn given(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        let rows = self.watch.take_rejected();
+        let Some(given) = &self.given else { return Ok(Vec::new()) };
+        rows.iter().map(|row| given.call1(py, (errors::shown(row).to_string(),))).collect()
+    }
+
+    /// The exception of a failure.
+    pub(crate) fn raise(&self, py: Python<'_>, error: &inrush::Error) -> PyErr {
+        match self.given(py) {
+            Ok(rows) => errors::raise(py, error, rows),
+            Err(failure) => failure,
+        }
+    }
+
+    /// What comes of the work's outcome, where `raised` has stopped it.
+    pub(crate) fn outcome<T>(
+        &self,
+        py: Python<'_>,
+        outcome: inrush::Result<T>,
+        raised: Option<PyErr>,
+    ) -> PyResult<T> {
+        let error = match outcome {
+            Ok(done) => {
+                // It was done before it could be stopped; what was raised has to come out nevertheless.
+                self.tell_rejected(py)?;
+                return raised.map_or(Ok(done), Err);
+            }
+            Err(error) => error,
+        };
+        let exception = self.raise(py, &error);
+        match raised {
+            None => Err(exception),
+            // Ours is a KeyboardInterrupt, too, and says what has become of the target.
+            Some(raised) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Err(exception),
+            Some(raised) => Err(raised),
+        }
+    }
+}

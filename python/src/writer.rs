@@ -1,0 +1,494 @@
+//! A writer for programs that have their rows one after the other.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use inrush::{Error, LoadOptions, Observer, Report, Steps, Writer};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use crate::errors;
+use crate::options::Asked;
+use crate::rows::{self, Rows};
+use crate::stream;
+use crate::watch::{TICK, Watching};
+
+/// How many times this process is a child: writers made before are its parent's.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+pub(crate) fn forked() {
+    FORKS.fetch_add(1, Relaxed);
+}
+
+/// What `inrush.Writer` is made of.
+#[pyclass(subclass, frozen, module = "inrush._inrush")]
+pub(crate) struct RowWriter {
+    watching: Watching,
+    shared: Arc<Shared>,
+    /// The request as Python has it.
+    said: Py<PyAny>,
+    /// The first row: what later ones look like.
+    first: PyOnceLock<Py<PyAny>>,
+    /// Whether a call is under way: another thread's has to wait for its own writer.
+    is_busy: AtomicBool,
+    forks: u64,
+}
+
+/// What the caller's thread shares with the one that looks after the clock.
+struct Shared {
+    state: Mutex<State>,
+    target: String,
+    options: LoadOptions,
+    /// Where rows are committed on the way.
+    steps: Option<Steps>,
+    observer: Arc<dyn Observer + Send>,
+}
+
+struct State {
+    names: Option<Vec<String>>,
+    rows: Option<Rows>,
+    writer: Option<Writer>,
+    is_over: bool,
+    report: Option<(String, String)>,
+    /// When the first row came that the writer has not got.
+    since: Option<Instant>,
+    /// What went wrong while no call was under way.
+    failed: Option<Error>,
+}
+
+impl Shared {
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
+        match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                py.detach(|| Locked(self.state.lock().unwrap_or_else(PoisonError::into_inner))).0
+            }
+        }
+    }
+
+    fn begin(&self, schema: SchemaRef) -> inrush::Result<Writer> {
+        let observer = Arc::clone(&self.observer);
+        match self.steps {
+            None => Writer::observed(schema, &self.target, &self.options, observer),
+            Some(steps) => Writer::in_steps(schema, &self.target, &self.options, steps, observer),
+        }
+    }
+
+    /// Hands on the rows that have waited for longer than a step may take.
+    fn flush_old(&self, after: Duration) {
+        let Ok(mut state) = self.state.try_lock() else { return };
+        if state.is_over || !state.since.is_some_and(|since| since.elapsed() >= after) {
+            return;
+        }
+        let State { rows: Some(rows), writer, since, failed, .. } = &mut *state else { return };
+        rows.is_open = false;
+        rows.close();
+        *since = None;
+        while let Some(batch) = rows.take() {
+            let written = match writer {
+                Some(writer) => writer.write(&batch),
+                None => self.begin(rows.schema()).and_then(|mut begun| {
+                    let written = begun.write(&batch);
+                    *writer = Some(begun);
+                    written
+                }),
+            };
+            if let Err(error) = written {
+                *failed = Some(error);
+                return;
+            }
+        }
+    }
+}
+
+/// A guard that may cross over from where the interpreter is detached: it is the same thread.
+struct Locked<'a>(MutexGuard<'a, State>);
+
+// SAFETY: `Python::detach` runs its closure on the calling thread, so the guard never leaves it.
+unsafe impl Send for Locked<'_> {}
+
+/// Says when the call is over.
+struct Call<'a>(&'a AtomicBool);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Relaxed);
+    }
+}
+
+#[pymethods]
+impl RowWriter {
+    /// `steps` is `(rows, seconds)` of a writer that commits on its way.
+    #[new]
+    fn new(
+        watching: Watching,
+        request: &Bound<'_, PyAny>,
+        names: Option<Vec<String>>,
+        steps: Option<(Option<u64>, Option<f64>)>,
+    ) -> PyResult<Self> {
+        let said = request.clone().unbind();
+        let Asked(request) = request.extract()?;
+        let steps = steps.map(|(rows, seconds)| Steps {
+            rows,
+            time: seconds.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.001, 1e9))),
+        });
+        let observer: Arc<dyn Observer + Send> = Arc::clone(&watching.watch) as _;
+        let state = State {
+            names,
+            rows: None,
+            writer: None,
+            is_over: false,
+            report: None,
+            since: None,
+            failed: None,
+        };
+        let (target, options) = (request.target, request.options);
+        let shared =
+            Arc::new(Shared { state: Mutex::new(state), target, options, steps, observer });
+        if let Some(Steps { time: Some(after), .. }) = steps {
+            let shared = Arc::downgrade(&shared);
+            let tick = (after / 4).min(Duration::from_millis(250));
+            thread::spawn(move || {
+                while let Some(shared) = shared.upgrade() {
+                    shared.flush_old(after);
+                    drop(shared);
+                    thread::sleep(tick);
+                }
+            });
+        }
+        let forks = FORKS.load(Relaxed);
+        let (is_busy, first) = (AtomicBool::new(false), PyOnceLock::new());
+        Ok(Self { watching, shared, said, first, is_busy, forks })
+    }
+
+    /// Adds a row: a dict, a tuple, or an object with fields.
+    fn insert(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _call = self.call(py)?;
+        let mut state = self.open(py)?;
+        self.push(py, &mut state, row)
+    }
+
+    /// Adds rows, of whatever can be iterated over.
+    fn insert_many(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _call = self.call(py)?;
+        let mut state = self.open(py)?;
+        for row in rows.try_iter()? {
+            self.push(py, &mut state, &row?)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of a frame, or of anything else that has Arrow's interface. With `names` it is a pandas frame's tuples.
+    #[pyo3(signature = (frame, names=None))]
+    fn write_frame(
+        &self,
+        py: Python<'_>,
+        frame: &Bound<'_, PyAny>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<()> {
+        let _call = self.call(py)?;
+        let mut state = self.open(py)?;
+        self.flush(py, &mut state, true)?;
+        if let Some(names) = names {
+            let mut rows: Option<Rows> = None;
+            for row in frame.try_iter()? {
+                let row = row?;
+                let rows = match &mut rows {
+                    Some(rows) => rows,
+                    None => rows.insert(Rows::like(&row, Some(names.clone()), true)?),
+                };
+                rows.push(&row)?;
+                if rows.has_batch() && (state.writer.is_some() || rows.is_sampled()) {
+                    self.send_rows(py, &mut state, rows)?;
+                }
+            }
+            return rows.map_or(Ok(()), |mut rows| {
+                rows.close();
+                self.send_rows(py, &mut state, &mut rows)
+            });
+        }
+        let Some(mut reader) = stream::of(frame)? else {
+            drop(state);
+            let name = frame.get_type().name()?;
+            let what =
+                format!("a {name} has no Arrow interface: insert_many() takes rows of Python");
+            return Err(errors::usage(py, what));
+        };
+        self.begin_with(py, &mut state, reader.schema())?;
+        while let Some(batch) = py.detach(|| reader.next()).transpose().map_err(stream::failed)? {
+            self.send_aligned(py, &mut state, &batch)?;
+        }
+        Ok(())
+    }
+
+    /// Hands all rows so far to the load; of a writer that commits on its way, commits them.
+    fn flush_rows(&self, py: Python<'_>) -> PyResult<()> {
+        let _call = self.call(py)?;
+        let mut state = self.open(py)?;
+        self.flush(py, &mut state, true)?;
+        if let (Some(writer), Some(_)) = (&mut state.writer, self.shared.steps) {
+            py.detach(|| writer.commit()).map_err(|error| self.over(py, &mut state, &error))?;
+            self.watching.tell_rejected(py)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the load: the report as JSON, and the plan in words.
+    fn end(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        let _call = self.call(py)?;
+        if let Some(report) = self.shared.lock(py).report.clone() {
+            return Ok(report);
+        }
+        let mut state = self.open(py)?;
+        self.flush(py, &mut state, true)?;
+        if state.writer.is_none() {
+            let Some(names) = &state.names else {
+                state.is_over = true;
+                drop(state);
+                let what = "no row was written, so say what the columns are: columns=[...]";
+                return Err(errors::usage(py, what));
+            };
+            let field =
+                |name: &String| arrow_schema::Field::new(name, arrow_schema::DataType::Utf8, true);
+            let fields: Vec<_> = names.iter().map(field).collect();
+            let schema = Arc::new(arrow_schema::Schema::new(fields));
+            state.writer = Some(self.begin(py, schema)?);
+        }
+        state.is_over = true;
+        let Some(writer) = state.writer.take() else {
+            return Err(errors::usage(py, "the writer is over"));
+        };
+        drop(state);
+        let report: Report = self.watching.over(py, move |_| writer.finish())?;
+        let told = (errors::json(&report)?, report.plan.explain());
+        self.shared.lock(py).report = Some(told.clone());
+        Ok(told)
+    }
+
+    /// Gives up.
+    fn give_up(&self, py: Python<'_>) -> PyResult<()> {
+        if self.forks != FORKS.load(Relaxed) {
+            return Ok(());
+        }
+        let _call = self.call(py)?;
+        let mut state = self.shared.lock(py);
+        state.is_over = true;
+        state.rows = None;
+        let writer = state.writer.take();
+        drop(state);
+        py.detach(|| drop(writer));
+        Ok(())
+    }
+
+    /// The first row that was inserted.
+    #[getter]
+    fn first_row(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.first.get(py).map(|row| row.clone_ref(py))
+    }
+
+    /// Whether nothing can be written any more.
+    #[getter]
+    fn is_over(&self) -> bool {
+        // A call under way holds the lock, and may be the one that asks.
+        match self.shared.state.try_lock() {
+            Ok(state) => state.is_over,
+            Err(TryLockError::Poisoned(state)) => state.into_inner().is_over,
+            Err(TryLockError::WouldBlock) => false,
+        }
+    }
+}
+
+impl Drop for RowWriter {
+    fn drop(&mut self) {
+        if self.forks != FORKS.load(Relaxed) {
+            // Its threads and connections are the parent's: nothing of them may be waited for, or closed.
+            std::mem::forget(Arc::clone(&self.shared));
+        }
+    }
+}
+
+impl RowWriter {
+    /// Only one call at a time, and only in the process that has begun.
+    fn call(&self, py: Python<'_>) -> PyResult<Call<'_>> {
+        if self.forks != FORKS.load(Relaxed) {
+            let what = "this writer is that of the process which has forked: make one of your own";
+            return Err(errors::usage(py, what));
+        }
+        if self.is_busy.swap(true, Relaxed) {
+            let what = "another thread writes with this writer: each needs one of its own";
+            return Err(errors::usage(py, what));
+        }
+        Ok(Call(&self.is_busy))
+    }
+
+    fn open(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        let mut state = self.shared.lock(py);
+        if state.is_over {
+            drop(state);
+            return Err(errors::usage(py, "the writer is over: make another one"));
+        }
+        match state.failed.take() {
+            None => Ok(state),
+            Some(error) => Err(self.over(py, &mut state, &error)),
+        }
+    }
+
+    #[inline]
+    fn push(&self, py: Python<'_>, state: &mut State, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        let rows = match &mut state.rows {
+            Some(rows) => rows,
+            None => {
+                let mut names = state.names.clone();
+                if let Some(writer) = &state.writer {
+                    // A frame came before, and has said what the columns are.
+                    let fields = writer.schema().fields().iter();
+                    names = Some(fields.map(|field| field.name().clone()).collect());
+                }
+                if names.is_none() && rows::is_nameless(row) {
+                    // Tuples go by the position of the table's own columns.
+                    let api = py.import("inrush._api")?;
+                    names = api.call_method1("table_columns", (&self.said,))?.extract()?;
+                }
+                let rows = Rows::like(row, names, false)?;
+                // Another first row there can't be.
+                let _ = self.first.set(py, row.clone().unbind());
+                state.rows.insert(rows)
+            }
+        };
+        let before = rows.pending();
+        rows.push(row)?;
+        // A batch was closed, or the first row has come: not at each of them.
+        if before == 0 && self.shared.steps.is_some() {
+            state.since = Some(Instant::now());
+        }
+        if rows.has_batch() {
+            self.flush(py, state, false)?;
+        }
+        Ok(())
+    }
+
+    /// Hands on the batches so far, once it is known what the columns are; with `all` whatever there is.
+    fn flush(&self, py: Python<'_>, state: &mut State, all: bool) -> PyResult<()> {
+        let Some(rows) = &mut state.rows else { return Ok(()) };
+        if all {
+            rows.close();
+        }
+        if state.writer.is_none() {
+            if rows.pending() == 0 || !(all || rows.is_sampled()) {
+                return Ok(());
+            }
+            let schema = rows.schema();
+            state.writer = Some(self.begin(py, schema)?);
+        }
+        while let Some(batch) = state.rows.as_mut().and_then(Rows::take) {
+            self.send(py, state, &batch)?;
+        }
+        let is_empty = state.rows.as_ref().is_none_or(|rows| rows.pending() == 0);
+        state.since = if is_empty { None } else { Some(Instant::now()) };
+        Ok(())
+    }
+
+    fn send_rows(&self, py: Python<'_>, state: &mut State, rows: &mut Rows) -> PyResult<()> {
+        self.begin_with(py, state, rows.schema())?;
+        while let Some(batch) = rows.take() {
+            self.send_aligned(py, state, &batch)?;
+        }
+        Ok(())
+    }
+
+    /// Begins the load, if it isn't under way, with the columns of a frame or those that were said.
+    fn begin_with(&self, py: Python<'_>, state: &mut State, schema: SchemaRef) -> PyResult<()> {
+        if state.writer.is_some() {
+            return Ok(());
+        }
+        let schema = match &state.names {
+            None => schema,
+            Some(names) => {
+                let field = |name: &String| match schema.column_with_name(name) {
+                    Some((_, field)) => field.clone(),
+                    None => arrow_schema::Field::new(name, arrow_schema::DataType::Utf8, true),
+                };
+                Arc::new(arrow_schema::Schema::new(names.iter().map(field).collect::<Vec<_>>()))
+            }
+        };
+        state.writer = Some(self.begin(py, schema)?);
+        Ok(())
+    }
+
+    /// Sends a batch whose columns are found by name, as those of dicts are; one that it lacks is NULL.
+    fn send_aligned(&self, py: Python<'_>, state: &mut State, batch: &RecordBatch) -> PyResult<()> {
+        let Some(writer) = &state.writer else { return Ok(()) };
+        let (own, given) = (writer.schema(), batch.schema());
+        let names = |schema: &SchemaRef| -> Vec<String> {
+            schema.fields().iter().map(|field| field.name().clone()).collect()
+        };
+        if names(own) == names(&given) {
+            return self.send(py, state, batch);
+        }
+        let is_known = |name: &&String| own.column_with_name(name).is_some();
+        if let Some(unknown) = names(&given).iter().find(|name| !is_known(name)) {
+            let what = format!("the frame has a column '{unknown}', and there is no such column");
+            return Err(errors::usage(py, what));
+        }
+        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        for field in own.fields() {
+            match batch.column_by_name(field.name()) {
+                Some(array) => {
+                    let (_, given) = given.column_with_name(field.name()).expect("it has the array");
+                    fields.push(Arc::new(given.clone()));
+                    arrays.push(Arc::clone(array));
+                }
+                None => {
+                    let ty = arrow_schema::DataType::Null;
+                    arrays.push(arrow_array::new_null_array(&ty, batch.num_rows()));
+                    fields.push(Arc::new(arrow_schema::Field::new(field.name(), ty, true)));
+                }
+            }
+        }
+        let schema = Arc::new(arrow_schema::Schema::new(fields));
+        let batch = RecordBatch::try_new(schema, arrays).map_err(stream::failed)?;
+        self.send(py, state, &batch)
+    }
+
+    fn begin(&self, py: Python<'_>, schema: SchemaRef) -> PyResult<Writer> {
+        let shared = Arc::clone(&self.shared);
+        self.watching.over(py, move |_| shared.begin(schema))
+    }
+
+    fn send(&self, py: Python<'_>, state: &mut State, batch: &RecordBatch) -> PyResult<()> {
+        let Some(writer) = &mut state.writer else { return Ok(()) };
+        loop {
+            match py.detach(|| writer.offer(batch, TICK)) {
+                Ok(true) => break,
+                Ok(false) => {
+                    if let Err(raised) = self.watching.look_up(py) {
+                        // The load ends, and what it leaves is told by the exception.
+                        self.watching.watch.stop();
+                        let writer = state.writer.take();
+                        state.is_over = true;
+                        let ended = py.detach(|| writer.map(Writer::finish));
+                        let Some(Err(error)) = ended else { return Err(raised) };
+                        return self.watching.outcome(py, Err(error), Some(raised));
+                    }
+                }
+                Err(error) => return Err(self.over(py, state, &error)),
+            }
+        }
+        if self.shared.steps.is_some() {
+            self.watching.tell_rejected(py)?;
+        }
+        self.watching.look_up(py)
+    }
+
+    /// The load has failed.
+    fn over(&self, py: Python<'_>, state: &mut State, error: &Error) -> PyErr {
+        state.is_over = true;
+        state.writer = None;
+        self.watching.raise(py, error)
+    }
+}

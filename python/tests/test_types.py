@@ -1,0 +1,393 @@
+"""Every type of Arrow and of Python into every target: what the target's own driver reads is what was written, or the row was bad."""
+
+import datetime as dt
+import decimal
+import enum
+import math
+import uuid
+import zoneinfo
+from decimal import Decimal as D
+
+import pytest
+from conftest import Csv, Duckdb, Jsonl, Mongodb, Mysql, Parquet, Postgres, Sqlite, assert_same, same
+
+import inrush
+
+np = pytest.importorskip("numpy")
+pa = pytest.importorskip("pyarrow")
+pc = pytest.importorskip("pyarrow.compute")
+
+ZURICH = zoneinfo.ZoneInfo("Europe/Zurich")
+UTC = dt.timezone.utc
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 9
+
+
+UUID = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
+
+#: Values of Python, and what they are where that is something else.
+PYTHON = {
+    "int": ([0, -1, 2**63 - 1, -(2**63), None], None),
+    "int of 20 digits": ([2**64, -(2**70), 1, None], None),
+    "int of 40 digits": ([10**40 + 1, -1, None], None),
+    "int of 90 digits": ([10**90 + 1, None], None),
+    "float": ([0.1, -1.5, 1e300, 5e-324, 1 / 3, None], None),
+    "int and float": ([1, 2.5, None], [1.0, 2.5, None]),
+    "str": (["", "a", "é😀\t\"',\\", "x" * 5000, None], None),
+    "bool": ([True, False, None], None),
+    "bytes": ([b"", b"\x00\xff'\\", bytes(range(256)), None], None),
+    "bytearray": ([bytearray(b"ab"), None], [b"ab", None]),
+    "Decimal": ([D("1.10"), D("-0.001"), D("12345678901234567890.5"), None], None),
+    "Decimal, 60 digits": ([D("1" * 50 + ".0000000001"), D("-2"), None], None),
+    "Decimal with exponent": ([D("1E+5"), D("1E-10"), None], None),
+    "int and Decimal": ([1, D("2.5"), 10**30], None),
+    "date": ([dt.date(2020, 2, 29), dt.date(1970, 1, 1), dt.date(9999, 12, 31), None], None),
+    "datetime": ([dt.datetime(2020, 2, 29, 23, 59, 59), dt.datetime(1969, 12, 31, 23, 59, 59), None], None),
+    "aware datetime": (
+        [dt.datetime(2020, 7, 1, 12, tzinfo=ZURICH), dt.datetime(2020, 1, 1, 12, tzinfo=ZURICH), dt.datetime(2020, 1, 1, tzinfo=UTC), None],
+        None,
+    ),
+    "aware datetime, twice": (
+        [dt.datetime(2020, 10, 25, 2, 30, tzinfo=ZURICH), dt.datetime(2020, 10, 25, 2, 30, fold=1, tzinfo=ZURICH)],
+        [dt.datetime(2020, 10, 25, 0, 30, tzinfo=UTC), dt.datetime(2020, 10, 25, 1, 30, tzinfo=UTC)],
+    ),
+    "time": ([dt.time(0), dt.time(23, 59, 59), dt.time(1, 2, 3, 4), None], None),
+    "timedelta": (
+        [dt.timedelta(), dt.timedelta(days=1, hours=2, microseconds=3), dt.timedelta(microseconds=-1), dt.timedelta(days=-3), None],
+        None,
+    ),
+    "UUID": ([UUID, uuid.UUID(int=0), None], None),
+    "Enum": ([Color.RED, Color.BLUE, None], ["red", "blue", None]),
+    "IntEnum": ([Level.LOW, Level.HIGH, None], [1, 9, None]),
+    "dict": ([{"a": 1, "b": [1.5, None, "é"]}, {}, None], None),
+    "list": ([[1, "x", None], [], None], None),
+    "nested": (
+        [{"when": dt.date(2020, 1, 1), "who": UUID, "cost": D("1.10"), "color": Color.RED, "for": dt.timedelta(seconds=90), "raw": b"ab"}],
+        [{"when": "2020-01-01", "who": str(UUID), "cost": "1.10", "color": "red", "for": "PT90S", "raw": "YWI="}],
+    ),
+    "numpy integers": ([np.int8(-5), np.uint16(65535), np.int64(2**63 - 1), None], [-5, 65535, 2**63 - 1, None]),
+    "numpy uint64": ([np.uint64(2**64 - 1), np.uint64(1)], [2**64 - 1, 1]),
+    "numpy floats": ([np.float64(0.1), np.float32(0.1), np.float16(1.5)], [0.1, float(np.float32(0.1)), 1.5]),
+    "numpy bool": ([np.bool_(True), np.False_], [True, False]),
+    "numpy str": ([np.str_("é")], ["é"]),
+    "numpy datetime64": (
+        [np.datetime64("2020-01-01T01:02:03"), np.datetime64("NaT"), np.datetime64("1969-12-31T23:59:59")],
+        [dt.datetime(2020, 1, 1, 1, 2, 3), None, dt.datetime(1969, 12, 31, 23, 59, 59)],
+    ),
+    "numpy days": ([np.datetime64("2020-01-01"), np.datetime64("NaT")], [dt.date(2020, 1, 1), None]),
+    "numpy timedelta64": (
+        [np.timedelta64(-90, "m"), np.timedelta64(5_000, "ns"), np.timedelta64("NaT"), np.timedelta64(2, "W")],
+        [dt.timedelta(minutes=-90), dt.timedelta(microseconds=5), None, dt.timedelta(weeks=2)],
+    ),
+    "numpy array": ([np.array([1, 2]), np.array([0.5])], [[1, 2], [0.5]]),
+    "nothing": ([None, None], None),
+    "several kinds": ([1, "a", 2.5, None, True], ["1", "a", "2.5", None, "true"]),
+    "date and datetime": ([dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 3)], ["2020-01-01", "2020-01-01T03:00:00"]),
+}
+
+
+def assert_read(place, got, want):
+    if isinstance(place, Csv):
+        # Its NULL and its empty text are the same to Python's reader, as are types.
+        want = [None if value in ("", b"") else value for value in want]
+    assert_same(got, want)
+
+
+@pytest.mark.parametrize("form", ["tuples", "generator of dicts"])
+def test_python_values(place, form):
+    columns = {f"c{at}": values for at, values in enumerate(PYTHON.values())}
+    length = max(len(given) for given, _ in columns.values())
+    filled = {name: (given + [None] * length)[:length] for name, (given, _) in columns.items()}
+    rows = list(zip(*filled.values()))
+    if form == "tuples":
+        report = place.write(rows, columns=list(columns))
+    else:
+        report = place.write(dict(zip(columns, row)) for row in rows)
+    assert report.rows_loaded == length
+    for (label, (given, want)), name in zip(PYTHON.items(), columns):
+        want = (given if want is None else want) + [None] * (length - len(given))
+        try:
+            assert_read(place, place.values(name), want)
+        except AssertionError as error:
+            raise AssertionError(f"{label}: {error}") from error
+
+
+def test_python_types_become_the_targets_own(place):
+    if isinstance(place, (Csv, Jsonl, Mongodb)):
+        pytest.skip("columns have no types there")
+    row = {
+        "i": 1,
+        "big": 2**64,
+        "f": 0.5,
+        "s": "a",
+        "b": True,
+        "x": b"a",
+        "n": D("1.10"),
+        "d": dt.date(2020, 1, 1),
+        "dt": dt.datetime(2020, 1, 1),
+        "tz": dt.datetime(2020, 1, 1, tzinfo=UTC),
+        "j": {"a": 1},
+    }
+    report = place.write([row])
+    assert {column["name"]: column["type"] for column in report.plan.columns if column["name"] not in ("big", "n")} == {
+        "i": "integer",
+        "f": "float",
+        "s": "text",
+        "b": "boolean",
+        "x": "bytes",
+        "d": "date",
+        "dt": "timestamp",
+        "tz": "timestamptz",
+        "j": "json",
+    }
+    if not isinstance(place, Sqlite):
+        types = {name: type(value) for name, value in zip(*[(names, rows[0]) for names, rows in [place.read()]][0])}
+        assert (types["big"], types["n"]) == (D, D)
+
+
+def test_postgres_has_types_for_uuids_and_durations(database):
+    if not isinstance(database, Postgres):
+        pytest.skip("PostgreSQL's own")
+    database.execute(f"create table {database.table} (u uuid, d interval, t time, z timestamptz)")
+    row = (UUID, dt.timedelta(days=2, microseconds=5), dt.time(1, 2, 3, 4), dt.datetime(2020, 7, 1, 12, tzinfo=ZURICH))
+    database.write([row], if_exists="append")
+    assert database.read()[1] == [row]
+
+
+def test_moments_without_a_zone_stay_out_of_columns_with_one(database):
+    """Neither shifted nor guessed."""
+    if isinstance(database, Sqlite):
+        pytest.skip("SQLite has no such columns")
+    if isinstance(database, Mysql):
+        database.write([(dt.datetime(2020, 1, 1, tzinfo=UTC),)], columns=["at"])
+        wrong = dt.datetime(2020, 1, 1)
+    else:
+        database.execute(f"create table {database.table} (at timestamp)")
+        wrong = dt.datetime(2020, 1, 1, tzinfo=UTC)
+    before = database.count()
+    with pytest.raises(inrush.RejectedRows) as caught:
+        database.write([(wrong,)], if_exists="append")
+    assert caught.value.rows[0].row == (wrong,)
+    assert database.count() == before
+
+
+def test_int_beyond_the_column_is_a_bad_row(database):
+    database.execute(f"create table {database.table} (id integer)")
+    for number in (2**63, 10**40):
+        with pytest.raises(inrush.RejectedRows) as caught:
+            database.write([(1,), (number,)], if_exists="append")
+        (row,) = caught.value.rows
+        assert (row.position, row.column, row.row) == (2, "id", (number,))
+    assert database.count() == 0
+
+
+def test_decimal_that_a_column_would_round_is_a_bad_row(database):
+    if isinstance(database, Sqlite):
+        pytest.skip("SQLite's columns have no scale")
+    database.execute(f"create table {database.table} (n decimal(5, 2))")
+    database.write([(D("123.45"),), (D("1.1"),), (7,)], if_exists="append")
+    for number in (D("1.005"), D("1234")):
+        with pytest.raises(inrush.RejectedRows):
+            database.write([(number,)], if_exists="append")
+    assert database.values("n") == [D("123.45"), D("1.10"), D("7.00")]
+
+
+def test_numbers_that_are_none(place):
+    """NaN and infinity are kept, or told."""
+    if isinstance(place, (Csv,)):
+        pytest.skip("CSV has no types")
+    values = [1.5, float("nan"), float("inf"), float("-inf")]
+    place.write([(value,) for value in values], columns={"v": "float"}, max_rejects="all", rejects=(bad := []))
+    kept = place.values("v") if place.count() else []
+    assert len(kept) + len(bad) == 4
+    for row in bad:
+        assert (row.column, row.code) == ("v", "type")
+        assert not math.isfinite(row.row[0])
+    if isinstance(place, (Postgres, Duckdb, Parquet)):
+        assert bad == []
+    if isinstance(place, (Mysql, Jsonl)):
+        assert kept == [1.5]
+
+
+def test_text_that_is_none_is_a_bad_row(place):
+    """Half of a surrogate pair."""
+    bad = []
+    report = place.write([(1, "a"), (2, "\ud800"), (3, "é")], columns=["id", "v"], max_rejects=1, rejects=bad)
+    assert (report.rows_loaded, report.rows_rejected) == (2, 1)
+    assert [(row.position, row.column, row.code, row.row) for row in bad] == [(2, "v", "utf-8", (2, "\ud800"))]
+    assert place.values("v") == ["a", "é"]
+
+
+def test_nul_is_kept_or_told(place):
+    bad = []
+    place.write([("a\0b",), ("c",)], columns=["v"], max_rejects=1, rejects=bad)
+    if isinstance(place, (Postgres,)) or bad:
+        assert [(row.code, row.row) for row in bad] == [("nul", ("a\0b",))]
+    else:
+        assert place.values("v") == ["a\0b", "c"]
+
+
+@pytest.mark.parametrize("value", [object(), 1j, {1, 2}, range(3), lambda: 0, np.longdouble(1), np.timedelta64(1, "Y"), {(1, 2): 3}, [object()]])
+def test_values_that_no_database_has(sqlite, value):
+    with pytest.raises(inrush.UsageError, match="row 2, column v: ") as caught:
+        sqlite.write([(1,), (value,)], columns=["v"])
+    assert isinstance(caught.value.__cause__, TypeError)
+    assert not sqlite.exists()
+
+
+def test_nanoseconds_are_kept_or_told(place):
+    """Of pandas and NumPy: exact, as text, or a bad row; never cut."""
+    pd = pytest.importorskip("pandas")
+    for table, value, text in [
+        ("a", np.datetime64("2020-01-01T00:00:00.000000001"), "2020-01-01T00:00:00.000000001"),
+        ("b", pd.Timestamp("2020-01-01 00:00:00.000000001"), "2020-01-01T00:00:00.000000001"),
+        ("c", pd.Timedelta(5, "ns"), "PT0.000000005S"),
+        ("d", np.timedelta64(-5, "ns"), "-PT0.000000005S"),
+        ("e", np.timedelta64(7, "as"), "PT0.000000000000000007S"),
+    ]:
+        name = f"v{table}"
+        place.table = f"{place.table}{table}"
+        report = place.write([(value,)], columns=[name], if_exists="replace")
+        (kept,) = place.values(name)
+        assert report.rows_loaded == 1
+        assert str(kept).replace(" ", "T").removesuffix("Z") == text, (value, kept)
+
+
+def table(**columns):
+    return pa.table(columns)
+
+
+def moments(unit, zone=None):
+    """2020-07-01 12:00:00 and a second before 1970."""
+    scale = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    return pa.array([1593604800 * scale, -1 * scale, None], pa.timestamp(unit, zone))
+
+
+NAIVE = [dt.datetime(2020, 7, 1, 12), dt.datetime(1969, 12, 31, 23, 59, 59), None]
+AWARE = [value and value.replace(tzinfo=UTC) for value in NAIVE]
+CLOCK = [dt.time(1, 2, 3), None, dt.time(23, 59, 59)]
+
+#: Arrays of Arrow, three values each, and what they are in Python.
+ARROW = {
+    "null": (pa.nulls(3), [None] * 3),
+    "bool": (pa.array([True, None, False]), [True, None, False]),
+    "int8": (pa.array([-128, 127, None], pa.int8()), [-128, 127, None]),
+    "int16": (pa.array([-(2**15), 2**15 - 1, None], pa.int16()), [-(2**15), 2**15 - 1, None]),
+    "int32": (pa.array([-(2**31), 2**31 - 1, None], pa.int32()), [-(2**31), 2**31 - 1, None]),
+    "int64": (pa.array([-(2**63), 2**63 - 1, None], pa.int64()), [-(2**63), 2**63 - 1, None]),
+    "uint8": (pa.array([0, 255, None], pa.uint8()), [0, 255, None]),
+    "uint16": (pa.array([0, 2**16 - 1, None], pa.uint16()), [0, 2**16 - 1, None]),
+    "uint32": (pa.array([0, 2**32 - 1, None], pa.uint32()), [0, 2**32 - 1, None]),
+    "uint64": (pa.array([0, 2**64 - 1, None], pa.uint64()), [0, 2**64 - 1, None]),
+    "float16": (pa.array(np.array([1.5, 65504, 2**-24], "float16")), [1.5, 65504.0, 2.0**-24]),
+    "float32": (pa.array([0.1, -1.5, None], pa.float32()), [float(np.float32(0.1)), -1.5, None]),
+    "float64": (pa.array([0.1, 5e-324, None]), [0.1, 5e-324, None]),
+    "decimal32": (pa.array([D("1.10"), D("-9999999.99"), None], pa.decimal32(9, 2)), [D("1.10"), D("-9999999.99"), None]),
+    "decimal64": (pa.array([D("1.10"), D("-0.01"), None], pa.decimal64(18, 2)), [D("1.10"), D("-0.01"), None]),
+    "decimal128": (pa.array([D("1.10"), D("9" * 28 + ".5"), None], pa.decimal128(38, 10)), [D("1.10"), D("9" * 28 + ".5"), None]),
+    "decimal256": (pa.array([D("1" * 60 + ".25"), D("-1.5"), None], pa.decimal256(76, 2)), [D("1" * 60 + ".25"), D("-1.5"), None]),
+    "decimal, scale below 0": (pa.array([D("12300"), None, D(0)], pa.decimal128(5, -2)), [D(12300), None, D(0)]),
+    "string": (pa.array(["a", "", None]), ["a", "", None]),
+    "large string": (pa.array(["a", "é", None], pa.large_string()), ["a", "é", None]),
+    "string view": (pa.array(["a", "longer than twelve bytes", None], pa.string_view()), ["a", "longer than twelve bytes", None]),
+    "binary": (pa.array([b"\x00\xff", b"a", None]), [b"\x00\xff", b"a", None]),
+    "large binary": (pa.array([b"\x00\xff", b"a", None], pa.large_binary()), [b"\x00\xff", b"a", None]),
+    "binary view": (pa.array([b"\xff" * 20, b"a", None], pa.binary_view()), [b"\xff" * 20, b"a", None]),
+    "fixed binary": (pa.array([b"\x00\xff", b"ab", None], pa.binary(2)), [b"\x00\xff", b"ab", None]),
+    "dictionary": (pa.array(["a", "b", None]).dictionary_encode(), ["a", "b", None]),
+    "dictionary of ints": (pa.array([5, 5, None]).dictionary_encode(), [5, 5, None]),
+    "run ends": (pc.run_end_encode(pa.array([7, 7, None])), [7, 7, None]),
+    "run ends of text": (pc.run_end_encode(pa.array(["a", "a", None])), ["a", "a", None]),
+    "date32": (pa.array([dt.date(2020, 2, 29), dt.date(1970, 1, 1), None]), [dt.date(2020, 2, 29), dt.date(1970, 1, 1), None]),
+    "date64": (pa.array([dt.date(2020, 2, 29), None, None], pa.date64()), [dt.datetime(2020, 2, 29), None, None]),
+    **{f"timestamp {unit}": (moments(unit), NAIVE) for unit in ("s", "ms", "us", "ns")},
+    **{f"timestamp {unit}, zone": (moments(unit, "Europe/Zurich"), AWARE) for unit in ("s", "ms", "us", "ns")},
+    "timestamp, offset": (moments("us", "+05:30"), AWARE),
+    "time32 s": (pa.array(CLOCK, pa.time32("s")), CLOCK),
+    "time32 ms": (pa.array(CLOCK, pa.time32("ms")), CLOCK),
+    "time64 us": (pa.array([dt.time(1, 2, 3, 4), None, dt.time(0)], pa.time64("us")), [dt.time(1, 2, 3, 4), None, dt.time(0)]),
+    "time64 ns": (pa.array([3723 * 10**9 + 5, None, 0], pa.time64("ns")), ["01:02:03.000000005", None, "00:00:00"]),
+    **{
+        f"duration {unit}": (pa.array([90_000, -1_000, None], pa.duration(unit)), [dt.timedelta(**{name: 90_000}), dt.timedelta(**{name: -1_000}), None])
+        for unit, name in (("s", "seconds"), ("ms", "milliseconds"), ("us", "microseconds"))
+    },
+    "duration ns": (pa.array([5, 0, None], pa.duration("ns")), ["PT0.000000005S", "P0D", None]),
+    "list": (pa.array([[1, None], [], None], pa.list_(pa.int32())), [[1, None], [], None]),
+    "fixed list": (pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int64(), 2)), [[1, 2], None, [3, 4]]),
+    "struct": (pa.array([{"a": 1, "b": "x"}, None, {"a": None, "b": None}]), [{"a": 1, "b": "x"}, None, {"a": None, "b": None}]),
+    "map": (pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.int64())), [{"k": 1}, None, {}]),
+    "deep": (pa.array([[{"a": [dt.date(2020, 1, 1)]}], None, []]), [[{"a": ["2020-01-01"]}], None, []]),
+}
+
+
+def test_arrow_values(place):
+    arrays = {f"c{at}": array for at, (array, _) in enumerate(ARROW.values())}
+    report = place.write(table(**arrays))
+    assert report.rows_loaded == 3
+    for (label, (_, want)), name in zip(ARROW.items(), arrays):
+        try:
+            assert_read(place, place.values(name), want)
+        except AssertionError as error:
+            raise AssertionError(f"{label}: {error}") from error
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Zurich"])
+def test_arrow_moments_of_all_digits(place, zone):
+    """The very nanosecond, or text of it."""
+    array = pa.array([1593604800123456789, 1, -1, None], pa.timestamp("ns", zone))
+    place.write(table(v=array))
+    texts = [None if value is None else str(value).replace("T", " ") for value in place.values("v")]
+    wanted = ["2020-07-01 12:00:00.123456789", "1970-01-01 00:00:00.000000001", "1969-12-31 23:59:59.999999999", None]
+    zones = ("", "Z", "+00", "+00:00") if zone else ("",)
+    for got, want in zip(texts, wanted):
+        assert got in ([None] if want is None else [want + zone for zone in zones])
+
+
+def test_arrow_types_keep_slices(place):
+    """Offsets of sliced arrays, of each of the types."""
+    whole = table(**{f"c{at}": array for at, (array, _) in enumerate(ARROW.values())})
+    place.write(whole.slice(1, 2))
+    for at, (label, (_, want)) in enumerate(ARROW.items()):
+        assert_read(place, place.values(f"c{at}"), want[1:])
+
+
+def test_arrow_uuid_and_json(database):
+    array = pa.array([UUID.bytes, None], pa.uuid())
+    documents = pa.array(['{"a": 1.10}', None], pa.json_())
+    database.write(table(u=array, j=documents))
+    assert same(database.values("u")[0], UUID)
+    assert str(database.values("j")[0]) == '{"a": 1.10}'
+
+
+def test_arrow_nan_is_a_value(place):
+    """Kept where the target has it, else a bad row."""
+    bad = []
+    place.write(table(v=pa.array([1.5, float("nan"), None])), max_rejects=1, rejects=bad)
+    if bad:
+        assert [(row.position, row.column) for row in bad] == [(2, "v")]
+        assert_same(place.values("v"), [1.5, None])
+    else:
+        assert_same(place.values("v"), [1.5, float("nan"), None])
+
+
+def test_types_that_are_said(database):
+    report = database.write([("1", 2, "3.50")], columns={"a": "integer", "b": "text", "c": "decimal(5,2)"})
+    assert [column["type"] for column in report.plan.columns][:2] == ["integer", "text"]
+    (row,) = database.read()[1]
+    assert row[:2] == (1, "2")
+    assert decimal.Decimal(row[2]) == D("3.50")
+
+
+def test_values_against_types_that_are_said(database):
+    with pytest.raises(inrush.RejectedRows) as caught:
+        database.write([(1,), ("x",)], columns={"a": "integer"})
+    assert [(row.position, row.column, row.code, row.row) for row in caught.value.rows] == [(2, "a", "type", ("x",))]
+    assert not database.exists()
