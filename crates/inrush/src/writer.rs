@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, Field, Fields, SchemaRef};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 
 use crate::load::run;
@@ -199,20 +199,35 @@ impl Writer {
     /// When the load has failed, with its error; after that the writer is over. Of kind [`Usage`](crate::Kind::Usage) when the batch has
     /// other columns.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.check(batch)?;
+        let batch = self.fitted(batch)?;
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        self.send(Sent::Batch(batch.clone()))
+        self.send(Sent::Batch(batch))
     }
 
-    fn check(&self, batch: &RecordBatch) -> Result<()> {
-        let (given, own) = (batch.num_columns(), self.schema.fields().len());
-        match given == own {
-            true => Ok(()),
-            false => {
-                Err(Error::usage(format!("the batch has {given} columns, and the writer {own}")))
+    /// The batch with the writer's columns in the writer's order: they are found by their names.
+    fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let given = batch.schema_ref();
+        let is_same = |(own, given): (&Arc<Field>, &Arc<Field>)| own.name() == given.name();
+        let (own, given) = (self.schema.fields(), given.fields());
+        if own.len() == given.len() && own.iter().zip(given).all(is_same) {
+            return Ok(batch.clone());
+        }
+        let place = |own: &Arc<Field>| given.iter().position(|given| given.name() == own.name());
+        let order: Option<Vec<usize>> = own.iter().map(place).collect();
+        let names = |fields: &Fields| {
+            fields.iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ")
+        };
+        match order {
+            Some(order) if own.len() == given.len() => {
+                batch.project(&order).map_err(|error| Error::usage(error.to_string()))
             }
+            _ => Err(Error::usage(format!(
+                "the batch has the columns {}, and the writer {}",
+                names(given),
+                names(own)
+            ))),
         }
     }
 
@@ -221,12 +236,12 @@ impl Writer {
     /// # Errors
     /// As for [`Writer::write`].
     pub fn offer(&mut self, batch: &RecordBatch, wait: Duration) -> Result<bool> {
-        self.check(batch)?;
+        let batch = self.fitted(batch)?;
         if batch.num_rows() == 0 {
             return Ok(true);
         }
         let Some(queue) = &self.queue else { return Err(over()) };
-        match queue.send_timeout(Sent::Batch(batch.clone()), wait) {
+        match queue.send_timeout(Sent::Batch(batch), wait) {
             Ok(()) => Ok(true),
             Err(SendTimeoutError::Timeout(_)) => Ok(false),
             Err(SendTimeoutError::Disconnected(_)) => Err(self.failure()),

@@ -141,6 +141,25 @@ fn a_writer_that_is_not_finished_leaves_nothing() {
 }
 
 #[test]
+fn a_batch_has_the_writers_columns_in_whatever_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let mut writer =
+        Writer::begin(schema(), &path.display().to_string(), &options(|_| ())).unwrap();
+    writer.write(&batch(0..10)).unwrap();
+    writer.write(&batch(10..20).project(&[1, 0]).unwrap()).unwrap();
+    let strange = batch(0..1).project(&[0]).unwrap();
+    let error = writer.write(&strange).err().unwrap();
+    assert_eq!(error.what(), "the batch has the columns id, and the writer id, name");
+    writer.finish().unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let sum: i64 = connection
+        .query_row("SELECT sum(id) FROM t WHERE name = 'n' || id", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(sum, 190);
+}
+
+#[test]
 fn a_writer_tells_why_its_load_failed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.db");
