@@ -160,9 +160,7 @@ impl Command {
 /// What `load` and `plan` take.
 #[derive(Args)]
 pub(crate) struct LoadArgs {
-    /// Files or patterns to load, '-' for standard input; then the target: FILE.db, FILE.sqlite, FILE.sqlite3, sqlite:PATH,
-    /// FILE.duckdb, mysql://USER@HOST/DATABASE, postgres://USER@HOST/DATABASE, mongodb://USER@HOST/DATABASE, csv:PATH,
-    /// jsonl:PATH or parquet:PATH
+    /// Files or patterns to load, '-' for standard input; then the target, of those that the build has
     #[arg(value_name = "SOURCE... TARGET", num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub(crate) places: Vec<String>,
 

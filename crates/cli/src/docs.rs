@@ -42,7 +42,8 @@ fn options() -> String {
 
 fn check(file: &str, section: &str, generated: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
-    let text = std::fs::read_to_string(&path).unwrap();
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("every target has a page, docs/{file}: {error}"));
     let begin = format!("<!-- generated: {section} -->\n");
     let (head, rest) = text.split_once(&begin).expect("the section's begin");
     let (_, tail) = rest.split_once("<!-- end -->").expect("the section's end");
