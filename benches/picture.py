@@ -20,8 +20,8 @@ SHOWN = [
     ("SQLite", "existing", "SQLite, existing table", ".import, journal and sync off"),
     ("postgres-15", "new", "PostgreSQL 15, new table", "\\copy"),
     ("postgres-15", "existing", "PostgreSQL 15, existing table", "\\copy"),
-    ("mariadb-10.11", "new", "MariaDB 10.11, new table", "mariadb-import --local"),
-    ("mysql-8.0", "new", "MySQL 8.0, new table", "mariadb-import --local"),
+    ("mariadb-10.11", "import", "MariaDB 10.11, new table", "mariadb-import --local"),
+    ("mysql-8.0", "import", "MySQL 8.0, new table", "mariadb-import --local"),
     ("DuckDB", "new", "DuckDB, new database", "read_csv"),
     ("Parquet", "zstd", "Parquet file, zstd", "DuckDB's COPY"),
 ]
