@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Callable
 
 from . import _inrush, _options
-from ._errors import Error, RejectedRow, UsageError
+from ._errors import RejectedRow, UsageError
 from ._result import Check, Plan, Report
 from ._values import as_given
 
@@ -264,7 +264,7 @@ class Rows:
 
     def _result(self, rows: Any) -> Any:
         """What a database's driver has as the answer to a query."""
-        for fetch in ("fetch_arrow", "fetch_record_batch", "to_arrow_reader"):
+        for fetch in ("fetch_arrow", "to_arrow_reader", "fetch_record_batch"):
             if hasattr(rows, fetch):
                 return getattr(rows, fetch)()
         # As PEP 249 has it: the names of tuples.
@@ -275,9 +275,11 @@ class Rows:
 
     def names(self, said: dict[str, Any]) -> list[str] | None:
         """The columns' names, where the rows have none of their own: those of the table."""
-        if self.columns is not None or _is_arrow(self.rows):
+        if _is_arrow(self.rows):
             return self.columns
         first = self._first()
+        if self.columns is not None:
+            return self.columns
         if type(first) not in (tuple, list) or said.get("if_exists") == "replace":
             return None
         return table_columns(said)
@@ -337,7 +339,7 @@ def _polars(frame: Any) -> Any:
     """A frame of Polars whose columns are all of Arrow's own types."""
     if hasattr(frame, "collect"):
         raise UsageError("a LazyFrame has no rows yet: write what its collect() returns")
-    import polars
+    import polars  # type: ignore[import-not-found, unused-ignore]
 
     if hasattr(frame, "to_frame"):
         frame = frame.to_frame()
@@ -358,8 +360,8 @@ def _polars(frame: Any) -> Any:
 def _arrow_of(frame: Any) -> Any:
     """A pandas frame as a table of Arrow; None where its values have to be looked at one by one."""
     try:
-        import pandas
-        import pyarrow
+        import pandas  # type: ignore[import-untyped, unused-ignore]
+        import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
         for at, dtype in enumerate(frame.dtypes):
             # What Arrow makes of periods are their numbers.
@@ -378,8 +380,4 @@ def _is_arrow(rows: Any) -> bool:
 
 def table_columns(said: dict[str, Any]) -> list[str] | None:
     """The columns of the table that is there."""
-    try:
-        return _inrush.table_columns(_options.UNWATCHED, said)
-    except Error:
-        # The load will say so, and better.
-        return None
+    return _inrush.table_columns(_options.UNWATCHED, said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from ._errors import RejectedRow, UsageError, rejected
@@ -16,11 +16,25 @@ _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 UNWATCHED = (False, None, None, None)
 
 
-def names(value: str | Sequence[str] | None) -> list[str] | None:
+def names(what: str, value: str | Sequence[str] | None) -> list[str] | None:
     """One name, or several."""
     if value is None:
         return None
-    return [value] if isinstance(value, str) else [str(one) for one in value]
+    if isinstance(value, str):
+        return [value]
+    return [str(one) for one in _iterable(what, value)]
+
+
+def _iterable(what: str, value: Any) -> Iterable[Any]:
+    if not isinstance(value, Iterable) or isinstance(value, bytes):
+        raise UsageError(f"{what}: {value!r} is neither a name nor several")
+    return value
+
+
+def _mapping(what: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{what}: {value!r} is no dict")
+    return value
 
 
 def size(value: int | str | None) -> int | None:
@@ -66,11 +80,11 @@ def request(
         "if_exists": if_exists,
         "match_by": match_by,
         "on_conflict": on_conflict,
-        "key": names(key),
-        "primary_key": names(primary_key),
-        "indexes": None if indexes is None else [names(index) for index in indexes],
+        "key": names("key", key),
+        "primary_key": names("primary_key", primary_key),
+        "indexes": None if indexes is None else [names("indexes", index) for index in _iterable("indexes", indexes)],
         "strategy": strategy,
-        "knobs": None if settings is None else {name: _word(value) for name, value in settings.items()},
+        "knobs": None if settings is None else {name: _word(value) for name, value in _mapping("settings", settings).items()},
         "lanes": lanes,
         "encoders": encoders,
         "chunk_bytes": size(chunk_size),
@@ -85,7 +99,7 @@ def request(
             raise UsageError(f"types: '{types}' is none of infer, text, and no dict of columns and types")
         said["all_text"] = types == "text"
     elif types is not None:
-        said["types"] = dict(types)
+        said["types"] = dict(_mapping("types", types))
     if isinstance(rejects, (str, os.PathLike)):
         said["rejects"] = os.fspath(rejects)
     elif rejects is not None:

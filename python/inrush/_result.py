@@ -17,7 +17,8 @@ class _Told:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, with the keys of `--json`."""
-        return json.loads(json.dumps(self._data))
+        copied: dict[str, Any] = json.loads(json.dumps(self._data))
+        return copied
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -29,7 +30,7 @@ class _Told:
         return [*super().__dir__(), *self._data]
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._data == other._data  # type: ignore[attr-defined]
+        return type(self) is type(other) and isinstance(other, _Told) and self._data == other._data
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -91,18 +91,29 @@ _READ: dict[type, Callable[[str], Any]] = {
     datetime.datetime: lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00")),
     datetime.time: datetime.time.fromisoformat,
     decimal.Decimal: decimal.Decimal,
+    datetime.timedelta: lambda text: _timedelta(text),
     uuid.UUID: uuid.UUID,
 }
 
 
+def _timedelta(text: str) -> datetime.timedelta:
+    """Of the text that `iso_duration` makes."""
+    if text == "P0D":
+        return datetime.timedelta()
+    micros = int(decimal.Decimal(text.lstrip("-")[2:-1]) * 10**6)
+    return datetime.timedelta(microseconds=-micros if text.startswith("-") else micros)
+
+
 def _like(value: Any, first: Any) -> Any:
     """A value that has gone through JSON, as the type that the column's first one has."""
-    read = _READ.get(type(first))
+    if isinstance(first, (dict, list, tuple)) and isinstance(value, str):
+        return type(first)(json.loads(value))
+    read = type(first) if isinstance(first, enum.Enum) else _READ.get(type(first))
     if value is None or read is None:
         return value
     try:
-        return read(value if isinstance(value, str) else str(value))
-    except (ValueError, ArithmeticError):
+        return read(value if isinstance(value, str) or isinstance(first, enum.Enum) else str(value))
+    except (ValueError, ArithmeticError, TypeError):
         return value
 
 
@@ -121,6 +132,12 @@ def as_given(raw: str, first: Any) -> Any:
         if hasattr(first, "_fields"):
             return type(first)(*values)
         return type(first)(values)
+    if dataclasses.is_dataclass(first) and not isinstance(first, type):
+        try:
+            return type(first)(**{name: _like(value, getattr(first, name, None)) for name, value in row.items()})
+        except TypeError:
+            # Of its fields some are not for its constructor.
+            return row
     return row
 
 

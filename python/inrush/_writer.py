@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import threading
+import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +17,17 @@ from ._api import Rows
 from ._errors import RejectedRow, UsageError
 from ._result import Report
 from ._values import as_given
+
+#: Those that are neither finished nor aborted.
+_OPEN: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+@atexit.register
+def _leave() -> None:
+    """While the interpreter is whole: afterwards a load can't be ended tidily."""
+    for writer in list(_OPEN):
+        writer.__del__()
+
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_inrush.forked)
@@ -43,6 +56,12 @@ class Writer(_inrush.RowWriter):
 
     #: What the load did; None until it has ended well.
     report: Report | None
+    _in_steps: bool
+    _is_aborted: bool
+    #: For whoever prints it.
+    _where: str
+    #: What SIGTERM had done before.
+    _old_handler: Any
 
     def __new__(
         cls,
@@ -114,7 +133,10 @@ class Writer(_inrush.RowWriter):
         self = super().__new__(cls, _options.watching(progress, rejects, given), said, names, steps)
         own.append(weakref.ref(self))
         self.report = None
+        self._is_aborted = False
+        self._where = table or os.fspath(target)
         self._in_steps, self._old_handler = steps is not None, None
+        _OPEN.add(self)
         return self
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
@@ -134,12 +156,15 @@ class Writer(_inrush.RowWriter):
     def finish(self) -> Report:
         """Loads what is left, verifies, commits, and says what was done. Again it says the same."""
         if self.report is None:
+            _OPEN.discard(self)
             self.report = Report(*self.end())
         return self.report
 
     def abort(self) -> None:
         """Gives up: nothing is left of the load, or what its steps have committed."""
         self.give_up()
+        self._is_aborted = True
+        _OPEN.discard(self)
 
     def __enter__(self) -> "Writer":
         is_main = threading.current_thread() is threading.main_thread()
@@ -151,9 +176,24 @@ class Writer(_inrush.RowWriter):
         if self._old_handler is not None:
             signal.signal(signal.SIGTERM, self._old_handler)
         if kind is None or isinstance(error, _Terminated):
-            self.finish()
+            if not self._is_aborted:
+                self.finish()
         else:
             self.abort()
+
+    def __del__(self) -> None:
+        # In a child it is its parent's.
+        if self in _OPEN and self.is_own and not self.is_over:
+            _OPEN.discard(self)
+            what = f"{self!r} was left without finish() or abort(): what it has not committed is not loaded"
+            with warnings.catch_warnings():
+                # Python hides these, but here rows are missing.
+                warnings.simplefilter("always", ResourceWarning)
+                warnings.warn(what, ResourceWarning, stacklevel=2)
+            self.give_up()
+
+    def __repr__(self) -> str:
+        return f"<Writer: {self._where}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a Writer is a load under way, and can't be copied or sent elsewhere")

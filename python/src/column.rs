@@ -556,7 +556,9 @@ fn kind_of<'py>(
                 ("numpy", _) if value.hasattr("item")? => {
                     let own = value.call_method0("item")?;
                     if own.get_type().is(&class) {
-                        return Err(PyTypeError::new_err("no database has a type for values of numpy.longdouble"));
+                        return Err(PyTypeError::new_err(
+                            "no database has a type for values of numpy.longdouble",
+                        ));
                     }
                     value = own;
                     continue;

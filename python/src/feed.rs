@@ -225,7 +225,14 @@ pub(crate) fn write(
     let done = watch.begin(py, move |observer| {
         inrush::load(feed, &request.target, &request.options, observer)
     })?;
-    let report = watch.wait(py, &done, &asked, |to: Wanted| serve(py, &watch, &mut given, &to))?;
+    let report = watch.wait(py, &done, &asked, |to: Wanted| {
+        let served = serve(py, &watch, &mut given, &to);
+        if served.is_err() {
+            // Before `to` goes: a load whose rows end without a word takes that for their fault.
+            watch.watch.stop();
+        }
+        served
+    })?;
     Ok((errors::json(&report)?, report.plan.explain()))
 }
 

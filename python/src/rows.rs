@@ -228,7 +228,8 @@ impl Rows {
     /// A value that can't be taken, and where it stands.
     fn unfit(&self, py: Python<'_>, column: Option<usize>, why: &PyErr) -> PyErr {
         let position = self.position + 1;
-        let column = column.map_or_else(String::new, |at| format!(", column {}", self.columns[at].name));
+        let column =
+            column.map_or_else(String::new, |at| format!(", column {}", self.columns[at].name));
         let error = errors::usage(py, format!("row {position}{column}: {}", why.value(py)));
         error.set_cause(py, Some(why.clone_ref(py)));
         error
@@ -242,7 +243,10 @@ impl Rows {
             Form::Mapping => "dicts",
             Form::Object => "objects with fields",
         };
-        errors::usage(row.py(), format!("row {position} is a {name}, and those before are {before}"))
+        errors::usage(
+            row.py(),
+            format!("row {position} is a {name}, and those before are {before}"),
+        )
     }
 
     /// Makes a batch of the rows so far.
@@ -304,9 +308,7 @@ fn dict_of<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>>
         && row.hasattr("keys")?
         && row.hasattr("__getitem__")?;
     match is_mapping {
-        true => {
-            Ok(Some(row.py().get_type::<PyDict>().call1((row,))?.cast_into::<PyDict>()?))
-        }
+        true => Ok(Some(row.py().get_type::<PyDict>().call1((row,))?.cast_into::<PyDict>()?)),
         false => Ok(None),
     }
 }

@@ -62,7 +62,7 @@ impl Observer for Watch {
         if let Some(bar) = &self.bar {
             bar.progress(progress);
         }
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*progress);
     }
 
     fn replanned(&self, why: &str) {
@@ -227,11 +227,13 @@ impl Watching {
             }
             Err(error) => error,
         };
-        let exception = self.raise(py, &error);
         match raised {
-            None => Err(exception),
+            None => Err(self.raise(py, &error)),
             // Ours is a KeyboardInterrupt, too, and says what has become of the target.
-            Some(raised) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Err(exception),
+            Some(raised) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => {
+                let outcome = error.aftermath().unwrap_or(inrush::Aftermath::NothingChanged);
+                Err(self.raise(py, &inrush::Error::interrupted().leaving(outcome)))
+            }
             Some(raised) => Err(raised),
         }
     }

@@ -82,7 +82,7 @@ impl Shared {
     /// Hands on the rows that have waited for longer than a step may take.
     fn flush_old(&self, after: Duration) {
         let Ok(mut state) = self.state.try_lock() else { return };
-        if state.is_over || !state.since.is_some_and(|since| since.elapsed() >= after) {
+        if state.is_over || state.since.is_none_or(|since| since.elapsed() < after) {
             return;
         }
         let State { rows: Some(rows), writer, since, failed, .. } = &mut *state else { return };
@@ -231,8 +231,18 @@ impl RowWriter {
         let _call = self.call(py)?;
         let mut state = self.open(py)?;
         self.flush(py, &mut state, true)?;
-        if let (Some(writer), Some(_)) = (&mut state.writer, self.shared.steps) {
-            py.detach(|| writer.commit()).map_err(|error| self.over(py, &mut state, &error))?;
+        if self.shared.steps.is_some()
+            && let Some(mut writer) = state.writer.take()
+        {
+            // Waits for as long as a step is tried, so signals are looked after meanwhile.
+            let committed = self.watching.over(py, move |_| writer.commit().map(|()| writer));
+            match committed {
+                Ok(writer) => state.writer = Some(writer),
+                Err(error) => {
+                    state.is_over = true;
+                    return Err(error);
+                }
+            }
             self.watching.tell_rejected(py)?;
         }
         Ok(())
@@ -289,6 +299,12 @@ impl RowWriter {
     #[getter]
     fn first_row(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.first.get(py).map(|row| row.clone_ref(py))
+    }
+
+    /// Whether this is the process that has made it.
+    #[getter]
+    fn is_own(&self) -> bool {
+        self.forks == FORKS.load(Relaxed)
     }
 
     /// Whether nothing can be written any more.
@@ -439,7 +455,8 @@ impl RowWriter {
         for field in own.fields() {
             match batch.column_by_name(field.name()) {
                 Some(array) => {
-                    let (_, given) = given.column_with_name(field.name()).expect("it has the array");
+                    let (_, given) =
+                        given.column_with_name(field.name()).expect("it has the array");
                     fields.push(Arc::new(given.clone()));
                     arrays.push(Arc::clone(array));
                 }

@@ -75,6 +75,8 @@ class Sqlite(Place):
         connection.close()
 
     def exists(self):
+        if not os.path.exists(self.url):
+            return False
         connection = self.connect()
         found = connection.execute("select 1 from sqlite_master where name = ?", [self.table]).fetchone()
         connection.close()
@@ -98,7 +100,11 @@ class Duckdb(Place):
         return duckdb.connect(self.url)
 
     def execute(self, sql):
-        with self.connect() as connection:
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect() as connection:
+            # As inrush makes them: the package may be newer than the library.
+            connection.execute(f"attach '{self.url}' as own (storage_version 'v1.0.0')")
+            connection.execute("use own")
             connection.execute(sql)
 
     def exists(self):
@@ -110,8 +116,9 @@ class Duckdb(Place):
     def read(self):
         with self.connect() as connection:
             connection.execute("set timezone = 'UTC'")
-            answer = connection.execute(f'select * from "{self.table}" order by rowid')
-            return [column[0] for column in answer.description], answer.fetchall()
+            # By Arrow, for DuckDB's own way to moments with a zone wants pytz.
+            table = connection.sql(f'select * from "{self.table}" order by rowid').to_arrow_table()
+        return table.column_names, rows_of(table)
 
 
 class File(Place):
@@ -144,7 +151,7 @@ class Jsonl(File):
     kind = "jsonl"
 
     def read(self):
-        lines = [json.loads(line, parse_float=float) for line in self.path.read_text().splitlines()]
+        lines = [json.loads(line, parse_float=decimal.Decimal) for line in self.path.read_text().splitlines()]
         names = list(lines[0]) if lines else []
         return names, [tuple(line.values()) for line in lines]
 
@@ -155,7 +162,11 @@ class Parquet(File):
     def read(self):
         parquet = pytest.importorskip("pyarrow.parquet")
         table = parquet.read_table(self.path)
-        return table.column_names, list(zip(*(exact(table.column(at)) for at in range(table.num_columns))))
+        return table.column_names, rows_of(table)
+
+
+def rows_of(table):
+    return list(zip(*(exact(table.column(at)) for at in range(table.num_columns))))
 
 
 def exact(column):
@@ -186,6 +197,13 @@ class Server(Place):
     @property
     def url(self):
         return with_database(self.base, self.database)
+
+    def write(self, rows, **options):
+        # Over one connection rows come in their order.
+        return super().write(rows, **{"lanes": 1, **options})
+
+    def writer(self, **options):
+        return super().writer(**{"lanes": 1, **options})
 
 
 def with_database(url, database):
@@ -387,22 +405,22 @@ def no_leftovers(tmp_path):
     assert [path.name for path in tmp_path.iterdir() if ".inrush-" in path.name] == []
 
 
-def run(code, *arguments, folder=None, **options):
+def run(code, *arguments, folder=None, timeout=60, **options):
     """A program of its own, until it ends."""
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         cwd=folder,
         **options,
     )
 
 
-def start(code, *arguments):
+def start(code, *arguments, **options):
     """A program of its own, under way."""
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
 
 

@@ -1,0 +1,403 @@
+"""Errors, reports, plans, and what programs see of a load."""
+
+import copy
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from conftest import ROOT, run, start
+
+import inrush
+
+ROWS = [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Grace"}]
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,name\n1,Ada\n2,Grace\n")
+    return path
+
+
+def test_load(sqlite, source):
+    for sources in (source, str(source), [source], [str(source), source]):
+        report = inrush.load(sources, sqlite.url, table="t", if_exists="replace", progress=False)
+        assert report.rows_loaded == 2
+    assert sqlite.read() == (["id", "name"], [(1, "Ada"), (2, "Grace")])
+
+
+def test_options_of_files(sqlite, tmp_path):
+    path = tmp_path / "odd.txt"
+    path.write_text("# made by hand\nid;name;at\n1;'a;b';NA\n# no row\n2;é;2020\n", encoding="latin1")
+    options = {"format": "csv", "delimiter": ";", "quote": "'", "comment": "#", "nulls": ["NA"], "encoding": "latin1", "header": True}
+    inrush.load(path, sqlite.url, table="t", types={"at": "text"}, progress=False, **options)
+    assert sqlite.read() == (["id", "name", "at"], [(1, "a;b", None), (2, "é", "2020")])
+    inrush.load(path, sqlite.url, table="t", if_exists="replace", types="text", progress=False, **options)
+    assert sqlite.values("id") == ["1", "2"]
+
+
+def test_plan(sqlite, source):
+    plan = inrush.plan(source, sqlite.url, table="t")
+    assert (plan.table, plan.target, plan.source) == ("t", sqlite.url, [str(source)])
+    assert [column["name"] for column in plan.columns] == ["id", "name"]
+    assert "strategy" in str(plan) and str(source) in str(plan)
+    assert not sqlite.exists()
+
+
+def test_check(source):
+    check = inrush.check(source, progress=False)
+    assert (check.rows_read, check.rows_good, check.rows_bad) == (2, 2, 0)
+    source.write_text("id,name\n1,Ada\n2\n3,Grace\n")
+    assert inrush.check(source, max_rejects="all", progress=False).rows_bad == 1
+    assert repr(check) == "<Check: 2 rows, 0 bad>"
+
+
+def test_report(sqlite):
+    report = sqlite.write(ROWS)
+    assert report.rows_read == report.rows_loaded + report.rows_rejected + report.rows_skipped
+    assert report.version == inrush.__version__
+    assert report.verify == {"method": "count", "ok": True}
+    assert report.seconds["total"] > 0
+    assert isinstance(report.plan, inrush.Plan)
+    assert report.plan.strategy.startswith("sqlite/")
+    assert str(report.plan).startswith("source")
+    with pytest.raises(AttributeError, match="no_such"):
+        report.no_such
+    assert {"rows_loaded", "warnings", "plan", "to_dict"} <= set(dir(report))
+    assert repr(report).startswith("<Report: 2 rows into t, 0 rejected")
+
+
+def test_reports_have_the_keys_of_the_command(sqlite, source, tmp_path):
+    report = inrush.load(source, sqlite.url, table="t", progress=False)
+    command = [sys.executable, "-m", "inrush", "load", str(source), str(tmp_path / "other.db"), "--table", "t", "--json"]
+    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert report.to_dict().keys() == told.keys()
+    assert report.plan.to_dict().keys() == told["plan"].keys() == report.to_dict()["plan"].keys()
+    json.dumps(report.to_dict())
+
+
+def test_notebooks(sqlite, source):
+    sqlite.table = "<b>"
+    report = sqlite.write(ROWS)
+    assert "&lt;b&gt;" in report._repr_html_() and "<b>" not in report._repr_html_()
+    assert report._repr_html_().startswith("<table>")
+    assert report.plan._repr_html_().startswith("<pre>")
+    assert inrush.check(source, progress=False)._repr_html_().startswith("<table>")
+
+
+def test_copies_of_reports(sqlite, source):
+    report = sqlite.write(ROWS)
+    for one in (report, report.plan, inrush.check(source, progress=False)):
+        for other in (pickle.loads(pickle.dumps(one)), copy.copy(one), copy.deepcopy(one)):
+            assert other == one and type(other) is type(one)
+            assert other.to_dict() == one.to_dict() and repr(other) == repr(one)
+    assert str(pickle.loads(pickle.dumps(report)).plan) == str(report.plan)
+    told = report.to_dict()
+    told["plan"]["table"] = "other"
+    assert report.plan.table == "t"
+
+
+CLASSES = [inrush.UsageError, inrush.SourceError, inrush.TargetError, inrush.RejectedRows, inrush.VerifyError, inrush.Interrupted]
+
+
+def test_classes():
+    assert {one.kind for one in CLASSES} == {"usage", "source", "target", "rejects", "verify", "interrupted"}
+    assert all(issubclass(one, inrush.Error) for one in CLASSES)
+    assert issubclass(inrush.Interrupted, KeyboardInterrupt)
+    assert not issubclass(inrush.UsageError, KeyboardInterrupt)
+
+
+def test_errors(sqlite, source, tmp_path):
+    with pytest.raises(inrush.SourceError) as caught:
+        inrush.load(tmp_path / "none.csv", sqlite.url)
+    error = caught.value
+    assert (error.kind, error.aftermath, error.rows_committed) == ("source", "nothing-changed", None)
+    assert "none.csv" in str(error)
+    with pytest.raises(inrush.TargetError) as caught:
+        inrush.load(source, tmp_path / "no such folder" / "x.db")
+    assert caught.value.kind == "target"
+    sqlite.write(ROWS)
+    with pytest.raises(inrush.TargetError) as caught:
+        sqlite.write(ROWS)
+    assert caught.value.advice and all(advice in str(caught.value) for advice in caught.value.advice)
+
+
+def test_errors_are_copied_whole(sqlite):
+    with pytest.raises(inrush.RejectedRows) as caught:
+        sqlite.write([("x",)], columns={"id": "integer"})
+    error = caught.value
+    for other in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
+        assert type(other) is type(error) and str(other) == str(error)
+        assert (other.advice, other.aftermath, other.rows, other.record) == (error.advice, error.aftermath, error.rows, error.record)
+
+
+@pytest.mark.parametrize("call", [inrush.write, inrush.load, inrush.plan, inrush.check, inrush.Writer])
+def test_wrong_keywords(call):
+    with pytest.raises(TypeError, match="tabel"):
+        call("x", "y", tabel="t") if call is not inrush.Writer else call("y", tabel="t")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"if_exists": "nonsense"},
+        {"on_conflict": "nonsense"},
+        {"on_conflict": "update"},
+        {"match_by": "nonsense"},
+        {"durability": "nonsense"},
+        {"verify": "nonsense"},
+        {"strategy": "nonsense"},
+        {"settings": {"nonsense": 1}},
+        {"settings": {"page_size": "nonsense"}},
+        {"lanes": -1},
+        {"lanes": "two"},
+        {"lanes": 0},
+        {"encoders": 0},
+        {"chunk_size": "big"},
+        {"chunk_size": -5},
+        {"chunk_size": ""},
+        {"types": {"id": "nonsense"}},
+        {"types": {"nope": "text"}},
+        {"primary_key": "nope"},
+        {"primary_key": 5},
+        {"indexes": ["nope"]},
+        {"table": 5},
+        {"indexes": 5},
+        {"types": 5},
+        {"types": "nonsense"},
+        {"settings": 5},
+    ],
+)
+def test_wrong_values(sqlite, wrong):
+    for rows in (ROWS, iter(ROWS)):
+        with pytest.raises(inrush.UsageError) as caught:
+            sqlite.write(rows, **wrong)
+        assert not isinstance(caught.value, TypeError)
+        assert caught.value.aftermath == "nothing-changed"
+    assert not sqlite.exists()
+
+
+def test_wrong_targets(tmp_path):
+    for target in ("", "nonsense://x", "x.unknown", tmp_path / "x"):
+        with pytest.raises(inrush.UsageError):
+            inrush.write(ROWS, target, table="t")
+    for target in (None, 5, b"x"):
+        with pytest.raises((inrush.UsageError, TypeError)):
+            inrush.write(ROWS, target, table="t")
+
+
+def feed(url):
+    with inrush.Writer(url, table="t", progress=False) as rows:
+        rows.insert(ROWS[0])
+        assert "secret" not in repr(rows)
+
+
+def test_passwords_are_not_told():
+    for call in (lambda url: inrush.write(ROWS, url, table="t"), feed):
+        with pytest.raises(inrush.TargetError) as caught:
+            call("postgres://me:secret@127.0.0.1:1/x")
+        assert "secret" not in str(caught.value) + repr(caught.value)
+
+
+def test_settings_have_values_of_python(sqlite):
+    report = sqlite.write(ROWS, settings={"page_size": 8192}, strategy="sqlite/bind")
+    assert report.plan.strategy == "sqlite/bind"
+    assert str(report.plan.knobs["page_size"]) == "8192"
+
+
+def test_progress(sqlite, capfd):
+    seen = []
+    rows = ((number, time.sleep(0.0002)) for number in range(3_000))
+    sqlite.write(rows, columns=["id", "nothing"], progress=seen.append)
+    assert all({"rows", "rejected", "bytes", "bytes_total", "seconds"} == told.keys() for told in seen)
+    # No bar where standard error is no terminal.
+    sqlite.write(ROWS, if_exists="replace", progress=True)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_progress_callback_that_raises(sqlite):
+    def enough(told):
+        raise LookupError("enough")
+
+    # Types are told from the first rows, and until then there is no load.
+    rows = ((number, time.sleep(0.001 if number > 20_000 else 0)) for number in range(200_000))
+    with pytest.raises(LookupError, match="enough"):
+        sqlite.write(rows, columns=["id", "nothing"], progress=enough)
+    assert not sqlite.exists()
+
+
+INTERRUPTED = """
+import sys, time, inrush
+def rows():
+    for number in range(10**9):
+        if number == 50_000:
+            print("ready", flush=True)
+        yield {"id": number}
+try:
+    %s
+except inrush.Interrupted as error:
+    print(error.kind, error.aftermath, isinstance(error, KeyboardInterrupt))
+"""
+WAYS = {
+    "write": "inrush.write(rows(), sys.argv[1], table='t', progress=False)",
+    "writer": """
+    with inrush.Writer(sys.argv[1], table='t', progress=False) as writer:
+        writer.insert_many(rows())""",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ctrl_c(sqlite, way):
+    program = start(INTERRUPTED % WAYS[way], sqlite.url)
+    assert program.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    program.send_signal(signal.SIGINT)
+    out, errors = program.communicate(timeout=30)
+    # In a writer it may come while the program's own code runs, whose exception it is then.
+    assert out == "interrupted nothing-changed True\n" or (way == "writer" and errors.endswith("\nKeyboardInterrupt\n")), errors
+    assert list(sqlite.folder.iterdir()) == []
+
+
+def test_ctrl_c_of_a_load(sqlite, tmp_path):
+    source = tmp_path / "pipe.csv"
+    os.mkfifo(source)
+    code = """
+import sys, inrush
+print("ready", flush=True)
+try:
+    inrush.load(sys.argv[1], sys.argv[2], table="t", format="csv", types={"id": "integer"}, header=True, progress=False)
+except inrush.Interrupted as error:
+    print(error.kind, error.aftermath)
+"""
+    program = start(code, source, sqlite.url)
+    assert program.stdout.readline() == "ready\n"
+    with open(source, "w") as pipe:
+        pipe.write("id\n" + "1\n" * 2_000)
+        pipe.flush()
+        time.sleep(0.3)
+        program.send_signal(signal.SIGINT)
+        out, errors = program.communicate(timeout=30)
+    assert out == "interrupted nothing-changed\n", errors
+    assert not sqlite.exists()
+
+
+def test_the_interpreters_lock_is_released(sqlite, tmp_path):
+    source = tmp_path / "many.csv"
+    source.write_text("id,name\n" + "".join(f"{number},name {number}\n" for number in range(150_000)))
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    began = time.monotonic()
+    inrush.load(source, sqlite.url, table="t", progress=False)
+    took = time.monotonic() - began
+    stop.set()
+    thread.join()
+    gaps = [later - sooner for sooner, later in zip(ticks, ticks[1:])]
+    assert len(ticks) > 20 * took and max(gaps) < took / 2 + 0.2
+
+
+def test_import_time():
+    """No library of frames is imported, and little else."""
+    code = """
+import sys, time
+began = time.perf_counter()
+import inrush
+took = time.perf_counter() - began
+wanted = {"numpy", "pandas", "polars", "pyarrow", "duckdb", "asyncio", "ssl"} & set(sys.modules)
+print(took, sorted(wanted))
+"""
+    answers = [run(code).stdout.split(" ", 1) for _ in range(5)]
+    assert {found for _, found in answers} == {"[]\n"}
+    # Far more than a wheel's takes: this one may be a debug build, on a machine that is busy.
+    assert min(float(took) for took, _ in answers) < 0.2
+
+
+def test_command(tmp_path, source):
+    script = pathlib.Path(sys.executable).with_name("inrush")
+    commands = [[sys.executable, "-m", "inrush"], *([[str(script)]] if script.exists() else [])]
+    for command in commands:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True)
+        assert (done.returncode, done.stdout.split()) == (0, ["inrush", inrush.__version__]), done.stderr
+        done = subprocess.run([*command, "load", str(source), str(tmp_path / "own.db"), "--if-exists", "replace"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert subprocess.run([*command, "load", "nothing.csv", str(tmp_path / "own.db")], capture_output=True).returncode == 1
+        assert subprocess.run([*command, "--nonsense"], capture_output=True).returncode == 2
+
+
+def test_everything_is_documented():
+    for name in inrush.__all__:
+        assert getattr(inrush, name).__doc__, name
+    for name in ("insert", "insert_many", "write", "commit", "finish", "abort"):
+        assert getattr(inrush.Writer, name).__doc__, name
+
+
+def test_options_are_the_commands():
+    """Each option of `inrush load` has its keyword."""
+    import inspect
+
+    done = subprocess.run([sys.executable, "-m", "inrush", "load", "--help"], capture_output=True, text=True)
+    options = {word.strip(",[]").lstrip("-").replace("-", "_") for line in done.stdout.splitlines() for word in line.split()[:3] if word.startswith("--")}
+    other_names = {"type": "types", "match": "match_by", "index": "indexes", "null": "nulls", "set": "settings"}
+    of_the_command = {"json", "help", "progress", "quiet", "verbose", "color", "yes", "profile", "dry_run", "force_table", "no_progress"}
+    keywords = set(inspect.signature(inrush.load).parameters)
+    assert {other_names.get(option, option) for option in options} - of_the_command - keywords == set()
+
+
+def test_examples():
+    """The docstrings' examples, as they are in the installed package."""
+    import doctest
+    import importlib
+    import pkgutil
+
+    tried = 0
+    for module in pkgutil.iter_modules(inrush.__path__):
+        if module.name not in ("__main__", "_inrush"):
+            results = doctest.testmod(importlib.import_module(f"inrush.{module.name}"), optionflags=doctest.ELLIPSIS)
+            assert results.failed == 0, module.name
+            tried += results.attempted
+    tried += doctest.testmod(inrush, optionflags=doctest.ELLIPSIS).attempted
+    assert tried > 20
+
+
+def test_types_are_checked(tmp_path):
+    """The package, and a program that uses it, as a stranger's type checker sees them."""
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import inrush
+
+report: inrush.Report = inrush.write([(1,)], "x.db", table="t", columns=["id"])
+rows: int = report.rows_loaded
+plan: inrush.Plan = report.plan
+with inrush.Writer("x.db", table="t", commit="batch", rows_per_commit=5) as writer:
+    writer.insert({"id": 1})
+    writer.insert_many([(1,)])
+    writer.write(object())
+    writer.commit()
+try:
+    pass
+except inrush.RejectedRows as error:
+    places: list[int] = [row.position for row in error.rows]
+inrush.write([(1,)], "x.db", tabel="t")  # type: ignore[call-arg]
+"""
+    )
+    # What frames are is not looked at, which would take long.
+    skipped = "".join(f"[mypy-{name}.*]\nfollow_imports = skip\n" for name in ("numpy", "pandas", "polars", "pyarrow"))
+    (tmp_path / "mypy.ini").write_text("[mypy]\n" + skipped)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "-m", "program", "-p", "inrush"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr

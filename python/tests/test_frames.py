@@ -1,0 +1,347 @@
+"""Frames and results of other libraries, as they are."""
+
+import datetime as dt
+import decimal
+import uuid
+from decimal import Decimal as D
+
+import pytest
+from conftest import Sqlite, assert_same
+
+import inrush
+
+pa = pytest.importorskip("pyarrow")
+
+WANTED = [(1, "a", 0.5), (2, None, None), (3, "é", -1.5)]
+NAMES = ["id", "name", "score"]
+
+
+def arrow():
+    return pa.table({name: list(column) for name, column in zip(NAMES, zip(*WANTED))})
+
+
+def make_polars():
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame(WANTED, schema=NAMES, orient="row")
+
+
+def make_pandas():
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(WANTED, columns=NAMES)
+
+
+def make_duckdb(as_result=False):
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    query = "select * from (values (1, 'a', 0.5::double), (2, null, null), (3, 'é', -1.5)) as t(id, name, score)"
+    return connection.execute(query) if as_result else connection.sql(query)
+
+
+class OnlyStream:
+    def __init__(self, frame):
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+class OnlyArray:
+    def __init__(self, batch):
+        self._batch = batch
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self._batch.__arrow_c_array__(requested_schema)
+
+
+FRAMES = {
+    "pyarrow table": arrow,
+    "pyarrow batch": lambda: arrow().to_batches()[0],
+    "pyarrow reader": lambda: arrow().to_reader(),
+    "pyarrow chunks": lambda: pa.concat_tables([arrow().slice(0, 1), arrow().slice(1)]),
+    "pyarrow struct array": lambda: arrow().to_struct_array(),
+    "a stream": lambda: OnlyStream(arrow()),
+    "an array": lambda: OnlyArray(arrow().to_batches()[0]),
+    "polars": make_polars,
+    "pandas": make_pandas,
+    "duckdb relation": make_duckdb,
+    "duckdb result": lambda: make_duckdb(as_result=True),
+    "adbc result": lambda: None,
+    "adbc cursor": lambda: None,
+}
+
+
+@pytest.fixture
+def adbc():
+    dbapi = pytest.importorskip("adbc_driver_sqlite.dbapi")
+    with dbapi.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("create table t (id integer, name text, score real)")
+        cursor.execute("insert into t values (1, 'a', 0.5), (2, null, null), (3, 'é', -1.5)")
+        cursor.execute("select * from t")
+        yield cursor
+
+
+def frame_of(name, request):
+    if not name.startswith("adbc"):
+        return FRAMES[name]()
+    cursor = request.getfixturevalue("adbc")
+    return cursor if name == "adbc cursor" else cursor.fetch_record_batch()
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.filterwarnings("ignore:Arrow output on a DB-API result")
+def test_frames(sqlite, frame, request):
+    assert sqlite.write(frame_of(frame, request)).rows_loaded == 3
+    assert sqlite.read() == (NAMES, WANTED)
+
+
+@pytest.mark.filterwarnings("ignore:Arrow output on a DB-API result")
+def test_frames_into_every_target(place, request):
+    frames = [name for name in FRAMES if name != "adbc cursor"]
+    for name in frames:
+        if_exists = "append" if place.exists() else "empty"
+        assert place.write(frame_of(name, request), if_exists=if_exists).rows_loaded == 3, name
+    for at, name in enumerate(NAMES):
+        assert_same(place.values(name), [row[at] for row in WANTED] * len(frames))
+
+
+def test_a_query_of_one_database_into_another(database, sqlite, adbc):
+    adbc.execute("with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select i, 'row ' || i as name from n")
+    assert database.write(adbc.fetch_record_batch()).rows_loaded == 5_000
+    assert database.read()[1][-1] == (5_000, "row 5000")
+
+
+@pytest.mark.filterwarnings("ignore:Arrow output on a DB-API result")
+@pytest.mark.parametrize("frame", [name for name in FRAMES if not name.startswith("adbc")])
+def test_writers_take_frames(sqlite, frame):
+    """And rows of Python besides, whichever comes first."""
+    with sqlite.writer() as rows:
+        rows.write(FRAMES[frame]())
+        rows.insert({"name": "later", "id": 4})
+        rows.write(FRAMES[frame]())
+    assert rows.report.rows_loaded == 7
+    assert sqlite.read() == (NAMES, [*WANTED, (4, "later", None), *WANTED])
+
+
+def test_writers_find_columns_by_name(sqlite):
+    with sqlite.writer() as rows:
+        rows.insert({"id": 1, "name": "a"})
+        rows.write(pa.table({"name": ["b"], "id": [2]}))
+        rows.write(pa.table({"id": [3]}))
+        rows.write(make_polars().select("name", "id"))
+    assert sqlite.read()[1] == [(1, "a"), (2, "b"), (3, None), *((row[0], row[1]) for row in WANTED)]
+    for columns in (None, ["id", "name"]):
+        with pytest.raises(inrush.UsageError, match="column 'other'"), sqlite.writer(if_exists="append", columns=columns) as rows:
+            rows.insert({"id": 1, "name": "a"})
+            rows.write(pa.table({"id": [2], "other": [3]}))
+    assert sqlite.count() == 6
+
+
+def test_types_of_later_frames(sqlite):
+    """The first one says what the columns are; the values of others have to fit."""
+    with sqlite.writer() as rows:
+        rows.write(pa.table({"v": pa.array([1, 2], pa.int64())}))
+        rows.write(pa.table({"v": pa.array([3], pa.uint8())}))
+        rows.write(pa.table({"v": pa.array(["4"])}))
+    assert sqlite.values("v") == [1, 2, 3, 4]
+    with pytest.raises(inrush.RejectedRows) as caught, sqlite.writer(if_exists="append") as rows:
+        rows.write(pa.table({"v": [5]}))
+        rows.write(pa.table({"v": ["x"]}))
+    assert [(row.position, row.column) for row in caught.value.rows] == [(2, "v")]
+    assert sqlite.count() == 4
+
+
+def test_polars_types(sqlite):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(
+        {
+            "category": pl.Series(["x", "y", None], dtype=pl.Categorical),
+            "enum": pl.Series(["x", "y", None], dtype=pl.Enum(["x", "y"])),
+            "decimal": pl.Series([D("1.10"), D("-2"), None], dtype=pl.Decimal(20, 2)),
+            "time": pl.Series([dt.time(1, 2, 3, 4), dt.time(0), None]),
+            "duration": pl.Series([dt.timedelta(days=1, microseconds=5), dt.timedelta(0), None]),
+            "zone": pl.Series([dt.datetime(2020, 7, 1, 12), dt.datetime(2020, 1, 1, 12), None]).dt.replace_time_zone("Europe/Zurich"),
+            "list": pl.Series([[1, None], [], None]),
+            "struct": pl.Series([{"a": 1}, {"a": None}, None]),
+            "array": pl.Series([[1, 2], [3, 4], None], dtype=pl.Array(pl.Int8, 2)),
+            "bytes": pl.Series([b"\xff", b"", None]),
+            "u64": pl.Series([2**64 - 1, 0, None], dtype=pl.UInt64),
+            "i128": pl.Series([2**100, -(2**100), None], dtype=pl.Int128),
+            "i128 at its end": pl.Series([2**127 - 1, -(2**127), None], dtype=pl.Int128),
+            "null": pl.Series([None, None, None]),
+            "bool": pl.Series([True, False, None]),
+        }
+    )
+    wanted = {name: frame[name].to_list() for name in frame.columns}
+    wanted["zone"] = [dt.datetime(2020, 7, 1, 10, tzinfo=dt.timezone.utc), dt.datetime(2020, 1, 1, 11, tzinfo=dt.timezone.utc), None]
+    sqlite.write(frame)
+    for name, values in wanted.items():
+        assert_same(sqlite.values(name), values)
+
+
+def test_polars_that_is_no_frame(sqlite):
+    pl = pytest.importorskip("polars")
+    with pytest.raises(inrush.UsageError, match="collect"):
+        sqlite.write(pl.LazyFrame({"a": [1]}))
+    with pytest.raises(inrush.UsageError, match="column v"):
+        sqlite.write(pl.DataFrame({"v": pl.Series([object()], dtype=pl.Object)}))
+    sqlite.write(pl.Series("v", [1, 2]))
+    assert sqlite.values("v") == [1, 2]
+
+
+@pytest.fixture(params=["by PyArrow", "without PyArrow"])
+def pandas(request, monkeypatch):
+    """With PyArrow, and as it is where that is not installed."""
+    pandas = pytest.importorskip("pandas")
+    if request.param == "without PyArrow":
+        monkeypatch.setattr("inrush._api._arrow_of", lambda frame: None)
+    return pandas
+
+
+def test_pandas_nothing_is_null(sqlite, pandas):
+    import numpy
+
+    frame = pandas.DataFrame(
+        {
+            "float": [1.5, float("nan"), None],
+            "object": ["a", None, float("nan")],
+            "int": pandas.array([1, None, pandas.NA], dtype="Int64"),
+            "bool": pandas.array([True, None, pandas.NA], dtype="boolean"),
+            "moment": pandas.to_datetime(["2020-01-01 01:02:03", None, pandas.NaT]),
+            "duration": pandas.to_timedelta([5, None, pandas.NaT], unit="s"),
+            "category": pandas.Categorical(["x", None, numpy.nan]),
+            "mixed": pandas.Series([1, pandas.NaT, pandas.NA], dtype=object),
+        }
+    )
+    sqlite.write(frame)
+    wanted = (1.5, "a", 1, 1, dt.datetime(2020, 1, 1, 1, 2, 3), dt.timedelta(seconds=5), "x", 1)
+    rows = sqlite.read()[1]
+    assert_same(rows[0], wanted)
+    assert rows[1:] == [(None,) * 8] * 2
+
+
+def test_pandas_index(sqlite, pandas):
+    frame = pandas.DataFrame({"v": [1, 2]}, index=[7, 8])
+    sqlite.write(frame)
+    assert sqlite.read() == (["v"], [(1,), (2,)])
+    frame.index.name = "k"
+    sqlite.write(frame, if_exists="replace")
+    assert sqlite.read() == (["k", "v"], [(7, 1), (8, 2)])
+    assert list(frame.columns) == ["v"]
+    several = pandas.DataFrame({"v": [1]}, index=pandas.MultiIndex.from_tuples([("a", 2)], names=["x", "y"]))
+    sqlite.write(several, if_exists="replace")
+    assert sqlite.read() == (["x", "y", "v"], [("a", 2, 1)])
+    with sqlite.writer(if_exists="replace") as rows:
+        rows.write(pandas.DataFrame({"v": [1.5, None]}, index=[7, 8]))
+    assert sqlite.read() == (["v"], [(1.5,), (None,)])
+
+
+def test_pandas_objects(sqlite, pandas):
+    """Of which PyArrow would change some: keys that only one of the dicts has, moments with a zone and without."""
+    one = uuid.UUID(int=1)
+    frame = pandas.DataFrame(
+        {
+            "dicts": [{"a": 1}, {"b": 2}],
+            "uuids": [one, None],
+            "big": [2**70, 1],
+            "moments": pandas.Series([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.timezone.utc)], dtype=object),
+            "decimals": [D("1.10"), D("2.5")],
+            "mixed": [1, "a"],
+            "text": ["a", "b"],
+        }
+    )
+    sqlite.write(frame)
+    first, second = sqlite.read()[1]
+    assert_same(first[:3], ({"a": 1}, one, 2**70))
+    assert_same(second[:3], ({"b": 2}, None, 1))
+    assert ("+" in first[3], "+" in second[3]) == (False, True)
+    assert [decimal.Decimal(row[4]) for row in (first, second)] == [D("1.10"), D("2.5")]
+    assert [row[5:] for row in (first, second)] == [("1", "a"), ("a", "b")]
+
+
+def test_pandas_nanoseconds(place, pandas):
+    frame = pandas.DataFrame({"v": pandas.to_datetime(["2020-01-01 00:00:00.000000001", None])})
+    place.write(frame)
+    value, nothing = place.values("v")
+    assert (str(value).replace("T", " "), nothing) == ("2020-01-01 00:00:00.000000001", None)
+
+
+def test_pandas_that_no_database_has(sqlite, pandas):
+    for values in (pandas.period_range("2020", periods=2), [1j, 2j], pandas.Series([object()], dtype=object)):
+        with pytest.raises(inrush.UsageError, match="row 1, column v"):
+            sqlite.write(pandas.DataFrame({"v": values}))
+
+
+def test_pandas_series_and_odd_names(sqlite, pandas):
+    sqlite.write(pandas.Series([1, 2], name="x"))
+    assert sqlite.values("x") == [1, 2]
+    sqlite.write(pandas.DataFrame([[1, 2]], columns=["a", "a"]), if_exists="replace")
+    assert sqlite.read() == (["a", "a_2"], [(1, 2)])
+    sqlite.write(pandas.DataFrame([[1, 2]]), if_exists="replace")
+    assert sqlite.read() == (["0", "1"], [(1, 2)])
+
+
+def test_pandas_bad_rows_are_told_as_dicts(sqlite, pandas):
+    with pytest.raises(inrush.RejectedRows) as caught:
+        sqlite.write(pandas.DataFrame({"a": ["1", "x"]}), types={"a": "integer"})
+    (row,) = caught.value.rows
+    assert (row.position, row.column) == (2, "a")
+    assert row.row in ({"a": "x"}, ("x",))
+
+
+def test_numpy(sqlite):
+    numpy = pytest.importorskip("numpy")
+    sqlite.write(numpy.array([[1, 2], [3, 4]]), columns=["a", "b"])
+    assert sqlite.read()[1] == [(1, 2), (3, 4)]
+    records = numpy.array([(1, 0.5, "2020-01-01T00:00:00.000000001")], dtype=[("a", "i4"), ("b", "f8"), ("c", "M8[ns]")])
+    sqlite.write(records, if_exists="replace")
+    assert sqlite.read() == (["a", "b", "c"], [(1, 0.5, "2020-01-01T00:00:00.000000001")])
+    with pytest.raises(inrush.UsageError):
+        sqlite.write(numpy.arange(3))
+
+
+def test_what_is_no_table(sqlite):
+    for wrong in (pa.array([1, 2]), pa.chunked_array([[1, 2]]), pa.schema([("a", pa.int64())])):
+        with pytest.raises(inrush.Error):
+            sqlite.write(wrong)
+    with pytest.raises(inrush.UsageError, match="columns="):
+        sqlite.write(arrow(), columns=["a", "b", "c"])
+    with pytest.raises(inrush.Error):
+        sqlite.write(pa.table({}))
+
+
+def test_a_reader_that_fails(place):
+    """In the middle: what its producer says comes out, and nothing is loaded."""
+    schema = pa.schema([("v", pa.int64())])
+
+    def batches():
+        for number in range(20):
+            yield pa.record_batch({"v": [number] * 1_000})
+        raise RuntimeError("the producer is gone")
+
+    with pytest.raises(inrush.SourceError, match="the producer is gone") as caught:
+        place.write(pa.RecordBatchReader.from_batches(schema, batches()))
+    assert caught.value.aftermath == "nothing-changed"
+    assert not place.exists()
+
+
+def test_a_reader_is_for_once(sqlite):
+    reader = arrow().to_reader()
+    sqlite.write(reader)
+    assert sqlite.write(reader, if_exists="append").rows_loaded == 0
+    assert sqlite.count() == 3
+
+
+def test_frames_are_not_copied_or_changed(sqlite):
+    frame = make_pandas()
+    before = frame.copy(deep=True)
+    sqlite.write(frame)
+    assert frame.equals(before) and list(frame.columns) == list(before.columns)
+
+
+@pytest.mark.parametrize("make", [make_polars, make_pandas, arrow])
+def test_the_same_frame_again(tmp_path, make):
+    frame = make()
+    for number in range(2):
+        target = Sqlite(tmp_path)
+        target.table = f"t{number}"
+        assert target.write(frame).rows_loaded == 3

@@ -1,0 +1,230 @@
+"""The forms that rows of Python have."""
+
+import collections
+import dataclasses
+import datetime as dt
+import sqlite3
+import types
+import typing
+
+import pytest
+
+import inrush
+
+Pair = collections.namedtuple("Pair", "id name")
+
+
+class Typed(typing.NamedTuple):
+    id: int
+    name: str
+
+
+@dataclasses.dataclass
+class Data:
+    id: int
+    name: str
+
+
+@dataclasses.dataclass(slots=True, frozen=True)
+class Slotted:
+    id: int
+    name: str
+
+
+class Plain:
+    def __init__(self, id, name):
+        self.id, self.name = id, name
+
+
+class Slots:
+    __slots__ = ("id", "name")
+
+    def __init__(self, id, name):
+        self.id, self.name = id, name
+
+
+class Child(dict):
+    pass
+
+
+FORMS = {
+    "tuple": lambda id, name: (id, name),
+    "list": lambda id, name: [id, name],
+    "dict": lambda id, name: {"id": id, "name": name},
+    "dict in another order": lambda id, name: {"name": name, "id": id} if id % 2 else {"id": id, "name": name},
+    "child of dict": lambda id, name: Child(id=id, name=name),
+    "OrderedDict": lambda id, name: collections.OrderedDict(id=id, name=name),
+    "UserDict": lambda id, name: collections.UserDict(id=id, name=name),
+    "mapping proxy": lambda id, name: types.MappingProxyType({"id": id, "name": name}),
+    "namedtuple": Pair,
+    "NamedTuple": Typed,
+    "dataclass": Data,
+    "dataclass with slots": Slotted,
+    "object": Plain,
+    "object with slots": Slots,
+    "namespace": lambda id, name: types.SimpleNamespace(id=id, name=name),
+}
+WANTED = [(1, "a"), (2, None), (3, "c")]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("way", ["list", "tuple", "generator", "insert", "insert_many"])
+def test_forms(sqlite, form, way):
+    rows = [FORMS[form](*row) for row in WANTED]
+    columns = ["id", "name"] if form in ("tuple", "list", "dict in another order") else None
+    if way in ("insert", "insert_many"):
+        with sqlite.writer(columns=columns) as writer:
+            if way == "insert":
+                for row in rows:
+                    writer.insert(row)
+            else:
+                writer.insert_many(iter(rows))
+    else:
+        given = {"list": list, "tuple": tuple, "generator": iter}[way](rows)
+        sqlite.write(given, columns=columns)
+    assert sqlite.read() == (["id", "name"], WANTED)
+
+
+@pytest.mark.parametrize("make", [set, frozenset, collections.deque, lambda rows: dict.fromkeys(rows).keys()])
+def test_iterables(sqlite, make):
+    sqlite.write(make(WANTED), columns=["id", "name"])
+    assert sorted(sqlite.read()[1]) == WANTED
+
+
+def test_cursors_have_names(sqlite):
+    connection = sqlite3.connect(":memory:")
+    for factory in (None, sqlite3.Row):
+        connection.row_factory = factory
+        sqlite.write(connection.execute("select 1 as id, 'a' as name"), if_exists="replace")
+        assert sqlite.read() == (["id", "name"], [(1, "a")])
+
+
+def test_rows_of_sqlalchemy(sqlite):
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    query = sqlalchemy.text("select 1 as id, 'a' as name")
+    with sqlalchemy.create_engine("sqlite://").connect() as connection:
+        for rows in (connection.execute(query), connection.execute(query).all(), connection.execute(query).mappings()):
+            sqlite.write(rows, if_exists="replace")
+            assert sqlite.read() == (["id", "name"], [(1, "a")])
+
+
+def test_what_is_no_row(sqlite):
+    for rows in ([1, 2], ["ab"], [None], [object()], [b"ab"], [()], [{}], [{1: 2}], 5, b"abc", {"a": [1]}, None):
+        with pytest.raises(inrush.UsageError):
+            sqlite.write(rows)
+        assert not sqlite.exists()
+
+
+def test_rows_of_several_forms(sqlite):
+    for rows, column in [([{"a": 1}, (1,)], None), ([(1,), {"a": 1}], ["a"]), ([(1,), 5], ["a"]), ([(1,), "b"], ["a"])]:
+        with pytest.raises(inrush.UsageError, match="row 2 is a"):
+            sqlite.write(rows, columns=column)
+    with pytest.raises(inrush.UsageError, match="row 2, column name: .*no attribute"):
+        sqlite.write([Plain(1, "a"), types.SimpleNamespace(id=1)])
+    assert not sqlite.exists()
+
+
+def test_wrong_counts(sqlite):
+    for row in ((1,), (1, 2, 3), [], [1, 2, 3]):
+        with pytest.raises(inrush.UsageError, match=f"row 3 has {len(row)} values, and there are 2 columns"):
+            sqlite.write([(1, 2), (1, 2), row], columns=["a", "b"])
+    assert not sqlite.exists()
+
+
+def test_tuples_need_names(sqlite):
+    with pytest.raises(inrush.UsageError, match=r"columns=\[...\]"):
+        sqlite.write([(1, 2)])
+    with pytest.raises(inrush.UsageError, match=r"columns=\[...\]"), sqlite.writer() as rows:
+        rows.insert((1, 2))
+
+
+def test_keys_of_later_rows(sqlite):
+    """As long as types are told from the first rows, a new key is a new column; behind them, or in a writer, it is a mistake."""
+    sqlite.write([{"a": 1}, {"b": 2}, {"a": None, "b": 3}])
+    assert sqlite.read() == (["a", "b"], [(1, None), (None, 2), (None, 3)])
+    rows = ({"a": 1} if number < 30_000 else {"a": 1, "late": 2} for number in range(30_001))
+    with pytest.raises(inrush.UsageError, match="row 30001 has a key 'late'"):
+        sqlite.write(rows, if_exists="replace")
+    assert sqlite.count() == 3
+    with pytest.raises(inrush.UsageError, match="row 2 has a key 'b'"), sqlite.writer(if_exists="replace") as writer:
+        writer.insert({"a": 1})
+        writer.insert({"b": 1})
+    assert sqlite.count() == 3
+    with pytest.raises(inrush.UsageError, match="row 1 has a key 'c'"):
+        sqlite.write([{"a": 1, "c": 1}], columns=["a", "b"], if_exists="replace")
+
+
+def test_missing_keys_are_null(sqlite):
+    with sqlite.writer(columns=["a", "b"]) as rows:
+        rows.insert({"b": 1})
+        rows.insert({})
+        rows.insert({"a": 2})
+    assert sqlite.read()[1] == [(None, 1), (None, None), (2, None)]
+
+
+def test_columns_choose_the_order(sqlite):
+    sqlite.write([{"a": 1, "b": 2}, {"b": 4, "a": 3}], columns=["b", "a"])
+    assert sqlite.read() == (["b", "a"], [(2, 1), (4, 3)])
+
+
+def test_columns_as_a_dict_say_types(sqlite):
+    report = sqlite.write([("1", "2020-01-01", 5)], columns={"a": "integer", "b": "date", "c": "text"})
+    assert [column["type"] for column in report.plan.columns] == ["integer", "date", "text"]
+    assert sqlite.read()[1] == [(1, "2020-01-01", "5")]
+    # `types` is about single ones.
+    sqlite.write([("1", "2")], columns=["a", "b"], types={"b": "integer"}, if_exists="replace")
+    assert sqlite.read()[1] == [("1", 2)]
+    for wrong in ({"a": "nonsense"}, {"a": 5}):
+        with pytest.raises(inrush.UsageError):
+            sqlite.write([(1,)], columns=wrong, if_exists="replace")
+
+
+def test_a_type_that_turns_out_to_be_another(sqlite):
+    """The first rows are integers, and a late one is not: a list is read again, from the first row on."""
+    rows = [(number,) for number in range(30_000)] + [("x",)]
+    report = sqlite.write(rows, columns=["v"])
+    assert report.rows_loaded == 30_001
+    assert sqlite.values("v")[-2:] == ["29999", "x"]
+    assert any("column v" in warning for warning in report.warnings)
+
+
+def test_a_type_that_turns_out_to_be_another_of_a_generator(sqlite):
+    """Which can be had only once: it is a bad row then."""
+    rows = ((number,) if number < 30_000 else ("x",) for number in range(30_001))
+    with pytest.raises(inrush.RejectedRows) as caught:
+        sqlite.write(rows, columns=["v"])
+    assert [(row.position, row.row) for row in caught.value.rows] == [(30_001, ("x",))]
+    assert not sqlite.exists()
+
+
+def test_long_values_and_wide_rows(sqlite):
+    long = "x" * (3 << 20)
+    sqlite.write([(1, long), (2, long.encode()), (3, None)], columns=["id", "v"], types={"v": "text"})
+    assert sqlite.values("v") == [long, long, None]
+    wide = [tuple(range(row, row + 1_000)) for row in range(20)]
+    sqlite.write(wide, columns=[f"c{at}" for at in range(1_000)], if_exists="replace")
+    assert sqlite.read()[1] == wide
+
+
+def test_names_that_are_odd(sqlite):
+    names = ["", "select", 'a"b', "ä", "a b", "1"]
+    report = sqlite.write([tuple(range(6))], columns=names)
+    assert report.rows_loaded == 1
+    assert sqlite.read()[0][1:] == names[1:]
+
+
+@pytest.mark.parametrize("offset", [dt.timedelta(hours=1, seconds=17), dt.timedelta(microseconds=1)])
+def test_offsets_that_no_text_has(sqlite, offset):
+    """Of seconds, or less: the load goes on, with text."""
+    value = dt.datetime(2020, 6, 1, 12, tzinfo=dt.timezone(offset))
+    sqlite.write([(value,), (value,)], columns=["v"])
+    assert sqlite.values("v") == [value.isoformat()] * 2
+
+
+def test_kinds_that_change_with_every_row(sqlite):
+    """Each change closes a batch; none is lost, or out of its place."""
+    kinds = [1, "a", None, 2.5, True, b"x", dt.date(2020, 1, 1)]
+    rows = [(number, kinds[number % len(kinds)]) for number in range(700)]
+    sqlite.write(rows, columns={"id": "integer", "v": "text"})
+    assert sqlite.values("id") == list(range(700))
+    assert sqlite.values("v")[:7] == ["1", "a", None, "2.5", "true", "x", "2020-01-01"]
