@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Callable
 
 from . import _inrush, _options
 from ._errors import RejectedRow, UsageError
 from ._result import Check, Plan, Report
-from ._values import as_given
 
 
 def _sources(source: Any) -> list[str]:
@@ -301,8 +299,10 @@ class Rows:
     def as_given(self, row: RejectedRow) -> RejectedRow:
         """A bad row with the row that the program gave."""
         if self.is_replayable and isinstance(self.rows, Sequence):
-            return replace(row, row=self.rows[row.position - 1])
-        return replace(row, row=as_given(row.row, getattr(self.rows, "first", None)))
+            return row._replace(row=self.rows[row.position - 1])
+        from ._values import as_given
+
+        return row._replace(row=as_given(row.row, getattr(self.rows, "first", None)))
 
 
 class _Chain:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import Any
+import re
+from typing import Any, NamedTuple
+
+# json is imported where it is used: `import inrush` is to take no longer than it must.
 
 
-@dataclass(frozen=True)
-class RejectedRow:
+class RejectedRow(NamedTuple):
     """A bad row."""
 
     #: Its number among all rows of the load, from 1.
@@ -115,8 +115,20 @@ _CLASSES = {one.kind: one for one in (UsageError, SourceError, TargetError, Reje
 
 def rejected(told: str) -> RejectedRow:
     """A bad row, as the extension module tells it; `row` is its text."""
+    import json
+
     about = json.loads(told)
     return RejectedRow(about["position"], about["column"], about["code"], about["message"], about["raw"])
+
+
+def _as_keyword(option: re.Match[str]) -> str:
+    name, value = option[1].replace("-", "_"), option[2]
+    return f"{name}={value}" if value else name
+
+
+def _for_python(advice: str) -> str:
+    """Advice that names options of the command: `--max-rejects N` is `max_rejects=N` here."""
+    return re.sub(r"--([a-z][a-z-]+)(?:[ ]([A-Za-z0-9]+)(?![\w=]))?", _as_keyword, advice)
 
 
 def make(message: str, about: dict[str, Any]) -> Error:
@@ -124,4 +136,5 @@ def make(message: str, about: dict[str, Any]) -> Error:
     error = _CLASSES.get(about["kind"], Error)(message)
     for name, value in about.items():
         setattr(error, name, value)
+    error.advice = [_for_python(one) for one in error.advice]
     return error

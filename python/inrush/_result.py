@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-import json
+# json and html are imported where they are used: `import inrush` is to take no longer than it must.
 from typing import Any, Iterable
 
 
@@ -13,10 +12,14 @@ class _Told:
     _data: dict[str, Any]
 
     def __init__(self, told: str | dict[str, Any]) -> None:
+        import json
+
         self._data = json.loads(told) if isinstance(told, str) else told
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, with the keys of `--json`."""
+        import json
+
         copied: dict[str, Any] = json.loads(json.dumps(self._data))
         return copied
 
@@ -39,6 +42,8 @@ class _Told:
 
 
 def _table(rows: list[tuple[str, Any]]) -> str:
+    import html
+
     cells = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows)
     return "<table>" + "".join(cells) + "</table>"
 
@@ -51,6 +56,8 @@ class Plan(_Told):
         self._words = words
 
     def __str__(self) -> str:
+        import json
+
         return self._words or json.dumps(self._data, indent=2)
 
     def __repr__(self) -> str:
@@ -60,6 +67,8 @@ class Plan(_Told):
         return (type(self), (self.to_dict(), self._words))
 
     def _repr_html_(self) -> str:
+        import html
+
         return f"<pre>{html.escape(str(self))}</pre>"
 
 

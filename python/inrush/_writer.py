@@ -9,14 +9,12 @@ import threading
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Callable
 
 from . import _inrush, _options
 from ._api import Rows
 from ._errors import RejectedRow, UsageError
 from ._result import Report
-from ._values import as_given
 
 #: Those that are neither finished nor aborted.
 _OPEN: weakref.WeakSet[Writer] = weakref.WeakSet()
@@ -128,7 +126,9 @@ class Writer(_inrush.RowWriter):
 
         def given(row: RejectedRow) -> RejectedRow:
             writer = own[0]()
-            return replace(row, row=as_given(row.row, writer.first_row if writer else None))
+            from ._values import as_given
+
+            return row._replace(row=as_given(row.row, writer.first_row if writer else None))
 
         self = super().__new__(cls, _options.watching(progress, rejects, given), said, names, steps)
         own.append(weakref.ref(self))

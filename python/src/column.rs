@@ -323,6 +323,11 @@ impl Column {
                 spans.push(bytes);
                 bytes.len() + 4
             }
+            // As texts a moment without a zone would be one of the session's zone to some targets.
+            (Data::Moment(..), Kind::Moment | Kind::Instant) => {
+                self.kinds.add(kind);
+                return Err(Full::OtherKind);
+            }
             _ => return self.close_as_text(kind),
         };
         self.kinds.add(kind);
@@ -339,7 +344,11 @@ impl Column {
     /// Where values of this kind go, behind the NULLs so far.
     fn begin(&self, kind: Kind) -> Data {
         let rows = self.rows;
-        if self.is_text || !self.kinds.is_within(&[kind]) {
+        let alike: &[Kind] = match kind {
+            Kind::Moment | Kind::Instant => &[Kind::Moment, Kind::Instant],
+            _ => &[kind],
+        };
+        if self.is_text || !self.kinds.is_within(alike) {
             return match kind == Kind::Bytes || self.kinds.has(Kind::Bytes) || self.is_broken {
                 true => Data::Bytes(Spans::of_nulls(rows)),
                 false => Data::Text(Spans::of_nulls(rows)),

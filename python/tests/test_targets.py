@@ -90,8 +90,6 @@ def test_all_or_nothing(place, how):
     """One bad row among many, into what was there and into what was not."""
     if isinstance(place, Mongodb):
         pytest.skip("appends are not undone there")
-    if isinstance(place, Duckdb) and how in ("generator", "writer"):
-        pytest.xfail("of rows that can't be read again DuckDB's first try does not tell the bad ones")
     polars = pytest.importorskip("polars")
     types = {"id": "integer", "name": "text"}
     good = [(number, "a") for number in range(500)]

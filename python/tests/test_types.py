@@ -180,8 +180,6 @@ def test_moments_without_a_zone_are_no_moments(database):
     if isinstance(database, (Sqlite, Mysql)):
         pytest.skip("only columns with a zone of their own")
     database.execute(f"create table {database.table} (happened timestamptz)")
-    if isinstance(database, Postgres):
-        pytest.xfail("PostgreSQL's encoder takes them for the session's")
     wrong = dt.datetime(2020, 1, 1)
     options = {"types": {"happened": "timestamptz"}, "if_exists": "append"}
     with pytest.raises(inrush.RejectedRows) as caught:

@@ -136,14 +136,8 @@ def test_commit_is_for_steps(sqlite):
     assert not sqlite.exists()
 
 
-def has_steps(place):
-    if isinstance(place, File):
-        pytest.xfail("the second step of a file says that it holds rows already")
-
-
 def test_steps_of_rows(place):
     """Exactly so many, and never more or fewer; the last one at a clean end."""
-    has_steps(place)
     with place.writer(columns=["id"], commit="batch", rows_per_commit=100) as rows:
         rows.insert_many((number,) for number in range(250))
         rows.commit()
@@ -156,7 +150,6 @@ def test_steps_of_rows(place):
 
 
 def test_steps_are_whole_after_an_exception(place):
-    has_steps(place)
     with pytest.raises(ZeroDivisionError), place.writer(columns=["id"], commit="batch", rows_per_commit=100) as rows:
         rows.insert_many((number,) for number in range(250))
         count_or_more = place.count() or 0
@@ -190,7 +183,6 @@ for _ in sys.stdin:
 
 def test_steps_of_seconds(place):
     """Rows can be seen although nobody writes any more."""
-    has_steps(place)
     with place.writer(columns=["id"], commit="batch", seconds_per_commit=0.05) as rows:
         rows.insert((1,))
         count_soon(place, 1)
@@ -201,7 +193,6 @@ def test_steps_of_seconds(place):
 
 
 def test_commit_by_hand(place):
-    has_steps(place)
     with place.writer(commit="batch") as rows:
         for number in range(3):
             rows.insert({"id": number})
@@ -212,7 +203,6 @@ def test_commit_by_hand(place):
     assert rows.report.rows_read == 3
 
 
-@pytest.mark.xfail(reason="a step's columns are those of its first batch", raises=inrush.RejectedRows)
 def test_steps_of_several_kinds_of_values(sqlite):
     """The columns' types are those of all the rows that were there when the load began, not of the first batch."""
     with sqlite.writer(commit="batch", rows_per_commit=1_000) as rows:
@@ -244,7 +234,6 @@ def test_a_step_that_fails_leaves_those_before(sqlite):
     assert sqlite.count() == 20
 
 
-@pytest.mark.xfail(reason="what asks for the commit stays in the queue of a thread that has ended", raises=subprocess.TimeoutExpired)
 def test_commit_behind_a_step_that_fails(sqlite):
     code = """
 import sys, inrush

@@ -22,7 +22,7 @@ pub trait Observer: Sync {
     /// The plan was made again after what a try has found out.
     fn replanned(&self, _why: &str) {}
 
-    /// A bad row of a load that puts them [here](crate::plan::RejectsTo::Observer): of one that is about to commit, or of one that ends
+    /// A bad row of a load that puts them [here](crate::plan::RejectsTo::Observer): of one that has committed, or of one that ends
     /// because they are too many. Of such a load the last bad row is told wherever the others go.
     fn rejected(&self, _row: &Reject) {}
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Fields, SchemaRef};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 
@@ -172,7 +172,7 @@ impl Writer {
         let (queue, batches) = bounded(BATCHES);
         let request = request(target, options);
         // What is wrong with the request is said now, and not at the first step.
-        let rows = vec![RecordBatch::new_empty(Arc::clone(&schema))];
+        let rows = Step { schema: Arc::clone(&schema), batches: Vec::new() };
         plan_rows(Box::new(rows), &request, &*observer)?;
         let mut committer = Committer {
             request,
@@ -258,7 +258,18 @@ impl Writer {
         }
         let (told, done) = bounded(1);
         self.send(Sent::Commit(told))?;
-        done.recv().map_err(|_| self.failure())
+        loop {
+            match done.recv_timeout(TICK) {
+                Ok(()) => return Ok(()),
+                // What was sent to a thread that has ended stays in the queue.
+                Err(RecvTimeoutError::Timeout) if self.is_running() => {}
+                Err(_) => return Err(self.failure()),
+            }
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.worker.as_ref().is_some_and(|worker| !worker.is_finished())
     }
 
     fn send(&mut self, sent: Sent) -> Result<()> {
@@ -443,15 +454,12 @@ impl Committer {
     fn commit(&mut self) -> Result<()> {
         let began = Instant::now();
         let mut pause = PAUSE;
-        if self.waiting.is_empty() {
-            self.waiting.push(RecordBatch::new_empty(Arc::clone(&self.schema)));
-        }
         let before = self.total.as_ref().map_or(0, |total| total.rows_read);
         let observer = &Shifted { observer: &*self.observer, before };
         let report = loop {
-            let rows = Box::new(self.waiting.clone());
-            let loaded =
-                plan_rows(rows, &self.request, observer).and_then(|plan| run(&plan, observer));
+            let rows = Step { schema: Arc::clone(&self.schema), batches: self.waiting.clone() };
+            let loaded = plan_rows(Box::new(rows), &self.request, observer)
+                .and_then(|plan| run(&plan, observer));
             let error = match loaded {
                 Ok(report) => break report,
                 Err(error) => error,
@@ -495,13 +503,36 @@ impl Committer {
     }
 }
 
+/// The rows of a step.
+struct Step {
+    /// The writer's, which a batch need not have: its values may be of other types.
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl BatchSource for Step {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn open(&mut self) -> Result<Box<dyn RecordBatchReader + Send>> {
+        let batches = self.batches.clone().into_iter().map(Ok);
+        Ok(Box::new(RecordBatchIterator::new(batches, Arc::clone(&self.schema))))
+    }
+
+    fn is_replayable(&self) -> bool {
+        true
+    }
+}
+
 /// What the steps after the first one say, which add to the table that it has left.
 fn adding(first: &Plan, stop: &AtomicBool) -> Result<LoadOptions> {
     let mut options = first.request.options.clone();
     options.if_exists = IfExists::Append;
     options.indexes.clear();
     options.types.clear();
-    let facts = first.target.facts(&first.location, &first.table, &first.request, stop)?;
+    let request = Request { options: options.clone(), ..first.request.clone() };
+    let facts = first.target.facts(&first.location, &first.table, &request, stop)?;
     // Where the table has a key it has it by now; where each row brings its own, every step says which column that is.
     let says_key =
         facts.table.is_some_and(|table| table.takes_any) && options.primary_key.len() == 1;

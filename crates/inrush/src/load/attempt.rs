@@ -17,6 +17,7 @@ use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Meter, Phase};
 use inrush_core::target::{Ended, Load, Sent};
 use inrush_core::wording::{counted, were};
+use inrush_source::Place;
 
 /// A try that failed.
 pub(super) struct Failed {
@@ -74,10 +75,16 @@ pub(super) fn attempt(
         rejects.withdraw();
     }
     let may_retry = aftermath == Aftermath::NothingChanged && !stop.load(Relaxed);
-    if may_retry && learnt.is_some() {
-        return Err(Failed { error, learnt, aftermath }.into());
-    }
     let mut error = unless_stopped(error);
+    if may_retry && learnt.is_some() {
+        if plan.facts.source.seekable {
+            return Err(Failed { error, learnt, aftermath }.into());
+        }
+        error = error.advise(match plan.source.inputs[0].place {
+            Place::Rows => "or give the rows as a list or a frame: they can be read again, and inrush starts again by itself",
+            _ => "or load from a file instead of a pipe: then inrush starts again by itself",
+        });
+    }
     if error.kind() == Kind::Rejects {
         rejects.tell(observer, true);
     }
@@ -163,12 +170,13 @@ fn steps(
         return Err(Error::interrupted().into());
     }
     rejects.publish()?;
-    rejects.tell(observer, false);
     let mut durability_read_back = Default::default();
     seconds.durable = timed(|| {
         durability_read_back = load.commit()?;
         Ok(())
     })?;
+    // Later than files are: nothing takes back what was told.
+    rejects.tell(observer, false);
     seconds.total = began.elapsed().as_secs_f64();
 
     let bytes_read = meter.bytes_read.load(Relaxed);

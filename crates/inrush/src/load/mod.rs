@@ -67,11 +67,6 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
         let Some(learnt) = learnt else {
             return Err(error);
         };
-        if !plan.facts.source.seekable {
-            return Err(error.advise(
-                "or load from a file instead of a pipe: then inrush starts again by itself",
-            ));
-        }
         // What a type turned out to be is the user's business, and which strategy it is; that a short try was in vain is not.
         let is_guess = matches!(learnt, Learnt::Guess(_));
         let gave_up = matches!(learnt, Learnt::Target(Retry::GaveUp));

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use inrush::plan::{Durability, RejectLimit, RejectsTo, Request};
+use inrush::plan::{Durability, LoadOptions, RejectLimit, RejectsTo, Request};
 use inrush::{Unobserved, plan, run};
 use proptest::test_runner::{Config, TestRunner};
 
@@ -182,9 +182,12 @@ fn agree(sql: &str, file: &str, change: impl Fn(&mut Request)) -> Option<Answer>
     for name in ["pages.db", "bind.db"] {
         make(&path(name), sql);
     }
-    let mut request = Request::default();
-    request.table = Some("t".to_owned());
-    request.durability = Durability::None;
+    let options = LoadOptions {
+        table: Some("t".to_owned()),
+        durability: Durability::None,
+        ..LoadOptions::default()
+    };
+    let mut request = Request { options, ..Request::default() };
     request.dialect.header = Some(true);
     change(&mut request);
     let pages = load(dir.path(), &request, "pages")?;

@@ -79,7 +79,7 @@ fn runs_are_the_values_that_they_stand_for() {
     let connection = Connection::open(&path).unwrap();
     let mut select = connection.prepare("SELECT v FROM t ORDER BY rowid").unwrap();
     let values = select.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
-    let values: Vec<_> = values.map(|value| value.unwrap_or_default()).collect();
+    let values: Vec<_> = values.map(Result::unwrap_or_default).collect();
     let word = |word: &str| Some(word.to_owned());
     assert_eq!(values, [word("a"), None, word("b"), word("b")]);
 }

@@ -51,6 +51,13 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
         DataType::List(_) => list(&array.as_list::<i32>().value(at), out),
         DataType::LargeList(_) => list(&array.as_list::<i64>().value(at), out),
         DataType::FixedSizeList(..) => list(&array.as_fixed_size_list().value(at), out),
+        DataType::ListView(_) => list(&array.as_list_view::<i32>().value(at), out),
+        DataType::LargeListView(_) => list(&array.as_list_view::<i64>().value(at), out),
+        DataType::Union(..) => {
+            let union = array.as_union();
+            let (child, at) = (union.child(union.type_id(at)), union.value_offset(at));
+            write(child, at, out)
+        }
         DataType::Struct(fields) => {
             out.push('{');
             for (index, field) in fields.iter().enumerate() {

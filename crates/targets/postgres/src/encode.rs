@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::ddl;
 use crate::types::{Misfit, Store};
-use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape, Typed};
-use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
+use inrush_core::encode::{self, BadValue, EncodeRow, Moment, Row, Shape, Typed};
+use inrush_core::flow::{Cell, Code, Encode, Home, Span, Wire};
 use inrush_core::value::hex;
 use inrush_core::{Column, Job, Type, Verify};
 
@@ -343,6 +343,12 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
                 }
                 if let (Typed::Bytes(..), Some(raw)) = (typed, &store.bytes) {
                     store = raw;
+                }
+                if let (Typed::Moment(Moment { zone: false, .. }), true) =
+                    (typed, store.store.is_of_utc())
+                {
+                    let wanted = "a timestamp with a time zone, for the column has one";
+                    return Err(BadValue { column, code: Code::Type, wanted });
                 }
             }
             let Some((home, span)) = row.value(column, values) else {

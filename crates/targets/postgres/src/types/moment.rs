@@ -140,7 +140,7 @@ impl Moments {
     pub(super) fn encode_moment(&self, moment: Moment, out: &mut Vec<u8>) -> bool {
         match moment.micros() {
             Some(micros)
-                if moment.is_common() && self.is_told(moment.zone) && self.has_digits(micros) =>
+                if moment.is_common() && self.zone == moment.zone && self.has_digits(micros) =>
             {
                 out.extend_from_slice(&(micros - EPOCH_MICROS).to_be_bytes());
                 true

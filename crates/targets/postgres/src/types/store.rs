@@ -169,6 +169,16 @@ impl Store {
         }
     }
 
+    /// Whether values are moments of UTC. A text without an offset is taken as the server takes it; a value that has a type of its
+    /// own, and no zone, has been taken for something else by whoever made it.
+    pub(crate) fn is_of_utc(&self) -> bool {
+        match &self.kind {
+            Kind::Moment(moments) => moments.zone,
+            Kind::Zoned(Zoned::Moment(_)) => true,
+            _ => false,
+        }
+    }
+
     /// The store for bytes that are no text, where a column's text is a notation for bytes.
     pub(crate) fn for_bytes(&self) -> Option<Self> {
         let kind = Kind::RawBytes;
