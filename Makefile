@@ -71,7 +71,7 @@ servers-program:
 	@cargo build --quiet --locked -p inrush-servers
 
 python: units ## the Python package: its wheel in a virtual environment, and its tests on real servers
-	scripts/python.sh wheel dev
+	scripts/python.sh test-wheel
 	$(WITH_SERVERS) $(TEST_SERVERS) -- target/python/bin/python -m pytest python/tests
 
 scripts: ## shellcheck over the scripts
@@ -81,7 +81,7 @@ build: ## the command as it is published, target/dist/inrush, and what the bench
 	cargo build --profile dist --locked -p inrush-cli -p inrush --bin inrush --example prepared
 
 wheel: ## the Python package as it is published, in target/wheels
-	scripts/python.sh wheel dist
+	scripts/python.sh wheel
 
 dist: build wheel ## what a release consists of, in target/release-files: the wheel, and an archive of the command, with sums
 	scripts/dist.sh

@@ -2,7 +2,8 @@
 # The Python package: what builds and tests it, and the wheel.
 #
 #     scripts/python.sh venv              target/python, with what the tests compare with
-#     scripts/python.sh wheel PROFILE     the wheel of that cargo profile in target/wheels, and in target/python
+#     scripts/python.sh wheel             the wheel as it is published in target/wheels, and in target/python
+#     scripts/python.sh test-wheel        the same around the module that `make units` has built
 #     scripts/python.sh rivals            what else benches/programs.py compares with
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -37,9 +38,30 @@ make_venv() {
 make_wheel() {
     make_venv
     rm -rf target/wheels
-    # The workspace's own features, so that nothing is compiled twice.
-    "$venv/bin/maturin" build --quiet --locked --profile "$1" --manifest-path python/Cargo.toml --out target/wheels \
+    "$venv/bin/maturin" build --quiet --locked --profile dist --manifest-path python/Cargo.toml --out target/wheels \
         --interpreter "$venv/bin/python"
+    install_wheel
+}
+
+# maturin would compile nearly everything once more: of one package alone the dependencies have other features than of the workspace.
+make_test_wheel() {
+    local parts=target/wheel-parts
+    make_venv
+    rm -rf target/wheels "$parts"
+    mkdir -p "$parts"
+    (cd python && "../$venv/bin/maturin" pep517 write-dist-info --metadata-directory "../$parts" \
+        --interpreter "../$venv/bin/python" >/dev/null)
+    cp -R python/inrush "$parts/inrush"
+    rm -rf "$parts/inrush/__pycache__"
+    install -m 755 target/debug/lib_inrush.so "$parts/inrush/_inrush.abi3.so"
+    strip --strip-debug "$parts/inrush/_inrush.abi3.so"
+    mkdir -p target/wheels
+    "$venv/bin/python" -m wheel pack --dest-dir target/wheels "$parts" >/dev/null
+    rm -rf "$parts"
+    install_wheel
+}
+
+install_wheel() {
     "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/inrush-*.whl
 }
 
@@ -54,9 +76,10 @@ install_rivals() {
 case "${1-}" in
 venv) make_venv ;;
 rivals) install_rivals ;;
-wheel) make_wheel "${2:-dist}" ;;
+wheel) make_wheel ;;
+test-wheel) make_test_wheel ;;
 *)
-    say "say venv, wheel or rivals"
+    say "say venv, wheel, test-wheel or rivals"
     exit 2
     ;;
 esac

@@ -211,6 +211,29 @@ fn steps_are_exact_and_what_is_left_lands_at_the_end() {
     assert_eq!(count(&path), 4_700);
 }
 
+/// What asks for the commit is behind the batch whose step fails, and nobody reads it any more.
+#[test]
+fn a_commit_behind_a_step_that_fails_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let steps = Steps { rows: Some(10), time: None };
+    let declared = options(|options| {
+        options.types = [("id".to_owned(), inrush::plan::Type::Integer)].into();
+    });
+    let target = path.display().to_string();
+    let mut writer =
+        Writer::in_steps(schema(), &target, &declared, steps, Arc::new(Unobserved)).unwrap();
+    let odd: ArrayRef = Arc::new(StringArray::from(vec!["x"; 5]));
+    let names: ArrayRef = Arc::new(StringArray::from(vec!["y"; 5]));
+    let odd = RecordBatch::try_from_iter([("id", odd), ("name", names)]).unwrap();
+    writer.write(&batch(0..25)).unwrap();
+    let written = writer.write(&odd).and_then(|()| writer.write(&batch(30..35)));
+    let error = written.and_then(|()| writer.commit()).err().unwrap();
+    assert_eq!(error.kind(), Kind::Rejects, "{error}");
+    assert_eq!(error.aftermath(), Some(Aftermath::Committed { rows: 20 }));
+    assert_eq!(count(&path), 20);
+}
+
 #[test]
 fn a_step_is_due_after_its_time() {
     let directory = tempfile::tempdir().unwrap();

@@ -113,10 +113,10 @@ mod tests {
     use super::*;
     use arrow_array::builder::{Int32Builder, ListBuilder};
     use arrow_array::{
-        BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Float64Array, LargeBinaryArray,
-        StructArray,
+        BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Float64Array, Int32Array,
+        LargeBinaryArray, ListViewArray, StructArray, UnionArray,
     };
-    use arrow_schema::Field;
+    use arrow_schema::{Field, UnionFields};
     use std::sync::Arc;
 
     #[test]
@@ -139,6 +139,26 @@ mod tests {
         for document in documents.iter().flatten() {
             serde_json::from_str::<serde_json::Value>(document).unwrap();
         }
+    }
+
+    #[test]
+    fn views_of_lists_are_lists_and_unions_their_values() {
+        let values: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 3]));
+        let item = Arc::new(Field::new_list_field(DataType::Int32, true));
+        let (offsets, sizes) = (vec![1, 0].into(), vec![2, 1].into());
+        let list = ListViewArray::try_new(item, offsets, sizes, Arc::clone(&values), None).unwrap();
+        let documents_of = |array: ArrayRef| -> Vec<String> {
+            documents(&array).unwrap().iter().map(|one| one.unwrap().to_owned()).collect()
+        };
+        assert_eq!(documents_of(Arc::new(list)), ["[2,3]", "[1]"]);
+
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+        let fields = [(0, DataType::Int32), (1, DataType::Utf8)]
+            .map(|(id, ty)| (id, Arc::new(Field::new(format!("f{id}"), ty, true))));
+        let fields = UnionFields::from_iter(fields);
+        let (ids, offsets) = (vec![0_i8, 1, 0].into(), Some(vec![2, 0, 0].into()));
+        let union = UnionArray::try_new(fields, ids, offsets, vec![values, texts]).unwrap();
+        assert_eq!(documents_of(Arc::new(union)), ["3", "\"a\"", "1"]);
     }
 
     #[test]
