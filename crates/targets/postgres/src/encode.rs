@@ -474,9 +474,19 @@ mod tests {
             (format!("{column:?}, utc: {utc}"), encoder)
         };
         let both = [(false, false), (true, false), (false, true), (true, true)];
-        inrush_proof::check(
-            samples().iter().flat_map(|column| both.map(|(utc, sums)| encoder(column, utc, sums))),
-        );
+        let encoders = |columns: &[Column]| {
+            let columns = columns.iter();
+            let all = columns.map(|column| both.map(|(utc, sums)| encoder(column, utc, sums)));
+            all.flatten().collect::<Vec<_>>()
+        };
+        let is_of_utc =
+            |column: &Column| Stores::of(std::slice::from_ref(column), true).0[0].store.is_of_utc();
+        let (of_utc, others): (Vec<_>, Vec<_>) = samples().into_iter().partition(is_of_utc);
+        assert!(!of_utc.is_empty());
+        inrush_proof::check(encoders(&others));
+        // A text without an offset is taken as the server takes it, a moment without a zone is refused.
+        let has_zone = |typed| !matches!(typed, Typed::Moment(Moment { zone: false, .. }));
+        inrush_proof::check_where(has_zone, encoders(&of_utc));
     }
 
     #[test]
