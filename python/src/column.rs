@@ -12,7 +12,9 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
+use inrush_scan::Zone;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
@@ -228,6 +230,14 @@ impl Column {
                     return Ok(self.pushed(8));
                 }
             }
+            Data::Moment(values, zone) => {
+                let py = value.py();
+                let is_plain = value.get_type().is(Classes::get(py)?.datetime.bind(py));
+                if is_plain && let Some(micros) = micros_of(value, *zone)? {
+                    values.push(micros);
+                    return Ok(self.pushed(8));
+                }
+            }
             Data::Text(spans) => {
                 if let Ok(text) = value.cast_exact::<PyString>()
                     && let Ok(text) = text.to_str()
@@ -281,13 +291,14 @@ impl Column {
             }
             (Data::Date(values), Kind::Date) => {
                 // Ordinal 1 is 0001-01-01.
-                let ordinal: i32 = value.call_method0("toordinal")?.extract()?;
+                let ordinal: i32 =
+                    value.call_method0(intern!(value.py(), "toordinal"))?.extract()?;
                 values.push(ordinal - 719_163);
                 4
             }
             (Data::Moment(values, false), Kind::Moment)
             | (Data::Moment(values, true), Kind::Instant) => {
-                let text = value.call_method0("isoformat")?;
+                let text = value.call_method0(intern!(value.py(), "isoformat"))?;
                 let text = text.cast::<PyString>().map_err(PyErr::from)?.to_str()?;
                 match inrush_scan::timestamp_micros(text.as_bytes()) {
                     Some(micros) => values.push(micros),
@@ -474,6 +485,18 @@ impl Column {
             _ => DataType::Utf8,
         }
     }
+}
+
+/// The microseconds of a `datetime` that has a zone, or has none, as is asked for.
+fn micros_of(value: &Bound<'_, PyAny>, zone: bool) -> PyResult<Option<i64>> {
+    let text = value.call_method0(intern!(value.py(), "isoformat"))?;
+    let text = text.cast::<PyString>()?.to_str()?;
+    let found = inrush_scan::read_timestamp(text.as_bytes());
+    let found = found.filter(|moment| (moment.zone == Zone::Offset) == zone);
+    // Anything else is looked at again, with more patience.
+    Ok(found
+        .filter(|moment| moment.nanoseconds % 1_000 == 0)
+        .map(|moment| moment.seconds * 1_000_000 + i64::from(moment.nanoseconds / 1_000)))
 }
 
 /// The kind of a value, and the value itself, which for enumerations and NumPy's numbers is another one. `None` is NULL.
