@@ -206,8 +206,7 @@ def write(
 def _given(said: dict[str, Any]) -> dict[str, Any]:
     """The options among the arguments of a function."""
     own = {"source", "rows", "target", "columns", "progress", "rejects", "bad_rows"}
-    given = {name: value for name, value in said.items() if name not in own and value is not None}
-    return given
+    return {name: value for name, value in said.items() if name not in own and value is not None}
 
 
 def _files(source: Any, target: Any, rejects: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -278,7 +277,7 @@ class Rows:
         first = self._first()
         if self.columns is not None:
             return self.columns
-        if type(first) not in (tuple, list) or said.get("if_exists") == "replace":
+        if type(first) not in (tuple, list):
             return None
         return table_columns(said)
 
@@ -379,5 +378,7 @@ def _is_arrow(rows: Any) -> bool:
 
 
 def table_columns(said: dict[str, Any]) -> list[str] | None:
-    """The columns of the table that is there."""
+    """The columns of the existing table; None where there is none, or where it is to be recreated."""
+    if said.get("if_exists") == "replace":
+        return None
     return _inrush.table_columns(_options.UNWATCHED, said)

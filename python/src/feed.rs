@@ -222,9 +222,8 @@ pub(crate) fn write(
     let (wanted, asked) = bounded(1);
     let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };
     let request = request.0;
-    let done = watch.begin(py, move |observer| {
-        inrush::load(feed, &request.target, &request.options, observer)
-    })?;
+    let done = watch
+        .begin(move |observer| inrush::load(feed, &request.target, &request.options, observer))?;
     let report = watch.wait(py, &done, &asked, |to: Wanted| {
         let served = serve(py, &watch, &mut given, &to);
         if served.is_err() {

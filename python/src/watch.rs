@@ -106,14 +106,13 @@ impl Watching {
         py: Python<'_>,
         work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        let done = self.begin(py, work)?;
+        let done = self.begin(work)?;
         self.wait(py, &done, &never::<()>(), |()| Ok(()))
     }
 
     /// Begins the work; its outcome comes once.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
-        _py: Python<'_>,
         work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
     ) -> PyResult<Receiver<inrush::Result<T>>> {
         let (to, done) = bounded(1);

@@ -1,12 +1,12 @@
 //! A writer for programs that have their rows one after the other.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{FieldRef, SchemaRef};
 use inrush::{Error, LoadOptions, Observer, Report, Steps, Writer};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -62,11 +62,12 @@ struct State {
 
 impl Shared {
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
-        match self.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(state)) => state.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                py.detach(|| Locked(self.state.lock().unwrap_or_else(PoisonError::into_inner))).0
+        loop {
+            match self.state.try_lock() {
+                Ok(state) => return state,
+                Err(TryLockError::Poisoned(state)) => return state.into_inner(),
+                // Whoever holds it may want the interpreter; a guard can't be brought back from where that is let go.
+                Err(TryLockError::WouldBlock) => py.detach(|| drop(self.state.lock())),
             }
         }
     }
@@ -105,12 +106,6 @@ impl Shared {
         }
     }
 }
-
-/// A guard that may cross over from where the interpreter is detached: it is the same thread.
-struct Locked<'a>(MutexGuard<'a, State>);
-
-// SAFETY: `Python::detach` runs its closure on the calling thread, so the guard never leaves it.
-unsafe impl Send for Locked<'_> {}
 
 /// Says when the call is over.
 struct Call<'a>(&'a AtomicBool);
@@ -440,31 +435,19 @@ impl RowWriter {
     fn send_aligned(&self, py: Python<'_>, state: &mut State, batch: &RecordBatch) -> PyResult<()> {
         let Some(writer) = &state.writer else { return Ok(()) };
         let (own, given) = (writer.schema(), batch.schema());
-        let names = |schema: &SchemaRef| -> Vec<String> {
-            schema.fields().iter().map(|field| field.name().clone()).collect()
-        };
-        if names(own) == names(&given) {
-            return self.send(py, state, batch);
-        }
-        let is_known = |name: &&String| own.column_with_name(name).is_some();
-        if let Some(unknown) = names(&given).iter().find(|name| !is_known(name)) {
-            let what = format!("the frame has a column '{unknown}', and there is no such column");
+        let is_unknown = |field: &&FieldRef| own.column_with_name(field.name()).is_none();
+        if let Some(unknown) = given.fields().iter().find(is_unknown) {
+            let name = unknown.name();
+            let what = format!("the frame has a column '{name}', and there is no such column");
             return Err(errors::usage(py, what));
         }
-        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        // The writer itself puts them in order.
+        let (mut fields, mut arrays) = (given.fields().to_vec(), batch.columns().to_vec());
         for field in own.fields() {
-            match batch.column_by_name(field.name()) {
-                Some(array) => {
-                    let (_, given) =
-                        given.column_with_name(field.name()).expect("it has the array");
-                    fields.push(Arc::new(given.clone()));
-                    arrays.push(Arc::clone(array));
-                }
-                None => {
-                    let ty = arrow_schema::DataType::Null;
-                    arrays.push(arrow_array::new_null_array(&ty, batch.num_rows()));
-                    fields.push(Arc::new(arrow_schema::Field::new(field.name(), ty, true)));
-                }
+            if given.column_with_name(field.name()).is_none() {
+                let ty = arrow_schema::DataType::Null;
+                arrays.push(arrow_array::new_null_array(&ty, batch.num_rows()));
+                fields.push(Arc::new(arrow_schema::Field::new(field.name(), ty, true)));
             }
         }
         let schema = Arc::new(arrow_schema::Schema::new(fields));

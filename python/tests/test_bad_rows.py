@@ -73,7 +73,7 @@ def test_rejects_of_rows_are_json_lines(sqlite, tmp_path):
     assert lines == [{"id": "x", "at": "2020-01-02"}, {"id": "y", "at": None}]
     notes = [json.loads(line) for line in (tmp_path / "bad.jsonl.jsonl").read_text().splitlines()]
     assert [(note["record"], note["column"], note["code"], note["table"]) for note in notes] == [(2, "id", "type", "t"), (3, "id", "type", "t")]
-    # What was mended loads again.
+    # What was fixed loads again.
     path.write_text(path.read_text().replace('"x"', "2").replace('"y"', "3"))
     assert inrush.load(path, sqlite.url, if_exists="append", progress=False).rows_loaded == 2
     assert sqlite.values("id") == [1, 2, 3]

@@ -115,7 +115,7 @@ impl Pace {
 /// The moment at which all workers begin.
 struct Start<'a> {
     orders: &'a Receiver<String>,
-    /// A program of ours that is there before it.
+    /// A program of the bench that runs before it.
     program: Option<u32>,
     /// What we had used until then; `None` before it.
     before: Option<Before>,

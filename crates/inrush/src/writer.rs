@@ -206,31 +206,6 @@ impl Writer {
         self.send(Sent::Batch(batch))
     }
 
-    /// The batch with the writer's columns in the writer's order: they are found by their names.
-    fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let given = batch.schema_ref();
-        let is_same = |(own, given): (&Arc<Field>, &Arc<Field>)| own.name() == given.name();
-        let (own, given) = (self.schema.fields(), given.fields());
-        if own.len() == given.len() && own.iter().zip(given).all(is_same) {
-            return Ok(batch.clone());
-        }
-        let place = |own: &Arc<Field>| given.iter().position(|given| given.name() == own.name());
-        let order: Option<Vec<usize>> = own.iter().map(place).collect();
-        let names = |fields: &Fields| {
-            fields.iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ")
-        };
-        match order {
-            Some(order) if own.len() == given.len() => {
-                batch.project(&order).map_err(|error| Error::usage(error.to_string()))
-            }
-            _ => Err(Error::usage(format!(
-                "the batch has the columns {}, and the writer {}",
-                names(given),
-                names(own)
-            ))),
-        }
-    }
-
     /// The same, and waits no longer than this; false where the pipeline was full all the time, and has not got the batch.
     ///
     /// # Errors
@@ -265,6 +240,31 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) if self.is_running() => {}
                 Err(_) => return Err(self.failure()),
             }
+        }
+    }
+
+    /// The batch with the writer's columns in the writer's order: they are found by their names.
+    fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let given = batch.schema_ref();
+        let is_same = |(own, given): (&Arc<Field>, &Arc<Field>)| own.name() == given.name();
+        let (own, given) = (self.schema.fields(), given.fields());
+        if own.len() == given.len() && own.iter().zip(given).all(is_same) {
+            return Ok(batch.clone());
+        }
+        let place = |own: &Arc<Field>| given.iter().position(|given| given.name() == own.name());
+        let order: Option<Vec<usize>> = own.iter().map(place).collect();
+        let names = |fields: &Fields| {
+            fields.iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ")
+        };
+        match order {
+            Some(order) if own.len() == given.len() => {
+                batch.project(&order).map_err(|error| Error::usage(error.to_string()))
+            }
+            _ => Err(Error::usage(format!(
+                "the batch has the columns {}, and the writer {}",
+                names(given),
+                names(own)
+            ))),
         }
     }
 

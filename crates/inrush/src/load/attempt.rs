@@ -9,7 +9,7 @@ use super::nowhere::progress;
 use super::tally::Tally;
 use super::{Learnt, Mismatch};
 use crate::observer::Observer;
-use crate::pipe::reject::RejectFiles;
+use crate::pipe::reject::{Reject, RejectFiles};
 use crate::pipe::run::{Pass, pass};
 use crate::plan::{OnConflict, Plan, Verify};
 use crate::report::{InputReport, Report, Seconds, Verification};
@@ -34,11 +34,13 @@ struct Step {
     error: Error,
     /// What disproved a guess, where one was.
     mismatch: Option<Mismatch>,
+    /// The last bad row, where those that there are have ended the try.
+    bad_row: Option<Box<Reject>>,
 }
 
 impl From<Error> for Step {
     fn from(error: Error) -> Self {
-        Self { error, mismatch: None }
+        Self { error, mismatch: None, bad_row: None }
     }
 }
 
@@ -57,7 +59,8 @@ pub(super) fn attempt(
     })?;
     let mut rejects =
         RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline(), &plan.table);
-    let Step { error, mismatch } = match steps(plan, observer, began, &mut *load, &mut rejects) {
+    let tried = steps(plan, observer, began, &mut *load, &mut rejects);
+    let Step { error, mismatch, bad_row } = match tried {
         Ok(report) => return Ok(report),
         Err(step) => step,
     };
@@ -86,7 +89,9 @@ pub(super) fn attempt(
         });
     }
     if error.kind() == Kind::Rejects {
-        rejects.tell(observer, true);
+        let held = rejects.take_held();
+        let bad_row = bad_row.filter(|_| held.is_empty());
+        held.iter().chain(bad_row.as_deref()).for_each(|row| observer.rejected(row));
     }
     if let [input] = plan.source.inputs.as_slice() {
         error = error.in_input(&input.name);
@@ -124,11 +129,15 @@ fn steps(
         tally.inputs = handed_over(plan, rows);
         meter.bytes_read.store(plan.facts.source.bytes.unwrap_or(0), Relaxed);
     } else {
-        stream(plan, observer, began, load, &meter, &mut tally, rejects)
-            .map_err(|error| Step { error, mismatch: tally.mismatch.take() })?;
+        stream(plan, observer, began, load, &meter, &mut tally, rejects).map_err(|error| Step {
+            error,
+            mismatch: tally.mismatch.take(),
+            bad_row: tally.last_reject.take().map(Box::new),
+        })?;
     }
     if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
-        return Err(Step { error: tally.over_limit(plan), mismatch: tally.disproves() });
+        let (error, mismatch) = (tally.over_limit(plan), tally.disproves());
+        return Err(Step { error, mismatch, bad_row: tally.last_reject.take().map(Box::new) });
     }
     let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
 
@@ -176,7 +185,7 @@ fn steps(
         Ok(())
     })?;
     // Later than files are: nothing takes back what was told.
-    rejects.tell(observer, false);
+    rejects.take_held().iter().for_each(|row| observer.rejected(row));
     seconds.total = began.elapsed().as_secs_f64();
 
     let bytes_read = meter.bytes_read.load(Relaxed);

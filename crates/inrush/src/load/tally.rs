@@ -25,9 +25,7 @@ pub(crate) struct Tally {
     pub(crate) mismatch: Option<Mismatch>,
     /// Bad rows of columns that keep a type although not all of their values are of it.
     tolerated: u64,
-    last_reject: Option<Reject>,
-    /// Whether rows come from a program.
-    places_are_rows: bool,
+    pub(super) last_reject: Option<Reject>,
     /// The same for each input.
     pub(super) inputs: Vec<InputReport>,
 }
@@ -49,7 +47,6 @@ impl Tally {
             mismatch: None,
             tolerated: 0,
             last_reject: None,
-            places_are_rows: plan.source.inputs[0].place == Place::Rows,
             inputs: plan.source.inputs.iter().map(InputReport::of).collect(),
         }
     }
@@ -87,7 +84,7 @@ impl Tally {
             if mismatch.as_ref().is_some_and(|mismatch| mismatch.start < found.start) {
                 break;
             }
-            let reject = self.place(shape, chunk, &found);
+            let reject = self.place(plan, shape, chunk, &found);
             self.rejected += 1;
             let is_tolerated = |column: u32| plan.choice.tolerated.contains(&(column as usize));
             self.tolerated += u64::from(found.column.is_some_and(is_tolerated));
@@ -101,7 +98,7 @@ impl Tally {
             }
         }
         if let Some(found) = mismatch {
-            let reject = self.place(shape, chunk, &found);
+            let reject = self.place(plan, shape, chunk, &found);
             self.mismatch = Some(match &reject.column {
                 Some(column) => Mismatch::Type(column.clone()),
                 None => Mismatch::Column,
@@ -121,9 +118,9 @@ impl Tally {
         Ok(())
     }
 
-    fn place(&self, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
+    fn place(&self, plan: &Plan, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
         let record = self.records + u64::from(found.record) + 1;
-        let is_rows = self.places_are_rows;
+        let is_rows = plan.source.inputs[self.file as usize].place == Place::Rows;
         let at = match &shape.grammar {
             Grammar::Columns if is_rows => Position::Rows { row: record },
             Grammar::Columns => Position::Columns {

@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use crate::observer::Observer;
 use inrush_core::flow::Code;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +119,6 @@ pub(crate) struct RejectFiles {
     open: Vec<OpenPair>,
     /// Bad rows that go to no file.
     held: Vec<Reject>,
-    last: Option<Reject>,
     published: bool,
     newline: u8,
     /// The table that refused the rows.
@@ -174,7 +172,7 @@ impl RejectFiles {
     /// Nothing is created before the first bad row. One place an input.
     pub(crate) fn new(places: Vec<RejectPlace>, newline: u8, table: &str) -> Self {
         let (open, held) = (Vec::new(), Vec::new());
-        Self { places, open, held, last: None, published: false, newline, table: table.to_owned() }
+        Self { places, open, held, published: false, newline, table: table.to_owned() }
     }
 
     /// Whether there was no bad row.
@@ -187,10 +185,9 @@ impl RejectFiles {
         self.open.iter().map(|pair| pair.path.clone()).collect()
     }
 
-    /// Tells the bad rows that went to no file, or the last of those that did.
-    pub(crate) fn tell(&mut self, observer: &dyn Observer, also_last: bool) {
-        let last = self.last.take().filter(|_| also_last && self.held.is_empty());
-        self.held.drain(..).chain(last).for_each(|reject| observer.rejected(&reject));
+    /// Takes the bad rows that went to no file.
+    pub(crate) fn take_held(&mut self) -> Vec<Reject> {
+        std::mem::take(&mut self.held)
     }
 
     pub(crate) fn push(&mut self, reject: &Reject) -> Result<()> {
@@ -199,7 +196,6 @@ impl RejectFiles {
             self.held.push(reject.clone());
             return Ok(());
         };
-        self.last = Some(reject.clone());
         let fail = |error| cannot_write(path, error);
         let index = match self.open.iter().position(|pair| pair.path == *path) {
             Some(index) => index,

@@ -61,7 +61,7 @@ pub(super) fn rows_are_loaded_as_those_of_files<P: Place>() {
     });
 }
 
-/// Into a table that is there: its columns say what a value is, whatever the batch calls it.
+/// Into an existing table: its columns say what a value is, whatever the batch calls it.
 pub(super) fn bad_rows_are_told_by_their_position<P: Place>() {
     P::for_each(|place| {
         place.files().write("in.csv", "id,name\n1000,row 1000\n");
