@@ -27,25 +27,44 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgr
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := target/debug/inrush-servers
 
-.PHONY: help test test-all python wheel dist bench-programs units servers-program deps testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all python wheel dist bench-programs units servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
 
-# Tests and their servers keep their files in memory, where there is room for some gigabytes: nobody is to wait for a disk.
+# Tests and their servers keep their files in memory, where there is room for some gigabytes: no test waits for a disk.
 test test-all: export TMPDIR := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk -v dir="$${TMPDIR:-/tmp}" '$$1 > 6e6 { dir = "/dev/shm" } END { print dir }')
 
-# nextest comes last, so that the output ends with its summary. Many tests wait for a server, so there is one more than processors.
-test: deps fmt units lint doc doctest python bench-smoke ## the one check: everything below up to python, bench-smoke, then all tests
-	$(WITH_SERVERS) $(TEST_SERVERS) -- cargo nextest run --workspace --locked --test-threads $$(($$(nproc) + 1))
+# The checks compile the workspace once, by clippy's compiler, which warns while it compiles; a warning ends the build. What cargo has
+# compiled otherwise (`cargo build`, `cargo nextest`) is kept apart from it, with its incremental state, which would be of no use here.
+test test-all python bench-smoke units doctest: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+test test-all python bench-smoke units doctest: export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+test test-all python bench-smoke units doctest: export CARGO_INCREMENTAL := 0
 
-test-all: deps units ## all tests at their full size, with all versions of MySQL, MariaDB, PostgreSQL and FerretDB
+# All but benches, which `make lint` looks at.
+CHECKED := --workspace --locked --lib --bins --tests --examples
+# One test more at a time than there are processors, for many wait for a server.
+RUN_TESTS := cargo test $(CHECKED) --no-fail-fast -- --test-threads $(shell echo $$(($$(nproc) + 1)))
+# Tests that hang are ended with their servers.
+LIMITED := timeout --verbose --kill-after=60
+
+test test-all: export INRUSH_DUCKDB_LIB ?= $(CURDIR)/target/servers/duckdb-1.5/libduckdb.so
+
+test: deps fmt units doctest python ## the one check: everything below up to python, then all tests but campaigns
+	$(LIMITED) 60m $(WITH_SERVERS) $(TEST_SERVERS) -- $(RUN_TESTS)
+
+test-all: deps deps-all fmt units lint doc doctest python bench-smoke ## also campaigns, all versions of the servers, the documentation's links, the bench
 	@scripts/servers.sh $(ALL_SERVERS)
-	INRUSH_TEST_ALL=1 $(WITH_SERVERS) $(ALL_SERVERS) -- \
-		cargo nextest run --workspace --locked --profile all --test-threads $$(($$(nproc) + 1))
+	INRUSH_TEST_ALL=1 $(LIMITED) 6h $(WITH_SERVERS) $(ALL_SERVERS) -- $(RUN_TESTS) --include-ignored
 
-deps: ## install what is missing: system packages, toolchain, nextest, servers, test data
+deps: ## install what is missing: system packages, toolchain, servers, test data
 	@scripts/deps.sh
+
+deps-all: ## what only campaigns need: a pooler and a browser
+	@scripts/deps.sh --all
+
+nextest: ## install cargo-nextest, with which the inner loop runs tests
+	@scripts/deps.sh --nextest
 
 testdata: ## the flights table (336,776 rows) as target/testdata/flights.csv
 	@scripts/testdata.sh
@@ -54,10 +73,10 @@ fmt: ## formatting, checked only (`cargo fmt --all` repairs it)
 	cargo fmt --all --check
 
 # Every step takes the whole workspace, so that all have the same features and nothing is compiled twice.
-units: ## what the checks run: the command, the tests, the servers' program
-	cargo build --workspace --all-targets --locked
+units: ## clippy, warnings are errors, and with it what the checks run: the command, the tests, the servers' program
+	cargo build $(CHECKED)
 
-lint: ## clippy, warnings are errors
+lint: ## clippy alone, over benches too
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 # --lib: the command and the library are both called inrush, and their pages would overwrite each other.

@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the checks need and this machine lacks. Says nothing when all is there.
+#
+#     scripts/deps.sh              for `make test`
+#     scripts/deps.sh --all        what only `make test-all` needs: a pooler, and a browser that opens the bench's report
+#     scripts/deps.sh --nextest    cargo-nextest, for the inner loop
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -33,14 +37,17 @@ missing_packages() {
     has bzip2 || echo bzip2
     has xz || echo xz-utils
     [[ -e /etc/ssl/certs/ca-certificates.crt ]] || [[ ! -e /etc/debian_version ]] || echo ca-certificates
-    # Opens the bench's report in a test.
-    has chromium || has chromium-browser || has google-chrome || [[ ! -e /etc/debian_version ]] || echo chromium
     scripts/servers.sh --packages "${SERVERS[@]}"
+}
+
+missing_packages_of_campaigns() {
+    has chromium || has chromium-browser || has google-chrome || [[ ! -e /etc/debian_version ]] || echo chromium
+    has pgbouncer || [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
 }
 
 install_packages() {
     local packages
-    mapfile -t packages < <(missing_packages)
+    mapfile -t packages < <("$1")
     ((${#packages[@]} > 0)) || return 0
     scripts/packages.sh "${packages[@]}"
 }
@@ -73,8 +80,14 @@ install_nextest() {
         --no-default-features --features default-no-update --root "$(dirname "$CARGO_BIN")"
 }
 
-install_packages
-install_toolchain
-install_nextest
-scripts/servers.sh "${SERVERS[@]}"
-scripts/testdata.sh
+case "${1:-}" in
+'')
+    install_packages missing_packages
+    install_toolchain
+    scripts/servers.sh "${SERVERS[@]}"
+    scripts/testdata.sh
+    ;;
+--all) install_packages missing_packages_of_campaigns ;;
+--nextest) install_nextest ;;
+*) die "no such part: $1" ;;
+esac

@@ -4,7 +4,7 @@
 #     mariadb-10.11                    the system's package, with the client and the RocksDB engine
 #     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux
 #     duckdb-1.5                       target/servers/duckdb-1.5, no server but a library, for x86-64 Linux
-#     postgres-15                      the system's package, with the client and the pooler PgBouncer
+#     postgres-15                      the system's package, with the client
 #     postgres-16 postgres-17 postgres-18    target/servers/NAME, for x86-64 Linux
 #     ferretdb-1.24                    target/servers/NAME, built from its source with Go (a minute, once): it speaks MongoDB's protocol
 #
@@ -67,12 +67,10 @@ missing_packages() {
         postgres-15)
             is_there "$name" || [[ -x /usr/lib/postgresql/15/bin/postgres ]] || echo postgresql-15
             has psql || echo postgresql-client
-            has pgbouncer || [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
             ;;
         postgres-*)
             is_there "$name" || has xz || echo xz-utils
             has psql || echo postgresql-client
-            has pgbouncer || [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
             ;;
         mysql-5.6) has_library libaio.so.1 || echo libaio1 ;;
         mysql-5.7 | mysql-8.0)

@@ -18,11 +18,13 @@ impl Folder {
     /// # Errors
     /// When it can't be made, with its path.
     pub fn make(parent: &Path) -> Result<Self, (PathBuf, Error)> {
+        let process = std::process::id();
         let random = std::hash::BuildHasher::hash_one(
             &std::collections::hash_map::RandomState::new(),
-            std::process::id(),
+            process,
         );
-        let directory = parent.join(format!("inrush_{random:016x}"));
+        // The process is named, so that whoever finds the directory of a load that was killed can tell whether it may go.
+        let directory = parent.join(format!("inrush_{process}_{random:016x}"));
         let made = DirBuilder::new().mode(0o700).create(&directory).and_then(|()| {
             // The server runs as another user, and opens a file that it is told the name of.
             std::fs::set_permissions(&directory, Permissions::from_mode(0o711))

@@ -233,6 +233,7 @@ fn indexes_that_are_built_by_pages_can_be_interrupted() {
 
 /// A limit to the size of every file, as a full disk is one.
 #[test]
+#[ignore = "full disks: make test-all"]
 fn a_disk_that_is_full_at_any_moment() {
     let moments: u64 = size(2, 10);
     for (seed, into) in [

@@ -37,7 +37,7 @@ pub(crate) fn has_mounts_of_its_own(test: &str) -> bool {
     };
     let run = unshare(options)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", test, "--nocapture", "--include-ignored"])
         .current_dir(std::env::current_dir().unwrap())
         .env(VARIABLE, "1")
         .output()

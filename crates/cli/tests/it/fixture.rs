@@ -16,7 +16,7 @@ use tempfile::TempDir;
 pub(crate) const INRUSH: &str = env!("CARGO_BIN_EXE_inrush");
 
 /// How long a test waits for what has to happen. On a busy machine anything may take a while, and a test that hangs is ended
-/// by nextest.
+/// by what runs it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
 
 /// Whether the tests are to take their time: `make test-all` sets this. Else whatever repeats one check over random cases, moments

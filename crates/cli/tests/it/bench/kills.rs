@@ -77,6 +77,7 @@ fn assert_tidy(fixture: &Fixture) {
 }
 
 #[test]
+#[ignore = "random kills: make test-all"]
 fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_samples() {
     let whole = fixture();
     let began = Instant::now();

@@ -34,7 +34,7 @@ fn library() -> Option<PathBuf> {
         let fetched = repository("target/servers/duckdb-1.5/libduckdb.so");
         if std::env::var_os(VARIABLE).is_none() && fetched.exists() {
             // SAFETY: the first thing that a test of DuckDB does, and no other test reads the environment meanwhile: nextest gives each
-            // a process of its own.
+            // a process of its own, and for tests that share one `make test` has set the variable.
             unsafe { std::env::set_var(VARIABLE, fetched) };
         }
     });

@@ -45,7 +45,7 @@ pub(crate) struct MySql {
     pub(super) version: (u32, u32),
     client: RefCell<Client>,
     /// One that goes on after an error, its own or that of the test.
-    dogged: RefCell<Client>,
+    dogged: RefCell<Option<Client>>,
     files: Fixture,
 }
 
@@ -81,7 +81,6 @@ impl Database for MySql {
         let (place, parameters) = rest.split_once('/').unwrap_or((rest, ""));
         let (user, address) = place.split_once('@').unwrap_or(("root", place));
         let mut client = Client::start(user, address, parameters, &[]);
-        let dogged = Client::start(user, address, parameters, &["--force"]);
         let database = servers::new_database();
         client.answer(&format!("CREATE DATABASE {database} DEFAULT CHARACTER SET utf8mb4"));
         client.answer(&format!("USE {database}"));
@@ -97,7 +96,7 @@ impl Database for MySql {
             is_mariadb: version.contains("MariaDB"),
             version: (numbers.next().unwrap(), numbers.next().unwrap()),
             client: RefCell::new(client),
-            dogged: RefCell::new(dogged),
+            dogged: RefCell::new(None),
             files: Fixture::new(),
         }
     }
@@ -180,20 +179,27 @@ impl MySql {
     /// After the server was away.
     pub(super) fn connect_again(&self) {
         let Self { user, address, parameters, database, .. } = self;
-        for (client, more) in [(&self.client, &[][..]), (&self.dogged, &["--force"])] {
-            let mut new = Client::start(user, address, parameters, more);
-            new.answer(&format!("USE {database}"));
-            *client.borrow_mut() = new;
-        }
+        let mut new = Client::start(user, address, parameters, &[]);
+        new.answer(&format!("USE {database}"));
+        *self.client.borrow_mut() = new;
+        *self.dogged.borrow_mut() = None;
+    }
+
+    /// Runs a statement of the server's, whatever becomes of it.
+    fn try_sql(&self, statement: &str) {
+        let Self { user, address, parameters, .. } = self;
+        let mut dogged = self.dogged.borrow_mut();
+        let client = || Client::start(user, address, parameters, &["--force"]);
+        dogged.get_or_insert_with(client).answer(statement);
     }
 
     /// `KILL CONNECTION 7`, whether or not it is there.
     pub(super) fn kill(&self, what: &str, id: &str) {
-        self.dogged.borrow_mut().answer(&format!("KILL {what} {id}"));
+        self.try_sql(&format!("KILL {what} {id}"));
     }
 
     pub(super) fn drop_user(&self, user: &str) {
-        self.dogged.borrow_mut().answer(&format!("DROP USER {user}"));
+        self.try_sql(&format!("DROP USER {user}"));
     }
 
     /// Whether INSERT DELAYED is more than a word.
@@ -228,7 +234,7 @@ impl Server {
             Err(_) => format!("'{before}'"),
         };
         let _restored = OnDrop(|| {
-            self.dogged.borrow_mut().answer(&format!("SET GLOBAL {name} = {restore}"));
+            self.try_sql(&format!("SET GLOBAL {name} = {restore}"));
         });
         self.sql(&format!("SET GLOBAL {name} = {value}"));
         work();

@@ -118,6 +118,7 @@ fn a_server_that_crashes_at_the_commit_is_asked_when_it_is_back() {
 }
 
 #[test]
+#[ignore = "full disks: make test-all"]
 fn a_server_that_has_no_room_left_for_tables() {
     if !has_mounts_of_its_own("postgres::crashes::a_server_that_has_no_room_left_for_tables") {
         return;
@@ -164,6 +165,7 @@ fn a_server_that_has_no_room_left_for_tables() {
 }
 
 #[test]
+#[ignore = "full disks: make test-all"]
 fn a_server_that_has_no_room_left_for_its_log() {
     if !has_mounts_of_its_own("postgres::crashes::a_server_that_has_no_room_left_for_its_log") {
         return;

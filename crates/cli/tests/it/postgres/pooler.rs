@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::fixture::{Outcome, PATIENCE, is_root, size};
 use crate::servers::strategies;
 
-use super::server::{Server, for_each_server, rows};
+use super::server::{Server, for_each_server, psql, rows};
 
 /// Connections to the server, which all clients share.
 const POOL: usize = 4;
@@ -25,9 +25,7 @@ impl Pooler {
         let places = ["/usr/sbin/pgbouncer", "/usr/local/sbin/pgbouncer", "/usr/bin/pgbouncer"];
         let Some(program) = places.into_iter().find(|place| Path::new(place).exists()) else {
             assert!(std::env::var("CI").is_err(), "no pgbouncer");
-            eprintln!(
-                "SKIPPED: no pgbouncer on this machine; `scripts/servers.sh postgres-15` installs it"
-            );
+            eprintln!("SKIPPED: no pgbouncer on this machine; `make deps-all` installs it");
             return None;
         };
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -88,7 +86,7 @@ fn assert_nothing_is_left(server: &Server, pooler: &Pooler, what: &dyn std::fmt:
          COMMIT"
     );
     let ask = || {
-        let mut command = Command::new("psql");
+        let mut command = psql();
         command.args(["-X", "-q", "-A", "-t", "-d", &url, "-c", &look]);
         command.stdout(Stdio::piped()).spawn().unwrap()
     };
@@ -110,6 +108,7 @@ fn assert_nothing_is_left(server: &Server, pooler: &Pooler, what: &dyn std::fmt:
 }
 
 #[test]
+#[ignore = "a pooler: make test-all"]
 fn every_way_goes_through_a_pooler_of_transactions() {
     for_each_server(|server| {
         let Some(pooler) = Pooler::start(server) else { return };
@@ -139,6 +138,7 @@ fn every_way_goes_through_a_pooler_of_transactions() {
 }
 
 #[test]
+#[ignore = "a pooler: make test-all"]
 fn bad_rows_are_found_through_a_pooler() {
     for_each_server(|server| {
         let Some(pooler) = Pooler::start(server) else { return };
@@ -177,6 +177,7 @@ fn bad_rows_are_found_through_a_pooler() {
 }
 
 #[test]
+#[ignore = "a pooler: make test-all"]
 fn a_load_through_a_pooler_can_be_killed_or_interrupted() {
     for_each_server(|server| {
         let Some(pooler) = Pooler::start(server) else { return };

@@ -1,8 +1,11 @@
 //! A server of `INRUSH_TEST_SERVERS`, seen through the system's `psql`.
 
 use std::cell::RefCell;
+use std::fs;
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::LazyLock;
 
 use crate::contract::{TWO_LANES, Traits, select};
 use crate::fixture::{Fixture, quoted};
@@ -39,8 +42,8 @@ pub(crate) struct Postgres {
     /// 15 and later.
     pub(super) version: u32,
     client: RefCell<Client>,
-    /// One that goes on after an error, its own or that of the test.
-    dogged: RefCell<Client>,
+    /// One that goes on after an error, its own or that of the test, from when it is needed.
+    dogged: RefCell<Option<Client>>,
     files: Fixture,
 }
 
@@ -92,9 +95,9 @@ impl Database for Postgres {
         let parameters = rest.find('?').map_or("", |at| &rest[at..]);
         let (user, address) = place.split_once('@').unwrap_or(("postgres", place));
         let database = servers::new_database();
-        Client::start(url, true).answer(&format!("CREATE DATABASE {database}"));
-        let own = format!("postgres://{user}@{address}/{database}{parameters}");
-        let mut client = Client::start(&own, true);
+        let mut client = Client::start(url, true);
+        client.answer(&format!("CREATE DATABASE {database}"));
+        client.say(&format!("\\connect {database}"));
         let version = client.answer("SHOW server_version_num").remove(0).remove(0).unwrap();
         Self {
             name: name.to_owned(),
@@ -104,18 +107,22 @@ impl Database for Postgres {
             user: user.to_owned(),
             version: version.parse::<u32>().unwrap() / 10_000,
             client: RefCell::new(client),
-            dogged: RefCell::new(Client::start(&own, false)),
+            dogged: RefCell::new(None),
             files: Fixture::new(),
         }
     }
 
     fn discard(&mut self, quietly: bool) {
-        let postgres =
-            format!("postgres://{}@{}/postgres{}", self.user, self.address, self.parameters);
-        let mut client = Client::start(&postgres, !quietly);
-        client.say(&format!("DROP DATABASE {} WITH (FORCE)", self.database));
-        if !quietly {
-            client.answer("");
+        let drop = format!("DROP DATABASE {} WITH (FORCE)", self.database);
+        if quietly {
+            // The test's own client may have ended with an error.
+            let (user, address, parameters) = (&self.user, &self.address, &self.parameters);
+            let postgres = format!("postgres://{user}@{address}/postgres{parameters}");
+            Client::start(&postgres, false).say(&drop);
+        } else {
+            let client = self.client.get_mut();
+            client.say("\\connect postgres");
+            client.answer(&drop);
         }
     }
 
@@ -191,14 +198,14 @@ impl Postgres {
 
     /// After the server was away.
     pub(super) fn connect_again(&self) {
-        for (client, stops) in [(&self.client, true), (&self.dogged, false)] {
-            *client.borrow_mut() = Client::start(&self.url(), stops);
-        }
+        *self.client.borrow_mut() = Client::start(&Database::url(self), true);
+        *self.dogged.borrow_mut() = None;
     }
 
     /// Runs statements, whatever becomes of them.
     pub(super) fn try_sql(&self, statements: &str) {
-        self.dogged.borrow_mut().answer(statements);
+        let mut dogged = self.dogged.borrow_mut();
+        dogged.get_or_insert_with(|| Client::start(&Database::url(self), false)).answer(statements);
     }
 
     /// Ends a connection, whether or not it is there.
@@ -244,6 +251,18 @@ const FIELD: char = '\u{1f}';
 const ROW: char = '\u{1e}';
 const NULL: &str = "\u{1d}";
 
+/// PostgreSQL's client. Debian's is a script which looks for the newest one, and takes longer for that than the client for its work.
+pub(crate) fn psql() -> Command {
+    static PATH: LazyLock<PathBuf> = LazyLock::new(|| {
+        let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+        let version = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();
+        let newest = versions.map(|entry| entry.path()).max_by_key(version);
+        let found = newest.map(|path| path.join("bin/psql")).filter(|path| path.exists());
+        found.unwrap_or_else(|| "psql".into())
+    });
+    Command::new(&*PATH)
+}
+
 /// The client, and how many answers it has given.
 struct Client {
     client: servers::Client,
@@ -253,7 +272,7 @@ struct Client {
 impl Client {
     /// Connects; after an error it ends, or goes on.
     fn start(url: &str, stops: bool) -> Self {
-        let mut command = Command::new("psql");
+        let mut command = psql();
         command.args(["-X", "-A", "-t", "-q", "-d", url, "-v", "VERBOSITY=verbose"]);
         command.arg("-F").arg(FIELD.to_string()).arg("-R").arg(ROW.to_string());
         command.args(["-P", &format!("null={NULL}")]);

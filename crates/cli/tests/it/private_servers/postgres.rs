@@ -12,7 +12,7 @@ use crate::fixture::PATIENCE;
 
 /// `psql` by the socket, with answers as bare as they get.
 fn psql(url: &str) -> Command {
-    let mut command = Command::new("psql");
+    let mut command = crate::postgres::server::psql();
     command.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align"]);
     command.args(["--set=ON_ERROR_STOP=1", "--dbname", url]).stdin(Stdio::null());
     command

@@ -160,6 +160,7 @@ fn two_runs_are_compared_and_what_is_slower_fails() {
 /// The page in a browser: no error, no request, every figure drawn, in light and dark, wide and narrow. With `INRUSH_SCREENSHOTS` the
 /// pictures stay there.
 #[test]
+#[ignore = "a browser: make test-all"]
 fn the_page_opens_in_a_browser_and_asks_nobody() {
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
     let is_here = |name: &&&str| {
