@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::moments::{MomentFacts, MomentLimits};
 use crate::request::{IfExists, Request};
 use crate::schema::{Column, Type};
+use crate::target::Knob;
 
 /// Everything that the planner may know. Gathered without changing anything.
 #[derive(Clone, Debug)]
@@ -132,10 +133,10 @@ pub struct KeyValues {
 #[derive(Clone, Debug)]
 pub enum Retry {
     /// A knob wants another value.
-    Knob(&'static str, &'static str),
+    Knob(&'static Knob, &'static str),
     /// One connection, which takes the rows in the source's order, and a knob's value where that takes one more: only then is it
     /// plain which of two rows repeats the other's key.
-    InOrder(Option<(&'static str, &'static str)>),
+    InOrder(Option<(&'static Knob, &'static str)>),
     /// The strategy can't do it after all, for a reason that only a try could tell.
     GaveUp,
     /// Rows repeat keys.

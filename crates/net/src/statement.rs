@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::staging;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Ack, Cell, Checksum, Chunk, Code, RowFault, Wire};
-use inrush_core::target::Lane;
+use inrush_core::target::{Knob, Lane};
 use inrush_core::{Job, OnConflict, Retry, Verify};
 
 /// Rows `from..to` of a wire.
@@ -189,7 +189,7 @@ pub enum Undo {
         /// Why not, as the end of "a row was refused, and ".
         why: &'static str,
         /// The knob and the value with which another try gets by.
-        knob: (&'static str, &'static str),
+        knob: (&'static Knob, &'static str),
         /// The same for the user.
         advice: &'static str,
     },
@@ -482,10 +482,10 @@ impl<'l, C: Connection> StatementLane<'l, C> {
         &self,
         blame: &Blame,
         why: &str,
-        (name, value): (&'static str, &'static str),
+        (knob, value): (&'static Knob, &'static str),
         advice: &str,
     ) -> Error {
-        self.learn(Retry::Knob(name, value));
+        self.learn(Retry::Knob(knob, value));
         let message = self.shown(&blame.message);
         Error::target(format!("a row was refused, and {why}: {message}")).advise(advice)
     }

@@ -108,33 +108,57 @@ impl Knobs {
         Ok(Self(values))
     }
 
-    /// Sets a knob that the user left alone.
-    pub fn suggest(&mut self, name: &'static str, value: &str) {
-        if let Some(entry) = self.0.get_mut(name)
+    /// Sets a knob that the user left alone; nothing where the strategy has no such knob.
+    ///
+    /// # Panics
+    /// In a debug build, when the knob takes no such value.
+    pub fn suggest(&mut self, knob: &Knob, value: &str) {
+        debug_assert_eq!(knob.kind.check(value).as_deref(), Ok(value), "{}", knob.name);
+        if let Some(entry) = self.0.get_mut(knob.name)
             && !entry.1
         {
             value.clone_into(&mut entry.0);
         }
     }
 
-    /// The knob's value. A name that is no knob of the strategy is a mistake in its own code.
-    pub fn word(&self, name: &str) -> &str {
-        &self.0[name].0
+    /// The value.
+    ///
+    /// # Panics
+    /// When the strategy has no such knob, which is a mistake in its own code.
+    pub fn word(&self, knob: &Knob) -> &str {
+        &self.0[knob.name].0
     }
 
-    /// The knob's value as a number; words are 0.
-    pub fn count(&self, name: &str) -> u64 {
-        self.word(name).parse().unwrap_or(0)
+    /// The number; words are 0.
+    ///
+    /// # Panics
+    /// As `word`.
+    pub fn count(&self, knob: &Knob) -> u64 {
+        self.word(knob).parse().unwrap_or(0)
+    }
+
+    /// Whether the strategy has the knob, and this is its value.
+    ///
+    /// # Panics
+    /// In a debug build, when the knob takes no such value.
+    pub fn is(&self, knob: &Knob, value: &str) -> bool {
+        debug_assert_eq!(knob.kind.check(value).as_deref(), Ok(value), "{}", knob.name);
+        self.get(knob) == Some(value)
     }
 
     /// Whether the user has set the knob.
-    pub fn is_set(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(|(_, set)| *set)
+    pub fn is_set(&self, knob: &Knob) -> bool {
+        self.0.get(knob.name).is_some_and(|(_, set)| *set)
     }
 
-    /// The knob's value, if the strategy has such a knob.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(|(value, _)| value.as_str())
+    /// The value, if the strategy has such a knob.
+    pub fn get(&self, knob: &Knob) -> Option<&str> {
+        self.0.get(knob.name).map(|(value, _)| value.as_str())
+    }
+
+    /// The number, if the strategy has such a knob.
+    pub fn get_count(&self, knob: &Knob) -> Option<u64> {
+        self.get(knob)?.parse().ok()
     }
 
     /// Names and values, by name.

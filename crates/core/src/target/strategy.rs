@@ -87,7 +87,8 @@ impl Weakness {
     }
 
     /// A knob of the strategy.
-    pub fn knob(name: &str, value: &str) -> Self {
+    pub fn knob(knob: &Knob, value: &str) -> Self {
+        let name = knob.name;
         Self {
             what: format!("{name}={value}"),
             remedy: Some(format!("or leave --set {name}={value} out")),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Plan;
 use inrush_core::error::Result;
+use inrush_core::target::Knob;
 use inrush_core::{FieldFacts, Repeats, Retry, Type};
 use inrush_source::Source;
 
@@ -15,9 +16,9 @@ impl Plan {
     /// When no strategy is left.
     pub(crate) fn after(&self, retry: Retry, why: &str) -> Result<Option<(Plan, String)>> {
         Ok(match retry {
-            Retry::Knob(name, value) => {
-                self.with_knob(name, value).map(|plan| (plan, format!("with {name}={value}")))
-            }
+            Retry::Knob(knob, value) => self
+                .with_knob(knob, value)
+                .map(|plan| (plan, format!("with {}={value}", knob.name))),
             Retry::InOrder(knob) => self.in_order(knob),
             Retry::GaveUp if self.request.strategy.is_some() => None,
             Retry::GaveUp => {
@@ -38,26 +39,26 @@ impl Plan {
 
     /// The plan for the same load with another value of a knob; `None` when that value is the knob's already, or the user's
     /// choice is another.
-    fn with_knob(&self, name: &'static str, value: &str) -> Option<Plan> {
+    fn with_knob(&self, knob: &Knob, value: &str) -> Option<Plan> {
         let mut plan = self.clone();
-        plan.choice.knobs.suggest(name, value);
+        plan.choice.knobs.suggest(knob, value);
         (plan.choice.knobs != self.choice.knobs).then_some(plan)
     }
 
     /// The plan for the same load over one connection, and with another value of a knob where one is given, and what of this is
     /// new in words; `None` when nothing is.
-    fn in_order(&self, knob: Option<(&'static str, &'static str)>) -> Option<(Plan, String)> {
+    fn in_order(&self, knob: Option<(&'static Knob, &'static str)>) -> Option<(Plan, String)> {
         let mut plan = self.clone();
         let mut how = Vec::new();
         if self.choice.lanes > 1 {
             plan.choice.lanes = 1;
             how.push("over one connection".to_owned());
         }
-        if let Some((name, value)) = knob
-            && let Some(with) = plan.with_knob(name, value)
+        if let Some((knob, value)) = knob
+            && let Some(with) = plan.with_knob(knob, value)
         {
             plan = with;
-            how.push(format!("with {name}={value}"));
+            how.push(format!("with {}={value}", knob.name));
         }
         (!how.is_empty()).then(|| (plan, how.join(", ")))
     }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use inrush_core::flow::RowMark;
+use inrush_core::target::KnobKind;
 
 /// A row of the test's tables: bytes of the key, and whether its value is bad.
 type Row = (u16, bool);
@@ -337,14 +338,18 @@ fn a_repeated_key_among_several_connections_ends_the_load() {
 
 #[test]
 fn what_cannot_be_undone_teaches_how_to_go_on() {
-    let (why, knob, advice) = ("so it is", ("name", "value"), "do otherwise");
+    static KNOB: Knob =
+        Knob { name: "name", kind: KnobKind::Choice(&["value"]), default: "value", about: "" };
+    let (why, knob, advice) = ("so it is", (&KNOB, "value"), "do otherwise");
     let undo = Undo::No { alone: true, why, knob, advice };
     let bounds = Bounds { undo, commits: Commits::Always, ..BOUNDS };
     let shared = Shared::default();
     let mut server = Server::new(Manner::Warns, Naming::None);
     let error = send(&mut server, &[vec![(1, false), (2, true)]], bounds, 1, &shared).unwrap_err();
     assert_eq!(error.what(), "a row was refused, and so it is: bad");
-    assert!(matches!(*shared.retry.lock().unwrap(), Some(Retry::Knob("name", "value"))));
+    assert!(
+        matches!(*shared.retry.lock().unwrap(), Some(Retry::Knob(knob, "value")) if *knob == KNOB)
+    );
     // By itself a row that wasn't stored leaves nothing behind.
     let bounds = Bounds { rows_per_statement: 1, ..bounds };
     let mut server = Server::new(Manner::Warns, Naming::None);

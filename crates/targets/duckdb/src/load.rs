@@ -82,13 +82,13 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     };
     // Of a pipe nobody can ask a second time which row it was.
     if conflicts || keyed && !facts.source.seekable {
-        knobs.suggest(knobs::SIFT.name, "on");
+        knobs.suggest(&knobs::SIFT, "on");
     }
     if conflicts && !is_sifted(knobs) {
         return unusable("--on-conflict asks the engine of each chunk (sift=on)".to_owned());
     }
     let is_memory = facts.target.settings.contains_key(IN_MEMORY);
-    let in_one = knobs.get(knobs::ROWS_PER_TRANSACTION.name).is_none_or(|rows| rows == "0");
+    let in_one = knobs.get_count(&knobs::ROWS_PER_TRANSACTION).is_none_or(|rows| rows == 0);
     let mut notes = Vec::new();
     let after =
         usize::from(!request.primary_key.is_empty() && !is_sifted(knobs)) + request.indexes.len();
@@ -111,14 +111,14 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
 }
 
 fn is_sifted(knobs: &Knobs) -> bool {
-    knobs.get(knobs::SIFT.name) == Some("on")
+    knobs.is(&knobs::SIFT, "on")
 }
 
 pub(super) fn memory(knobs: &Knobs) -> Memory {
     Memory {
         wire_bytes_per_byte: encode::GROWTH,
         // DuckDB's buffers, its code and threads, batches that it is reading, and the program itself.
-        fixed_bytes: knobs.count(knobs::MEMORY_LIMIT.name) + (96 << 20),
+        fixed_bytes: knobs.count(&knobs::MEMORY_LIMIT) + (96 << 20),
         // A statement takes batches of some ten thousand rows with a third less work than of some thousand.
         chunk_bytes: 2 << 20,
     }
@@ -342,7 +342,7 @@ impl Load for DuckLoad<'_> {
     }
 
     fn retry(&mut self, ended_by: Ended) -> Option<Retry> {
-        let on = Retry::Knob(knobs::SIFT.name, "on");
+        let on = Retry::Knob(&knobs::SIFT, "on");
         match ended_by {
             _ if self.way == Way::ReadFile => {
                 (self.outcome.gave_up || self.outcome.refused).then_some(Retry::GaveUp)

@@ -38,10 +38,10 @@ impl<'a> Session<'a> {
         let shown = job.location.shown.clone();
         let library = library(job.request.duckdb_lib.as_deref())?;
         let knobs = &job.choice.knobs;
-        let memory = format!("{}B", knobs.count(knobs::MEMORY_LIMIT.name));
+        let memory = format!("{}B", knobs.count(&knobs::MEMORY_LIMIT));
         let mut options = vec![("access_mode", "READ_WRITE"), ("memory_limit", memory.as_str())];
-        if knobs.word(knobs::THREADS.name) != "0" {
-            options.push(("threads", knobs.word(knobs::THREADS.name)));
+        if !knobs.is(&knobs::THREADS, "0") {
+            options.push(("threads", knobs.word(&knobs::THREADS)));
         }
         let words = |refusal: Refusal| explain(&shown, &refusal);
         let mut pending = None;
@@ -55,10 +55,8 @@ impl<'a> Session<'a> {
                 })?;
                 let path = with_suffix(&hidden.path, HIDDEN);
                 pending = Some(hidden);
-                options.push((
-                    "storage_compatibility_version",
-                    knobs.word(knobs::STORAGE_VERSION.name),
-                ));
+                options
+                    .push(("storage_compatibility_version", knobs.word(&knobs::STORAGE_VERSION)));
                 let path = std::path::absolute(&path).unwrap_or(path);
                 Database::open(library, path_text(&path)?, &options).map(Arc::new)
             }

@@ -548,10 +548,7 @@ impl<'l> WriteLane<'l> {
         writer: Box<dyn Write + Send>,
         outcome: &'l mut Outcome,
     ) -> Self {
-        let rows_max = match job.choice.knobs.get(knobs::ROWS_PER_TRANSACTION.name) {
-            Some(rows) => rows.parse().unwrap_or(0),
-            None => 0,
-        };
+        let rows_max = job.choice.knobs.get_count(&knobs::ROWS_PER_TRANSACTION).unwrap_or(0);
         Self { session, writer, outcome, rows_max, rows: 0 }
     }
 

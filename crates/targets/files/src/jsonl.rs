@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use crate::json::{is_number, push_string};
+use crate::knobs::ROWS;
 use crate::layout::Layout;
 use crate::types::{Kept, Store};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape, Typed};
@@ -38,7 +39,7 @@ struct JsonEncoder {
 
 impl JsonEncoder {
     fn new(job: &Job, layout: &Layout) -> Self {
-        let objects = job.choice.knobs.word("rows") == "object";
+        let objects = job.choice.knobs.is(&ROWS, "object");
         let column = |index: usize, name: &str| {
             let mut before = vec![match (index, objects) {
                 (0, true) => b'{',

@@ -31,18 +31,18 @@ pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut 
     let table = facts.target.table.as_ref();
     if let Some(rows) = setting(ROWS)
         && table.is_some_and(|table| table.holds_rows && !table.columns.is_empty())
-        && knobs.get(knobs::ROWS.name).is_some()
+        && knobs.get(&knobs::ROWS).is_some()
     {
-        knobs.suggest(knobs::ROWS.name, rows);
-        if knobs.word(knobs::ROWS.name) != rows {
+        knobs.suggest(&knobs::ROWS, rows);
+        if knobs.word(&knobs::ROWS) != rows {
             return Fit::Unusable { reason: format!("the file holds its rows as {rows}s") };
         }
     }
     if request.durability != Durability::Durable {
-        knobs.suggest(knobs::FSYNC.name, "never");
+        knobs.suggest(&knobs::FSYNC, "never");
     }
-    let (durability, weakness) = match knobs.word(knobs::FSYNC.name) {
-        "never" => (Durability::Process, Some(Weakness::knob(knobs::FSYNC.name, "never"))),
+    let (durability, weakness) = match knobs.word(&knobs::FSYNC) {
+        "never" => (Durability::Process, Some(Weakness::knob(&knobs::FSYNC, "never"))),
         _ => (Durability::Durable, None),
     };
     Fit::Usable {
@@ -341,7 +341,7 @@ impl Load for FileLoad<'_> {
         self.publish()?;
         self.pending = None;
         let knobs = &self.job.choice.knobs;
-        let fsync = knobs.word(knobs::FSYNC.name).to_owned();
+        let fsync = knobs.word(&knobs::FSYNC).to_owned();
         let mut settings = BTreeMap::from([(knobs::FSYNC.name.to_owned(), fsync)]);
         if self.sink.is_synced() {
             // The file is in place; some file systems can't sync a directory, and that undoes nothing.

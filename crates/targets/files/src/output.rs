@@ -29,13 +29,12 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(file: File, knobs: &Knobs) -> Self {
-        let fsync = match knobs.word(FSYNC.name) {
+        let fsync = match knobs.word(&FSYNC) {
             "never" => Fsync::Never,
             "flush" => Fsync::Flush,
             _ => Fsync::End,
         };
-        let rows_per_flush =
-            knobs.get(ROWS_PER_FLUSH.name).map_or(0, |rows| rows.parse().unwrap_or(0));
+        let rows_per_flush = knobs.get_count(&ROWS_PER_FLUSH).unwrap_or(0);
         Self { file, fsync, rows_per_flush, waiting: Vec::new(), waiting_rows: 0 }
     }
 

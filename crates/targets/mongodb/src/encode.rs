@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::bson::{self, kind};
 use crate::facts::ID;
 use crate::fields::Fields;
+use crate::knobs::NULLS;
 use crate::types::{Kept, Store};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
 use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
@@ -137,7 +138,7 @@ impl Documents {
             fields,
             ids: makes_ids.then(|| common.ids.ids()),
             statement,
-            omits_nulls: job.choice.knobs.word("nulls") == "omit",
+            omits_nulls: job.choice.knobs.is(&NULLS, "omit"),
             sums: job.request.verify == Verify::Checksum,
             document: Vec::new(),
             keys: Vec::new(),

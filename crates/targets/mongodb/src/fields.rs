@@ -1,6 +1,7 @@
 //! Which field of a document each column is.
 
 use crate::facts::{FERRET, ID};
+use crate::knobs::{INTEGERS, TIMESTAMPS};
 use crate::types::Wishes;
 use inrush_core::target::Knobs;
 use inrush_core::value::double::Specials;
@@ -51,7 +52,7 @@ pub(super) fn wishes_of(facts: &Facts, knobs: &Knobs) -> Wishes {
         // FerretDB hangs up on who sends a decimal or a NaN, and refuses infinities.
         decimals: !is_ferret,
         specials: if is_ferret { Specials::None } else { Specials::All },
-        wide: knobs.get("integers") == Some("int64"),
-        text_timestamps: knobs.get("timestamps") == Some("text"),
+        wide: knobs.is(&INTEGERS, "int64"),
+        text_timestamps: knobs.is(&TIMESTAMPS, "text"),
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::bson::{Document, Raw};
 use crate::client::{self, Failure, Greeted, code};
 use crate::facts::ID;
+use crate::knobs::{DOCUMENTS_PER_BATCH, ORDERED};
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Ack, Checksum, Chunk, Code, RowFault, Wire};
@@ -446,10 +447,7 @@ pub(super) fn errand(job: &Job, collection: &str, fields: &[String], concern: Co
         at.map_or_else(|| name.clone(), |at| fields[at].clone())
     };
     let knobs = &job.choice.knobs;
-    let documents_max = match knobs.get("documents_per_batch") {
-        Some(most) => most.parse().unwrap_or(0),
-        None => 1,
-    };
+    let documents_max = knobs.get_count(&DOCUMENTS_PER_BATCH).unwrap_or(1) as usize;
     Errand {
         collection: collection.to_owned(),
         table: job.table.clone(),
@@ -462,7 +460,7 @@ pub(super) fn errand(job: &Job, collection: &str, fields: &[String], concern: Co
         lanes: job.choice.lanes,
         lasting: collection == job.table,
         documents_max,
-        ordered: knobs.get("ordered") == Some("yes"),
+        ordered: knobs.is(&ORDERED, "yes"),
         concern,
     }
 }

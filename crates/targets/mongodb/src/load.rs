@@ -14,6 +14,7 @@ use crate::facts::{
 };
 use crate::fields;
 use crate::insert::{self, Concern, InsertLane, Shared};
+use crate::knobs::{JOURNAL, WRITE_CONCERN};
 use crate::session::Session;
 use crate::staging::{self, Staging};
 use crate::types::{Form, Store};
@@ -82,14 +83,14 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     {
         return unusable("--on-conflict compares _id, and no column gives it: --primary-key COLUMN says which, --key COLUMN compares another".to_owned());
     }
-    let deaf = knobs.get("write_concern") == Some("0");
+    let deaf = knobs.is(&WRITE_CONCERN, "0");
     if deaf && (request.verify == Verify::None || request.on_conflict != OnConflict::Fail) {
         return unusable("with write_concern=0 the server says of no row whether it took it: only --verify count or checksum would tell, without --on-conflict".to_owned());
     }
     if deaf && ferret {
         return unusable("FerretDB does not know write_concern=0".to_owned());
     }
-    if deaf && knobs.get("journal") == Some("yes") {
+    if deaf && knobs.is(&JOURNAL, "yes") {
         return unusable(
             "write_concern=0 waits for nothing, journal=yes for the journal".to_owned(),
         );
@@ -293,14 +294,14 @@ impl<'a> MongoLoad<'a> {
             return self.promise();
         }
         let knobs = &self.job.choice.knobs;
-        let word = knobs.word("write_concern").to_owned();
+        let word = knobs.word(&WRITE_CONCERN).to_owned();
         let members = match &self.place.write_concern {
-            Some(asked) if !knobs.is_set("write_concern") && asked != "0" => asked.clone(),
+            Some(asked) if !knobs.is_set(&WRITE_CONCERN) && asked != "0" => asked.clone(),
             _ => word,
         };
         let journal = match self.place.journal {
-            Some(asked) if !knobs.is_set("journal") => asked,
-            _ => knobs.word("journal") == "yes",
+            Some(asked) if !knobs.is_set(&JOURNAL) => asked,
+            _ => knobs.is(&JOURNAL, "yes"),
         };
         Concern { members, journal, timeout: self.place.write_timeout }
     }

@@ -12,6 +12,7 @@ use tiberius::{SqlBulkCopyOption, SqlBulkCopyOptions, TokenRow};
 use crate::ddl::{Table, quote};
 use crate::encode::{self, Form, Stores};
 use crate::fit;
+use crate::knobs::{CHECK_CONSTRAINTS, FIRE_TRIGGERS, TABLOCK};
 use crate::link;
 use crate::load::{SAVE, Writing};
 use crate::session::{Failure, Session};
@@ -80,13 +81,13 @@ fn loads_identity(job: &Job) -> bool {
 /// itself is kept: neither is asked for, for both are what the file says.
 fn options(knobs: &Knobs) -> SqlBulkCopyOptions {
     let wanted = [
-        ("tablock", SqlBulkCopyOption::TableLock),
-        ("check_constraints", SqlBulkCopyOption::CheckConstraints),
-        ("fire_triggers", SqlBulkCopyOption::FireTriggers),
+        (TABLOCK, SqlBulkCopyOption::TableLock),
+        (CHECK_CONSTRAINTS, SqlBulkCopyOption::CheckConstraints),
+        (FIRE_TRIGGERS, SqlBulkCopyOption::FireTriggers),
     ];
     wanted
         .into_iter()
-        .filter(|(knob, _)| knobs.get(knob) == Some("yes"))
+        .filter(|(knob, _)| knobs.is(knob, "yes"))
         .fold(SqlBulkCopyOption::KeepNulls | SqlBulkCopyOption::KeepIdentity, |all, (_, option)| {
             all | option
         })

@@ -2,6 +2,7 @@
 
 use crate::ddl::{NAME_MAX, length};
 use crate::facts::{IN_MEMORY, VIEW};
+use crate::knobs::ROWS_PER_TRANSACTION;
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
 use inrush_core::{Column, Durability, Facts, IfExists, OnConflict, Request, Verify};
 
@@ -15,7 +16,7 @@ pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
 
 /// Whether rows are committed on the way.
 pub(super) fn is_piecemeal(knobs: &Knobs) -> bool {
-    knobs.get("rows_per_transaction").is_some_and(|rows| rows != "0")
+    knobs.get_count(&ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0)
 }
 
 /// What all strategies answer to `fit`.

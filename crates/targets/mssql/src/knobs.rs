@@ -12,44 +12,44 @@ pub(super) static STATEMENT: [Knob; 3] = [ROWS_PER_TRANSACTION, ROWS_PER_STATEME
 /// Those of INSERT with one row.
 pub(super) static ROW: [Knob; 2] = [ROWS_PER_TRANSACTION, PACKET_SIZE];
 
-const ROWS_PER_BATCH: Knob = Knob {
+pub(super) const ROWS_PER_BATCH: Knob = Knob {
     name: "rows_per_batch",
     kind: KnobKind::Count { min: 0, max: 10_000_000 },
     default: "0",
     about: "rows in one INSERT BULK, and no more than a chunk has; 0 is all rows of a chunk",
 };
-const TABLOCK: Knob = Knob {
+pub(super) const TABLOCK: Knob = Knob {
     name: "tablock",
     kind: KnobKind::Choice(&["yes", "no"]),
     default: "yes",
     about: "a lock on the whole table instead of one a row; with it a heap is logged by the page where the database's recovery model allows",
 };
-const CHECK_CONSTRAINTS: Knob = Knob {
+pub(super) const CHECK_CONSTRAINTS: Knob = Knob {
     name: "check_constraints",
     kind: KnobKind::Choice(&["yes", "no"]),
     default: "yes",
     about: "whether CHECKs and foreign keys look at the rows; 'no' leaves them untrusted",
 };
-const FIRE_TRIGGERS: Knob = Knob {
+pub(super) const FIRE_TRIGGERS: Knob = Knob {
     name: "fire_triggers",
     kind: KnobKind::Choice(&["yes", "no"]),
     default: "yes",
     about: "whether the table's triggers see the rows",
 };
-const PACKET_SIZE: Knob = Knob {
+pub(super) const PACKET_SIZE: Knob = Knob {
     name: "packet_size",
     kind: KnobKind::Count { min: 512, max: 32_767 },
     default: "32767",
     about: "bytes of a packet that the server is asked for; an encrypted connection takes at most 16383",
 };
-const ROWS_PER_STATEMENT: Knob = Knob {
+pub(super) const ROWS_PER_STATEMENT: Knob = Knob {
     name: "rows_per_statement",
     // https://learn.microsoft.com/en-us/sql/t-sql/queries/table-value-constructor-transact-sql
     kind: KnobKind::Count { min: 1, max: 1_000 },
     default: "1000",
     about: "rows in one statement; the server takes 1000",
 };
-const ROWS_PER_TRANSACTION: Knob = Knob {
+pub(super) const ROWS_PER_TRANSACTION: Knob = Knob {
     name: "rows_per_transaction",
     kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
     default: "0",

@@ -9,6 +9,7 @@ use tiberius::ColumnData;
 use crate::ddl::{self, Name, Table, quote};
 use crate::encode::Stores;
 use crate::fit::is_piecemeal;
+use crate::knobs::{PACKET_SIZE, ROWS_PER_BATCH, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION};
 use crate::session::{Failure, Session, number};
 use crate::{connect, facts};
 use inrush_core::encode::Shape;
@@ -68,8 +69,8 @@ impl<'a> MssqlLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let mut place = connect::place(&job.location.secret)?;
-        if let Some(size) = job.choice.knobs.get("packet_size").and_then(|size| size.parse().ok()) {
-            place.packet_size = size;
+        if let Some(size) = job.choice.knobs.get_count(&PACKET_SIZE) {
+            place.packet_size = size as u32;
         }
         let session = Session::open(&Arc::new(place), stop)?;
         let mut load = Self {
@@ -148,23 +149,19 @@ impl<'a> MssqlLoad<'a> {
     }
 
     fn rows_per_transaction(&self) -> usize {
-        self.job
-            .choice
-            .knobs
-            .get("rows_per_transaction")
-            .map_or(0, |rows| rows.parse().unwrap_or(0))
+        self.job.choice.knobs.get_count(&ROWS_PER_TRANSACTION).unwrap_or(0) as usize
     }
 
     fn bounds(&self) -> Bounds {
         let knobs = &self.job.choice.knobs;
-        let rows = knobs.get("rows_per_batch").or(knobs.get("rows_per_statement"));
+        let rows = knobs.get_count(&ROWS_PER_BATCH).or(knobs.get_count(&ROWS_PER_STATEMENT));
         let rows_per_transaction = self.rows_per_transaction();
         Bounds {
             undo: Undo::Yes,
             lasting: rows_per_transaction == 1,
             rows_per_statement: match rows_per_transaction {
                 1 => 1,
-                _ => rows.and_then(|rows| rows.parse().ok()).unwrap_or(0),
+                _ => rows.unwrap_or(0) as usize,
             },
             commits: match rows_per_transaction {
                 0 => Commits::Never,

@@ -1,5 +1,6 @@
 //! SQL text that names tables and columns.
 
+use crate::knobs::{ENGINE, INDEXES};
 use crate::types;
 use inrush_core::{Column, Job, OnConflict};
 
@@ -29,7 +30,7 @@ pub(super) fn declared(job: &Job, column: &Column) -> String {
     }
     let fractions = job.facts.target.settings.get("fractions").is_some_and(|kept| kept == "yes");
     let spelled = types::spell(column.ty, fractions, job.request.is_keyed(&column.name));
-    match (job.choice.knobs.get("engine"), spelled.as_str()) {
+    match (job.choice.knobs.get(&ENGINE), spelled.as_str()) {
         // https://mariadb.com/kb/en/memory-storage-engine/: no BLOB, no TEXT, and every row as long as the longest.
         (Some("memory"), "longtext") => "varchar(255)".to_owned(),
         (Some("memory"), "longblob") => "varbinary(255)".to_owned(),
@@ -54,7 +55,7 @@ pub(super) fn create_table(name: &str, job: &Job, engine: &str) -> String {
         let key = names(job.request.primary_key.iter().map(String::as_str));
         parts.push(format!("PRIMARY KEY ({key})"));
     }
-    if job.choice.knobs.get("indexes") == Some("before") {
+    if job.choice.knobs.is(&INDEXES, "before") {
         parts.extend(indexes(job));
     }
     format!(

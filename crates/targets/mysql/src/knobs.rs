@@ -36,19 +36,19 @@ pub(super) static DELAYED: [Knob; 3] = [
     Knob { default: "1", ..ROWS_PER_STATEMENT },
 ];
 
-const ROWS_PER_STATEMENT: Knob = Knob {
+pub(super) const ROWS_PER_STATEMENT: Knob = Knob {
     name: "rows_per_statement",
     kind: KnobKind::Count { min: 0, max: 10_000_000 },
     default: "0",
     about: "rows in one statement, as far as max_allowed_packet allows; 0 is all rows of a chunk",
 };
-const ROWS_PER_TRANSACTION: Knob = Knob {
+pub(super) const ROWS_PER_TRANSACTION: Knob = Knob {
     name: "rows_per_transaction",
     kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
     default: "0",
     about: "rows between commits, 1 is autocommit; 0 is the whole load, or 16 MB where a hidden table takes the rows",
 };
-const ENGINE: Knob = Knob {
+pub(super) const ENGINE: Knob = Knob {
     name: "engine",
     kind: KnobKind::Choice(&[
         "innodb",
@@ -63,25 +63,25 @@ const ENGINE: Knob = Knob {
     default: "innodb",
     about: "the storage engine of a table that the load makes",
 };
-const INDEXES: Knob = Knob {
+pub(super) const INDEXES: Knob = Knob {
     name: "indexes",
     kind: KnobKind::Choice(&["after", "before"]),
     default: "after",
     about: "whether indexes that are not unique are built after the rows; 'before' is the planner's choice for a table that is there and few rows",
 };
-const SQL_LOG_BIN: Knob = Knob {
+pub(super) const SQL_LOG_BIN: Knob = Knob {
     name: "sql_log_bin",
     kind: KnobKind::Choice(&["keep", "off"]),
     default: "keep",
     about: "'off' leaves the rows out of the binary log, so replicas lack them; takes a privilege",
 };
-const UNIQUE_CHECKS: Knob = Knob {
+pub(super) const UNIQUE_CHECKS: Knob = Knob {
     name: "unique_checks",
     kind: KnobKind::Choice(&["on", "off"]),
     default: "on",
     about: "whether InnoDB looks for repeated keys at once, for a table without unique keys besides the primary one",
 };
-const FOREIGN_KEY_CHECKS: Knob = Knob {
+pub(super) const FOREIGN_KEY_CHECKS: Knob = Knob {
     name: "foreign_key_checks",
     kind: KnobKind::Choice(&["on", "off"]),
     default: "on",

@@ -8,6 +8,10 @@ use crate::connect::{self, Place};
 use crate::ddl::{self, quote};
 use crate::encode::{Real, Stores};
 use crate::facts;
+use crate::knobs::{
+    ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SQL_LOG_BIN,
+    UNIQUE_CHECKS,
+};
 use crate::session::{Failure, Session};
 use crate::staging::{self, Staging};
 use crate::types::Class;
@@ -78,7 +82,7 @@ pub(super) fn engine_of(job: &Job) -> &str {
 pub(super) fn engine<'f>(request: &Request, facts: &'f Facts, knobs: &'f Knobs) -> &'f str {
     match facts.kept_table(request).and_then(|table| table.storage.as_deref()) {
         Some(storage) => storage,
-        None => knobs.get("engine").unwrap_or("innodb"),
+        None => knobs.get(&ENGINE).unwrap_or("innodb"),
     }
 }
 
@@ -124,9 +128,7 @@ const BYTES_FOR_INDEXES: u64 = 4 << 20;
 /// Indexes of the existing table which are built after the rows.
 fn indexes_after<'f>(request: &Request, facts: &'f Facts, knobs: &Knobs) -> &'f [String] {
     match facts.kept_table(request) {
-        Some(table) if is_staged(request, facts) && knobs.get("indexes") == Some("after") => {
-            &table.indexes
-        }
+        Some(table) if is_staged(request, facts) && knobs.is(&INDEXES, "after") => &table.indexes,
         _ => &[],
     }
 }
@@ -142,16 +144,16 @@ fn time_indexes(
         Some(table) if !table.indexes.is_empty() => {
             let small = facts.source.bytes.is_some_and(|bytes| bytes < BYTES_FOR_INDEXES);
             if small || !is_staged(request, facts) {
-                knobs.suggest("indexes", "before");
+                knobs.suggest(&INDEXES, "before");
             }
-            if !is_staged(request, facts) && knobs.get("indexes") == Some("after") {
+            if !is_staged(request, facts) && knobs.is(&INDEXES, "after") {
                 return Err(
                     "indexes=after takes a hidden table, and the rows go straight into the existing one",
                 );
             }
             indexes_after(request, facts, knobs).len()
         }
-        None if knobs.get("indexes") != Some("before") => request.indexes.len(),
+        None if !knobs.is(&INDEXES, "before") => request.indexes.len(),
         _ => 0,
     };
     Ok(match count {
@@ -193,17 +195,15 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     let transactions = has_transactions(&engine);
     if !staged && engine != "innodb" {
         // Nothing could take back the first rows of a statement that fails at a later one.
-        knobs.suggest("rows_per_statement", "1");
+        knobs.suggest(&ROWS_PER_STATEMENT, "1");
     }
-    if knobs.get("unique_checks") == Some("off")
-        && kept.is_some_and(|table| !table.unique_keys.is_empty())
-    {
+    if knobs.is(&UNIQUE_CHECKS, "off") && kept.is_some_and(|table| !table.unique_keys.is_empty()) {
         // https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_unique_checks
         return unusable(
             "with unique_checks=off a repeated key of a secondary index may go unseen".to_owned(),
         );
     }
-    if !staged && knobs.get("foreign_key_checks") == Some("off") {
+    if !staged && knobs.is(&FOREIGN_KEY_CHECKS, "off") {
         return unusable(
             "with foreign_key_checks=off rows without a parent would go unseen".to_owned(),
         );
@@ -212,7 +212,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         Some(table) => !table.primary_key.is_empty() || !table.unique_keys.is_empty(),
         None => !request.primary_key.is_empty(),
     };
-    let commits = knobs.get("rows_per_transaction").is_some_and(|rows| rows != "0");
+    let commits = knobs.get_count(&ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0);
     let mut notes = Vec::new();
     let lanes_max = if staged && many_lanes { LANES_MAX } else { 1 };
     // A second connection fills the gaps of the first while it waits for the disk or for us, even on one core.
@@ -400,8 +400,7 @@ impl<'a> MysqlLoad<'a> {
     }
 
     fn rows_per_transaction(&self) -> usize {
-        let rows = self.job.choice.knobs.get("rows_per_transaction").unwrap_or("0");
-        rows.parse().unwrap_or(0)
+        self.job.choice.knobs.get_count(&ROWS_PER_TRANSACTION).unwrap_or(0) as usize
     }
 
     fn bounds(&self) -> Bounds {
@@ -419,14 +418,12 @@ impl<'a> MysqlLoad<'a> {
                 false => Undo::No {
                     alone: true,
                     why: "the table's engine can't undo those before it",
-                    knob: ("rows_per_statement", "1"),
+                    knob: (&ROWS_PER_STATEMENT, "1"),
                     advice: "--set rows_per_statement=1 sends each row by itself",
                 },
             },
             lasting: self.staging.is_none() && !transactions,
-            rows_per_statement: knobs
-                .get("rows_per_statement")
-                .map_or(1, |rows| rows.parse().unwrap_or(1)),
+            rows_per_statement: knobs.get_count(&ROWS_PER_STATEMENT).unwrap_or(1) as usize,
             commits: match (&self.staging, rows_per_transaction) {
                 _ if !transactions => Commits::Always,
                 (None, 0) => Commits::Never,
@@ -442,7 +439,7 @@ impl<'a> MysqlLoad<'a> {
 
 /// Whether indexes that the user asked for are built after the rows of a table that the load makes.
 fn asks_for_indexes(job: &Job) -> bool {
-    !job.request.indexes.is_empty() && job.choice.knobs.get("indexes") != Some("before")
+    !job.request.indexes.is_empty() && !job.choice.knobs.is(&INDEXES, "before")
 }
 
 /// Sets what the load relies on. Only this connection is concerned.
@@ -463,10 +460,12 @@ fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
         // A load may take its time between two statements of the first connection.
         "SESSION wait_timeout = 2147483".to_owned(),
     ];
-    for name in ["unique_checks", "foreign_key_checks", "sql_log_bin"] {
-        match job.choice.knobs.get(name) {
-            Some("off") => settings.push(format!("SESSION {name} = 0")),
-            Some("on") if name != "sql_log_bin" => settings.push(format!("SESSION {name} = 1")),
+    for knob in [UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, SQL_LOG_BIN] {
+        match job.choice.knobs.get(&knob) {
+            Some("off") => settings.push(format!("SESSION {} = 0", knob.name)),
+            Some("on") if knob != SQL_LOG_BIN => {
+                settings.push(format!("SESSION {} = 1", knob.name));
+            }
             _ => {}
         }
     }

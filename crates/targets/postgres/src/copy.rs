@@ -6,6 +6,7 @@ use crate::client::Frame;
 use crate::ddl::{self, Insert, Table, literal, quote};
 use crate::encode::{self, Binary, Lines, Stores};
 use crate::fit;
+use crate::knobs::{INDEXES, ROWS_PER_STATEMENT};
 use crate::load::Writing;
 use crate::repeats::Filter;
 use crate::session::{self, Failure, Refusal, Session};
@@ -75,11 +76,11 @@ fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, binary: bool) -> Fit
 impl Writing for Copy {
     fn streams(&self, job: &Job) -> bool {
         !matches!(self, Self::Server)
-            && job.choice.knobs.get("rows_per_statement") == Some("0")
+            && job.choice.knobs.is(&ROWS_PER_STATEMENT, "0")
             && job.request.on_conflict == OnConflict::Fail
             // There a row that repeats a key is expected.
             && !(job.choice.action.makes_table()
-                && job.choice.knobs.get("indexes") == Some("before")
+                && job.choice.knobs.is(&INDEXES, "before")
                 && !job.request.primary_key.is_empty())
     }
 

@@ -3,6 +3,9 @@
 use crate::ddl::NAME_MAX;
 use crate::encode::{self, means_utc};
 use crate::facts::VIEW_WITH_RULES;
+use crate::knobs::{
+    FREEZE, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SYNCHRONOUS_COMMIT, UNLOGGED,
+};
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
 use inrush_core::{
     Column, Durability, Facts, IfExists, Job, OnConflict, Request, TableFacts, Verify,
@@ -43,7 +46,7 @@ pub(super) enum Mode {
 
 impl Mode {
     pub(super) fn of(kept: bool, lanes: usize, knobs: &Knobs) -> Self {
-        let commits = knobs.get("rows_per_transaction").is_some_and(|rows| rows != "0");
+        let commits = knobs.get_count(&ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0);
         match kept {
             true if commits => Mode::Piecemeal,
             false if commits || lanes > 1 => Mode::Hidden,
@@ -54,7 +57,7 @@ impl Mode {
 
 /// Whether rows are written as if they had been there for long.
 pub(super) fn freezes(job: &Job) -> bool {
-    job.choice.knobs.get("freeze") == Some("on")
+    job.choice.knobs.is(&FREEZE, "on")
 }
 
 /// Below so many bytes of input a second connection has nothing to do.
@@ -92,12 +95,12 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let ordered = keyed && !facts.source.seekable;
     if !facts.source.seekable {
         // What several chunks had in one statement can't be sent again.
-        knobs.suggest("rows_per_statement", "1000000");
+        knobs.suggest(&ROWS_PER_STATEMENT, "1000000");
     }
     if ordered || conflicts {
-        knobs.suggest("indexes", "before");
+        knobs.suggest(&INDEXES, "before");
     }
-    if conflicts && kept.is_none() && knobs.get("indexes") == Some("after") {
+    if conflicts && kept.is_none() && knobs.is(&INDEXES, "after") {
         return unusable(
             "--on-conflict needs the key while the rows come (indexes=before)".to_owned(),
         );
@@ -110,9 +113,9 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         && request.lanes.is_none_or(|lanes| lanes == 1)
     {
         // One transaction, and the rows are as good as vacuumed.
-        knobs.suggest("freeze", "on");
+        knobs.suggest(&FREEZE, "on");
     }
-    let freeze = knobs.get("freeze") == Some("on");
+    let freeze = knobs.is(&FREEZE, "on");
     if freeze {
         let table = kept.filter(|_| request.if_exists != IfExists::Truncate);
         if table.is_some() {
@@ -127,17 +130,17 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
             return unusable("freeze=on leaves no room for --on-conflict".to_owned());
         }
     }
-    if knobs.get("unlogged") == Some("on") && kept.is_some() {
+    if knobs.is(&UNLOGGED, "on") && kept.is_some() {
         return unusable(
             "unlogged=on is for a table that the load makes; this one is there".to_owned(),
         );
     }
     let promised = match setting("synchronous_commit") {
         "off" if request.durability == Durability::Durable => {
-            knobs.suggest("synchronous_commit", "on");
-            knobs.get("synchronous_commit").unwrap_or("on").to_owned()
+            knobs.suggest(&SYNCHRONOUS_COMMIT, "on");
+            knobs.get(&SYNCHRONOUS_COMMIT).unwrap_or("on").to_owned()
         }
-        servers => match knobs.get("synchronous_commit") {
+        servers => match knobs.get(&SYNCHRONOUS_COMMIT) {
             Some("keep") | None => servers.to_owned(),
             Some(ours) => ours.to_owned(),
         },
@@ -179,12 +182,11 @@ fn durability(
         Some(kind @ "foreign table") => return (Durability::Process, thing(kind)),
         _ => {}
     }
-    const COMMIT: &str = "synchronous_commit";
     match (synchronous_commit, fsync) {
         ("off", _) => {
-            let weakness = match knobs.get(COMMIT) {
-                Some("off") => Weakness::knob(COMMIT, "off"),
-                _ => Weakness::server(COMMIT, "off", "on"),
+            let weakness = match knobs.is(&SYNCHRONOUS_COMMIT, "off") {
+                true => Weakness::knob(&SYNCHRONOUS_COMMIT, "off"),
+                false => Weakness::server(SYNCHRONOUS_COMMIT.name, "off", "on"),
             };
             (Durability::None, Some(weakness))
         }
@@ -203,11 +205,11 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<Str
         (Mode::Hidden, _) => "the rows go into a hidden table, which gets its name when all are in: a rename in one transaction".to_owned(),
         (Mode::Piecemeal | Mode::Survey, _) => "one connection, straight into the table".to_owned(),
     });
-    if knobs.get("freeze") == Some("on") {
+    if knobs.is(&FREEZE, "on") {
         notes.push("COPY FREEZE: no vacuum has to visit the rows again".to_owned());
     }
     let after = usize::from(!request.primary_key.is_empty()) + request.indexes.len();
-    if kept.is_none() && after > 0 && knobs.get("indexes") == Some("after") {
+    if kept.is_none() && after > 0 && knobs.is(&INDEXES, "after") {
         notes.push(match after {
             1 => "its key or index is built after the rows".to_owned(),
             _ => format!("its {after} keys and indexes are built after the rows"),

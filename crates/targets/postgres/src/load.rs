@@ -9,6 +9,9 @@ use crate::ddl::{self, Name, Table};
 use crate::encode::Stores;
 use crate::facts;
 use crate::fit::{Mode, bytes, freezes};
+use crate::knobs::{
+    FREEZE, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SYNCHRONOUS_COMMIT, UNLOGGED,
+};
 use crate::repeats;
 use crate::rows::RowReader;
 use crate::session::{self, Failure, Session};
@@ -17,7 +20,7 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
-use inrush_core::target::{Ended, Inspect, Lane, Load, Sent, Snapshot, Verdict};
+use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, Verdict};
 use inrush_core::{Action, Job, OnConflict, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
     Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
@@ -142,7 +145,7 @@ impl<'a> PostgresLoad<'a> {
         }
         let begin = settings(job, self.mode, makes || survey);
         let with_indexes = !builds_later(job);
-        let unlogged = job.choice.knobs.get("unlogged") == Some("on");
+        let unlogged = job.choice.knobs.is(&UNLOGGED, "on");
         let target = &self.target;
         let create = |hidden: &Table| match survey {
             true => ddl::create_like(hidden, target, job),
@@ -213,7 +216,7 @@ impl<'a> PostgresLoad<'a> {
     fn autocommits(&self) -> bool {
         let knobs = &self.job.choice.knobs;
         let settings = &self.job.facts.target.settings;
-        let needs_settings = knobs.get("synchronous_commit").is_some_and(|wanted| wanted != "keep")
+        let needs_settings = knobs.get(&SYNCHRONOUS_COMMIT).is_some_and(|wanted| wanted != "keep")
             || settings.get("default_transaction_read_only").is_some_and(|only| only == "on");
         self.mode == Mode::Piecemeal && self.rows_per_transaction() == 1 && !needs_settings
     }
@@ -242,7 +245,7 @@ impl<'a> PostgresLoad<'a> {
         let rows = self.table().clone();
         let values = repeats::find(&mut self.session, &rows, target, &key, words)?;
         self.retry = Some(match values {
-            None if self.mode != Mode::Survey => Retry::InOrder(Some(("indexes", "before"))),
+            None if self.mode != Mode::Survey => Retry::InOrder(Some((&INDEXES, "before"))),
             values => {
                 // With too many to be kept the server refuses each row by itself.
                 Retry::Repeats(Repeats::Values { key, values: values.unwrap_or_default() })
@@ -263,7 +266,7 @@ impl<'a> PostgresLoad<'a> {
         let found = match self.writing.sends_binary() && self.session.undo().is_ok() {
             true => self.seek(ddl::key(self.job), &words, None),
             false => {
-                self.retry = Some(Retry::InOrder(Some(("indexes", "before"))));
+                self.retry = Some(Retry::InOrder(Some((&INDEXES, "before"))));
                 Ok(())
             }
         };
@@ -279,14 +282,13 @@ impl<'a> PostgresLoad<'a> {
     }
 
     fn rows_per_transaction(&self) -> usize {
-        let rows = self.job.choice.knobs.get("rows_per_transaction").unwrap_or("0");
-        rows.parse().unwrap_or(0)
+        self.job.choice.knobs.get_count(&ROWS_PER_TRANSACTION).unwrap_or(0) as usize
     }
 
     fn bounds(&self) -> Bounds {
         let knobs = &self.job.choice.knobs;
         let rows_per_transaction = self.rows_per_transaction();
-        let rows = knobs.get("rows_per_statement").and_then(|rows| rows.parse().ok());
+        let rows = knobs.get_count(&ROWS_PER_STATEMENT);
         Bounds {
             undo: match (self.writing.streams(self.job), freezes(self.job)) {
                 (true, _) => Undo::No {
@@ -299,7 +301,7 @@ impl<'a> PostgresLoad<'a> {
                 (false, true) => Undo::No {
                     alone: false,
                     why: "COPY FREEZE leaves no way back",
-                    knob: ("freeze", "off"),
+                    knob: (&FREEZE, "off"),
                     advice: "--set freeze=off finds it",
                 },
                 (false, false) => Undo::Yes,
@@ -307,7 +309,7 @@ impl<'a> PostgresLoad<'a> {
             lasting: self.autocommits(),
             rows_per_statement: match rows_per_transaction {
                 1 => 1,
-                _ => rows.unwrap_or(0),
+                _ => rows.unwrap_or(0) as usize,
             },
             commits: match (self.mode, rows_per_transaction) {
                 (Mode::InOne, _) => Commits::Never,
@@ -363,7 +365,7 @@ impl<'a> PostgresLoad<'a> {
 /// Whether keys and indexes that the user asked for are built when the rows are in.
 fn builds_later(job: &Job) -> bool {
     let wants = !job.request.primary_key.is_empty() || !job.request.indexes.is_empty();
-    wants && job.choice.action.makes_table() && job.choice.knobs.get("indexes") == Some("after")
+    wants && job.choice.action.makes_table() && job.choice.knobs.is(&INDEXES, "after")
 }
 
 /// What the load's own transaction begins with. Nothing is set for longer than that: behind a pooler the next one may be another
@@ -372,7 +374,7 @@ fn settings(job: &Job, mode: Mode, makes: bool) -> String {
     // Nobody reads notices while rows are on their way.
     let mut settings = vec!["SET LOCAL client_min_messages = error".to_owned()];
     if let Some(wanted) =
-        job.choice.knobs.get("synchronous_commit").filter(|wanted| *wanted != "keep")
+        job.choice.knobs.get(&SYNCHRONOUS_COMMIT).filter(|wanted| *wanted != "keep")
     {
         settings.push(format!("SET LOCAL synchronous_commit = {wanted}"));
     }
@@ -399,7 +401,7 @@ const HIDDEN_SETTINGS: &str = "SET LOCAL client_min_messages = error; SET LOCAL 
 const INDEX_MEMORY_MB: u64 = 256;
 
 /// A statement for each chunk, which can be taken back.
-const CHUNK_BY_CHUNK: (&str, &str) = ("rows_per_statement", "1000000");
+const CHUNK_BY_CHUNK: (&Knob, &str) = (&ROWS_PER_STATEMENT, "1000000");
 
 /// Why a step failed.
 enum Trouble {
@@ -509,7 +511,7 @@ impl Load for PostgresLoad<'_> {
         let Some(hidden) = &self.hidden else { return Ok(()) };
         let mut statements = Vec::new();
         let mut alters = Vec::new();
-        if job.choice.knobs.get("unlogged") == Some("on") {
+        if job.choice.knobs.is(&UNLOGGED, "on") {
             alters.push("SET LOGGED".to_owned());
         }
         if builds_later(job) {
@@ -551,7 +553,7 @@ impl Load for PostgresLoad<'_> {
         // A row before the bad one may be bad as well, and only the server knows: it tells so at the end of a statement, or when
         // keys are built.
         if builds_later(self.job) && !self.job.request.primary_key.is_empty() {
-            return Some(Retry::InOrder(Some(("indexes", "before"))));
+            return Some(Retry::InOrder(Some((&INDEXES, "before"))));
         }
         (self.mode == Mode::InOne && self.hidden.is_none() && self.writing.streams(self.job))
             .then_some(Retry::Knob(CHUNK_BY_CHUNK.0, CHUNK_BY_CHUNK.1))

@@ -26,7 +26,7 @@ const WHOLE_LOAD: &str = "0";
 
 /// A strategy without the knob writes all rows in one.
 fn rows_per_transaction(knobs: &Knobs) -> &str {
-    knobs.get(ROWS_PER_TRANSACTION.name).unwrap_or(WHOLE_LOAD)
+    knobs.get(&ROWS_PER_TRANSACTION).unwrap_or(WHOLE_LOAD)
 }
 
 /// The knobs of `sqlite/pages`.
@@ -58,7 +58,7 @@ static KNOBS: [Knob; 10] = [
     ROWS_PER_STATEMENT,
 ];
 
-const ROWS_PER_STATEMENT: Knob = Knob {
+pub(super) const ROWS_PER_STATEMENT: Knob = Knob {
     name: "rows_per_statement",
     kind: KnobKind::Count { min: 1, max: 100_000 },
     default: "100",
@@ -76,7 +76,7 @@ pub(super) const JOURNAL_MODE: Knob = Knob {
     default: "keep",
     about: "how SQLite can undo; 'keep' leaves the database's own mode",
 };
-const SYNCHRONOUS: Knob = Knob {
+pub(super) const SYNCHRONOUS: Knob = Knob {
     name: "synchronous",
     kind: KnobKind::Choice(&["off", "normal", "full", "extra"]),
     default: "full",
@@ -102,7 +102,7 @@ const PAGE_SIZE: Knob = Knob {
     default: "keep",
     about: "bytes of a page, for a database that the load makes; 'keep' is 4096 there",
 };
-const CACHE: Knob = Knob {
+pub(super) const CACHE: Knob = Knob {
     name: "cache",
     kind: KnobKind::Count { min: 0, max: 64 << 30 },
     default: "33554432",
@@ -113,18 +113,18 @@ const CACHE: Knob = Knob {
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     match request.durability {
         Durability::Durable => {}
-        Durability::Process => knobs.suggest("synchronous", "normal"),
-        Durability::None => knobs.suggest("synchronous", "off"),
+        Durability::Process => knobs.suggest(&SYNCHRONOUS, "normal"),
+        Durability::None => knobs.suggest(&SYNCHRONOUS, "off"),
     }
-    if facts.target.exists && knobs.word("page_size") != "keep" {
+    if facts.target.exists && !knobs.is(&PAGE_SIZE, "keep") {
         let found = facts.target.settings.get("page_size").map_or("", String::as_str);
-        if found != knobs.word("page_size") {
+        if found != knobs.word(&PAGE_SIZE) {
             return Fit::Unusable {
                 reason: format!("the database is there and has pages of {found} bytes"),
             };
         }
     }
-    let journal = match (knobs.word("journal_mode"), facts.target.exists) {
+    let journal = match (knobs.word(&JOURNAL_MODE), facts.target.exists) {
         ("keep", true) => {
             facts.target.settings.get("journal_mode").map_or("delete", String::as_str)
         }
@@ -147,10 +147,10 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     // https://sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last transactions in WAL mode, and corrupt in
     // rare cases in the others; a journal in memory or none is lost with the process.
     let undoable = !matches!(journal, "memory" | "off") || is_memory && journal == "memory";
-    let (durability, weakness) = match knobs.word("synchronous") {
+    let (durability, weakness) = match knobs.word(&SYNCHRONOUS) {
         _ if is_memory => (Durability::None, Some(Weakness::thing("a database in memory"))),
         "full" | "extra" => (Durability::Durable, None),
-        word => (Durability::Process, Some(Weakness::knob("synchronous", word))),
+        word => (Durability::Process, Some(Weakness::knob(&SYNCHRONOUS, word))),
     };
     Fit::Usable {
         atomic: !facts.target.exists || undoable && rows_per_transaction(knobs) == WHOLE_LOAD,
@@ -169,7 +169,7 @@ pub(super) fn memory(knobs: &Knobs) -> Memory {
         // The narrowest field is a delimiter and makes a cell of 16 bytes; the narrowest row adds a mark.
         wire_bytes_per_byte: size_of::<Cell>() + size_of::<inrush_core::flow::RowMark>(),
         // SQLite's cache, its statement and schema memory, and the program itself.
-        fixed_bytes: knobs.count("cache") + (12 << 20),
+        fixed_bytes: knobs.count(&CACHE) + (12 << 20),
         // Slots of this size stay in a core's own cache.
         chunk_bytes: 256 << 10,
     }
@@ -262,23 +262,23 @@ impl<'a> SqliteLoad<'a> {
     ) -> Result<Box<dyn Load + 'a>> {
         let knobs = &job.choice.knobs;
         let mut session =
-            Session::open(Path::new(&job.location.secret), knobs.count("busy_timeout"), stop)?;
-        if session.is_new() && knobs.word("page_size") != "keep" {
-            session.execute(&format!("PRAGMA page_size = {}", knobs.word("page_size")))?;
+            Session::open(Path::new(&job.location.secret), knobs.count(&BUSY_TIMEOUT), stop)?;
+        if session.is_new() && !knobs.is(&PAGE_SIZE, "keep") {
+            session.execute(&format!("PRAGMA page_size = {}", knobs.word(&PAGE_SIZE)))?;
         }
         let mut journal_mode_before = None;
-        if knobs.word("journal_mode") != "keep" {
+        if !knobs.is(&JOURNAL_MODE, "keep") {
             let before = session.value("PRAGMA journal_mode")?;
             let mode =
-                session.value(&format!("PRAGMA journal_mode = {}", knobs.word("journal_mode")))?;
-            if mode != knobs.word("journal_mode") {
+                session.value(&format!("PRAGMA journal_mode = {}", knobs.word(&JOURNAL_MODE)))?;
+            if mode != knobs.word(&JOURNAL_MODE) {
                 return Err(Error::target(format!(
                     "the journal mode stays {mode}: another connection uses the database"
                 )));
             }
             journal_mode_before = (before != mode).then_some(before);
         }
-        let (synchronous, cache) = (knobs.word("synchronous"), knobs.count("cache") >> 10);
+        let (synchronous, cache) = (knobs.word(&SYNCHRONOUS), knobs.count(&CACHE) >> 10);
         session.configure(format!(
             "PRAGMA synchronous = {synchronous}; PRAGMA cache_size = -{cache}"
         ))?;
@@ -451,7 +451,7 @@ impl Load for SqliteLoad<'_> {
             return Aftermath::Unknown;
         }
         let new = self.session.is_new();
-        if !new && self.job.choice.knobs.word("journal_mode") == "off" {
+        if !new && self.job.choice.knobs.is(&JOURNAL_MODE, "off") {
             // What was written is written, and nobody can say what it was.
             self.session.discard();
             return Aftermath::Unknown;
@@ -490,7 +490,7 @@ unsafe impl Send for Transaction<'_> {}
 /// Opens a transaction, unless there is one.
 pub(super) fn begin(session: &Session<'_>, job: &Job) -> Result<()> {
     if !session.in_transaction() {
-        session.execute(&format!("BEGIN {}", job.choice.knobs.word("begin")))?;
+        session.execute(&format!("BEGIN {}", job.choice.knobs.word(&BEGIN)))?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::cells::CellEncoder;
 use crate::ddl::Insert;
-use crate::load::{self, SqliteLoad, Transaction, Writing};
+use crate::load::{self, JOURNAL_MODE, ROWS_PER_STATEMENT, SqliteLoad, Transaction, Writing};
 use crate::statement::{self, Statement, Step, fault};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
 use inrush_core::error::Result;
@@ -36,7 +36,7 @@ impl Strategy for Values {
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         // https://sqlite.org/pragma.html#pragma_journal_mode: without a journal SQLite can't undo half a statement.
-        if knobs.word("journal_mode") == "off" && knobs.count("rows_per_statement") > 1 {
+        if knobs.is(&JOURNAL_MODE, "off") && knobs.count(&ROWS_PER_STATEMENT) > 1 {
             return Fit::Unusable {
                 reason:
                     "with journal_mode=off a statement that fails at its second row can't be undone"
@@ -97,7 +97,7 @@ impl Writing for Values {
         transaction: Transaction<'l>,
         job: &'l Job,
     ) -> Result<Box<dyn Lane + 'l>> {
-        let rows = job.choice.knobs.count("rows_per_statement") as usize;
+        let rows = job.choice.knobs.count(&ROWS_PER_STATEMENT) as usize;
         Ok(Box::new(TextLane::new(transaction, job, rows)))
     }
 }

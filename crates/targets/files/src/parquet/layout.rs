@@ -53,7 +53,7 @@ impl ParquetLayout {
             }
         };
         let knobs = &job.choice.knobs;
-        let rows_max = usize::try_from(knobs.count(ROW_GROUP_ROWS.name)).unwrap_or(usize::MAX);
+        let rows_max = usize::try_from(knobs.count(&ROW_GROUP_ROWS)).unwrap_or(usize::MAX);
         Ok(Self { columns, schema, compression: compression(knobs), about, rows_max })
     }
 
@@ -69,7 +69,7 @@ impl ParquetLayout {
 }
 
 fn compression(knobs: &Knobs) -> Compression {
-    match knobs.word(COMPRESSION.name) {
+    match knobs.word(&COMPRESSION) {
         "snappy" => Compression::SNAPPY,
         "lz4" => Compression::LZ4_RAW,
         "gzip" => Compression::GZIP(Default::default()),

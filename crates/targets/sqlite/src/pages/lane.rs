@@ -97,7 +97,7 @@ impl<'l> PageLane<'l> {
         if rowid == last && self.trees.indexes.is_empty() {
             return Ok(self.duplicate(row, key));
         }
-        *self.retry = Some(Retry::Knob(ROW_ORDER.name, "any"));
+        *self.retry = Some(Retry::Knob(&ROW_ORDER, "any"));
         let why = format!("the rows are not in the order of {}: {rowid} after {last}", key[0]);
         Err(Error::new(Kind::Source, why)
             .advise(format!("--set {}=any has them sorted", ROW_ORDER.name)))

@@ -19,7 +19,7 @@ mod write;
 
 use std::sync::atomic::AtomicBool;
 
-use crate::load::{self, JOURNAL_MODE, SqliteLoad};
+use crate::load::{self, CACHE, JOURNAL_MODE, SqliteLoad};
 use inrush_core::error::Result;
 use inrush_core::target::{Fit, Knob, KnobKind, Knobs, Load, Memory, Strategy};
 use inrush_core::{Facts, IfExists, Job, OnConflict, Request, TableFacts};
@@ -62,7 +62,7 @@ impl Strategy for Pages {
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         if !facts.target.exists {
             // Its pages don't pass through SQLite, which only counts them afterwards.
-            knobs.suggest("cache", "8388608");
+            knobs.suggest(&CACHE, "8388608");
         }
         match obstacle(request, facts, knobs) {
             Some(reason) => Fit::Unusable { reason },
@@ -83,7 +83,7 @@ impl Strategy for Pages {
             wire_bytes_per_byte: 10,
             // There is no statement to run for each row, so handing chunks on is what costs.
             chunk_bytes: 512 << 10,
-            fixed_bytes: load::memory(knobs).fixed_bytes + knobs.count(SORT_MEMORY.name),
+            fixed_bytes: load::memory(knobs).fixed_bytes + knobs.count(&SORT_MEMORY),
         }
     }
 
@@ -103,7 +103,7 @@ fn obstacle(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<String> {
     {
         return Some(reason.clone());
     }
-    if facts.target.exists && knobs.word(JOURNAL_MODE.name) == "off" {
+    if facts.target.exists && knobs.is(&JOURNAL_MODE, "off") {
         // A root page is put in place by rolling a savepoint back.
         return Some("with journal_mode=off SQLite can't roll back".to_owned());
     }

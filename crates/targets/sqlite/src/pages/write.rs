@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use inrush_sqlite_pages::{PageNumbers, PageSize};
 
-use crate::load::{Transaction, Writing, create_indexes};
+use crate::load::{SYNCHRONOUS, Transaction, Writing, create_indexes};
 use crate::pages::free::FreeList;
 use crate::pages::keys::{EntryOrder, IndexWriter, Rivals, split};
 use crate::pages::lane::PageLane;
@@ -89,9 +89,9 @@ impl Writing for PageWriting {
         let numbers =
             PageNumbers::new(size, number("PRAGMA page_count")? + 1).with_free(free.pages());
         let knobs = &job.choice.knobs;
-        let any_order = shape.has_rowids() && knobs.word(ROW_ORDER.name) == "any";
+        let any_order = shape.has_rowids() && knobs.is(&ROW_ORDER, "any");
         let sorters = layout.indexes.len() + usize::from(any_order);
-        let memory = knobs.count(SORT_MEMORY.name) as usize / sorters.max(1);
+        let memory = knobs.count(&SORT_MEMORY) as usize / sorters.max(1);
         let spill = || {
             let directory = directory(&session.path).to_owned();
             move || nameless_file(&directory)
@@ -111,7 +111,7 @@ impl Writing for PageWriting {
         };
         let file = if session.is_new() {
             session.execute("COMMIT")?;
-            let durable = knobs.word("synchronous") != "off";
+            let durable = !knobs.is(&SYNCHRONOUS, "off");
             let file = session.lend_file()?;
             Some(PageFile::new(file, durable).map_err(|error| session.write_error(&error))?)
         } else {
