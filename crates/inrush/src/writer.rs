@@ -450,41 +450,46 @@ impl Committer {
         Ok(())
     }
 
-    /// Loads a step, again where its connection is lost.
+    /// Loads a step.
     fn commit(&mut self) -> Result<()> {
-        let began = Instant::now();
-        let mut pause = PAUSE;
         let before = self.total.as_ref().map_or(0, |total| total.rows_read);
         let observer = &Shifted { observer: &*self.observer, before };
-        let report = loop {
+        let report = self.patiently(|| {
             let rows = Step { schema: Arc::clone(&self.schema), batches: self.waiting.clone() };
-            let loaded = plan_rows(Box::new(rows), &self.request, observer)
-                .and_then(|plan| run(&plan, observer));
-            let error = match loaded {
-                Ok(report) => break report,
-                Err(error) => error,
-            };
-            let is_undone = matches!(error.aftermath(), None | Some(Aftermath::NothingChanged));
-            let is_over = began.elapsed() + pause > PATIENCE || observer.stop().load(Relaxed);
-            if !error.is_lost_connection() || !is_undone || is_over {
-                return Err(self.told(error));
-            }
-            observer.replanned(&format!("{}: the step is loaded again", error.what()));
-            thread::sleep(pause);
-            pause = (pause * 2).min(PAUSE_MAX);
-        };
+            run(&plan_rows(Box::new(rows), &self.request, observer)?, observer)
+        })?;
         self.waiting.clear();
         self.rows = 0;
         self.since = None;
         match &mut self.total {
             None => {
-                let adding = adding(&report.plan, observer.stop());
+                let plan = report.plan.clone();
                 self.total = Some(report);
-                self.request.options = adding.map_err(|error| self.told(error))?;
+                self.request.options = self.patiently(|| adding(&plan, self.observer.stop()))?;
             }
             Some(total) => total.add(report),
         }
         Ok(())
+    }
+
+    /// Does `work`, again where its connection is lost and it has left nothing behind.
+    fn patiently<T>(&self, mut work: impl FnMut() -> Result<T>) -> Result<T> {
+        let began = Instant::now();
+        let mut pause = PAUSE;
+        loop {
+            let error = match work() {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            let is_undone = matches!(error.aftermath(), None | Some(Aftermath::NothingChanged));
+            let is_over = began.elapsed() + pause > PATIENCE || self.observer.stop().load(Relaxed);
+            if !error.is_lost_connection() || !is_undone || is_over {
+                return Err(self.told(error));
+            }
+            self.observer.replanned(&format!("{}: the step is loaded again", error.what()));
+            thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
     }
 
     /// An error of a step, with what the steps before it have left.

@@ -72,6 +72,8 @@ mod shapes;
 /// SQLite, as one target among others.
 #[cfg(feature = "sqlite")]
 mod sqlite;
+/// Programs that write in steps, on servers that end their connections.
+mod steps;
 /// Every way to write and every setting: the same table, the promises that were asked for.
 mod strategies;
 /// What a terminal shows.

@@ -3,6 +3,7 @@ use std::process::Child;
 
 use crate::crash::{go_on, signal};
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until, wait_until_it_waits};
+use crate::steps;
 
 use super::proxy::{Proxy, Trick};
 use super::server::{Server, for_each_server, rows};
@@ -270,5 +271,16 @@ fn rows_that_somebody_else_writes_during_a_load_are_not_lost() {
         }
         server.wait_until_alone();
         assert!(server.hidden().is_empty());
+    });
+}
+
+#[test]
+fn steps_of_a_program_outlive_their_connections() {
+    for_each_server(|server| {
+        let ids = |server: &Server| {
+            let rows = server.query("SELECT id FROM t ORDER BY id");
+            rows.into_iter().flatten().flatten().map(|id| id.parse().unwrap()).collect()
+        };
+        steps::outlive_connections(server, |server, id| server.kill("CONNECTION", id), ids);
     });
 }

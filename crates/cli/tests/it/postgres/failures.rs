@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::crash::{go_on, signal};
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until, wait_until_it_waits};
 use crate::servers::OnDrop;
+use crate::steps;
 
 use super::proxy::{Act, Proxy, Trick};
 use super::server::{Rows, Server, for_each_server, rows};
@@ -530,5 +531,16 @@ fn rows_that_somebody_else_writes_during_a_load_are_not_taken_for_its_own() {
         server.sql("INSERT INTO t VALUES (-5)");
         end_of(child).exits(0);
         assert_eq!(server.query("SELECT count(*), min(id) FROM t"), rows![[ROWS + 1, -5]]);
+    });
+}
+
+#[test]
+fn steps_of_a_program_outlive_their_connections() {
+    for_each_server(|server| {
+        let ids = |server: &Server| {
+            let rows = server.query("SELECT id FROM t ORDER BY id");
+            rows.into_iter().flatten().flatten().map(|id| id.parse().unwrap()).collect()
+        };
+        steps::outlive_connections(server, |server, id| server.kill(id), ids);
     });
 }

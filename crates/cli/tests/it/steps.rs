@@ -1,0 +1,70 @@
+//! A program that writes in steps and never ends outlives its connections.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
+
+use arrow_array::{Int64Array, RecordBatch};
+use inrush::{Aftermath, LoadOptions, Steps, Unobserved, Writer};
+
+use crate::fixture::size;
+use crate::servers::{Database, Server};
+
+const ROWS: i64 = 100;
+
+/// Steps are written while all their connections are killed again and again. A step is written once more where its connection is
+/// lost, so that all rows are there once; only where the answer to a commit is lost, and the server can't be asked what became of
+/// it, the writer ends and says that it doesn't know.
+pub(crate) fn outlive_connections<D: Database>(
+    server: &Server<D>,
+    kill: impl Fn(&Server<D>, &str),
+    ids: impl Fn(&Server<D>) -> Vec<i64>,
+) {
+    let steps = size(5, 30);
+    let options = LoadOptions { table: Some("t".to_owned()), ..LoadOptions::default() };
+    let batch = |step: i64| {
+        let ids: Int64Array = (step * ROWS..(step + 1) * ROWS).collect();
+        RecordBatch::try_from_iter([("id", Arc::new(ids) as _)]).unwrap()
+    };
+    let every = Steps { rows: Some(ROWS as u64), time: None };
+    let (schema, observer) = (batch(0).schema(), Arc::new(Unobserved));
+    let mut writer = Writer::in_steps(schema, &server.url(), &options, every, observer).unwrap();
+    let done = AtomicU64::new(0);
+    let (outcome, killed) = thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            for step in 0..steps {
+                writer.write(&batch(step))?;
+                writer.commit()?;
+                done.fetch_add(1, Relaxed);
+            }
+            writer.finish()
+        });
+        let mut killed = 0;
+        // Before each try of a step there is a pause, and steps have to come to their end.
+        while !writing.is_finished() && killed < steps {
+            for id in server.connections() {
+                kill(server, &id);
+                killed += 1;
+            }
+        }
+        (writing.join().unwrap(), killed)
+    });
+    assert!(killed > 0, "no connection was there to be killed");
+    let found = match server.tables().is_empty() {
+        true => Vec::new(),
+        false => ids(server),
+    };
+    println!("{killed} connections killed, {} rows on {}", found.len(), server.name());
+    match outcome {
+        Ok(report) => {
+            assert_eq!(report.rows_loaded as i64, steps * ROWS);
+            assert_eq!(found, (0..steps * ROWS).collect::<Vec<_>>());
+        }
+        Err(error) => {
+            assert_eq!(error.aftermath(), Some(Aftermath::Unknown), "{error}");
+            let committed = done.load(Relaxed) as i64 * ROWS;
+            let whole = [committed, committed + ROWS].map(|rows| (0..rows).collect::<Vec<_>>());
+            assert!(whole.contains(&found), "{error}: {found:?}");
+        }
+    }
+}
