@@ -345,7 +345,7 @@ impl<'a> PostgresLoad<'a> {
 
     /// Whether the transaction was committed; `None` where nobody can be asked. A server that has crashed takes a while to say.
     fn became(&mut self, number: &str) -> Option<bool> {
-        const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+        const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
         let began = std::time::Instant::now();
         while began.elapsed() < PATIENCE {
             if self.session.reconnect().is_ok() {

@@ -1,4 +1,4 @@
-use crate::fixture::Outcome;
+use crate::fixture::{Outcome, some};
 
 use super::server::{Server, Way, for_each_server, rows};
 
@@ -18,7 +18,7 @@ fn says_repeated(run: Outcome) {
 fn a_primary_key_is_declared_and_kept() {
     for_each_server(|server| {
         server.write("t.csv", "id,code,name\n2,x,a\n1,x,b\n3,y,c\n2,z,d\n");
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = [&["t.csv"], &way.options()[..], &["--primary-key"]].concat();
             if !has_keys(&way) {
                 server.misused(&[&load[..], &["id"]].concat()).says(&["no keys"]);
@@ -90,7 +90,7 @@ fn indexes_are_there_after_the_load() {
     for_each_server(|server| {
         let rows: String = (0..300).map(|n| format!("{n},{},text {}\n", n % 10, n % 7)).collect();
         server.write("t.csv", format!("id,ten,seven\n{rows}"));
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = [&["t.csv", "--index", "ten,seven", "--index", "seven"], &way.options()[..]]
                 .concat();
             if !has_keys(&way) {
@@ -122,7 +122,7 @@ fn indexes_are_there_after_the_load() {
 fn several_unique_keys_are_all_kept() {
     for_each_server(|server| {
         server.write("t.csv", "id,code,mail\n1,a,x\n2,a,y\n3,c,x\n4,d,\n5,e,\n1,f,z\n");
-        for way in server.ways_into_empty() {
+        for way in some(server.ways_into_empty()) {
             server.sql("CREATE TABLE t (id INT PRIMARY KEY, code CHAR(3) UNIQUE, mail VARCHAR(9), UNIQUE (mail))");
             let load = [&["t.csv", "--max-rejects", "3"], &way.options()[..]].concat();
             server.load(&load).exits(3);
@@ -155,7 +155,7 @@ fn meeting(server: &Server, way: &Way, answer: &str) -> serde_json::Value {
 #[test]
 fn on_conflict_skip_leaves_the_row_that_is_there() {
     for_each_server(|server| {
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             let report = meeting(server, &way, "skip");
             let stored = rows![[1, "old", 1], [2, "old", 2], [3, "c", "0.5"]];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
@@ -169,7 +169,7 @@ fn on_conflict_skip_leaves_the_row_that_is_there() {
 #[test]
 fn on_conflict_update_sets_the_columns_of_the_source() {
     for_each_server(|server| {
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             meeting(server, &way, "update");
             let stored = rows![[1, "new", 1], [2, (), 2], [3, "cc", "0.5"]];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
@@ -180,7 +180,7 @@ fn on_conflict_update_sets_the_columns_of_the_source() {
 #[test]
 fn on_conflict_replace_makes_the_row_anew() {
     for_each_server(|server| {
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             meeting(server, &way, "replace");
             let stored = rows![[1, "new", "0.5"], [2, (), "0.5"], [3, "cc", "0.5"]];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
@@ -193,7 +193,7 @@ fn an_answer_to_conflicts_hides_no_other_fault() {
     for_each_server(|server| {
         server.write("t.csv", "id,name\n1,new\n2,too long a name\n,c\nx,d\n3,e\n99999999999,f\n");
         for answer in ["skip", "update", "replace"] {
-            for way in server.ways_into_used() {
+            for way in some(server.ways_into_used()) {
                 server.drop_table("t").sql(
                     "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(9));; INSERT INTO t VALUES (1, 'old')",
                 );

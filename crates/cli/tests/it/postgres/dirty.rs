@@ -1,6 +1,6 @@
 use serde_json::{Value as Json, json};
 
-use crate::fixture::{json_lines, size};
+use crate::fixture::{json_lines, size, some};
 use crate::servers::cell;
 
 use super::server::{Rows, Server, Way, for_each_server};
@@ -192,7 +192,7 @@ fn assert_exactly_the_good_rows(server: &Server, dirty: &Dirty, way: &Way, more:
 fn exactly_the_good_rows_of_a_dirty_file() {
     for_each_server(|server| {
         let (empty, used) = (dirty("\n", false), dirty("\n", true));
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             server.sql(TABLE).write("dirty.csv", &empty.file);
             assert_exactly_the_good_rows(server, &empty, &way, &[]);
             server.sql("TRUNCATE t").sql(OLD_ROW).write("dirty.csv", &used.file);
@@ -209,7 +209,7 @@ fn exactly_the_good_rows_among_answers_to_conflicts() {
         server.write("dirty.csv", &used.file);
         // A key that is there is no fault then: rows 800 and 1000.
         used.places.retain(|place| ![json!(800), json!(1000)].contains(&place["record"]));
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             server.sql(TABLE).sql(OLD_ROW);
             let load = [
                 "dirty.csv",

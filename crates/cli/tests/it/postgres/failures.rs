@@ -304,7 +304,7 @@ fn where_the_answer_to_commit_is_lost_the_server_is_asked_what_became_of_it() {
 }
 
 #[test]
-#[ignore = "half a minute of waiting: make test-all"]
+#[ignore = "a minute of waiting: make test-all"]
 fn where_nobody_can_be_asked_what_became_of_commit_the_message_says_so() {
     for_each_server(|server| {
         let case = CASES[0];

@@ -1,4 +1,4 @@
-use crate::fixture::json_lines;
+use crate::fixture::{json_lines, some};
 
 use super::server::{Server, Way, for_each_server, rows};
 
@@ -7,7 +7,7 @@ fn a_primary_key_is_declared_and_kept() {
     for_each_server(|server| {
         server.write("t.csv", "id,code,name\n2,x,a\n1,x,b\n3,y,c\n2,z,d\n");
         let key = "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 't'::regclass AND contype = 'p'";
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = [&["t.csv"], &way.options()[..], &["--primary-key"]].concat();
             server
                 .refuses(&[&load[..], &["id"]].concat())
@@ -29,7 +29,7 @@ fn a_primary_key_is_declared_and_kept() {
 fn a_null_in_the_primary_key_is_a_bad_row() {
     for_each_server(|server| {
         server.write("t.csv", "id,name\n1,a\n,b\n3,c\n");
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = [&["t.csv", "--primary-key", "id"], &way.options()[..]].concat();
             server.refuses(&load).says(&["t.csv: line 3, column id", "NULL"]);
         }
@@ -41,7 +41,7 @@ fn keys_differ_when_their_text_does() {
     for_each_server(|server| {
         server
             .write("t.csv", "code,n\na,1\nA,2\n\u{e1},3\n\"a \",4\n\"\",5\n\u{df},6\nss,7\na,8\n");
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             for key in ["code", "code,n"] {
                 let load = ["t.csv", "--primary-key", key, "--max-rejects", "1"];
                 let again = key == "code";
@@ -61,7 +61,7 @@ fn unique_keys_of_every_kind_are_all_kept() {
             "t.csv",
             "id,code,mail,state\n1,a,X,on\n2,a,y,\n3,c,x,\n4,d,,on\n5,e,,\n1,f,z,\n6,g,,\n",
         );
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             server.sql(
                 "CREATE TABLE t (id int PRIMARY KEY, code char(3) UNIQUE, mail varchar(9), state text);
                  CREATE UNIQUE INDEX by_mail ON t (lower(mail)); CREATE UNIQUE INDEX only_one ON t (state) WHERE state = 'on'",
@@ -97,7 +97,7 @@ fn meeting(server: &Server, way: &Way, answer: &str, more: &[&str]) -> serde_jso
 #[test]
 fn on_conflict_skip_leaves_the_row_that_is_there() {
     for_each_server(|server| {
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             let report = meeting(server, &way, "skip", &[]);
             let stored = rows![[1, "old", 1], [2, "old", 2], [3, "c", "0.5"]];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
@@ -111,7 +111,7 @@ fn on_conflict_skip_leaves_the_row_that_is_there() {
 #[test]
 fn on_conflict_update_sets_the_columns_of_the_source() {
     for_each_server(|server| {
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             let report = meeting(server, &way, "update", &[]);
             let stored = rows![[1, "new", 1], [2, (), 2], [3, "cc", "0.5"]];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
@@ -123,7 +123,7 @@ fn on_conflict_update_sets_the_columns_of_the_source() {
 #[test]
 fn on_conflict_replace_makes_the_row_anew() {
     for_each_server(|server| {
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             meeting(server, &way, "replace", &[]);
             let stored = rows![[1, "new", "0.5"], [2, (), "0.5"], [3, "cc", "0.5"]];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
@@ -137,7 +137,7 @@ fn many_repeats_in_one_chunk_and_over_chunks() {
         let text: String =
             (0..3000).map(|line| format!("{},line {line}\n", line * 7 % 500)).collect();
         server.write("t.csv", format!("id,name\n{text}"));
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             for (answer, first) in [("skip", true), ("update", false), ("replace", false)] {
                 server.drop_table("t").sql("CREATE TABLE t (id int PRIMARY KEY, name text)");
                 let load = ["t.csv", "--on-conflict", answer];
@@ -158,7 +158,7 @@ fn many_repeats_in_one_chunk_and_over_chunks() {
 fn null_in_a_unique_key_meets_nothing() {
     for_each_server(|server| {
         server.write("t.csv", "code,name\n,a\n,b\nx,c\nx,d\n");
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             for (answer, x) in [("skip", "c"), ("update", "d"), ("replace", "d")] {
                 server.drop_table("t").sql("CREATE TABLE t (code text UNIQUE, name text); INSERT INTO t VALUES (NULL, 'old'), ('x', 'old')");
                 let load =
@@ -184,7 +184,7 @@ fn an_answer_to_conflicts_hides_no_other_fault() {
             "id,name\n1,new\n2,too long a name\n,c\nx,d\n3,e\n99999999999,f\n4,no\n",
         );
         for answer in ["skip", "update", "replace"] {
-            for way in server.ways_into_used() {
+            for way in some(server.ways_into_used()) {
                 server.drop_table("t").sql(
                     "CREATE TABLE t (id int PRIMARY KEY, name varchar(9) CHECK (name <> 'no')); INSERT INTO t VALUES (1, 'old')",
                 );
@@ -212,7 +212,7 @@ fn an_answer_to_conflicts_hides_no_other_fault() {
 fn of_several_unique_keys_one_answers_and_the_others_are_kept() {
     for_each_server(|server| {
         server.write("t.csv", "id,code\n1,c\n3,b\n4,d\n");
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             for (answer, code) in [("skip", "a"), ("update", "c"), ("replace", "c")] {
                 server.drop_table("t").sql(
                     "CREATE TABLE t (id int PRIMARY KEY, code char(3) UNIQUE); INSERT INTO t VALUES (1, 'a'), (2, 'b')",
@@ -249,7 +249,7 @@ fn a_table_that_a_view_needs_is_not_replaced_but_truncated() {
         server.write("t.csv", "id,name\n1,a\n").sql(
             "CREATE TABLE t (id int, name text); INSERT INTO t VALUES (7, 'old'); CREATE VIEW v AS SELECT id FROM t",
         );
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = [&["t.csv", "--if-exists", "replace"], &way.options()[..]].concat();
             server.refuses(&load).says(&["view v", "--if-exists truncate"]);
         }
@@ -274,7 +274,7 @@ fn repeated_keys_among_rows_that_triggers_change_or_drop() {
             "CREATE FUNCTION lower_or_drop() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
                 IF NEW.code = 'drop me' THEN RETURN NULL; END IF; NEW.code = lower(NEW.code); RETURN NEW; END$$",
         );
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             for chunk in ["1k", "1M"] {
                 server.drop_table("t").sql(
                     "CREATE TABLE t (code text PRIMARY KEY, n text);
@@ -329,7 +329,7 @@ fn the_first_bad_row_is_told_whoever_finds_it() {
 fn a_row_that_a_trigger_drops_is_told_whatever_the_key() {
     for_each_server(|server| {
         server.write("t.csv", "id,n\n1,10\n1,11\n2,-1\n3,30\n");
-        for way in server.ways_into_used() {
+        for way in some(server.ways_into_used()) {
             server.drop_table("t").sql(
                 "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (3, 3);
                  CREATE OR REPLACE FUNCTION drops() RETURNS trigger LANGUAGE plpgsql AS

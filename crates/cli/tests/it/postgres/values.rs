@@ -1,4 +1,5 @@
 use super::server::{Rows, Server, for_each_server, rows};
+use crate::fixture::some;
 
 /// Texts that are easily changed on their way into SQL, or into what COPY reads.
 const TEXTS: [&str; 27] = [
@@ -60,7 +61,7 @@ fn texts_are_kept_by_every_type_of_text() {
         let load = ["t.csv", "--quote", "\"", "--verify", "checksum"];
         server.sql("CREATE DOMAIN short AS varchar(40)");
         for column in ["varchar(50)", "varchar", "short"] {
-            for way in server.ways_into_used() {
+            for way in some(server.ways_into_used()) {
                 server.sql(&format!("CREATE TABLE t (id int PRIMARY KEY, text {column})"));
                 server.load(&[&load[..], &way.options()].concat()).exits(0);
                 assert_texts(server, &stored, &(column, &way));
@@ -84,7 +85,7 @@ fn a_new_table_has_the_types_of_the_values() {
         );
         let types = "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute \
              WHERE attrelid = 't'::regclass AND attnum > 0 ORDER BY attnum";
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = ["t.csv", "--type", "j=json", "--verify", "checksum"];
             server.load(&[&load[..], &way.options()].concat()).exits(0);
             let mut found = server.query(types);
@@ -152,7 +153,7 @@ fn a_new_table_has_the_types_of_the_values() {
 fn a_nul_byte_is_a_bad_value_because_the_server_has_none() {
     for_each_server(|server| {
         server.write("t.csv", b"id,a\n1,x\n2,y\0z\n3,\n");
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = [&["t.csv"], &way.options()[..]].concat();
             server.refuses(&load).says(&["t.csv: line 3, column a", "NUL"]);
             server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
@@ -175,7 +176,7 @@ fn as_many_columns_as_a_table_can_have_and_one_more() {
     for_each_server(|server| {
         server.write("t.csv", wide(1600, &["a", "b", ""])).write("more.csv", wide(1601, &["a"]));
         server.refuses(&["more.csv"]).says(&["1601", "1600"]);
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = ["t.csv", "--verify", "checksum", "--header", "yes"];
             server.load(&[&load[..], &way.options()].concat()).exits(0);
             let sums = server.query("SELECT count(*), count(c0), max(c1599) FROM t");
@@ -189,7 +190,7 @@ fn as_many_columns_as_a_table_can_have_and_one_more() {
 fn a_row_that_is_wider_than_a_page_takes_is_a_bad_row() {
     for_each_server(|server| {
         server.write("t.csv", wide(1000, &["a", "wider than", "b"]));
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             let load = [&["t.csv", "--header", "yes"], &way.options()[..]].concat();
             server.refuses(&load).says(&["t.csv: line 3", "row is too big"]);
             server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
@@ -224,7 +225,7 @@ fn names_that_need_quoting() {
         server.write("t.csv", "order,\"a\"\"b\",\"it's\",\u{e9}\u{4e2d},Upper\n1,x,y,z,u\n");
         let odd = "odd \"\"table\"\" \u{e9} 'x'.y";
         let written = format!("\"{odd}\"");
-        for way in server.ways_into_new() {
+        for way in some(server.ways_into_new()) {
             server.load(&[&["t.csv", "--table", &written], &way.options()[..]].concat()).exits(0);
             assert_eq!(server.tables(), [odd.replace("\"\"", "\"")], "{way:?}");
             let sql = format!("SELECT \"Upper\", * FROM {written}");
