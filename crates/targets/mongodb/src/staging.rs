@@ -2,11 +2,13 @@
 //!
 //! MongoDB has no locks by which a living load could be told from a killed one, so a locked file on this machine is one: it has
 //! the collection's name, and the kernel lets go of it when its owner dies. The next load from here drops what has lost its owner;
-//! what was left by another machine has none here, and stays.
+//! what was left by another machine has none here, and stays. An insert that a killed load had sent may come after that and make the
+//! collection again, so the file stays for a day, and with it the right to drop it.
 
 use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::bson::{Document, Raw, Value, kind};
 use crate::client::{Failure, code, code_of};
@@ -23,8 +25,11 @@ pub(super) struct Staging {
     _locked: File,
 }
 
+/// What the name of a lock's file ends in.
+const LOCK: &str = ".lock";
+
 fn lock_of(collection: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("{collection}.lock"))
+    std::env::temp_dir().join(format!("{collection}{LOCK}"))
 }
 
 impl Staging {
@@ -185,11 +190,34 @@ pub(super) fn sweep(session: &mut Session<'_>) {
         })
     };
     for name in names.iter().filter(hidden) {
-        let lock = lock_of(name);
-        let Ok(file) = File::options().write(true).open(&lock) else { continue };
-        if file.try_lock().is_ok() && session.command(Document::new().string("drop", name)).is_ok()
+        let Ok(file) = File::options().write(true).open(lock_of(name)) else { continue };
+        if file.try_lock().is_ok() {
+            let _ = session.command(Document::new().string("drop", name));
+        }
+    }
+    remove_old_locks();
+}
+
+/// What a killed load had sent has come by then.
+const LOCK_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Removes files of loads that were killed so long ago that none of their inserts is on its way.
+fn remove_old_locks() {
+    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_lock =
+            name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(LOCK));
+        let is_old = || {
+            let written = entry.metadata().and_then(|data| data.modified()).ok();
+            written.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > LOCK_KEPT)
+        };
+        if is_lock
+            && is_old()
+            && let Ok(file) = File::options().write(true).open(entry.path())
+            && file.try_lock().is_ok()
         {
-            let _ = fs::remove_file(&lock);
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
