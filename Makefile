@@ -91,7 +91,7 @@ servers-program:
 
 python: units ## the Python package: its wheel in a virtual environment, and its tests on real servers
 	scripts/python.sh test-wheel
-	$(WITH_SERVERS) $(TEST_SERVERS) -- target/python/bin/python -m pytest python/tests
+	$(WITH_SERVERS) $(TEST_SERVERS) -- target/python/bin/python -m pytest python/tests -n $$(nproc)
 
 scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run
