@@ -50,6 +50,31 @@ impl Pending {
     }
 }
 
+/// Gives a hidden file the name that it is for, which has to be free: others see all of it, or nothing.
+///
+/// # Errors
+/// Of kind `AlreadyExists` when another process has made a file of that name meanwhile; otherwise as the system says.
+pub fn publish(hidden: &Path, path: &Path) -> io::Result<()> {
+    // A hard link fails where a rename would overwrite.
+    match fs::hard_link(hidden, path) {
+        Ok(()) => {
+            // The name that is left would be swept by the next load.
+            let _ = fs::remove_file(hidden);
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // A file system without hard links.
+        Err(_) => fs::rename(hidden, path),
+    }
+}
+
+/// Has the new name of a file survive a crash. What could not be made sure, in words: some file systems can't sync a directory, and
+/// that undoes nothing.
+pub fn sync_name(path: &Path) -> Option<String> {
+    let synced = File::open(directory(path)).and_then(|directory| directory.sync_all());
+    synced.err().map(|error| format!("the directory could not be synced: {error}"))
+}
+
 /// Where a link to a file that isn't there points: it is made there.
 pub fn follow_link(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
@@ -115,6 +140,19 @@ pub fn directory(path: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_taken_only_where_it_is_free() {
+        let place = tempfile::tempdir().unwrap();
+        let (hidden, path) = (place.path().join(".hidden"), place.path().join("a.db"));
+        fs::write(&hidden, b"ours").unwrap();
+        publish(&hidden, &path).unwrap();
+        assert!(!hidden.exists());
+        fs::write(&hidden, b"later").unwrap();
+        assert_eq!(publish(&hidden, &path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!((fs::read(&path).unwrap(), hidden.exists()), (b"ours".to_vec(), true));
+        assert_eq!(sync_name(&path), None);
+    }
 
     #[test]
     fn what_the_dead_left_is_swept_and_the_living_are_left_alone() {

@@ -12,7 +12,7 @@ use crate::knobs;
 use crate::library::library;
 use inrush_core::Job;
 use inrush_core::error::{Error, Result};
-use inrush_core::pending::{Pending, directory, no_directory};
+use inrush_core::pending::{Pending, directory, no_directory, publish, sync_name};
 
 /// What DuckDB writes beside a database that has this ending after the hidden name, with the database itself: they are swept with it.
 const HIDDEN: &str = ".db";
@@ -166,22 +166,16 @@ impl<'a> Session<'a> {
         }
         File::open(&hidden).and_then(|file| file.sync_all()).map_err(fail)?;
         refuse_leftovers(Path::new(shown), real)?;
-        // A hard link fails where a rename would overwrite what another client has made meanwhile.
-        match fs::hard_link(&hidden, real) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(Error::target(format!(
-                    "{shown} was made by another process during the load"
-                ))
-                .advise("run the load again: it will look at what is there now"));
+        publish(&hidden, real).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                Error::target(format!("{shown} was made by another process during the load"))
+                    .advise("run the load again: it will look at what is there now")
             }
-            // A file system without hard links.
-            Err(_) => fs::rename(&hidden, real).map_err(fail)?,
-        }
-        let synced = File::open(directory(real)).and_then(|directory| directory.sync_all());
+            _ => fail(error),
+        })?;
+        let unsure = sync_name(real);
         self.remove_hidden();
-        // The database is in place; some file systems can't sync a directory, and that undoes nothing.
-        Ok(synced.err().map(|error| format!("the directory could not be synced: {error}")))
+        Ok(unsure)
     }
 
     /// Closes the connection and removes a database that was new.

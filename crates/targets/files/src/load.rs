@@ -18,7 +18,7 @@ use crate::{csv, jsonl};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::{Ack, Cell, Checksum, Chunk, Encode, RowMark, Wire};
-use inrush_core::pending::{Pending, directory, no_directory};
+use inrush_core::pending::{Pending, no_directory, publish, sync_name};
 use inrush_core::target::{Fit, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness};
 use inrush_core::{Action, Durability, Facts, Job, Request, Verify};
 
@@ -279,17 +279,10 @@ impl<'a> FileLoad<'a> {
         if now.is_some() {
             return fs::rename(pending, &self.path).map_err(fail);
         }
-        // A hard link fails where a rename would overwrite what another client has made meanwhile.
-        match fs::hard_link(pending, &self.path) {
-            Ok(()) => {
-                // The name that is left would be swept by the next load.
-                let _ = fs::remove_file(pending);
-                Ok(())
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.place.changed()),
-            // A file system without hard links.
-            Err(_) => fs::rename(pending, &self.path).map_err(fail),
-        }
+        publish(pending, &self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => self.place.changed(),
+            _ => fail(error),
+        })
     }
 
     fn discard(&mut self) {
@@ -344,12 +337,7 @@ impl Load for FileLoad<'_> {
         let fsync = knobs.word(&knobs::FSYNC).to_owned();
         let mut settings = BTreeMap::from([(knobs::FSYNC.name.to_owned(), fsync)]);
         if self.sink.is_synced() {
-            // The file is in place; some file systems can't sync a directory, and that undoes nothing.
-            let synced = File::open(directory(&self.path)).and_then(|folder| folder.sync_all());
-            if let Err(error) = synced {
-                let unsure = format!("the directory could not be synced: {error}");
-                settings.insert("directory".to_owned(), unsure);
-            }
+            settings.extend(sync_name(&self.path).map(|unsure| ("directory".to_owned(), unsure)));
         }
         Ok(settings)
     }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::JOURNALS;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::pending::{Pending, directory, follow_link, no_directory};
+use inrush_core::pending::{Pending, directory, follow_link, no_directory, publish, sync_name};
 
 /// Where a database is, as a location says it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -274,22 +274,15 @@ impl<'a> Session<'a> {
         }
         File::open(temporary).and_then(|file| file.sync_all()).map_err(fail)?;
         refuse_leftovers(&self.path)?;
-        // A hard link fails where a rename would overwrite what another client has made meanwhile.
-        match fs::hard_link(temporary, &self.path) {
-            Ok(()) => drop(fs::remove_file(temporary)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(Error::target(format!(
-                    "{shown} was made by another process during the load"
-                ))
-                .advise("run the load again: it will look at what is there now"));
+        publish(temporary, &self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                Error::target(format!("{shown} was made by another process during the load"))
+                    .advise("run the load again: it will look at what is there now")
             }
-            // A file system without hard links.
-            Err(_) => fs::rename(temporary, &self.path).map_err(fail)?,
-        }
+            _ => fail(error),
+        })?;
         self.temporary = None;
-        // The database is in place; some file systems can't sync a directory, and that undoes nothing.
-        let synced = File::open(directory(&self.path)).and_then(|directory| directory.sync_all());
-        Ok(synced.err().map(|error| format!("the directory could not be synced: {error}")))
+        Ok(sync_name(&self.path))
     }
 
     /// Has SQLite move all of a write-ahead log into the database: closing does that too, but keeps quiet when it fails.
