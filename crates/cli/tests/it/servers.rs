@@ -69,6 +69,16 @@ pub(crate) trait Database: Deref<Target = Fixture> {
     /// Ids of the connections to this database, except for the test's own.
     fn connections(&self) -> Vec<String>;
 
+    /// Whether a moment may have a fraction of a second.
+    fn keeps_fractions(&self) -> bool {
+        true
+    }
+
+    /// Bytes of the longest row.
+    fn row_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
     /// Waits until the server has noticed that a killed load is gone.
     fn settle(&self) {
         wait_until("no connection but the test's own", || self.connections().is_empty());
@@ -107,6 +117,14 @@ impl<D: Database> Place for Server<D> {
 
     fn has(&self, strategy: &str) -> bool {
         self.0.has(strategy)
+    }
+
+    fn keeps_fractions(&self) -> bool {
+        self.0.keeps_fractions()
+    }
+
+    fn row_bytes_max(&self) -> usize {
+        self.0.row_bytes_max()
     }
 
     fn settle(&self) {

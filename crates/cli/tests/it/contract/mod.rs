@@ -115,6 +115,16 @@ pub(crate) trait Place {
         true
     }
 
+    /// Whether a moment of this one may have a fraction of a second.
+    fn keeps_fractions(&self) -> bool {
+        true
+    }
+
+    /// Bytes of the longest row that this one takes.
+    fn row_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
     /// Waits until the target knows that a killed load is gone.
     fn settle(&self) {}
 

@@ -37,6 +37,10 @@ pub(super) fn declared_by_hand_are_checked_as_if_guessed<P: Place>() {
             "id,at\n1,2024-03-01 10:00:00.5\n2,1709251200\n3,2024-03-01\n4,20240301T100000\n5,2024-02-30 10:00:00\n",
             "6,hello\n7,2024-03-01 10:00:00+01:00\n8,infinity\n9,0000-00-00 00:00:00\n10,2024-03-01 24:00:00\n11,\n12,now\n"
         );
+        let moments = match place.keeps_fractions() {
+            true => moments.to_owned(),
+            false => moments.replace(":00.5", ":00"),
+        };
         let bad = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "12"];
         let run = |text: &str, ty: &str| -> Outcome {
             place.files().write("in.csv", text);
@@ -46,7 +50,7 @@ pub(super) fn declared_by_hand_are_checked_as_if_guessed<P: Place>() {
             load(place, &[&args[..], way].concat())
         };
         for (text, ty, kind) in
-            [(days, "date", Kind::Date), (moments, "timestamp", Kind::Timestamp)]
+            [(days, "date", Kind::Date), (&moments, "timestamp", Kind::Timestamp)]
         {
             run(text, ty).exits(3);
             assert_eq!(rejected(place, "in.rejects.csv"), bad, "{ty} {way:?}");
@@ -146,7 +150,7 @@ pub(super) fn nanoseconds_of_a_parquet_file_are_kept<P: Place>() {
             files.load(&["in.csv", "fine.parquet", "--type", "at=timestamp_ns"]).exits(0);
             let args = [&["fine.parquet", "--verify", "checksum", "--json"], way].concat();
             let report = load(place, &args).exits(0).json();
-            if text == coarse {
+            if text == coarse && place.keeps_fractions() {
                 assert!(type_of(&report, "at").starts_with("timestamp"), "{report}");
             }
             let kinds = [Kind::Text, Kind::Timestamp];

@@ -101,6 +101,17 @@ impl Database for MySql {
         }
     }
 
+    fn keeps_fractions(&self) -> bool {
+        self.is_mariadb || self.version >= (5, 6)
+    }
+
+    fn row_bytes_max(&self) -> usize {
+        let rows = self.query("SELECT @@max_allowed_packet");
+        let bytes: usize = rows[0][0].as_ref().unwrap().parse().unwrap();
+        // What a statement has besides the row, and each byte escaped.
+        bytes / 2 - 1024
+    }
+
     fn discard(&mut self, quietly: bool) {
         let sql = format!("DROP DATABASE {}", self.database);
         let client = self.client.get_mut();
