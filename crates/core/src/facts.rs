@@ -1,9 +1,10 @@
 //! What was found before a choice is made: of the source, of the target, of the machine.
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::moments::{MomentFacts, MomentLimits};
 use crate::request::{IfExists, Request};
@@ -244,12 +245,46 @@ pub struct TargetFacts {
     pub moments: MomentLimits,
     /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
     pub lost_with: Vec<String>,
-    /// Settings that bear on loads, as found.
-    pub settings: BTreeMap<String, String>,
+    /// What only this target knows of itself, such as settings that bear on loads.
+    pub own: Own,
     /// Why only the engine itself can write rows into this database; `None` where they can be stored past its SQL.
     pub engine_only: Option<String>,
     /// Strategies that a try has shown to be of no use here, and why.
     pub gave_up: BTreeMap<&'static str, String>,
+}
+
+/// A value of a target's own type: what its facts hand to its strategies and loads, and the planner passes on unseen.
+#[derive(Clone, Default)]
+pub struct Own(OnceLock<Arc<dyn Value>>);
+
+/// What [`Own`] holds. It can be shown, for a plan without it would show but half of what was found.
+trait Value: Any + fmt::Debug + Send + Sync {}
+
+impl<T: Any + fmt::Debug + Send + Sync> Value for T {}
+
+impl Own {
+    /// Holds a value.
+    pub fn new<T: fmt::Debug + Send + Sync + 'static>(value: T) -> Self {
+        Self(OnceLock::from(Arc::new(value) as Arc<dyn Value>))
+    }
+
+    /// The value; the type's default where there is none, as in facts that no target has gathered.
+    ///
+    /// # Panics
+    /// When it is of another type. A target has one, and meets no other target's facts.
+    pub fn get<T: fmt::Debug + Default + Send + Sync + 'static>(&self) -> &T {
+        let value: &dyn Any = &**self.0.get_or_init(|| Arc::new(T::default()));
+        value.downcast_ref().expect("facts of the target that asks for them")
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.get() {
+            Some(value) => value.fmt(f),
+            None => f.write_str("None"),
+        }
+    }
 }
 
 /// An existing table.
@@ -284,4 +319,29 @@ pub struct TableFacts {
     pub is_parent: bool,
     /// Why only the engine itself can write rows into this table: a trigger, a CHECK.
     pub engine_only: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq)]
+    struct Server {
+        is_local: bool,
+    }
+
+    #[test]
+    fn a_target_gets_its_own_value_back() {
+        let own = Own::new(Server { is_local: true }).clone();
+        assert_eq!(own.get::<Server>(), &Server { is_local: true });
+        assert_eq!(format!("{own:?}"), "Server { is_local: true }");
+        assert_eq!(format!("{:?}", Own::default()), "None");
+        assert_eq!(Own::default().get::<Server>(), &Server::default());
+    }
+
+    #[test]
+    #[should_panic(expected = "facts of the target that asks for them")]
+    fn no_target_reads_the_value_of_another() {
+        Own::new("another's").get::<Server>();
+    }
 }

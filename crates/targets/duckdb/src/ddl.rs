@@ -1,6 +1,6 @@
 //! SQL text: identifiers quoted, tables made.
 
-use crate::facts::HAS_JSON;
+use crate::facts::DatabaseFacts;
 use crate::types;
 use inrush_core::{Job, OnConflict};
 
@@ -26,7 +26,7 @@ pub(super) fn columns(job: &Job) -> String {
 
 /// Whether the engine has the type JSON.
 pub(super) fn has_json(job: &Job) -> bool {
-    job.facts.target.settings.contains_key(HAS_JSON)
+    DatabaseFacts::of(&job.facts.target).has_json
 }
 
 /// The table's name: of an existing one as the catalogue spells it.

@@ -12,13 +12,22 @@ use crate::types;
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::{directory, follow_link, no_directory};
 use inrush_core::target::Location;
-use inrush_core::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
+use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts};
 
-/// Among a target's settings: the engine has the type JSON, which is an extension that some libraries leave out.
-pub(super) const HAS_JSON: &str = "json";
+/// What only this target knows: what the library has, and where the database is.
+#[derive(Debug, Default)]
+pub(super) struct DatabaseFacts {
+    /// Whether the engine has the type JSON, which is an extension that some libraries leave out.
+    pub(super) has_json: bool,
+    /// Whether the database is in memory.
+    pub(super) is_in_memory: bool,
+}
 
-/// Among a target's settings: the database is in memory.
-pub(super) const IN_MEMORY: &str = "in_memory";
+impl DatabaseFacts {
+    pub(super) fn of(facts: &TargetFacts) -> &Self {
+        facts.own.get()
+    }
+}
 
 /// Where a database is, as a location says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,14 +97,15 @@ pub(super) fn gather(
     let _interrupter = Interrupter::new(&connection, stop);
     let mut facts = read(&connection, exists.then_some(table)).map_err(words)?;
     facts.exists = exists;
+    facts.own = Own::new(DatabaseFacts {
+        has_json: has_json(&connection).map_err(words)?,
+        is_in_memory: matches!(home, Home::Memory(_)),
+    });
     if let Some(found) = &facts.table
         && request.if_exists == IfExists::Replace
         && found.storage.as_deref() != Some("view")
     {
         facts.lost_with = lost::read(&connection, &found.name).map_err(words)?;
-    }
-    if matches!(home, Home::Memory(_)) {
-        facts.settings.insert(IN_MEMORY.to_owned(), "yes".to_owned());
     }
     if let Some(found) = &facts.table
         && found.storage.as_deref() == Some("view")
@@ -165,15 +175,16 @@ pub(super) fn read(connection: &Connection, table: Option<&str>) -> Result<Targe
         moments: MomentLimits { nanos: true, ..MomentLimits::of(6) },
         ..TargetFacts::default()
     };
-    let has_json = "SELECT count(*) FROM duckdb_types() WHERE type_name = 'JSON'";
-    if connection.value(has_json)?.is_some_and(|count| count != "0") {
-        facts.settings.insert(HAS_JSON.to_owned(), "yes".to_owned());
-    }
     facts.table = match table {
         Some(table) => read_table(connection, table)?,
         None => None,
     };
     Ok(facts)
+}
+
+fn has_json(connection: &Connection) -> Result<bool, Refusal> {
+    let sql = "SELECT count(*) FROM duckdb_types() WHERE type_name = 'JSON'";
+    Ok(connection.value(sql)?.is_some_and(|count| count != "0"))
 }
 
 /// The condition that finds a table's lines in one of the engine's lists.

@@ -29,7 +29,6 @@ mod types;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use facts::HAS_JSON;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::{Console, Fit, Knob, Knobs, Load, Location, Memory, Strategy, Target};
@@ -165,7 +164,7 @@ impl Target for DuckDb {
     }
 
     fn spell(&self, column: &Column, job: &Job) -> String {
-        types::spell(column.ty, job.facts.target.settings.contains_key(HAS_JSON))
+        types::spell(column.ty, ddl::has_json(job))
     }
 
     fn checker(&self, job: &Job) -> Result<Box<dyn Encode>> {

@@ -8,7 +8,7 @@ use crate::appender::AppendWriter;
 use crate::connection::Cause;
 use crate::ddl::{self, quote};
 use crate::encode;
-use crate::facts::{self, IN_MEMORY};
+use crate::facts::{self, DatabaseFacts};
 use crate::knobs;
 use crate::prepared::PreparedWriter;
 use crate::read_file;
@@ -87,7 +87,7 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     if conflicts && !is_sifted(knobs) {
         return unusable("--on-conflict asks the engine of each chunk (sift=on)".to_owned());
     }
-    let is_memory = facts.target.settings.contains_key(IN_MEMORY);
+    let is_memory = DatabaseFacts::of(&facts.target).is_in_memory;
     let in_one = knobs.get_count(&knobs::ROWS_PER_TRANSACTION).is_none_or(|rows| rows == 0);
     let mut notes = Vec::new();
     let after =

@@ -1,6 +1,5 @@
 //! What there is to know of a file before a load.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 
 use inrush_scan::{Scanner, unescape};
@@ -11,16 +10,26 @@ use crate::place::{Format, Place};
 use crate::read;
 use inrush_core::error::{Error, Result};
 use inrush_core::{
-    Column, IfExists, MomentLimits, OnConflict, Request, TableFacts, TargetFacts, Type,
+    Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
 };
 
 /// Endings of names that promise compression.
 const COMPRESSED: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
 
-/// Among the settings, how the file is written: `csv` or `jsonl`.
-pub(super) const FORMAT: &str = "format";
-/// Among the settings, what the rows of a JSON Lines file are: `object` or `array`.
-pub(super) const ROWS: &str = "rows";
+/// What only this target knows: how the file is written.
+#[derive(Debug, Default)]
+pub(super) struct FileFacts {
+    /// As what.
+    pub(super) format: Option<Format>,
+    /// What the rows of an existing JSON Lines file are, in the words of [`crate::knobs::ROWS`]; `None` where they differ.
+    pub(super) rows: Option<&'static str>,
+}
+
+impl FileFacts {
+    pub(super) fn of(facts: &TargetFacts) -> &Self {
+        facts.own.get()
+    }
+}
 
 /// The facts of a file.
 ///
@@ -108,7 +117,7 @@ fn outside(place: &Place) -> Result<TargetFacts> {
             Format::Csv | Format::Jsonl => MomentLimits::default(),
             Format::Parquet => MomentLimits { digits: 6, nanos: true, nanos_zoned: true },
         },
-        settings: BTreeMap::from([(FORMAT.to_owned(), place.format.scheme().to_owned())]),
+        own: Own::new(FileFacts { format: Some(place.format), rows: None }),
         table: holds_any.then(TableFacts::default),
         ..TargetFacts::default()
     })
@@ -132,9 +141,7 @@ pub(super) fn read(place: &Place) -> Result<TargetFacts> {
                 read::lines(bytes).for_each(|line| seen.add(line));
                 Ok(seen.rows == 0)
             })?;
-            if let Some(kind) = seen.kind() {
-                facts.settings.insert(ROWS.to_owned(), kind.to_owned());
-            }
+            facts.own = Own::new(FileFacts { format: Some(place.format), rows: seen.kind() });
             table = (seen.rows > 0).then(|| seen.table());
         }
         Format::Parquet => table = Some(parquet::facts(place, &file)?),

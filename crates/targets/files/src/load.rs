@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::facts::{self, FORMAT, ROWS};
+use crate::facts::{self, FileFacts};
 use crate::knobs;
 use crate::layout::Layout;
 use crate::output::{Output, WAITING_MAX};
@@ -24,12 +24,12 @@ use inrush_core::{Action, Durability, Facts, Job, Request, Verify};
 
 /// What all strategies answer to `fit`.
 pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-    let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
-    if setting(FORMAT).and_then(Format::of_scheme) != Some(format) {
+    let file = FileFacts::of(&facts.target);
+    if file.format != Some(format) {
         return Fit::Foreign { reason: format!("the target is a {}", facts.target.engine) };
     }
     let table = facts.target.table.as_ref();
-    if let Some(rows) = setting(ROWS)
+    if let Some(rows) = file.rows
         && table.is_some_and(|table| table.holds_rows && !table.columns.is_empty())
         && knobs.get(&knobs::ROWS).is_some()
     {

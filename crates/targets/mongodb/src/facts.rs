@@ -1,25 +1,31 @@
 //! What there is to know of a server and a collection before a load.
 
-use std::collections::BTreeMap;
-
 use crate::bson::{Document, Raw, Value};
 use crate::client::{Failure, Reply, code, code_of};
 use crate::knobs::TIMESTAMPS;
 use crate::lost;
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
-use inrush_core::{IfExists, MomentLimits, Request, TableFacts, TargetFacts};
+use inrush_core::{IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts};
 
-/// Among the settings: whether the server is FerretDB, and which.
-pub(super) const FERRET: &str = "ferretdb";
-/// What FerretDB keeps its documents in.
-pub(super) const BACKEND: &str = "ferretdb_backend";
-/// One of them.
-pub(super) const SQLITE: &str = "SQLite";
-/// Whether the server hands on what others keep, in shards.
-pub(super) const ROUTER: &str = "router";
-/// The server's protocol, by number.
-pub(super) const WIRE_VERSION: &str = "wire_version";
+/// What only this target knows: what the server is.
+#[derive(Debug, Default)]
+pub(super) struct ServerFacts {
+    /// Its protocol, by number.
+    pub(super) wire_version: i64,
+    /// Whether it hands on what others keep, in shards.
+    pub(super) is_router: bool,
+    /// Whether it is FerretDB.
+    pub(super) is_ferret: bool,
+    /// Whether it is FerretDB, and keeps its documents in SQLite.
+    pub(super) is_on_sqlite: bool,
+}
+
+impl ServerFacts {
+    pub(super) fn of(facts: &TargetFacts) -> &Self {
+        facts.own.get()
+    }
+}
 
 /// What a collection may be that takes rows and can be replaced by another.
 pub(super) const PLAIN: &str = "collection";
@@ -37,26 +43,19 @@ pub(super) fn gather(
     request: &Request,
 ) -> Result<TargetFacts> {
     let is_text = request.knobs.get(TIMESTAMPS.name).is_some_and(|kept| kept == "text");
-    let mut settings = BTreeMap::new();
-    let greeted = &session.greeted;
-    settings.insert(WIRE_VERSION.to_owned(), greeted.wire_version.to_string());
-    if greeted.is_router {
-        settings.insert(ROUTER.to_owned(), "true".to_owned());
-    }
-    if let Some(name) = &greeted.replica_set {
-        settings.insert("replica_set".to_owned(), name.clone());
-    }
-    let engine = {
+    let (engine, is_ferret) = {
         let info = session.command(Document::new().int32("buildInfo", 1));
         let info = info.map_err(|failure| session.explain(failure))?;
-        let ferret = ferret(info.document());
-        settings.extend(ferret.map(|version| (FERRET.to_owned(), version.to_owned())));
-        check_name(session.database(), collection, ferret.is_some())?;
-        engine(info.document())
+        let is_ferret = ferret(info.document()).is_some();
+        check_name(session.database(), collection, is_ferret)?;
+        (engine(info.document()), is_ferret)
     };
-    if settings.contains_key(FERRET) && is_on_sqlite(session) {
-        settings.insert(BACKEND.to_owned(), SQLITE.to_owned());
-    }
+    let server = ServerFacts {
+        wire_version: session.greeted.wire_version,
+        is_router: session.greeted.is_router,
+        is_ferret,
+        is_on_sqlite: is_ferret && is_on_sqlite(session),
+    };
     let table = read_table(session, collection).map_err(|failure| session.explain(failure))?;
     let mut lost_with = Vec::new();
     if let Some(found) = &table
@@ -74,7 +73,7 @@ pub(super) fn gather(
         // More than any document has room for.
         columns_max: u32::MAX as usize,
         moments: if is_text { MomentLimits::default() } else { MomentLimits::of(3) },
-        settings,
+        own: Own::new(server),
         ..TargetFacts::default()
     })
 }

@@ -1,6 +1,6 @@
 //! Which field of a document each column is.
 
-use crate::facts::{FERRET, ID};
+use crate::facts::{ID, ServerFacts};
 use crate::knobs::{INTEGERS, TIMESTAMPS};
 use crate::types::Wishes;
 use inrush_core::target::Knobs;
@@ -47,7 +47,7 @@ pub(super) fn wishes(job: &Job) -> Wishes {
 }
 
 pub(super) fn wishes_of(facts: &Facts, knobs: &Knobs) -> Wishes {
-    let is_ferret = facts.target.settings.contains_key(FERRET);
+    let is_ferret = ServerFacts::of(&facts.target).is_ferret;
     Wishes {
         // FerretDB hangs up on who sends a decimal or a NaN, and refuses infinities.
         decimals: !is_ferret,

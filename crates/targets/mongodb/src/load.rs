@@ -9,9 +9,7 @@ use crate::bson::{Document, Raw, Value, kind};
 use crate::client::refused;
 use crate::connect::{self, Place};
 use crate::encode::{self, Common};
-use crate::facts::{
-    self, BACKEND, CAPPED, FERRET, ID, PLAIN, ROUTER, SQLITE, TIME_SERIES, VIEW, WIRE_VERSION,
-};
+use crate::facts::{self, CAPPED, ID, PLAIN, ServerFacts, TIME_SERIES, VIEW};
 use crate::fields;
 use crate::insert::{self, Concern, InsertLane, Shared};
 use crate::knobs::{JOURNAL, WRITE_CONCERN};
@@ -37,7 +35,7 @@ fn is_staged(request: &Request, facts: &Facts) -> bool {
             && request.on_conflict == OnConflict::Fail
             && table.storage.as_deref() == Some(PLAIN)
             // A collection in shards would be replaced by one in one piece.
-            && !facts.target.settings.contains_key(ROUTER)
+            && !ServerFacts::of(&facts.target).is_router
     })
 }
 
@@ -48,14 +46,13 @@ const BYTES_FOR_LANES: u64 = 4 << 20;
 const LANES_MAX: usize = 64;
 
 /// The first protocol whose servers take names with points and dollars: MongoDB 5.0.
-const ANY_NAMES: u32 = 13;
+const ANY_NAMES: i64 = 13;
 
 /// What both strategies answer to `fit`.
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let unusable = |reason: String| Fit::Unusable { reason };
     let kept = facts.kept_table(request);
-    let settings = &facts.target.settings;
-    let ferret = settings.contains_key(FERRET);
+    let ferret = ServerFacts::of(&facts.target).is_ferret;
     if kept.and_then(|table| table.storage.as_deref()) == Some(VIEW) {
         return unusable(
             "the target is a view, which takes no rows: load into the collection behind it"
@@ -122,9 +119,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
 
 /// Why the source's names can't be those of fields.
 fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
-    let settings = &facts.target.settings;
-    let version: u32 =
-        settings.get(WIRE_VERSION).and_then(|version| version.parse().ok()).unwrap_or(0);
+    let server = ServerFacts::of(&facts.target);
     let names = || facts.source.fields.iter().map(|field| field.name.as_str());
     if let Some(name) = names().find(|name| name.contains('\0')) {
         return Some(format!("the name of column {name:?} holds a NUL, which no field's may"));
@@ -137,12 +132,12 @@ fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
     }
     let is_odd = |name: &&str| name.starts_with('$') || name.contains('.');
     let odd = names().find(is_odd)?;
-    if settings.contains_key(FERRET) {
+    if server.is_ferret {
         return Some(format!(
             "FerretDB takes no field whose name holds a point or begins with a dollar, such as {odd}"
         ));
     }
-    if version < ANY_NAMES {
+    if server.wire_version < ANY_NAMES {
         return Some(format!(
             "before MongoDB 5.0 no field's name may hold a point or begin with a dollar, such as {odd}"
         ));
@@ -153,7 +148,7 @@ fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
 
 /// How the load goes about it.
 fn notes(request: &Request, facts: &Facts, knobs: &Knobs, staged: bool) -> Vec<String> {
-    let ferret = facts.target.settings.contains_key(FERRET);
+    let ferret = ServerFacts::of(&facts.target).is_ferret;
     let replaces = facts.target.table.is_some();
     let mut notes = Vec::new();
     notes.push(match (staged, replaces) {
@@ -321,7 +316,7 @@ impl<'a> MongoLoad<'a> {
     /// came before it (<https://www.mongodb.com/docs/manual/reference/write-concern/>).
     fn settle(&mut self) -> Result<()> {
         // FerretDB waits for its database's log at each insert, whatever the concern, and would read the whole collection for the id.
-        let waits_always = self.job.facts.target.settings.contains_key(FERRET);
+        let waits_always = ServerFacts::of(&self.job.facts.target).is_ferret;
         if waits_always || !self.settles_at_the_end() {
             return Ok(());
         }
@@ -398,8 +393,7 @@ impl Inspect for MongoLoad<'_> {
     type Failure = Error;
 
     fn rows(&mut self) -> Result<Option<u64>> {
-        let settings = &self.job.facts.target.settings;
-        if settings.get(BACKEND).is_some_and(|backend| backend == SQLITE) {
+        if ServerFacts::of(&self.job.facts.target).is_on_sqlite {
             return self.cells().map(Some);
         }
         let count = Document::new().string("$count", "n");

@@ -11,6 +11,7 @@ use tiberius::{SqlBulkCopyOption, SqlBulkCopyOptions, TokenRow};
 
 use crate::ddl::{Table, quote};
 use crate::encode::{self, Form, Stores};
+use crate::facts::DatabaseFacts;
 use crate::fit;
 use crate::knobs::{CHECK_CONSTRAINTS, FIRE_TRIGGERS, TABLOCK};
 use crate::link;
@@ -72,9 +73,9 @@ impl Writing for Bulk {
 
 /// Whether the file has something to say of the column that counts by itself.
 fn loads_identity(job: &Job) -> bool {
-    let identity = job.facts.target.settings.get("identity").map_or("", String::as_str);
+    let identity = DatabaseFacts::of(&job.facts.target).identity.as_ref();
     !job.choice.action.makes_table()
-        && job.choice.columns.iter().any(|column| column.name == identity)
+        && job.choice.columns.iter().any(|column| Some(&column.name) == identity)
 }
 
 /// What the server is told besides the columns. NULL is never a column's default, and what the file says of a column that counts by

@@ -1,5 +1,6 @@
 //! SQL text that names tables and columns.
 
+use crate::facts::DatabaseFacts;
 use crate::types;
 use inrush_core::error::{Error, Result};
 use inrush_core::{Column, Job, TargetFacts, Type};
@@ -116,8 +117,8 @@ pub(super) struct Table {
 impl Table {
     /// The load's target.
     pub(super) fn of(facts: &TargetFacts) -> Self {
-        let setting = |name: &str| facts.settings.get(name).cloned().unwrap_or_default();
-        Self { schema: setting("schema"), name: setting("table") }
+        let database = DatabaseFacts::of(facts);
+        Self { schema: database.schema.clone(), name: database.table.clone() }
     }
 
     /// As SQL names it.

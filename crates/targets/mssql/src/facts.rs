@@ -6,10 +6,35 @@ use crate::ddl::{Name, literal, quote};
 use crate::lost;
 use crate::session::{Failure, Session, number};
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts, Type};
+use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type};
 
 /// <https://learn.microsoft.com/en-us/sql/sql-server/maximum-capacity-specifications-for-sql-server>
 const COLUMNS_MAX: usize = 1024;
+
+/// What only this target knows: where the table is or will be, and what the database is.
+#[derive(Debug, Default)]
+pub(super) struct DatabaseFacts {
+    /// Its name.
+    pub(super) name: String,
+    /// Whether it only reads.
+    pub(super) only_reads: bool,
+    /// How much goes into its log, in the server's word, where that says so.
+    pub(super) recovery_model: Option<String>,
+    /// Whether a commit waits for the log, in the server's word; empty before 2014, when it always did.
+    pub(super) delayed_durability: String,
+    /// The table's schema.
+    pub(super) schema: String,
+    /// The table, of an existing one as the catalogue spells it.
+    pub(super) table: String,
+    /// The column of the existing table that counts by itself.
+    pub(super) identity: Option<String>,
+}
+
+impl DatabaseFacts {
+    pub(super) fn of(facts: &TargetFacts) -> &Self {
+        facts.own.get()
+    }
+}
 
 pub(super) fn gather(
     session: &mut Session<'_>,
@@ -21,7 +46,6 @@ pub(super) fn gather(
         None => Name::whole(table)?,
     };
     let mut settings = settings(session).map_err(|failure| session.explain(failure))?;
-    let version = settings.get("version").cloned().unwrap_or_default();
     let table = read_table(session, &name)?;
     let schema = match &table {
         Some(found) => found.schema.clone(),
@@ -29,7 +53,6 @@ pub(super) fn gather(
     };
     let mut lost_with = Vec::new();
     if let Some(found) = &table {
-        settings.insert("identity".to_owned(), found.identity.clone().unwrap_or_default());
         if request.if_exists == IfExists::Replace && found.is_view() {
             return Err(Error::target(format!(
                 "{} is a view, and no table can take its place",
@@ -41,11 +64,17 @@ pub(super) fn gather(
             lost_with = lost::read(session, &name).map_err(|failure| session.explain(failure))?;
         }
     }
-    settings.insert("schema".to_owned(), schema);
-    settings.insert(
-        "table".to_owned(),
-        table.as_ref().map_or(name.table, |found| found.facts.name.clone()),
-    );
+    let mut setting = |name: &str| settings.remove(name);
+    let version = setting("version").unwrap_or_default();
+    let database = DatabaseFacts {
+        name: setting("database").unwrap_or_default(),
+        only_reads: setting("updateability").is_some_and(|word| word == "READ_ONLY"),
+        recovery_model: setting("recovery_model"),
+        delayed_durability: setting("delayed_durability").unwrap_or_default(),
+        schema,
+        table: table.as_ref().map_or(name.table, |found| found.facts.name.clone()),
+        identity: table.as_ref().and_then(|found| found.identity.clone()),
+    };
     Ok(TargetFacts {
         engine: engine(&version),
         exists: true,
@@ -53,7 +82,7 @@ pub(super) fn gather(
         columns_max: COLUMNS_MAX,
         lost_with,
         moments: MomentLimits::of(7),
-        settings,
+        own: Own::new(database),
         engine_only: None,
         gave_up: BTreeMap::new(),
     })

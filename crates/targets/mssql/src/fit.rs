@@ -1,7 +1,7 @@
 //! What a load can do and promise, before it begins.
 
 use crate::ddl::{NAME_MAX, length};
-use crate::facts::{IN_MEMORY, VIEW};
+use crate::facts::{DatabaseFacts, IN_MEMORY, VIEW};
 use crate::knobs::ROWS_PER_TRANSACTION;
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
 use inrush_core::{Column, Durability, Facts, IfExists, OnConflict, Request, Verify};
@@ -23,8 +23,8 @@ pub(super) fn is_piecemeal(knobs: &Knobs) -> bool {
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let kept = facts.kept_table(request);
     let unusable = |reason: String| Fit::Unusable { reason };
-    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
-    if setting("updateability") == "READ_ONLY" {
+    let database = DatabaseFacts::of(&facts.target);
+    if database.only_reads {
         return unusable("the database only reads".to_owned());
     }
     if request.on_conflict != OnConflict::Fail {
@@ -57,7 +57,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
                 .to_owned(),
         );
     }
-    let (durability, weakness) = durability(setting("database"), setting("delayed_durability"));
+    let (durability, weakness) = durability(&database.name, &database.delayed_durability);
     Fit::Usable {
         atomic: !piecemeal,
         durability,
@@ -99,7 +99,7 @@ fn notes(request: &Request, facts: &Facts, piecemeal: bool) -> Vec<String> {
         }
         (false, Some(_)) => "one connection and one transaction: the table is locked for others until it ends, so that the rows can be counted".to_owned(),
     }];
-    if facts.target.settings.get("recovery_model").is_some_and(|model| model == "FULL") {
+    if DatabaseFacts::of(&facts.target).recovery_model.as_deref() == Some("FULL") {
         notes.push("the database's recovery model is FULL: every row goes into the transaction log (BULK_LOGGED logs INSERT BULK into a heap by the page)".to_owned());
     }
     notes

@@ -6,12 +6,13 @@ use std::sync::{Arc, PoisonError};
 
 use tiberius::ColumnData;
 
+use crate::connect;
 use crate::ddl::{self, Name, Table, quote};
 use crate::encode::Stores;
+use crate::facts::{self, DatabaseFacts};
 use crate::fit::is_piecemeal;
 use crate::knobs::{PACKET_SIZE, ROWS_PER_BATCH, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION};
 use crate::session::{Failure, Session, number};
-use crate::{connect, facts};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Checksum, Encode};
@@ -269,8 +270,8 @@ impl Load for MssqlLoad<'_> {
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {
         let mut settings = facts::durability(&mut self.session)
             .map_err(|failure| self.session.explain(failure))?;
-        let known = &self.job.facts.target.settings;
-        if let Some(model) = known.get("recovery_model") {
+        let known = DatabaseFacts::of(&self.job.facts.target);
+        if let Some(model) = &known.recovery_model {
             settings.insert("recovery_model".to_owned(), model.clone());
         }
         if !self.piecemeal {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::ddl::quote;
 use crate::encode::{self, EngineCsv, Stores};
+use crate::facts::ServerFacts;
 use crate::load::{self, Writing};
 use crate::session::{Failure, Refusal, Session};
 use inrush_core::encode::Shape;
@@ -20,13 +21,13 @@ use inrush_net::statement::{Batch, Done, Write};
 pub(super) struct CsvFile;
 
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
+    let server = ServerFacts::of(&facts.target);
     if facts.kept_table(request).is_some() {
         return Fit::Unusable { reason: "the table is there, with the rows it has".to_owned() };
     }
     let mut fit = load::fit(request, facts, knobs, false);
     if let Fit::Usable { durability, weakness, .. } = &mut fit {
-        if setting("local") != "yes" || !Path::new(setting("datadir")).is_dir() {
+        if !server.is_local || !Path::new(server.variable("datadir")).is_dir() {
             return Fit::Unusable {
                 reason: "the server's data directory can't be reached from here".to_owned(),
             };
@@ -77,7 +78,7 @@ impl Writing for CsvFile {
 
 /// The file of a table (<https://mariadb.com/kb/en/csv-overview/>); our hidden names need no encoding, a database's may.
 fn file_of(session: &Session<'_>, table: &str, job: &Job) -> PathBuf {
-    let data = job.facts.target.settings.get("datadir").map_or("", String::as_str);
+    let data = ServerFacts::of(&job.facts.target).variable("datadir");
     Path::new(data).join(encoded(session.database())).join(format!("{table}.CSV"))
 }
 

@@ -1,5 +1,6 @@
 //! SQL text that names tables and columns.
 
+use crate::facts::ServerFacts;
 use crate::knobs::{ENGINE, INDEXES};
 use crate::types;
 use inrush_core::{Column, Job, OnConflict};
@@ -28,7 +29,7 @@ pub(super) fn declared(job: &Job, column: &Column) -> String {
     if let Some(declared) = &column.declared {
         return declared.clone();
     }
-    let fractions = job.facts.target.settings.get("fractions").is_some_and(|kept| kept == "yes");
+    let fractions = ServerFacts::of(&job.facts.target).keeps_fractions;
     let spelled = types::spell(column.ty, fractions, job.request.is_keyed(&column.name));
     match (job.choice.knobs.get(&ENGINE), spelled.as_str()) {
         // https://mariadb.com/kb/en/memory-storage-engine/: no BLOB, no TEXT, and every row as long as the longest.

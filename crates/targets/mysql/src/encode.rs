@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::ddl;
+use crate::facts::ServerFacts;
 use crate::types::{Class, Exact, Kept, Modes, Store};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
 use inrush_core::error::{Error, Kind, Result};
@@ -184,8 +185,7 @@ impl Stores {
     /// # Errors
     /// When a column's type is one that no text can be loaded into.
     pub(super) fn of(job: &Job, nullable: bool) -> Result<Self> {
-        let sql_mode = job.facts.target.settings.get("sql_mode").map_or("", String::as_str);
-        let modes = modes(sql_mode);
+        let modes = modes(ServerFacts::of(&job.facts.target).variable("sql_mode"));
         let store = |column: &Column| {
             let declared = ddl::declared(job, column);
             let store = Store::of(column, &declared, modes).map_err(|why| {

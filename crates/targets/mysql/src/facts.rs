@@ -8,10 +8,37 @@ use crate::lost;
 use crate::session::{Failure, Session};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
+use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts};
 
 /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
 const COLUMNS_MAX: usize = 1017;
+
+/// What only this target knows: what the server is and how it is set.
+#[derive(Debug, Default)]
+pub(super) struct ServerFacts {
+    /// Those of [`VARIABLES`] that it knows, by their names.
+    variables: BTreeMap<String, String>,
+    /// Whether it is on this machine, and has the same files.
+    pub(super) is_local: bool,
+    /// Whether it takes rows of parameters in bulk.
+    pub(super) has_bulk: bool,
+    /// Whether its moments have fractions of a second.
+    pub(super) keeps_fractions: bool,
+    /// Its storage engines, in lower case.
+    pub(super) engines: Vec<String>,
+}
+
+impl ServerFacts {
+    pub(super) fn of(facts: &TargetFacts) -> &Self {
+        facts.own.get()
+    }
+
+    /// The value of one of [`VARIABLES`]; empty where the server doesn't know it.
+    pub(super) fn variable(&self, name: &str) -> &str {
+        debug_assert!(VARIABLES.contains(&name), "{name} was not asked for");
+        self.variables.get(name).map_or("", String::as_str)
+    }
+}
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
 const VARIABLES: [&str; 16] = [
@@ -39,21 +66,23 @@ pub(super) fn gather(
     table: &str,
     request: &Request,
 ) -> Result<TargetFacts> {
-    let mut settings = variables(session).map_err(|failure| session.explain(failure))?;
-    let version = settings.get("version").cloned().unwrap_or_default();
+    let variables = variables(session).map_err(|failure| session.explain(failure))?;
+    let version = variables.get("version").cloned().unwrap_or_default();
     let comment = read(session, "SELECT @@version_comment")?.unwrap_or_default();
     let engine = engine(&version, &comment);
     // https://dev.mysql.com/doc/refman/5.6/en/fractional-seconds.html: since 5.6.4. MariaDB says 5.5 or 10 and up, and has had
     // them since 5.3.
-    let fractions = engine.starts_with("MariaDB") || numbers(&version) >= (5, 6, 4);
-    settings.insert("fractions".to_owned(), if fractions { "yes" } else { "no" }.to_owned());
-    settings.insert("bulk".to_owned(), if session.has_bulk() { "yes" } else { "no" }.to_owned());
-    settings.insert("local".to_owned(), if is_local { "yes" } else { "no" }.to_owned());
+    let keeps_fractions = engine.starts_with("MariaDB") || numbers(&version) >= (5, 6, 4);
     let engines = session
         .table("SELECT LOWER(ENGINE) FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")
         .map_err(|failure| session.explain(failure))?;
-    let engines: Vec<String> = engines.into_iter().flatten().flatten().collect();
-    settings.insert("engines".to_owned(), engines.join(" "));
+    let server = ServerFacts {
+        variables,
+        is_local,
+        has_bulk: session.has_bulk(),
+        keeps_fractions,
+        engines: engines.into_iter().flatten().flatten().collect(),
+    };
     let table = read_table(session, table)?;
     let mut lost_with = Vec::new();
     if let Some(found) = &table
@@ -69,8 +98,8 @@ pub(super) fn gather(
         table,
         lost_with,
         columns_max: COLUMNS_MAX,
-        moments: MomentLimits::of(if fractions { 6 } else { 0 }),
-        settings,
+        moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
+        own: Own::new(server),
         engine_only: None,
         gave_up: BTreeMap::new(),
     })

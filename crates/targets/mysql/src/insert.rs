@@ -6,6 +6,7 @@ use crate::binary::{self, BulkRows, Parameters};
 use crate::client;
 use crate::ddl::{Insert, quote};
 use crate::encode::{self, Stores, Tuples};
+use crate::facts::ServerFacts;
 use crate::load::{self, Writing};
 use crate::session::{Failure, Session};
 use inrush_core::encode::Shape;
@@ -167,7 +168,7 @@ impl<'s> Write<Session<'s>> for PreparedWriter {
 
 /// <https://mariadb.com/kb/en/com_stmt_bulk_execute/>
 pub(super) fn fit_bulk(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-    if facts.target.settings.get("bulk").is_none_or(|bulk| bulk != "yes") {
+    if !ServerFacts::of(&facts.target).has_bulk {
         let reason = "the server takes no rows of parameters in bulk; MariaDB does, from 10.2 on";
         return Fit::Unusable { reason: reason.to_owned() };
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use crate::connect::{self, Place};
 use crate::ddl::{self, quote};
 use crate::encode::{Real, Stores};
-use crate::facts;
+use crate::facts::{self, ServerFacts};
 use crate::knobs::{
     ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SQL_LOG_BIN,
     UNIQUE_CHECKS,
@@ -103,7 +103,10 @@ fn durability(engine: &str, facts: &Facts) -> (Durability, Option<Weakness>) {
         _ => return (Durability::Process, thing()),
     };
     // https://dev.mysql.com/doc/refman/8.0/en/innodb-parameters.html#sysvar_innodb_flush_log_at_trx_commit
-    let found = facts.target.settings.get(name).map_or("unknown", String::as_str);
+    let found = match ServerFacts::of(&facts.target).variable(name) {
+        "" => "unknown",
+        found => found,
+    };
     let weakness = || Some(Weakness::server(name, found, "1"));
     match found {
         "1" => (Durability::Durable, None),
@@ -168,9 +171,9 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     let kept = facts.kept_table(request);
     let engine = engine(request, facts, knobs).to_owned();
     let unusable = |reason: String| Fit::Unusable { reason };
-    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
-    let known = setting("engines");
-    if kept.is_none() && !known.split(' ').any(|name| name == engine) {
+    let server = ServerFacts::of(&facts.target);
+    if kept.is_none() && !server.engines.contains(&engine) {
+        let known = server.engines.join(" ");
         return unusable(format!("the server has no engine {engine}; it has {known}"));
     }
     if engine == "csv"
@@ -179,7 +182,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     {
         return unusable("tables of the CSV engine have no keys".to_owned());
     }
-    if setting("read_only") == "ON" {
+    if server.variable("read_only") == "ON" {
         return unusable("the server is read-only".to_owned());
     }
     if let Some(table) = kept.filter(|_| request.on_conflict != OnConflict::Fail)
@@ -246,8 +249,8 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
 
 /// Settings of the server that hold this load back, with what was found and what would help. They are the administrator's.
 fn advice(facts: &Facts, engine: &str) -> Vec<String> {
-    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
-    let bytes = |name: &str| setting(name).parse::<u64>().ok();
+    let server = ServerFacts::of(&facts.target);
+    let bytes = |name: &str| server.variable(name).parse::<u64>().ok();
     let mut notes = Vec::new();
     let input = facts.source.bytes.unwrap_or(0);
     if engine == "innodb" {
@@ -265,11 +268,11 @@ fn advice(facts: &Facts, engine: &str) -> Vec<String> {
                 redo >> 20
             ));
         }
-        if setting("innodb_doublewrite") == "ON" && input > 1 << 30 {
+        if server.variable("innodb_doublewrite") == "ON" && input > 1 << 30 {
             notes.push("innodb_doublewrite is ON: every page is written twice, which only file systems with atomic writes make superfluous".to_owned());
         }
     }
-    if setting("log_bin") == "ON" {
+    if server.variable("log_bin") == "ON" {
         notes.push("log_bin is ON: every row goes into the binary log as well (--set sql_log_bin=off leaves it out, with the privilege for that; replicas then lack the rows)".to_owned());
     }
     notes
@@ -409,8 +412,8 @@ impl<'a> MysqlLoad<'a> {
         let first = self.writing.engine(&self.engine);
         let one_by_one = rows_per_transaction == 1;
         let transactions = has_transactions(first) && !one_by_one;
-        let packet = self.job.facts.target.settings.get("max_allowed_packet");
-        let packet: usize = packet.and_then(|bytes| bytes.parse().ok()).unwrap_or(1 << 20);
+        let packet = ServerFacts::of(&self.job.facts.target).variable("max_allowed_packet");
+        let packet: usize = packet.parse().unwrap_or(1 << 20);
         Bounds {
             // https://github.com/facebook/mysql-5.6/wiki/MyRocks-limitations: no rolling back to a savepoint.
             undo: match transactions && first != "rocksdb" {
@@ -444,7 +447,7 @@ fn asks_for_indexes(job: &Job) -> bool {
 
 /// Sets what the load relies on. Only this connection is concerned.
 fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
-    let found = job.facts.target.settings.get("sql_mode").map_or("", String::as_str);
+    let found = ServerFacts::of(&job.facts.target).variable("sql_mode");
     // What a value is, and whether a zero date is a date, stays the server's decision. That a value which doesn't fit is an
     // error, that 0 is 0 in a column which counts by itself, and how text is quoted, is ours.
     const KEPT: [&str; 3] = ["NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"];
@@ -481,10 +484,10 @@ fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
 /// they are needed (group replication, another kind of tracking), or where the user may not, and then it stays as it is
 /// (<https://dev.mysql.com/doc/refman/8.0/en/replication-options-binary-log.html#sysvar_transaction_write_set_extraction>).
 fn spare_write_sets(session: &mut Session<'_>, job: &Job) {
-    let setting = |name: &str| job.facts.target.settings.get(name).map_or("", String::as_str);
-    if setting("log_bin") == "ON"
-        && setting("binlog_transaction_dependency_tracking") == "COMMIT_ORDER"
-        && !matches!(setting("transaction_write_set_extraction"), "" | "OFF")
+    let server = ServerFacts::of(&job.facts.target);
+    if server.variable("log_bin") == "ON"
+        && server.variable("binlog_transaction_dependency_tracking") == "COMMIT_ORDER"
+        && !matches!(server.variable("transaction_write_set_extraction"), "" | "OFF")
     {
         let _ = session.execute("SET SESSION transaction_write_set_extraction = OFF");
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::ddl::{self, Insert, literal, quote};
 use crate::encode::{self, Fields, Stores};
+use crate::facts::ServerFacts;
 use crate::load::{self, Writing};
 use crate::session::{Failure, Refusal, SAVEPOINT, Session};
 use crate::types::Class;
@@ -53,7 +54,7 @@ pub(super) fn fit_converted(request: &Request, facts: &Facts, knobs: &mut Knobs)
 }
 
 fn no_local(facts: &Facts) -> Option<String> {
-    let off = facts.target.settings.get("local_infile").is_some_and(|value| value == "OFF");
+    let off = ServerFacts::of(&facts.target).variable("local_infile") == "OFF";
     off.then(|| {
         "the server has local_infile off (SET GLOBAL local_infile = 1 turns it on)".to_owned()
     })
@@ -62,11 +63,11 @@ fn no_local(facts: &Facts) -> Option<String> {
 /// Where a server on this machine reads files for LOAD DATA
 /// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_secure_file_priv>).
 fn server_directory(facts: &Facts) -> Result<PathBuf, String> {
-    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
-    if setting("local") != "yes" {
+    let server = ServerFacts::of(&facts.target);
+    if !server.is_local {
         return Err("the server is on another machine, and can't read files of this one".to_owned());
     }
-    let directory = match setting("secure_file_priv") {
+    let directory = match server.variable("secure_file_priv") {
         "NULL" => return Err("the server reads no files (secure_file_priv is NULL)".to_owned()),
         "" => std::env::temp_dir(),
         directory => PathBuf::from(directory),

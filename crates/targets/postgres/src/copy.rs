@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::client::Frame;
 use crate::ddl::{self, Insert, Table, literal, quote};
 use crate::encode::{self, Binary, Lines, Stores};
+use crate::facts::ServerFacts;
 use crate::fit;
 use crate::knobs::{INDEXES, ROWS_PER_STATEMENT};
 use crate::load::Writing;
@@ -43,12 +44,12 @@ pub(super) fn fit_text(request: &Request, facts: &Facts, knobs: &mut Knobs) -> F
 }
 
 pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
-    let setting = |name: &str| facts.target.settings.get(name).map(String::as_str);
+    let server = ServerFacts::of(&facts.target);
     let unusable = |reason: &str| Fit::Unusable { reason: reason.to_owned() };
-    if setting("local") != Some("true") {
+    if !server.is_local {
         return unusable("the server is on another machine, and can't read files of this one");
     }
-    if setting("reads_files") != Some("true") {
+    if !server.reads_files {
         return unusable(
             "the user may not have the server read files (GRANT pg_read_server_files)",
         );
@@ -64,8 +65,8 @@ fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, binary: bool) -> Fit
     if binary && let Some(reason) = fit::not_binary(request, facts) {
         return Fit::Unusable { reason };
     }
-    let makes_temporary = facts.target.settings.get("makes_temporary").map(String::as_str);
-    if request.on_conflict != OnConflict::Fail && makes_temporary == Some("false") {
+    let makes_temporary = ServerFacts::of(&facts.target).makes_temporary;
+    if request.on_conflict != OnConflict::Fail && !makes_temporary {
         return Fit::Unusable {
             reason: "--on-conflict takes a temporary table with COPY, and the user may make none (GRANT TEMPORARY ON DATABASE)".to_owned(),
         };

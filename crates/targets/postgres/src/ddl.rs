@@ -1,5 +1,6 @@
 //! SQL text that names tables and columns.
 
+use crate::facts::ServerFacts;
 use crate::types;
 use inrush_core::error::{Error, Result};
 use inrush_core::{Column, Job, OnConflict, TargetFacts};
@@ -104,10 +105,10 @@ pub(super) struct Table {
 impl Table {
     /// The load's target.
     pub(super) fn of(facts: &TargetFacts) -> Self {
-        let setting = |name: &str| facts.settings.get(name).cloned().unwrap_or_default();
+        let server = ServerFacts::of(facts);
         let storage = facts.table.as_ref().and_then(|table| table.storage.as_deref());
         let is_whole = matches!(storage, Some("partitioned table" | "view" | "view with rules"));
-        Self { schema: setting("schema"), name: setting("table"), is_whole }
+        Self { schema: server.schema.clone(), name: server.table.clone(), is_whole }
     }
 
     /// Another one in the same schema.
@@ -222,8 +223,8 @@ impl Insert {
 fn on_conflict(job: &Job) -> String {
     let choice = &job.choice;
     // What counts by itself and takes nothing else (GENERATED ALWAYS) keeps its number.
-    let counting = job.facts.target.settings.get("always_identity").map_or("", String::as_str);
-    let counts = |name: &str| counting.split('\n').any(|column| column == name);
+    let counting = &ServerFacts::of(&job.facts.target).always_identity;
+    let counts = |name: &String| counting.contains(name);
     let is_key = |name: &str| choice.key.iter().any(|key| key.eq_ignore_ascii_case(name));
     let set = |columns: &[Column]| {
         let set = |column: &Column| {

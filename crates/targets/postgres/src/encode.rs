@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use crate::ddl;
+use crate::facts::ServerFacts;
 use crate::types::{Misfit, Store};
 use inrush_core::encode::{self, BadValue, EncodeRow, Moment, Row, Shape, Typed};
 use inrush_core::flow::{Cell, Code, Encode, Home, Span, Wire};
@@ -282,7 +283,7 @@ impl Stores {
 
 /// Whether a time without an offset is UTC to the server.
 pub(super) fn is_utc(job: &Job) -> bool {
-    means_utc(job.facts.target.settings.get("TimeZone").map_or("", String::as_str))
+    means_utc(ServerFacts::of(&job.facts.target).setting("TimeZone"))
 }
 
 /// Names of the zone that is UTC whatever the day.

@@ -7,10 +7,45 @@ use crate::lost;
 use crate::session::{Failure, Session};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::{Column, IfExists, MomentLimits, Request, TableFacts, TargetFacts};
+use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts};
 
 /// <https://www.postgresql.org/docs/current/limits.html>
 const COLUMNS_MAX: usize = 1600;
+
+/// What only this target knows: where the table is or will be, how the server is set and what it lets the user do.
+#[derive(Debug, Default)]
+pub(super) struct ServerFacts {
+    /// Those of [`SETTINGS`] that it knows, by their names. Sizes have their unit.
+    settings: BTreeMap<String, String>,
+    /// Whether it is on this machine, and has the same files.
+    pub(super) is_local: bool,
+    /// Whether it is a standby, which only reads.
+    pub(super) recovers: bool,
+    /// Whether the user may have it read files.
+    pub(super) reads_files: bool,
+    /// Whether the user may make temporary tables.
+    pub(super) makes_temporary: bool,
+    /// Whether the user may make tables in the schema.
+    pub(super) creates: bool,
+    /// The table's schema.
+    pub(super) schema: String,
+    /// The table, as the user names it.
+    pub(super) table: String,
+    /// Columns of the existing table that count by themselves and take no other number in an update.
+    pub(super) always_identity: Vec<String>,
+}
+
+impl ServerFacts {
+    pub(super) fn of(facts: &TargetFacts) -> &Self {
+        facts.own.get()
+    }
+
+    /// The value of one of [`SETTINGS`]; empty where the server doesn't know it.
+    pub(super) fn setting(&self, name: &str) -> &str {
+        debug_assert!(SETTINGS.contains(&name), "{name} was not asked for");
+        self.settings.get(name).map_or("", String::as_str)
+    }
+}
 
 /// Settings that bear on loads. One that a server doesn't know is left out.
 const SETTINGS: [&str; 8] = [
@@ -33,20 +68,21 @@ pub(super) fn gather(
         Some(_) => Name::parse(table)?,
         None => Name::whole(table)?,
     };
-    let mut settings = settings(session).map_err(|failure| session.explain(failure))?;
-    let version = settings.get("server_version").cloned().unwrap_or_default();
-    settings.insert("local".to_owned(), session.is_local().to_string());
+    let mut server = server(session).map_err(|failure| session.explain(failure))?;
     let table = read_table(session, &name)?;
-    let schema = match &table {
+    server.schema = match &table {
         Some(found) => found.schema.clone(),
         None => schema_for(session, &name)?,
     };
-    let creates =
-        format!("SELECT pg_catalog.has_schema_privilege({}, 'CREATE')::text", literal(&schema));
+    let creates = format!(
+        "SELECT pg_catalog.has_schema_privilege({}, 'CREATE')::text",
+        literal(&server.schema)
+    );
     let creates = session.value(&creates).map_err(|failure| session.explain(failure))?;
+    server.creates = creates.as_deref() == Some("true");
     let mut lost_with = Vec::new();
     if let Some(found) = &table {
-        settings.insert("always_identity".to_owned(), found.always_identity.join("\n"));
+        server.always_identity.clone_from(&found.always_identity);
         let storage = found.facts.storage.as_deref().unwrap_or_default();
         if request.if_exists == IfExists::Replace
             && (storage == "foreign table" || !storage.ends_with("table"))
@@ -62,35 +98,43 @@ pub(super) fn gather(
                 .map_err(|failure| session.explain(failure))?;
         }
     } else {
-        refuse_taken_name(session, &schema, &name.table)?;
+        refuse_taken_name(session, &server.schema, &name.table)?;
     }
-    settings.insert("creates".to_owned(), creates.unwrap_or_default());
-    settings.insert("schema".to_owned(), schema);
-    settings.insert("table".to_owned(), name.table);
+    server.table = name.table;
     Ok(TargetFacts {
-        engine: engine(&version),
+        engine: engine(server.setting("server_version")),
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
         lost_with,
         moments: MomentLimits::of(6),
-        settings,
+        own: Own::new(server),
         engine_only: None,
         gave_up: BTreeMap::new(),
     })
 }
 
-fn settings(session: &mut Session<'_>) -> Result<BTreeMap<String, String>, Failure> {
+/// The server, whatever the table.
+fn server(session: &mut Session<'_>) -> Result<ServerFacts, Failure> {
     let wanted: Vec<String> = SETTINGS.iter().map(|name| literal(name)).collect();
     // Sizes come with their unit.
-    session.pairs(&format!(
+    let mut settings = session.pairs(&format!(
         "SELECT name, pg_catalog.current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({}) \
          UNION ALL SELECT 'recovers', pg_catalog.pg_is_in_recovery()::text \
          UNION ALL SELECT 'reads_files', pg_catalog.pg_has_role('pg_read_server_files', 'USAGE')::text \
          UNION ALL SELECT 'makes_temporary', \
              pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')::text",
         wanted.join(", ")
-    ))
+    ))?;
+    let mut is_true = |name: &str| settings.remove(name).is_some_and(|value| value == "true");
+    Ok(ServerFacts {
+        is_local: session.is_local(),
+        recovers: is_true("recovers"),
+        reads_files: is_true("reads_files"),
+        makes_temporary: is_true("makes_temporary"),
+        settings,
+        ..ServerFacts::default()
+    })
 }
 
 /// Name and version, from the setting `server_version`, behind which packagers may have written something.

@@ -2,7 +2,7 @@
 
 use crate::ddl::NAME_MAX;
 use crate::encode::{self, means_utc};
-use crate::facts::VIEW_WITH_RULES;
+use crate::facts::{ServerFacts, VIEW_WITH_RULES};
 use crate::knobs::{
     FREEZE, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SYNCHRONOUS_COMMIT, UNLOGGED,
 };
@@ -27,7 +27,7 @@ pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
 
 /// Why the loaded columns can't all be written in binary. Those of a table that the load makes can.
 pub(super) fn not_binary(request: &Request, facts: &Facts) -> Option<String> {
-    let zone = facts.target.settings.get("TimeZone").map_or("", String::as_str);
+    let zone = ServerFacts::of(&facts.target).setting("TimeZone");
     encode::not_binary(&columns(request, facts), means_utc(zone))
 }
 
@@ -70,8 +70,8 @@ const LANES_MAX: usize = 64;
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let kept = facts.kept_table(request);
     let unusable = |reason: String| Fit::Unusable { reason };
-    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
-    if setting("recovers") == "true" {
+    let server = ServerFacts::of(&facts.target);
+    if server.recovers {
         return unusable("the server is a standby, which only reads".to_owned());
     }
     if kept.is_some_and(|table| table.storage.as_deref() == Some(VIEW_WITH_RULES)) {
@@ -135,7 +135,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
             "unlogged=on is for a table that the load makes; this one is there".to_owned(),
         );
     }
-    let promised = match setting("synchronous_commit") {
+    let promised = match server.setting("synchronous_commit") {
         "off" if request.durability == Durability::Durable => {
             knobs.suggest(&SYNCHRONOUS_COMMIT, "on");
             knobs.get(&SYNCHRONOUS_COMMIT).unwrap_or("on").to_owned()
@@ -150,7 +150,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
     let lanes_used = request.lanes.unwrap_or(lanes);
     let mode = Mode::of(kept.is_some(), lanes_used, knobs);
-    let (durability, weakness) = durability(kept, &promised, knobs, setting("fsync"));
+    let (durability, weakness) = durability(kept, &promised, knobs, server.setting("fsync"));
     Fit::Usable {
         atomic: mode != Mode::Piecemeal,
         durability,
@@ -216,8 +216,8 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<Str
         });
     }
     let input = facts.source.bytes.unwrap_or(0);
-    let setting = |name: &str| facts.target.settings.get(name).map_or("", String::as_str);
-    if let Some(wal) = bytes(setting("max_wal_size")).filter(|wal| *wal < input) {
+    let wal = ServerFacts::of(&facts.target).setting("max_wal_size");
+    if let Some(wal) = bytes(wal).filter(|wal| *wal < input) {
         notes.push(format!(
             "max_wal_size is {} MB and the input {} MB: a larger one saves checkpoints during the load",
             wal >> 20,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::client::Parameters;
 use crate::ddl::{self, Insert, Table, literal};
 use crate::encode::{self, Binary, Stores, Tuples};
+use crate::facts::ServerFacts;
 use crate::fit;
 use crate::load::Writing;
 use crate::session::{self, Failure, Session};
@@ -69,8 +70,8 @@ fn statement(insert: &Insert, tuples: &[u8]) -> Result<String, Failure> {
 
 /// Whether the server converts what it hears to an encoding that may not have every character.
 fn converts(job: &Job) -> bool {
-    let encoding = job.facts.target.settings.get("server_encoding").map(String::as_str);
-    !matches!(encoding, Some("UTF8" | "SQL_ASCII"))
+    let encoding = ServerFacts::of(&job.facts.target).setting("server_encoding");
+    !matches!(encoding, "UTF8" | "SQL_ASCII")
 }
 
 struct TupleWriter {

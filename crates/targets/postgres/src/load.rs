@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use crate::connect;
 use crate::ddl::{self, Name, Table};
 use crate::encode::Stores;
-use crate::facts;
+use crate::facts::{self, ServerFacts};
 use crate::fit::{Mode, bytes, freezes};
 use crate::knobs::{
     FREEZE, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SYNCHRONOUS_COMMIT, UNLOGGED,
@@ -215,20 +215,19 @@ impl<'a> PostgresLoad<'a> {
     /// Whether each row is a transaction without a word of ours.
     fn autocommits(&self) -> bool {
         let knobs = &self.job.choice.knobs;
-        let settings = &self.job.facts.target.settings;
+        let server = ServerFacts::of(&self.job.facts.target);
         let needs_settings = knobs.get(&SYNCHRONOUS_COMMIT).is_some_and(|wanted| wanted != "keep")
-            || settings.get("default_transaction_read_only").is_some_and(|only| only == "on");
+            || server.setting("default_transaction_read_only") == "on";
         self.mode == Mode::Piecemeal && self.rows_per_transaction() == 1 && !needs_settings
     }
 
     /// Whether another try may look for rows that repeat a key.
     fn may_seek(&self) -> bool {
         let job = self.job;
-        let creates = job.facts.target.settings.get("creates").is_some_and(|yes| yes == "true");
         self.mode == Mode::InOne
             && self.hidden.is_none()
             && self.writing.sends_binary()
-            && creates
+            && ServerFacts::of(&job.facts.target).creates
             && job.facts.source.seekable
             && job.request.on_conflict == OnConflict::Fail
             && job.request.max_rejects != RejectLimit::Rows(0)
@@ -515,8 +514,8 @@ impl Load for PostgresLoad<'_> {
             alters.push("SET LOGGED".to_owned());
         }
         if builds_later(job) {
-            let setting = job.facts.target.settings.get("maintenance_work_mem");
-            let given = setting.and_then(|setting| bytes(setting)).unwrap_or(0) >> 20;
+            let given = ServerFacts::of(&job.facts.target).setting("maintenance_work_mem");
+            let given = bytes(given).unwrap_or(0) >> 20;
             if given < INDEX_MEMORY_MB {
                 statements.push(format!("SET LOCAL maintenance_work_mem = '{INDEX_MEMORY_MB}MB'"));
             }

@@ -14,10 +14,24 @@ use crate::session::{Home, LockWait, explain, open_file, refuse_leftovers, with_
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::pending::{directory, follow_link, no_directory};
-use inrush_core::{Column, IfExists, Request, TableFacts, TargetFacts};
+use inrush_core::{Column, IfExists, Own, Request, TableFacts, TargetFacts};
 
-/// Among a target's settings: the database is in memory.
-pub(super) const IN_MEMORY: &str = "in_memory";
+/// What only this target knows: how an existing database is laid out.
+#[derive(Debug, Default)]
+pub(super) struct DatabaseFacts {
+    /// How it undoes a transaction, in SQLite's word.
+    pub(super) journal_mode: String,
+    /// The size of a page.
+    pub(super) page_bytes: u32,
+    /// Whether it is in memory.
+    pub(super) is_in_memory: bool,
+}
+
+impl DatabaseFacts {
+    pub(super) fn of(facts: &TargetFacts) -> &Self {
+        facts.own.get()
+    }
+}
 
 /// The facts of a database; `locks` says how to wait for a writer that shuts everybody out.
 pub(super) fn gather(
@@ -57,8 +71,9 @@ pub(super) fn gather(
     }
     let mut facts = read(&connection, table).map_err(|error| explain(path, &error))?;
     facts.exists = exists;
+    let database = database(&connection, is_memory).map_err(|error| explain(path, &error))?;
+    facts.own = Own::new(database);
     if is_memory {
-        facts.settings.insert(IN_MEMORY.to_owned(), "yes".to_owned());
         facts.engine_only = Some("the database is in memory, and has no file".to_owned());
     }
     if let Some(found) = &facts.table {
@@ -112,19 +127,17 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
         columns_max: connection.limit(Limit::SQLITE_LIMIT_COLUMN)?.try_into().unwrap_or(2000),
         ..TargetFacts::default()
     };
-    for pragma in ["journal_mode", "page_size", "encoding", "auto_vacuum"] {
-        let value = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| {
-            row.get::<_, rusqlite::types::Value>(0).map(|value| match value {
-                rusqlite::types::Value::Integer(number) => number.to_string(),
-                rusqlite::types::Value::Text(text) => text,
-                _ => String::new(),
-            })
-        })?;
-        facts.settings.insert(pragma.to_owned(), value);
-    }
-    facts.engine_only = database_obstacle(connection, &facts.settings)?;
+    facts.engine_only = database_obstacle(connection)?;
     facts.table = read_table(connection, table)?;
     Ok(facts)
+}
+
+fn database(connection: &Connection, is_in_memory: bool) -> rusqlite::Result<DatabaseFacts> {
+    Ok(DatabaseFacts {
+        journal_mode: connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?,
+        page_bytes: connection.query_row("PRAGMA page_size", [], |row| row.get(0))?,
+        is_in_memory,
+    })
 }
 
 fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<TableFacts>> {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use rusqlite::types::ValueRef;
 
 use crate::ddl;
-use crate::facts;
+use crate::facts::{self, DatabaseFacts};
 use crate::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::session::Session;
 use inrush_core::encode::Shape;
@@ -116,8 +116,9 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         Durability::Process => knobs.suggest(&SYNCHRONOUS, "normal"),
         Durability::None => knobs.suggest(&SYNCHRONOUS, "off"),
     }
+    let database = DatabaseFacts::of(&facts.target);
     if facts.target.exists && !knobs.is(&PAGE_SIZE, "keep") {
-        let found = facts.target.settings.get("page_size").map_or("", String::as_str);
+        let found = database.page_bytes.to_string();
         if found != knobs.word(&PAGE_SIZE) {
             return Fit::Unusable {
                 reason: format!("the database is there and has pages of {found} bytes"),
@@ -125,9 +126,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         }
     }
     let journal = match (knobs.word(&JOURNAL_MODE), facts.target.exists) {
-        ("keep", true) => {
-            facts.target.settings.get("journal_mode").map_or("delete", String::as_str)
-        }
+        ("keep", true) => &database.journal_mode,
         ("keep", false) => "delete",
         (mode, _) => mode,
     };
@@ -136,7 +135,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
             reason: "with journal_mode=off a failed load may destroy an existing database: --durability none accepts that".to_owned(),
         };
     }
-    let is_memory = facts.target.settings.contains_key(facts::IN_MEMORY);
+    let is_memory = database.is_in_memory;
     if is_memory && !matches!(journal, "memory" | "off") {
         return Fit::Unusable {
             reason: format!(

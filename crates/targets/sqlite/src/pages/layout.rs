@@ -1,7 +1,6 @@
 //! How SQLite stores a table: which columns are in its records, which b-trees belong to it, and whether anything about it is
 //! beyond records and b-trees, so that only SQLite itself can add rows.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 
 use rusqlite::{Connection, ffi};
@@ -152,19 +151,16 @@ impl Layout {
     }
 }
 
-/// Why only SQLite itself can write rows into this database, whose settings are these.
-pub(crate) fn database_obstacle(
-    connection: &Connection,
-    settings: &BTreeMap<String, String>,
-) -> rusqlite::Result<Option<String>> {
+/// Why only SQLite itself can write rows into this database.
+pub(crate) fn database_obstacle(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let module = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')";
     if !connection.query_row(module, [], |row| row.get::<_, bool>(0))? {
         return Ok(Some("SQLite was built without SQLITE_ENABLE_DBPAGE_VTAB".to_owned()));
     }
-    if settings["auto_vacuum"] != "0" {
+    if connection.query_row("PRAGMA auto_vacuum", [], |row| row.get::<_, i64>(0))? != 0 {
         return Ok(Some("the database is in auto_vacuum mode".to_owned()));
     }
-    let encoding = &settings["encoding"];
+    let encoding: String = connection.query_row("PRAGMA encoding", [], |row| row.get(0))?;
     if encoding != "UTF-8" {
         return Ok(Some(format!("the database's text is {encoding}")));
     }
