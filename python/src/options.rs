@@ -92,6 +92,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         None => RejectsTo::Beside,
     };
     let is_text = said.get::<bool>("all_text")?.unwrap_or_default();
+    let library = said.get("duckdb_lib")?.map(|path| ("duckdb".to_owned(), path));
     Ok(LoadOptions {
         table: said.get("table")?,
         if_exists: said.word("if_exists")?.unwrap_or_default(),
@@ -111,7 +112,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         max_rejects: said.word("max_rejects")?.unwrap_or_default(),
         rejects,
         verify: said.word("verify")?.unwrap_or_default(),
-        duckdb_lib: said.get("duckdb_lib")?,
+        libraries: library.into_iter().collect(),
     })
 }
 

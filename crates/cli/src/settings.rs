@@ -55,6 +55,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
                 .ok_or_else(|| usage(format!("--chunk-size {text}: takes a size such as 256k")))
         })
         .transpose()?;
+    let library = args.duckdb_lib.clone().map(|path| ("duckdb".to_owned(), path));
     let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
     Ok(Request {
         sources: sources.to_vec(),
@@ -79,7 +80,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             max_rejects: args.max_rejects,
             rejects: args.rejects.clone().map_or(RejectsTo::Beside, RejectsTo::File),
             verify: args.verify,
-            duckdb_lib: args.duckdb_lib.clone(),
+            libraries: library.into_iter().collect(),
         },
     })
 }

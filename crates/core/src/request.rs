@@ -62,8 +62,8 @@ pub struct LoadOptions {
     pub rejects: RejectsTo,
     /// How the loaded rows are verified.
     pub verify: Verify,
-    /// Where DuckDB's library is; `None` looks for it.
-    pub duckdb_lib: Option<PathBuf>,
+    /// Client libraries, or the folders they are in, by the name of the target that is to open them; one without looks for its own.
+    pub libraries: BTreeMap<String, PathBuf>,
 }
 
 impl Deref for Request {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
 use crate::ddl::{literal, quote};
-use crate::library::library;
+use crate::library::{library, wanted};
 use crate::lost;
 use crate::types;
 use inrush_core::error::{Error, Result};
@@ -77,7 +77,7 @@ pub(super) fn gather(
         Home::Memory(_) => true,
         Home::File { named, real } => is_there(named, real)?,
     };
-    let library = library(request.duckdb_lib.as_deref())?;
+    let library = library(wanted(request))?;
     let shown = location.shown.as_str();
     let words = |refusal: Refusal| explain(shown, &refusal);
     let open = |path: &str, mode| {

@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use libloading::Library as Shared;
 
+use crate::TARGET;
+use inrush_core::Request;
 use inrush_core::error::{Error, Result};
 
 /// Names the library, where no option does.
@@ -258,6 +260,11 @@ impl std::ops::Deref for Library {
 
 /// A process loads one, once: two of them would take each other's symbols.
 static LOADED: Mutex<Option<&'static Library>> = Mutex::new(None);
+
+/// The library that the user names.
+pub(super) fn wanted(request: &Request) -> Option<&Path> {
+    request.libraries.get(TARGET.name()).map(PathBuf::as_path)
+}
 
 /// The library: the one that is loaded, or the first that is found; `wanted` when the user names one.
 ///

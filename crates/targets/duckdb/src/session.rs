@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
 use crate::facts::{Home, path_text, refuse_leftovers, with_suffix};
 use crate::knobs;
-use crate::library::library;
+use crate::library::{library, wanted};
 use inrush_core::Job;
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::{Pending, directory, no_directory, publish, sync_name};
@@ -36,7 +36,7 @@ impl<'a> Session<'a> {
     pub(super) fn open(job: &Job, stop: &'a AtomicBool) -> Result<Self> {
         let home = Home::of(&job.location);
         let shown = job.location.shown.clone();
-        let library = library(job.request.duckdb_lib.as_deref())?;
+        let library = library(wanted(&job.request))?;
         let knobs = &job.choice.knobs;
         let memory = format!("{}B", knobs.count(&knobs::MEMORY_LIMIT));
         let mut options = vec![("access_mode", "READ_WRITE"), ("memory_limit", memory.as_str())];
