@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::moments::{MomentFacts, MomentLimits};
-use crate::request::{IfExists, Request};
+use crate::request::{Format, IfExists, Request};
 use crate::schema::{Column, Type};
 use crate::target::Knob;
 
@@ -49,9 +49,19 @@ pub struct SourceFacts {
     pub memory_bytes: u64,
     /// Chunks that reading it keeps before they are on their way.
     pub chunks_ahead: usize,
-    /// The inputs, where all are Parquet files of the same columns in the same order, none of them taken apart: what an engine may
-    /// read by itself.
-    pub parquet: Option<Vec<PathBuf>>,
+    /// The inputs as an engine may read them by itself. `None` where rows have to go through inrush: of text, whose values are what
+    /// its rules make of them; of what is no file; of files that differ in their columns or the order of these; and where
+    /// structs are taken apart.
+    pub plain_files: Option<PlainFiles>,
+}
+
+/// Files that hold the source's rows as they are: the same columns in the same order, with types of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainFiles {
+    /// What all of them are.
+    pub format: Format,
+    /// Where they are, in the source's order.
+    pub paths: Vec<PathBuf>,
 }
 
 impl Facts {

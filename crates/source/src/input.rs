@@ -231,7 +231,7 @@ impl Source {
             repeats: Arc::default(),
             memory_bytes: 0,
             chunks_ahead: 0,
-            parquet: None,
+            plain_files: None,
         };
         Ok((source, facts))
     }

@@ -464,7 +464,7 @@ mod tests {
                 repeats: Default::default(),
                 memory_bytes: 0,
                 chunks_ahead: 0,
-                parquet: None,
+                plain_files: None,
             },
             target: TargetFacts {
                 engine: "SQLite".to_owned(),

@@ -15,8 +15,8 @@ pub use assemble::{DialectShown, Plan, plan};
 pub(crate) use assemble::{plan_check, plan_rows};
 pub use choose::choose;
 pub use inrush_core::facts::{
-    Facts, FieldFacts, Form, KeyValues, Misfit, Own, RepeatedRows, Repeats, Retry, SourceFacts,
-    Spoiler, TableFacts, TargetFacts,
+    Facts, FieldFacts, Form, KeyValues, Misfit, Own, PlainFiles, RepeatedRows, Repeats, Retry,
+    SourceFacts, Spoiler, TableFacts, TargetFacts,
 };
 pub use inrush_core::job::{Action, Choice, Job};
 pub use inrush_core::moments::{MomentFacts, MomentLimits};

@@ -16,7 +16,6 @@ mod text;
 mod widen;
 
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -33,7 +32,9 @@ use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin};
-use inrush_core::{DialectRequest, FieldFacts, MomentFacts, Nulls, SourceFacts, Type};
+use inrush_core::{
+    DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, SourceFacts, Type,
+};
 use reading::{Reading, names_of, readings};
 use rows::Rows;
 pub use rows::{BatchSource, Stream};
@@ -171,7 +172,7 @@ impl Source {
             repeats: Arc::default(),
             memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
             chunks_ahead: tables.iter().map(Table::chunks_ahead).max().unwrap_or(0),
-            parquet: parquet_files(&inputs, &tables, &orders).filter(|_| !flatten),
+            plain_files: plain_files(&inputs, &tables, &orders).filter(|_| !flatten),
         };
         let source = Source {
             inputs,
@@ -187,19 +188,25 @@ impl Source {
     }
 }
 
-/// The files, where all are Parquet and have the same columns in the same order.
-fn parquet_files(
-    inputs: &[Input],
-    tables: &[Table],
-    orders: &[Vec<usize>],
-) -> Option<Vec<PathBuf>> {
-    let are_parquet = tables.iter().all(|table| table.layout() == Layout::Parquet);
+/// The files, where all are of one format and have the same columns in the same order.
+fn plain_files(inputs: &[Input], tables: &[Table], orders: &[Vec<usize>]) -> Option<PlainFiles> {
+    let layout = tables.first()?.layout();
+    let format = match layout {
+        Layout::Parquet => Format::Parquet,
+        Layout::ArrowFile => Format::Arrow,
+        // A stream may be a pipe, of which a part is read already.
+        Layout::ArrowStream | Layout::Rows | Layout::Text => return None,
+    };
+    let are_alike = tables.iter().all(|table| table.layout() == layout);
     let are_same = orders.iter().all(|order| order.iter().enumerate().all(|(at, of)| at == *of));
     let path = |input: &Input| match &input.place {
         Place::File(path) => Some(path.clone()),
         Place::Stdin | Place::Rows => None,
     };
-    if are_parquet && are_same { inputs.iter().map(path).collect() } else { None }
+    if !are_alike || !are_same {
+        return None;
+    }
+    Some(PlainFiles { format, paths: inputs.iter().map(path).collect::<Option<_>>()? })
 }
 
 /// What is said of text has no meaning here.

@@ -6,11 +6,11 @@ use crate::ddl::{self, literal, quote};
 use crate::types;
 use crate::types::Carried;
 use inrush_core::target::Fit;
-use inrush_core::{Facts, FieldFacts, Job, OnConflict, Request, Type, Verify};
+use inrush_core::{Facts, FieldFacts, Format, Job, OnConflict, PlainFiles, Request, Type, Verify};
 
 /// Why the engine can't do a load.
 pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
-    if facts.source.parquet.is_none() {
+    if parquet(facts).is_none() {
         let reason = "DuckDB reads Parquet files by itself; of text its own casts would change values silently";
         return Some(Fit::Foreign { reason: reason.to_owned() });
     }
@@ -32,13 +32,18 @@ pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
     Some(Fit::Unusable { reason: reason.to_owned() })
 }
 
+/// The source, where it is files that the engine reads as inrush does.
+fn parquet(facts: &Facts) -> Option<&PlainFiles> {
+    facts.source.plain_files.as_ref().filter(|files| files.format == Format::Parquet)
+}
+
 fn has_zoned_nanos(field: &FieldFacts) -> bool {
     field.ty == Type::Timestamp { zone: true } && field.moments.digits > 6
 }
 
 /// Has the engine read the files; how many rows it took.
 pub(super) fn run(connection: &Connection, job: &Job) -> Result<u64, Refusal> {
-    let paths = job.facts.source.parquet.iter().flatten();
+    let paths = parquet(&job.facts).into_iter().flat_map(|files| &files.paths);
     let paths: Vec<String> = paths
         .map(|path| {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
