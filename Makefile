@@ -40,6 +40,7 @@ test test-all: export TMPDIR := $(shell df --output=avail -k /dev/shm 2>/dev/nul
 test test-all python bench-smoke units doctest: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 test test-all python bench-smoke units doctest: export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 test test-all python bench-smoke units doctest: export CARGO_INCREMENTAL := 0
+test test-all python bench-smoke units doctest: export CARGO_PROFILE_DEV_CODEGEN_UNITS := 4
 
 # All but benches, which `make lint` looks at.
 CHECKED := --workspace --locked --lib --bins --tests --examples

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use inrush_core::{Column, Type};
 
@@ -304,8 +305,10 @@ fn query(socket: &str, script: String) -> String {
 
 /// Stores each value in its column; the answers by the keys that the caller chose.
 fn ask(socket: &str, sql_mode: &str, asked: &[(usize, String, String)]) -> BTreeMap<usize, Stored> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let database = format!("inrush_oracle_{}_{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
     let mut script = format!(
-        "CREATE OR REPLACE DATABASE inrush_oracle CHARACTER SET utf8mb4; USE inrush_oracle; \
+        "CREATE DATABASE {database} CHARACTER SET utf8mb4; USE {database}; \
          SET time_zone='+00:00', sql_mode='STRICT_ALL_TABLES,{sql_mode}';\n"
     );
     let mut table = "";
@@ -331,6 +334,7 @@ fn ask(socket: &str, sql_mode: &str, asked: &[(usize, String, String)]) -> BTree
         )
         .unwrap();
     }
+    writeln!(script, "DROP DATABASE {database};").unwrap();
     let output = query(socket, script);
     let mut answers = BTreeMap::<usize, Stored>::new();
     for line in output.lines() {
