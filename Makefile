@@ -27,7 +27,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgr
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := target/debug/inrush-servers
 
-.PHONY: help test test-all python wheel dist bench-programs units servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all python wheel dist bench-programs units units-and-packages servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -36,11 +36,13 @@ help: ## list the targets
 test test-all: export TMPDIR := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk -v dir="$${TMPDIR:-/tmp}" '$$1 > 6e6 { dir = "/dev/shm" } END { print dir }')
 
 # The checks compile the workspace once, by clippy's compiler, which warns while it compiles; a warning ends the build. What cargo has
-# compiled otherwise (`cargo build`, `cargo nextest`) is kept apart from it, with its incremental state, which would be of no use here.
-test test-all python bench-smoke units doctest: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
-test test-all python bench-smoke units doctest: export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-test test-all python bench-smoke units doctest: export CARGO_INCREMENTAL := 0
-test test-all python bench-smoke units doctest: export CARGO_PROFILE_DEV_CODEGEN_UNITS := 4
+# compiled otherwise (`cargo build`, `cargo nextest`) is kept apart from it, with what only the inner loop has a use for: incremental
+# state, and lines in backtraces.
+CHECKS := test test-all python bench-smoke units units-and-packages doctest
+$(CHECKS): export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+$(CHECKS): export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+$(CHECKS): export CARGO_INCREMENTAL := 0
+$(CHECKS): export CARGO_PROFILE_DEV_DEBUG := false
 
 # All but benches, which `make lint` looks at.
 CHECKED := --workspace --locked --lib --bins --tests --examples
@@ -51,10 +53,10 @@ LIMITED := timeout --verbose --kill-after=60
 
 test test-all: export INRUSH_DUCKDB_LIB ?= $(CURDIR)/target/servers/duckdb-1.5/libduckdb.so
 
-test: deps fmt units doctest python ## the one check: everything below up to python, then all tests but campaigns
+test: deps fmt units-and-packages doctest python ## the one check: everything below up to python, then all tests but campaigns
 	$(LIMITED) 60m $(WITH_SERVERS) $(TEST_SERVERS) -- $(RUN_TESTS)
 
-test-all: deps deps-all fmt units lint doc doctest python bench-smoke ## also campaigns, all versions of the servers, the documentation's links, the bench
+test-all: deps deps-all fmt units-and-packages lint doc doctest python bench-smoke ## also campaigns, all versions of the servers, the documentation's links, the bench
 	@scripts/servers.sh $(ALL_SERVERS)
 	INRUSH_TEST_ALL=1 $(LIMITED) 6h $(WITH_SERVERS) $(ALL_SERVERS) -- $(RUN_TESTS) --include-ignored
 
@@ -76,6 +78,10 @@ fmt: ## formatting, checked only (`cargo fmt --all` repairs it)
 # Every step takes the whole workspace, so that all have the same features and nothing is compiled twice.
 units: ## clippy, warnings are errors, and with it what the checks run: the command, the tests, the servers' program
 	cargo build $(CHECKED)
+
+# The same, while what the Python tests need comes over the network.
+units-and-packages:
+	@scripts/python.sh venv & packages=$$!; cargo build $(CHECKED) && wait $$packages
 
 lint: ## clippy alone, over benches too
 	cargo clippy --workspace --all-targets --locked -- -D warnings
