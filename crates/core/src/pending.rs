@@ -1,6 +1,7 @@
 //! Files that are being written: hidden beside the place they will have, and locked while they are ours, so that what a killed
 //! load left can be told from what another is writing, on whatever machine or in whatever container that one runs.
 
+use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,6 +66,17 @@ pub fn publish(hidden: &Path, path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
         // A file system without hard links.
         Err(_) => fs::rename(hidden, path),
+    }
+}
+
+/// Why a new database is not in its place, as [`publish`] or the disk says.
+pub fn not_in_place(shown: impl fmt::Display, error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Error::target(format!("{shown} was made by another process during the load"))
+                .advise("run the load again: it will look at what is there now")
+        }
+        _ => Error::target(format!("cannot put the database in place as {shown}: {error}")),
     }
 }
 

@@ -30,8 +30,8 @@ pub(crate) fn size<T>(few: T, many: T) -> T {
     if thorough() { many } else { few }
 }
 
-/// Of the ways to do the same thing every third, others for each test, so that all are gone by many tests; all of them where the tests
-/// take their time.
+/// Of the ways to do the same thing every third, at least one, and others for each test, so that many tests together take all; each test
+/// takes all of them where the tests take their time.
 pub(crate) fn some<T>(ways: Vec<T>) -> Vec<T> {
     if thorough() {
         return ways;
@@ -39,7 +39,8 @@ pub(crate) fn some<T>(ways: Vec<T>) -> Vec<T> {
     // The harness names a test's thread after it.
     let test = std::thread::current().name().unwrap_or_default().to_owned();
     let first = test.bytes().fold(0, |sum: usize, byte| sum * 31 % 1_000_003 + usize::from(byte));
-    ways.into_iter().skip(first % 3).step_by(3).collect()
+    let first = first % ways.len().clamp(1, 3);
+    ways.into_iter().skip(first).step_by(3).collect()
 }
 
 /// Waits until it is so.

@@ -12,7 +12,7 @@ use crate::knobs;
 use crate::library::{library, wanted};
 use inrush_core::Job;
 use inrush_core::error::{Error, Result};
-use inrush_core::pending::{Pending, directory, no_directory, publish, sync_name};
+use inrush_core::pending::{Pending, directory, no_directory, not_in_place, publish, sync_name};
 
 /// What DuckDB writes beside a database that has this ending after the hidden name, with the database itself: they are swept with it.
 const HIDDEN: &str = ".db";
@@ -155,9 +155,7 @@ impl<'a> Session<'a> {
         self.connection = None;
         let Home::File { real, .. } = &self.home else { return Ok(None) };
         let shown = &self.shown;
-        let fail = |error: io::Error| {
-            Error::target(format!("cannot put the database in place as {shown}: {error}"))
-        };
+        let fail = |error: io::Error| not_in_place(shown, &error);
         // What DuckDB has not taken into the database would be lost with its name.
         if with_suffix(&hidden, ".wal").exists() {
             return Err(Error::target(format!("DuckDB did not finish writing {shown}")).advise(
@@ -166,13 +164,7 @@ impl<'a> Session<'a> {
         }
         File::open(&hidden).and_then(|file| file.sync_all()).map_err(fail)?;
         refuse_leftovers(Path::new(shown), real)?;
-        publish(&hidden, real).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                Error::target(format!("{shown} was made by another process during the load"))
-                    .advise("run the load again: it will look at what is there now")
-            }
-            _ => fail(error),
-        })?;
+        publish(&hidden, real).map_err(fail)?;
         let unsure = sync_name(real);
         self.remove_hidden();
         Ok(unsure)

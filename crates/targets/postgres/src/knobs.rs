@@ -27,7 +27,7 @@ pub(super) const ROWS_PER_STATEMENT: Knob = Knob {
     default: "0",
     about: "rows in one statement; 0 is all rows of a chunk",
 };
-pub(super) const STREAMED: Knob = Knob {
+const STREAMED: Knob = Knob {
     about: "rows in one statement, and no more than a chunk has; 0 lets a statement take many chunks, until a row is refused",
     ..ROWS_PER_STATEMENT
 };

@@ -22,11 +22,11 @@ use inrush_core::target::{
 use inrush_core::{Action, Durability, Facts, Job, Request, Retry};
 
 /// Rows in one transaction: all of them.
-const WHOLE_LOAD: &str = "0";
+const WHOLE_LOAD: u64 = 0;
 
 /// A strategy without the knob writes all rows in one.
-fn rows_per_transaction(knobs: &Knobs) -> &str {
-    knobs.get(&ROWS_PER_TRANSACTION).unwrap_or(WHOLE_LOAD)
+fn rows_per_transaction(knobs: &Knobs) -> u64 {
+    knobs.get_count(&ROWS_PER_TRANSACTION).unwrap_or(WHOLE_LOAD)
 }
 
 /// The knobs of `sqlite/pages`.
@@ -67,7 +67,7 @@ pub(super) const ROWS_PER_STATEMENT: Knob = Knob {
 const ROWS_PER_TRANSACTION: Knob = Knob {
     name: "rows_per_transaction",
     kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
-    default: WHOLE_LOAD,
+    default: "0",
     about: "rows between commits; 0 is the whole load in one transaction, 1 is autocommit",
 };
 pub(super) const JOURNAL_MODE: Knob = Knob {
@@ -303,7 +303,7 @@ impl<'a> SqliteLoad<'a> {
         begin(&self.session, self.job)?;
         self.prepare_table()?;
         // One row a transaction is what SQLite does by itself; the table itself is made or emptied in one, all the same.
-        if rows_per_transaction(&self.job.choice.knobs) == "1" {
+        if rows_per_transaction(&self.job.choice.knobs) == 1 {
             self.session.execute("COMMIT")?;
             self.committed.anything = self.job.choice.action != Action::Append;
         }
@@ -388,7 +388,7 @@ impl Load for SqliteLoad<'_> {
         let transaction = Transaction {
             session: &self.session,
             job: self.job,
-            rows_max: rows_per_transaction(&self.job.choice.knobs).parse().unwrap_or(0),
+            rows_max: rows_per_transaction(&self.job.choice.knobs),
             rows: 0,
             committed: &mut self.committed,
         };

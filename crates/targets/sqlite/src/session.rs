@@ -11,7 +11,9 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::JOURNALS;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::pending::{Pending, directory, follow_link, no_directory, publish, sync_name};
+use inrush_core::pending::{
+    Pending, directory, follow_link, no_directory, not_in_place, publish, sync_name,
+};
 
 /// Where a database is, as a location says it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -263,9 +265,7 @@ impl<'a> Session<'a> {
         let Some(temporary) = &self.temporary else { return Ok(None) };
         let temporary = &temporary.path;
         let shown = self.path.display();
-        let fail = |error: io::Error| {
-            Error::target(format!("cannot put the database in place as {shown}: {error}"))
-        };
+        let fail = |error: io::Error| not_in_place(&shown, &error);
         // What SQLite has not taken back into the database would be lost with its name.
         if JOURNALS[1..].iter().any(|suffix| with_suffix(temporary, suffix).exists()) {
             return Err(Error::target(format!("SQLite did not finish writing {shown}")).advise(
@@ -274,13 +274,7 @@ impl<'a> Session<'a> {
         }
         File::open(temporary).and_then(|file| file.sync_all()).map_err(fail)?;
         refuse_leftovers(&self.path)?;
-        publish(temporary, &self.path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                Error::target(format!("{shown} was made by another process during the load"))
-                    .advise("run the load again: it will look at what is there now")
-            }
-            _ => fail(error),
-        })?;
+        publish(temporary, &self.path).map_err(fail)?;
         self.temporary = None;
         Ok(sync_name(&self.path))
     }
