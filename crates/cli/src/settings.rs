@@ -59,6 +59,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
     let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
     Ok(Request {
         sources: sources.to_vec(),
+        split: None,
         target: target.to_owned(),
         dialect: dialect(args)?,
         options: LoadOptions {
