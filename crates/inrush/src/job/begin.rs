@@ -83,6 +83,7 @@ fn begun(
         digits: unique::word(),
         connections: options.connections,
         attempts: options.attempts,
+        columns: Vec::new(),
         load: Load {
             on_conflict: request.on_conflict,
             key: Vec::new(),
@@ -107,6 +108,7 @@ fn begun(
         return Err(if instead.is_empty() { error } else { error.advise(instead) });
     }
     ledger.make()?;
+    job.columns = plan.choice.columns.iter().map(|column| column.name.clone()).collect();
     if job.load.on_conflict != OnConflict::Fail {
         job.load.key.clone_from(&plan.choice.key);
     }

@@ -89,6 +89,8 @@ pub struct Job {
     pub connections: u32,
     /// Tokens that publishing wants.
     pub attempts: Option<u32>,
+    /// The columns that its rows have, as the table spells them.
+    pub columns: Vec<String>,
     /// What every attempt does with its rows.
     pub(super) load: Load,
 }
