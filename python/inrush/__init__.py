@@ -7,7 +7,7 @@
 2
 
 `load`, `plan` and `check` are for files, `write` and `Writer` for rows of the program. All of them take the options of the command
-of the same name, with underscores.
+of the same name, with underscores. `inrush.job` is for rows that several processes write into one table.
 """
 
 from ._api import check, load, plan, write
@@ -26,6 +26,16 @@ from ._result import Check, Plan, Report
 from ._writer import Writer
 
 __version__ = _version()
+
+
+def __getattr__(name: str) -> object:
+    # What few programs need is imported when it is used: `import inrush` is to take no longer than it must.
+    if name == "job":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
 
 __all__ = [
     "Check",

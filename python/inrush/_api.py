@@ -199,8 +199,7 @@ def write(
         given["types"] = {**columns, **(types or {})}
     said = _options.request(target=target, rejects=rejects, **given)
     watching = _options.watching(progress, rejects, source.as_given)
-    names = source.names(said)
-    return Report(*_inrush.write(source.rows, watching, said, names, source.is_replayable, source.is_pandas))
+    return Report(*_inrush.write(source.fed(source.names(said)), watching, said))
 
 
 def _given(said: dict[str, Any]) -> dict[str, Any]:
@@ -270,8 +269,8 @@ class Rows:
             self.columns = [str(column[0]) for column in description]
         return rows
 
-    def names(self, said: dict[str, Any]) -> list[str] | None:
-        """The columns' names, where the rows have none of their own: those of the table."""
+    def names_or(self, known: Callable[[], list[str] | None]) -> list[str] | None:
+        """The columns' names, where the rows have none of their own: those that are known."""
         if _is_arrow(self.rows):
             return self.columns
         first = self._first()
@@ -279,7 +278,15 @@ class Rows:
             return self.columns
         if type(first) not in (tuple, list):
             return None
-        return table_columns(said)
+        return known()
+
+    def fed(self, names: list[str] | None) -> tuple[Any, list[str] | None, bool, bool]:
+        """As the extension module takes them."""
+        return (self.rows, names, self.is_replayable, self.is_pandas)
+
+    def names(self, said: dict[str, Any]) -> list[str] | None:
+        """The columns' names, where the rows have none of their own: those of the table."""
+        return self.names_or(lambda: table_columns(said))
 
     def _first(self) -> Any:
         if isinstance(self.rows, Sequence):

@@ -114,6 +114,29 @@ class Report(_Told):
         return _table(rows)
 
 
+class JobReport(Report):
+    """What a job did."""
+
+    def __init__(self, told: str | dict[str, Any]) -> None:
+        _Told.__init__(self, told)
+
+    def __repr__(self) -> str:
+        data = self._data
+        return (
+            f"<JobReport: {data['rows_loaded']:,} rows into {data['table']} by {data['attempts']} attempts, "
+            f"{data['rows_rejected']:,} rejected>"
+        )
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self.to_dict(),))
+
+    def _repr_html_(self) -> str:
+        data = self._data
+        rows = [("rows loaded", f"{data['rows_loaded']:,}"), ("rows rejected", f"{data['rows_rejected']:,}")]
+        rows += [("table", data["table"]), ("attempts", str(data["attempts"])), ("job", data["job"])]
+        return _table(rows)
+
+
 class Check(_Told):
     """What a check found."""
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
-use inrush::{BatchSource, Error};
+use inrush::{BatchSource, Error, Observer};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -18,7 +18,7 @@ use crate::watch::{TICK, Watching};
 type Wanted = Sender<RecordBatch>;
 
 /// The load's side.
-struct Feed {
+pub(crate) struct Feed {
     schema: SchemaRef,
     wanted: Sender<Wanted>,
     is_replayable: bool,
@@ -186,25 +186,56 @@ impl<'py> Given<'py> {
     }
 }
 
-/// Loads what has Arrow's interface, or rows; the report as JSON, and the plan in words. `names` are the columns, where they are known;
-/// `is_replayable` says whether iterating again gives the same rows.
+/// Rows as Python has them, and what is known of them.
+pub(crate) struct Fed<'py> {
+    /// What has Arrow's interface, or can be iterated over.
+    pub(crate) rows: Bound<'py, PyAny>,
+    /// The columns, where they are known.
+    pub(crate) names: Option<Vec<String>>,
+    /// Whether iterating again gives the same rows.
+    pub(crate) is_replayable: bool,
+    /// Whether a float that is no number is NULL.
+    pub(crate) nan_is_null: bool,
+}
+
+/// `(rows, names or None, is_replayable, nan_is_null)`.
+impl<'a, 'py> FromPyObject<'a, 'py> for Fed<'py> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let (rows, names, is_replayable, nan_is_null) = given.extract()?;
+        Ok(Self { rows, names, is_replayable, nan_is_null })
+    }
+}
+
+/// Loads rows; the report as JSON, and the plan in words.
 #[pyfunction]
-#[pyo3(signature = (rows, watch, request, names, is_replayable, nan_is_null))]
 pub(crate) fn write(
     py: Python<'_>,
-    rows: &Bound<'_, PyAny>,
+    rows: Fed<'_>,
     watch: Watching,
     request: Asked,
-    names: Option<Vec<String>>,
-    is_replayable: bool,
-    nan_is_null: bool,
 ) -> PyResult<(String, String)> {
-    let object = rows.clone();
-    let mut given = match stream::of(rows)? {
+    let request = request.0;
+    let report = feed(py, rows, &watch, move |feed, observer| {
+        inrush::load(feed, &request.target, &request.options, observer)
+    })?;
+    Ok((errors::json(&report)?, report.plan.explain()))
+}
+
+/// Does work that takes rows: they are made on this thread, as they are asked for.
+pub(crate) fn feed<'py, T: Send + 'static>(
+    py: Python<'py>,
+    fed: Fed<'py>,
+    watch: &Watching,
+    work: impl FnOnce(Feed, &dyn Observer) -> inrush::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let Fed { rows: object, names, is_replayable, nan_is_null } = fed;
+    let mut given = match stream::of(&object)? {
         Some(reader) => Given::Arrow { object, opened: Some(reader) },
         None => Given::Rows { object, begun: None, names, nan_is_null },
     };
-    given.again(&watch)?;
+    given.again(watch)?;
     let (schema, is_guess) = match &given {
         Given::Arrow { opened: Some(reader), .. } => (reader.schema(), false),
         Given::Rows { begun: Some(begun), .. } => (begun.rows.schema(), is_replayable),
@@ -221,18 +252,15 @@ pub(crate) fn write(
     };
     let (wanted, asked) = bounded(1);
     let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };
-    let request = request.0;
-    let done = watch
-        .begin(move |observer| inrush::load(feed, &request.target, &request.options, observer))?;
-    let report = watch.wait(py, &done, &asked, |to: Wanted| {
-        let served = serve(py, &watch, &mut given, &to);
+    let done = watch.begin(move |observer| work(feed, observer))?;
+    watch.wait(py, &done, &asked, |to: Wanted| {
+        let served = serve(py, watch, &mut given, &to);
         if served.is_err() {
             // Before `to` goes: a load whose rows end without a word takes that for their fault.
             watch.watch.stop();
         }
         served
-    })?;
-    Ok((errors::json(&report)?, report.plan.explain()))
+    })
 }
 
 /// Gives the load its rows, until it wants no more.

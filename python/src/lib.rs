@@ -5,6 +5,7 @@
 //! frames -> stream (Arrow's C interface) -+
 //! tuples, dicts, objects -> rows (columns) -+-> feed (batches from the caller's thread) -> inrush::BatchSource
 //! Writer -> rows -> inrush::Writer
+//! job: the steps of one load that many processes write, by feed or files -> inrush::job
 //! ```
 //!
 //! Words of options are those of the command; errors are made in `inrush/_errors.py`.
@@ -12,6 +13,7 @@
 mod column;
 mod errors;
 mod feed;
+mod job;
 mod options;
 mod rows;
 mod stream;
@@ -26,6 +28,11 @@ use pyo3::prelude::*;
 mod _inrush {
     #[pymodule_export]
     use super::feed::write;
+    #[pymodule_export]
+    use super::job::{
+        job_abort, job_begin, job_gc, job_list, job_publish, job_recover, job_write,
+        job_write_files,
+    };
     #[pymodule_export]
     use super::writer::RowWriter;
     #[pymodule_export]

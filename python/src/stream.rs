@@ -1,12 +1,13 @@
 //! Record batches of whatever has Arrow's PyCapsule interface (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>).
 
 use std::ffi::CStr;
+use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
-use arrow_schema::ArrowError;
 use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -25,6 +26,24 @@ pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Option<Reader>> {
         return array(given, &given.call_method0("__arrow_c_array__")?).map(Some);
     }
     Ok(None)
+}
+
+/// The columns of an object that has `__arrow_c_schema__`, or rows with columns of their own.
+pub(crate) fn schema_of(given: &Bound<'_, PyAny>) -> PyResult<SchemaRef> {
+    if given.hasattr("__arrow_c_schema__")? {
+        let capsule = given.call_method0("__arrow_c_schema__")?;
+        let schema = pointer::<FFI_ArrowSchema>(&capsule, c"arrow_schema")?;
+        // SAFETY: the capsule's name says what it points to, and it lives as long as `capsule`.
+        let schema = Schema::try_from(unsafe { &*schema }).map_err(failed)?;
+        return Ok(Arc::new(schema));
+    }
+    match of(given)? {
+        Some(reader) => Ok(reader.schema()),
+        None => Err(errors::usage(
+            given.py(),
+            "schema: takes what has Arrow's interface: a schema of PyArrow, or a frame",
+        )),
+    }
 }
 
 fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<Reader> {

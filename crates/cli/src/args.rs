@@ -1,9 +1,13 @@
 //! The command line as it is typed. What it means is decided in `settings`.
 
+mod job;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+
+pub(crate) use self::job::{BeginArgs, JobCommand, PublishArgs, WriteArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -11,6 +15,7 @@ Examples:
   inrush plan weather.csv.gz weather.db          what load would do, and why
   inrush check weather.csv.gz                    types and bad rows of all of it
   inrush load 'logs/*.tsv' logs.db --table log   several files into one table
+  inrush job begin URL --table T --like FILE     a load that many processes write
   inrush strategies                              the ways to write that this build has
   inrush bench mass-inserts                      measure ways to write on this machine
   inrush report results/RUN                      write a bench's report again
@@ -99,6 +104,9 @@ pub(crate) enum Command {
     /// Read all as load would, and write nothing: types, bad rows, CREATE TABLE
     #[command(override_usage = "inrush check [OPTIONS] SOURCE... [TARGET]", after_help = CHECK_EXAMPLES)]
     Check(LoadArgs),
+    /// Load from many processes into one table: all rows or none
+    #[command(subcommand, after_help = job::EXAMPLES)]
+    Job(JobCommand),
     /// Measure every way of writing on this machine
     #[cfg(feature = "bench")]
     #[command(after_help = BENCH_EXAMPLES)]
@@ -164,89 +172,10 @@ pub(crate) struct LoadArgs {
     #[arg(value_name = "SOURCE... TARGET", num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub(crate) places: Vec<String>,
 
-    /// The table [default: the first source's name without endings]
-    #[arg(long, value_name = "NAME", help_heading = "Table")]
-    pub(crate) table: Option<String>,
-    /// What to do with an existing table: load only when it is empty, append, replace (drop and recreate), truncate, or fail
-    #[arg(
-        long,
-        value_name = "empty|append|replace|truncate|fail",
-        default_value = "empty",
-        hide_default_value = true,
-        help_heading = "Table"
-    )]
-    pub(crate) if_exists: inrush::plan::IfExists,
-    /// What to do with a row with a duplicate key: fail (it is a bad row), skip, replace, or update
-    #[arg(
-        long,
-        value_name = "fail|skip|replace|update",
-        default_value = "fail",
-        hide_default_value = true,
-        help_heading = "Table"
-    )]
-    pub(crate) on_conflict: inrush::plan::OnConflict,
-    /// How the source's columns find those of an existing table [default: by name, or by position where the source names none]
-    #[arg(long = "match", value_name = "name|position", help_heading = "Table")]
-    pub(crate) match_by: Option<inrush::plan::MatchBy>,
-    /// The columns that --on-conflict compares [default: the table's primary key]
-    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Table")]
-    pub(crate) key: Vec<String>,
-    /// The primary key of a table that the load makes
-    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Table")]
-    pub(crate) primary_key: Vec<String>,
-    /// An index to build after the rows; may be repeated
-    #[arg(long, value_name = "COL[,COL]", help_heading = "Table")]
-    pub(crate) index: Vec<String>,
-    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, json or bytes; may be repeated
-    #[arg(long = "type", value_name = "COL=TYPE", help_heading = "Table")]
-    pub(crate) types: Vec<String>,
-    /// Infer the other columns' types, or make them all text
-    #[arg(
-        long = "types",
-        value_name = "infer|text",
-        default_value = "infer",
-        hide_default_value = true,
-        help_heading = "Table"
-    )]
-    pub(crate) inference: inrush::plan::Inference,
-
-    /// The input's format [default: detected from its content]
-    #[arg(long, value_name = "csv|tsv|jsonl|json|parquet|arrow", help_heading = "Input")]
-    pub(crate) format: Option<inrush::plan::Format>,
-    /// Make columns a.b, a.c of nested values [default: they are JSON]
-    #[arg(long, help_heading = "Input")]
-    pub(crate) flatten: bool,
-    /// The character between fields, or a name: tab, comma, semicolon, pipe, space [default: sniffed]
-    #[arg(long, value_name = "C", help_heading = "Input")]
-    pub(crate) delimiter: Option<String>,
-    /// The character around fields that need it, or none [default: sniffed, mostly "]
-    #[arg(long, value_name = "C", help_heading = "Input")]
-    pub(crate) quote: Option<String>,
-    /// The character that makes the next one literal, or none [default: sniffed, mostly none]
-    #[arg(long, value_name = "C", help_heading = "Input")]
-    pub(crate) escape: Option<String>,
-    /// Whether the first line names the columns
-    #[arg(long, value_name = "yes|no|auto", default_value = "auto", hide_default_value = true, value_parser = ["yes", "no", "auto"], help_heading = "Input")]
-    pub(crate) header: String,
-    /// A spelling of NULL besides the empty unquoted field, such as NA, for all columns or for one; may be repeated. '' makes
-    /// quoted empty fields NULL too
-    #[arg(long, value_name = "[COLUMN=]S", allow_hyphen_values = true, help_heading = "Input")]
-    pub(crate) null: Vec<String>,
-    /// The input's encoding: utf-8, utf-16le, utf-16be, latin1, ... [default: UTF-8, or as a byte order mark says]
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
-    pub(crate) encoding: Option<String>,
-    /// Lines to skip at the start of every input
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        hide_default_value = true,
-        help_heading = "Input"
-    )]
-    pub(crate) skip_lines: u64,
-    /// The character that begins a comment line [default: none]
-    #[arg(long, value_name = "C", help_heading = "Input")]
-    pub(crate) comment: Option<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
 
     /// The way to write, see 'inrush strategies' [default: the planner's choice]
     #[arg(long, value_name = "ID", help_heading = "Work")]
@@ -315,6 +244,98 @@ pub(crate) struct LoadArgs {
     /// Say more: the plan before the load, and what each stage waited for
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
     pub(crate) verbose: bool,
+}
+
+/// What is said of the table.
+#[derive(Args)]
+pub(crate) struct TableArgs {
+    /// The table [default: the first source's name without endings]
+    #[arg(long, value_name = "NAME", help_heading = "Table")]
+    pub(crate) table: Option<String>,
+    /// What to do with an existing table: load only when it is empty, append, replace (drop and recreate), truncate, or fail
+    #[arg(
+        long,
+        value_name = "empty|append|replace|truncate|fail",
+        default_value = "empty",
+        hide_default_value = true,
+        help_heading = "Table"
+    )]
+    pub(crate) if_exists: inrush::plan::IfExists,
+    /// What to do with a row with a duplicate key: fail (it is a bad row), skip, replace, or update
+    #[arg(
+        long,
+        value_name = "fail|skip|replace|update",
+        default_value = "fail",
+        hide_default_value = true,
+        help_heading = "Table"
+    )]
+    pub(crate) on_conflict: inrush::plan::OnConflict,
+    /// How the source's columns find those of an existing table [default: by name, or by position where the source names none]
+    #[arg(long = "match", value_name = "name|position", help_heading = "Table")]
+    pub(crate) match_by: Option<inrush::plan::MatchBy>,
+    /// The columns that --on-conflict compares [default: the table's primary key]
+    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Table")]
+    pub(crate) key: Vec<String>,
+    /// The primary key of a table that the load makes
+    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Table")]
+    pub(crate) primary_key: Vec<String>,
+    /// An index to build after the rows; may be repeated
+    #[arg(long, value_name = "COL[,COL]", help_heading = "Table")]
+    pub(crate) index: Vec<String>,
+    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, json or bytes; may be repeated
+    #[arg(long = "type", value_name = "COL=TYPE", help_heading = "Table")]
+    pub(crate) types: Vec<String>,
+    /// Infer the other columns' types, or make them all text
+    #[arg(
+        long = "types",
+        value_name = "infer|text",
+        default_value = "infer",
+        hide_default_value = true,
+        help_heading = "Table"
+    )]
+    pub(crate) inference: inrush::plan::Inference,
+}
+
+/// What is said of the input.
+#[derive(Args)]
+pub(crate) struct InputArgs {
+    /// The input's format [default: detected from its content]
+    #[arg(long, value_name = "csv|tsv|jsonl|json|parquet|arrow", help_heading = "Input")]
+    pub(crate) format: Option<inrush::plan::Format>,
+    /// Make columns a.b, a.c of nested values [default: they are JSON]
+    #[arg(long, help_heading = "Input")]
+    pub(crate) flatten: bool,
+    /// The character between fields, or a name: tab, comma, semicolon, pipe, space [default: sniffed]
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    pub(crate) delimiter: Option<String>,
+    /// The character around fields that need it, or none [default: sniffed, mostly "]
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    pub(crate) quote: Option<String>,
+    /// The character that makes the next one literal, or none [default: sniffed, mostly none]
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    pub(crate) escape: Option<String>,
+    /// Whether the first line names the columns
+    #[arg(long, value_name = "yes|no|auto", default_value = "auto", hide_default_value = true, value_parser = ["yes", "no", "auto"], help_heading = "Input")]
+    pub(crate) header: String,
+    /// A spelling of NULL besides the empty unquoted field, such as NA, for all columns or for one; may be repeated. '' makes
+    /// quoted empty fields NULL too
+    #[arg(long, value_name = "[COLUMN=]S", allow_hyphen_values = true, help_heading = "Input")]
+    pub(crate) null: Vec<String>,
+    /// The input's encoding: utf-8, utf-16le, utf-16be, latin1, ... [default: UTF-8, or as a byte order mark says]
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub(crate) encoding: Option<String>,
+    /// Lines to skip at the start of every input
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        help_heading = "Input"
+    )]
+    pub(crate) skip_lines: u64,
+    /// The character that begins a comment line [default: none]
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    pub(crate) comment: Option<String>,
 }
 
 /// What `bench` takes.

@@ -54,6 +54,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Command::Load(args) => commands::load(args).map(loaded),
         Command::Plan(args) => commands::plan(args).map(loaded),
         Command::Check(args) => commands::check(args).map(loaded),
+        Command::Job(job) => commands::job(job).map(loaded),
         Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
         #[cfg(feature = "bench")]
         Command::Bench(args) => commands::bench::run(args).map(loaded),

@@ -6,7 +6,7 @@ use inrush::plan::{DialectRequest, Type};
 use inrush::target::parse_count;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
-use crate::args::LoadArgs;
+use crate::args::{BeginArgs, InputArgs, LoadArgs, TableArgs};
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -39,13 +39,6 @@ pub(crate) fn check_request(args: &LoadArgs) -> Result<Request> {
 }
 
 fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
-    let mut types = BTreeMap::new();
-    for text in &args.types {
-        let (column, ty) = pair(text, "--type", "COL=TYPE")?;
-        types.insert(column, ty.parse::<Type>().map_err(usage)?);
-    }
-    let knobs =
-        args.knobs.iter().map(|text| pair(text, "--set", "KNOB=VALUE")).collect::<Result<_>>()?;
     let chunk_bytes = args
         .chunk_size
         .as_deref()
@@ -56,24 +49,14 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
         })
         .transpose()?;
     let library = args.duckdb_lib.clone().map(|path| ("duckdb".to_owned(), path));
-    let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
     Ok(Request {
         sources: sources.to_vec(),
         split: None,
         target: target.to_owned(),
-        dialect: dialect(args)?,
+        dialect: dialect(&args.input)?,
         options: LoadOptions {
-            table: args.table.clone(),
-            if_exists: args.if_exists,
-            match_by: args.match_by,
-            on_conflict: args.on_conflict,
-            key: args.key.clone(),
-            primary_key: args.primary_key.clone(),
-            indexes: args.index.iter().map(columns).collect(),
-            types,
-            inference: args.inference,
             strategy: args.strategy.clone(),
-            knobs,
+            knobs: knobs(&args.knobs)?,
             lanes: args.lanes,
             encoders: args.encoders,
             chunk_bytes,
@@ -82,11 +65,55 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             rejects: args.rejects.clone().map_or(RejectsTo::Beside, RejectsTo::File),
             verify: args.verify,
             libraries: library.into_iter().collect(),
+            ..table(&args.table)?
         },
     })
 }
 
-fn dialect(args: &LoadArgs) -> Result<DialectRequest> {
+/// The request that a job of these arguments begins with.
+pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
+    Ok(Request {
+        sources: vec![like.to_owned()],
+        target: args.url.clone(),
+        dialect: dialect(&args.input)?,
+        options: LoadOptions {
+            strategy: args.strategy.clone(),
+            knobs: knobs(&args.knobs)?,
+            max_rejects: args.max_rejects,
+            verify: args.verify,
+            ..table(&args.table)?
+        },
+    })
+}
+
+fn knobs(texts: &[String]) -> Result<BTreeMap<String, String>> {
+    texts.iter().map(|text| pair(text, "--set", "KNOB=VALUE")).collect()
+}
+
+/// What is said of the table.
+fn table(args: &TableArgs) -> Result<LoadOptions> {
+    let mut types = BTreeMap::new();
+    for text in &args.types {
+        let (column, ty) = pair(text, "--type", "COL=TYPE")?;
+        types.insert(column, ty.parse::<Type>().map_err(usage)?);
+    }
+    let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
+    Ok(LoadOptions {
+        table: args.table.clone(),
+        if_exists: args.if_exists,
+        match_by: args.match_by,
+        on_conflict: args.on_conflict,
+        key: args.key.clone(),
+        primary_key: args.primary_key.clone(),
+        indexes: args.index.iter().map(columns).collect(),
+        types,
+        inference: args.inference,
+        ..LoadOptions::default()
+    })
+}
+
+/// How the input is written, as far as the arguments say.
+pub(crate) fn dialect(args: &InputArgs) -> Result<DialectRequest> {
     let maybe =
         |text: &Option<String>, option| text.as_deref().map(|text| byte(text, option)).transpose();
     let or_none = |text: &Option<String>, option| {

@@ -129,6 +129,14 @@ impl Error {
         self
     }
 
+    /// The same in other words: what happened, and each advice.
+    #[must_use]
+    pub fn reworded(mut self, words: impl Fn(&str) -> String) -> Self {
+        self.0.what = words(&self.0.what);
+        self.0.advice.iter_mut().for_each(|advice| *advice = words(advice));
+        self
+    }
+
     /// Adds what became of the target.
     #[must_use]
     pub fn leaving(mut self, aftermath: Aftermath) -> Self {

@@ -13,10 +13,12 @@
 //! # Ok::<(), inrush::Error>(())
 //! ```
 //!
-//! The modules are the data's way: [`mod@plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells. What all
+//! The modules are the data's way: [`mod@plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells; [`job`] is
+//! a load that several processes write. What all
 //! of them share is in [`inrush_core`]; every engine is a crate of its own, and one line of [`target::ALL`].
 
 pub mod check;
+pub mod job;
 mod load;
 mod observer;
 pub mod pipe;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use inrush_scan as scan;
 
 use crate::target::Way;
-use crate::target::{Console, Fit, Load, Location, Memory, Strategy, Target};
+use crate::target::{Console, Fit, Jobs, Load, Location, Memory, Strategy, Target};
 use inrush_core::encode::{self, BadValue, Encode, EncodeRow, Row};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Code, Wire};
@@ -81,6 +81,10 @@ impl Target for Unnamed {
         _stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
         Err(Error::usage("no target is named"))
+    }
+
+    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
+        Err("no target is named")
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

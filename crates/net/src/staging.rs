@@ -1,9 +1,61 @@
 //! Names of the hidden tables that loads fill before they take the target's place.
 
+use inrush_core::error::Error;
+use inrush_core::target::Console;
 use inrush_core::unique;
 
 /// What every hidden table's name begins with; digits of base 16 follow.
 pub const PREFIX: &str = "inrush_staging_";
+
+/// What answers statements: a load's session, or a console. So what is done to hidden tables is written once.
+pub trait Asks {
+    /// What can go wrong.
+    type Failure;
+
+    /// Runs a statement.
+    ///
+    /// # Errors
+    /// When the server refuses, or is gone.
+    fn execute(&mut self, sql: &str) -> Result<(), Self::Failure>;
+
+    /// The rows of a query, as text.
+    ///
+    /// # Errors
+    /// As for [`Asks::execute`].
+    fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Self::Failure>;
+
+    /// The first value of a query, if there is one and it isn't NULL.
+    ///
+    /// # Errors
+    /// As for [`Asks::execute`].
+    fn value(&mut self, sql: &str) -> Result<Option<String>, Self::Failure> {
+        Ok(self.table(sql)?.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// The names that a query answers with.
+    ///
+    /// # Errors
+    /// As for [`Asks::execute`].
+    fn names(&mut self, sql: &str) -> Result<Vec<String>, Self::Failure> {
+        Ok(self.table(sql)?.into_iter().flatten().flatten().collect())
+    }
+}
+
+impl Asks for dyn Console + '_ {
+    type Failure = Error;
+
+    fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        Console::execute(self, sql).map(drop)
+    }
+
+    fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let text =
+            |value: &Option<&[u8]>| value.map(|text| String::from_utf8_lossy(text).into_owned());
+        let mut rows = Vec::new();
+        self.query(sql, &mut |row| rows.push(row.iter().map(text).collect()))?;
+        Ok(rows)
+    }
+}
 
 /// A name that no other load has.
 pub fn hidden_name() -> String {

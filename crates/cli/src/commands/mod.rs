@@ -3,6 +3,7 @@
 mod check;
 #[cfg(feature = "bench")]
 mod compare;
+mod job;
 mod man;
 #[cfg(feature = "bench")]
 mod report;
@@ -29,6 +30,7 @@ pub(crate) use compare::compare;
 pub(crate) use report::report;
 
 pub(crate) use check::check;
+pub(crate) use job::job;
 pub(crate) use man::man;
 
 /// Loads, and reports on standard output.

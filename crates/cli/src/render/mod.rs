@@ -7,6 +7,7 @@ mod check;
 #[cfg(feature = "bench")]
 mod compare;
 mod failure;
+mod jobs;
 mod progress;
 mod report;
 
@@ -25,6 +26,7 @@ pub(crate) use compare::comparison;
 #[cfg(feature = "bench")]
 pub(crate) use failure::failure_object;
 pub(crate) use failure::{failure, misuse};
+pub(crate) use jobs::jobs;
 pub use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
 

@@ -4,6 +4,7 @@
 //! a [`Load`]; a load gives encoders, and [`Lane`]s that send.
 
 mod console;
+mod jobs;
 mod knob;
 mod load;
 mod snapshot;
@@ -21,6 +22,7 @@ use crate::flow::Encode;
 use crate::{Column, Job, Request, TargetFacts};
 
 pub use console::{Console, Row, Setting, may_be_secret};
+pub use jobs::{Home, JOB_PREFIX, Jobs};
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 pub use load::{Ended, Lane, Load};
 pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
@@ -74,6 +76,12 @@ pub trait Target: Sync {
     fn own_database(&self, _name: &str) -> Option<OwnDatabase> {
         None
     }
+
+    /// Its part in jobs, whose rows several processes write.
+    ///
+    /// # Errors
+    /// Why there are none here, and what to do instead.
+    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str>;
 
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;

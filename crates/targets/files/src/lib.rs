@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Location, Strategy, Target};
+use inrush_core::target::{Console, Jobs, Location, Strategy, Target};
 use inrush_core::{Column, Job, Request, TargetFacts, Type};
 use load::FileLoad;
 use place::{Format, Place};
@@ -109,6 +109,10 @@ impl Target for Files {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
         Ok(Box::new(console::FileConsole::new(Place::of(location), stop)))
+    }
+
+    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
+        Err("a file has one writer: have every worker write one of its own")
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -36,7 +36,7 @@ use crate::load::MssqlLoad;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Location, OwnDatabase, Strategy, Target};
+use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target};
 use inrush_core::{Column, Job, Request, TargetFacts};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
@@ -118,6 +118,12 @@ impl Target for Mssql {
             make: format!("CREATE DATABASE {name}"),
             drop: format!("DROP DATABASE IF EXISTS {name}"),
         })
+    }
+
+    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
+        Err(
+            "SQL Server has no jobs here yet: have every worker write a file, and load them all at once",
+        )
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -44,7 +44,8 @@ impl<'a> MysqlConsole<'a> {
         match Client::connect(place, Some(stop)) {
             Ok(client) => Ok(Self { client: Some(client) }),
             Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
-                .advise(format!("check that the server runs at {}", place.shown))),
+                .advise(format!("check that the server runs at {}", place.shown))
+                .of_lost_connection()),
             Err(failure) => Err(in_words(failure)),
         }
     }
@@ -68,7 +69,7 @@ impl<'a> MysqlConsole<'a> {
 impl Console for MysqlConsole<'_> {
     fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
         let Some(client) = &mut self.client else {
-            return Err(Error::target("the connection is closed"));
+            return Err(Error::target("the connection is closed").of_lost_connection());
         };
         let outcome = client.rows(sql.as_bytes(), row);
         let was_stopped = client.was_stopped();
@@ -126,7 +127,9 @@ impl Drop for MysqlConsole<'_> {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
+        Failure::Lost(lost) => {
+            Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
+        }
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

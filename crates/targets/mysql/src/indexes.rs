@@ -216,7 +216,8 @@ fn add(table: &str, indexes: &[String]) -> String {
     format!("ALTER TABLE {} {}", quote(table), adds.join(", "))
 }
 
-fn leave(table: &str, indexes: &[String]) -> String {
+/// The same that takes them out again.
+pub(super) fn leave(table: &str, indexes: &[String]) -> String {
     let name = |index: &String| name(index.strip_prefix("KEY ")?).map(str::to_owned);
     let drops: Vec<String> =
         indexes.iter().filter_map(name).map(|name| format!("DROP INDEX {name}")).collect();

@@ -7,7 +7,7 @@
 //! ddl      SQL that names things           load     the steps of a load; load_data, insert, csv_file: ways through it
 //! staging  the hidden table                indexes  what it goes without while its rows come
 //! blame    what the server says of rows, for the lane (target/statement)
-//! console  a connection for statements that are no load's
+//! console  a connection for statements that are no load's    jobs   what several processes write
 //! ```
 
 mod binary;
@@ -21,6 +21,7 @@ mod encode;
 mod facts;
 mod indexes;
 mod insert;
+mod jobs;
 mod knobs;
 mod load;
 mod load_data;
@@ -37,7 +38,7 @@ use crate::load_data::LoadData;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Location, OwnDatabase, Strategy, Target};
+use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target};
 use inrush_core::{Column, IfExists, Job, Request, TargetFacts};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
@@ -177,6 +178,10 @@ impl Target for Mysql {
             make: format!("CREATE DATABASE {name} CHARACTER SET utf8"),
             drop: format!("DROP DATABASE IF EXISTS {name}"),
         })
+    }
+
+    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
+        Ok(&jobs::MysqlJobs)
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -87,7 +87,7 @@ pub(super) fn engine<'f>(request: &Request, facts: &'f Facts, knobs: &'f Knobs) 
 }
 
 /// Whether a failed statement, and a transaction that is rolled back, leave no trace.
-fn has_transactions(engine: &str) -> bool {
+pub(super) fn has_transactions(engine: &str) -> bool {
     matches!(engine, "innodb" | "rocksdb")
 }
 

@@ -8,7 +8,19 @@ use crate::indexes;
 use crate::session::{Failure, Session};
 use inrush_core::error::{Error, Result};
 use inrush_core::{Action, Job};
-use inrush_net::staging::{PREFIX, hidden_name};
+use inrush_net::staging::{Asks, PREFIX, hidden_name};
+
+impl Asks for Session<'_> {
+    type Failure = Failure;
+
+    fn execute(&mut self, sql: &str) -> Result<(), Failure> {
+        Session::execute(self, sql).map(drop)
+    }
+
+    fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+        Session::table(self, sql)
+    }
+}
 
 /// What follows the hidden table's name in that of the table which it replaced.
 const OLD: &str = "_old";
@@ -31,7 +43,7 @@ impl Staging {
         engine: &str,
     ) -> Result<Self, Failure> {
         let staging = Self { name: hidden_name(), left_out: Vec::new() };
-        let lock = lock_name(session, &staging.name);
+        let lock = lock_name(session.database(), &staging.name);
         session.value(&format!("SELECT GET_LOCK({lock}, 10)"))?;
         session.execute(match job.choice.action.makes_table() {
             true => ddl::create_table(&staging.name, job, engine),
@@ -156,10 +168,10 @@ impl Staging {
 const DROP_TIMEOUT_S: u32 = 5;
 
 /// Drops the table, unless somebody goes on using it: without a limit that would be waited for as long as a day.
-fn drop_soon(session: &mut Session<'_>, table: &str) -> bool {
-    let limited = session.execute(format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}"));
+pub(super) fn drop_soon<A: Asks + ?Sized>(session: &mut A, table: &str) -> bool {
+    let limited = session.execute(&format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}"));
     let dropped = limited
-        .and_then(|_| session.execute(format!("DROP TABLE IF EXISTS {}", quote(table))))
+        .and_then(|()| session.execute(&format!("DROP TABLE IF EXISTS {}", quote(table))))
         .is_ok();
     let _ = session.execute("SET SESSION lock_wait_timeout = DEFAULT");
     dropped
@@ -175,26 +187,34 @@ fn exists(session: &mut Session<'_>, table: &str) -> Result<bool, Failure> {
 
 /// The name of a hidden table's lock. Locks belong to the server, not to a database, and their names are at most 64 characters
 /// (<https://dev.mysql.com/doc/refman/8.0/en/locking-functions.html>).
-fn lock_name(session: &Session<'_>, table: &str) -> String {
+/// Upper case in the database's is left out: a URL may spell it otherwise than the server does.
+fn lock_name(database: &str, table: &str) -> String {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-    hasher.update(session.database().as_bytes());
+    hasher.update(database.to_lowercase().as_bytes());
     literal(&format!("{table}_{:016x}", hasher.digest()))
 }
 
+/// A query for the names of the tables that begin so; of letters, digits and underscores.
+pub(super) fn tables_like(prefix: &str) -> String {
+    let pattern = prefix.replace('_', "\\\\_");
+    format!(
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE '{pattern}%' ORDER BY 1"
+    )
+}
+
 /// Drops hidden tables of loads that are no more. What can't be dropped stays for another time.
-pub(super) fn sweep(session: &mut Session<'_>) {
-    let pattern = PREFIX.replace('_', "\\\\_");
-    let Ok(tables) = session.table(&format!(
-        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE '{pattern}%'"
-    )) else {
+pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A) {
+    let Ok(tables) = session.names(&tables_like(PREFIX)) else { return };
+    if tables.is_empty() {
         return;
-    };
-    for table in tables.into_iter().flatten().flatten() {
+    }
+    let Ok(Some(database)) = session.value("SELECT DATABASE()") else { return };
+    for table in tables {
         let owner = [OLD, EMPTY].iter().find_map(|suffix| table.strip_suffix(suffix));
-        let lock = lock_name(session, owner.unwrap_or(&table));
+        let lock = lock_name(&database, owner.unwrap_or(&table));
         let free = session.value(&format!("SELECT IS_FREE_LOCK({lock})"));
         let is_free = matches!(free, Ok(Some(free)) if free == "1");
-        let holds = |session: &mut Session<'_>| {
+        let holds = |session: &mut A| {
             let rows = session.table(&format!("SELECT 1 FROM {} LIMIT 1", quote(&table)));
             !rows.is_ok_and(|rows| rows.is_empty())
         };

@@ -24,7 +24,8 @@ impl<'a> PostgresConsole<'a> {
         match Client::connect(place, Some(stop)) {
             Ok((client, _)) => Ok(Self { client: Some(client) }),
             Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
-                .advise(format!("check that the server runs at {}", place.shown))),
+                .advise(format!("check that the server runs at {}", place.shown))
+                .of_lost_connection()),
             Err(failure) => Err(in_words(failure)),
         }
     }
@@ -33,7 +34,7 @@ impl<'a> PostgresConsole<'a> {
 impl Console for PostgresConsole<'_> {
     fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
         let Some(client) = &mut self.client else {
-            return Err(Error::target("the connection is closed"));
+            return Err(Error::target("the connection is closed").of_lost_connection());
         };
         let outcome = match client.rows(sql, row) {
             // So a transaction ends in which something went wrong, and that is no error to the server.
@@ -93,7 +94,9 @@ fn is_to_keep(sql: &str) -> bool {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
+        Failure::Lost(lost) => {
+            Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
+        }
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

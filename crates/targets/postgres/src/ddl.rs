@@ -111,9 +111,14 @@ impl Table {
         Self { schema: server.schema.clone(), name: server.table.clone(), is_whole }
     }
 
+    /// A plain table.
+    pub(super) fn in_schema(schema: &str, name: &str) -> Self {
+        Self { schema: schema.to_owned(), name: name.to_owned(), is_whole: false }
+    }
+
     /// Another one in the same schema.
     pub(super) fn beside(&self, name: &str) -> Self {
-        Self { schema: self.schema.clone(), name: name.to_owned(), is_whole: false }
+        Self::in_schema(&self.schema, name)
     }
 
     /// As SQL names it.

@@ -7,7 +7,7 @@
 //! blame    which row it was              fit      what a load can do and promise
 //! ddl      SQL that names things         load     the steps of a load; copy, insert: ways through it
 //! staging  the hidden table              repeats  rows with one key, when there are many
-//! console  a connection for statements that are no load's
+//! console  a connection for statements that are no load's    jobs   what several processes write
 //! ```
 
 mod blame;
@@ -20,6 +20,7 @@ mod encode;
 mod facts;
 mod fit;
 mod insert;
+mod jobs;
 mod knobs;
 mod load;
 mod lost;
@@ -38,7 +39,7 @@ use crate::load::PostgresLoad;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Location, OwnDatabase, Strategy, Target};
+use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target};
 use inrush_core::{Column, Job, Request, TargetFacts};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
@@ -151,6 +152,10 @@ impl Target for Postgres {
             make: format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'"),
             drop: format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
         })
+    }
+
+    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
+        Ok(&jobs::PostgresJobs)
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -7,8 +7,21 @@
 use crate::ddl::{self, NAME_MAX, Table, literal, quote};
 use crate::session::{Failure, Session};
 use inrush_core::error::Result;
+use inrush_core::target::JOB_PREFIX;
 use inrush_core::{Action, Job};
-use inrush_net::staging::{self, PREFIX};
+use inrush_net::staging::{self, Asks, PREFIX};
+
+impl Asks for Session<'_> {
+    type Failure = Failure;
+
+    fn execute(&mut self, sql: &str) -> Result<(), Failure> {
+        Session::execute(self, sql).map(drop)
+    }
+
+    fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+        Session::table(self, sql)
+    }
+}
 
 /// A name that nobody has, for a table that takes the target's name later.
 pub(super) fn hidden(target: &Table) -> Table {
@@ -31,13 +44,13 @@ fn key(name: &str) -> Option<i64> {
 const DROP_TIMEOUT: &str = "5s";
 
 /// Drops the hidden table, if it can be done.
-pub(super) fn discard(session: &mut Session<'_>, hidden: &Table) -> bool {
+pub(super) fn discard<A: Asks + ?Sized>(session: &mut A, hidden: &Table) -> bool {
     let sql = format!(
         "BEGIN READ WRITE; SET LOCAL lock_timeout = '{DROP_TIMEOUT}'; SET LOCAL client_min_messages = error; \
          DROP TABLE IF EXISTS {}; COMMIT",
         hidden.sql()
     );
-    let dropped = session.execute(sql).is_ok();
+    let dropped = session.execute(&sql).is_ok();
     if !dropped {
         let _ = session.execute("ROLLBACK");
     }
@@ -45,8 +58,8 @@ pub(super) fn discard(session: &mut Session<'_>, hidden: &Table) -> bool {
 }
 
 /// Drops hidden tables of loads that are no more. What can't be dropped stays for another time.
-pub(super) fn sweep(session: &mut Session<'_>, target: &Table) {
-    let Ok(tables) = session.table(&format!(
+pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A, target: &Table) {
+    let Ok(tables) = session.names(&format!(
         "SELECT relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE n.nspname = {} AND c.relkind = 'r' AND pg_catalog.starts_with(c.relname, {})",
         literal(&target.schema),
@@ -54,7 +67,7 @@ pub(super) fn sweep(session: &mut Session<'_>, target: &Table) {
     )) else {
         return;
     };
-    for name in tables.into_iter().flatten().flatten() {
+    for name in tables {
         let Some(key) = key(&name) else { continue };
         let free = format!("BEGIN; SELECT pg_catalog.pg_try_advisory_xact_lock({key})");
         let is_free = session.value(&free).is_ok_and(|free| free.as_deref() == Some("t"));
@@ -74,22 +87,35 @@ pub(super) fn publish(
     target: &Table,
     job: &Job,
 ) -> Result<(), Failure> {
-    if job.choice.action == Action::Replace {
-        session.execute(format!("DROP TABLE {}", target.sql()))?;
+    take_name(session, hidden, target, job.choice.action == Action::Replace)
+}
+
+/// The same, where what has the name is only there if the new table `replaces` it.
+pub(super) fn take_name<A: Asks + ?Sized>(
+    session: &mut A,
+    hidden: &Table,
+    target: &Table,
+    replaces: bool,
+) -> Result<(), A::Failure> {
+    if replaces {
+        session.execute(&format!("DROP TABLE {}", target.sql()))?;
     }
-    let rename = format!("ALTER TABLE {} RENAME TO {}", hidden.sql(), quote(&target.name));
-    session.execute(rename)?;
+    session.execute(&format!("ALTER TABLE {} RENAME TO {}", hidden.sql(), quote(&target.name)))?;
     rename_parts(session, hidden, target)
 }
 
 /// The server has named keys, indexes and constraints after the hidden table; now they are called as if the target had been made
 /// under its own name.
-fn rename_parts(session: &mut Session<'_>, hidden: &Table, target: &Table) -> Result<(), Failure> {
-    let constraints = session.table(&format!(
+fn rename_parts<A: Asks + ?Sized>(
+    session: &mut A,
+    hidden: &Table,
+    target: &Table,
+) -> Result<(), A::Failure> {
+    let constraints = session.names(&format!(
         "SELECT conname FROM pg_catalog.pg_constraint WHERE conrelid = {}::pg_catalog.regclass ORDER BY 1",
         target.literal()
     ))?;
-    for name in constraints.into_iter().flatten().flatten() {
+    for name in constraints {
         if let Some(new) = free_name(session, &name, target)? {
             let sql = format!(
                 "ALTER TABLE {} RENAME CONSTRAINT {} TO {}",
@@ -97,19 +123,19 @@ fn rename_parts(session: &mut Session<'_>, hidden: &Table, target: &Table) -> Re
                 quote(&name),
                 quote(&new)
             );
-            session.execute(sql)?;
+            session.execute(&sql)?;
         }
     }
-    let indexes = session.table(&format!(
+    let indexes = session.names(&format!(
         "SELECT c.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
          WHERE i.indrelid = {}::pg_catalog.regclass ORDER BY 1",
         target.literal()
     ))?;
-    for name in indexes.into_iter().flatten().flatten() {
+    for name in indexes {
         if let Some(new) = free_name(session, &name, target)? {
             let sql =
                 format!("ALTER INDEX {} RENAME TO {}", hidden.beside(&name).sql(), quote(&new));
-            session.execute(sql)?;
+            session.execute(&sql)?;
         }
     }
     Ok(())
@@ -120,15 +146,17 @@ const NUMBERS: usize = 1000;
 
 /// The name with the target's in place of the hidden table's, as short as names are, and with a number behind it where another
 /// relation of the schema has it; `None` where the hidden name isn't part of it.
-fn free_name(
-    session: &mut Session<'_>,
+fn free_name<A: Asks + ?Sized>(
+    session: &mut A,
     name: &str,
     target: &Table,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, A::Failure> {
     // Of a long name the server leaves out the end of each part.
-    let Some(rest) = name.strip_prefix(PREFIX) else { return Ok(None) };
+    let rest = [PREFIX, JOB_PREFIX].iter().find_map(|prefix| name.strip_prefix(prefix));
+    let Some(rest) = rest else { return Ok(None) };
     let digits = rest.bytes().take(16).take_while(u8::is_ascii_hexdigit).count();
     let rest = &rest[digits..];
+    let rest = rest.strip_prefix("_new").unwrap_or(rest);
     for number in 0..NUMBERS {
         let number = if number == 0 { String::new() } else { number.to_string() };
         let mut stem = target.name.as_str();

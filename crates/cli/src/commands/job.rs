@@ -1,0 +1,168 @@
+//! The steps of a job: what each prints is JSON for the next one.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::Result;
+use inrush::job::{Job, Options, State, Token};
+use inrush::{Error, job as jobs};
+
+use super::{eprint_text, print, stop_on_signals};
+use crate::args::{BeginArgs, JobCommand, PublishArgs, WriteArgs};
+use crate::render::{self, ProgressMode};
+use crate::settings;
+
+/// Does a step; how many bad rows it knows of.
+pub(crate) fn job(command: &JobCommand) -> Result<u64> {
+    let stop = stop_on_signals()?;
+    let observer = |progress: &str, quiet| {
+        render::Progress::new(ProgressMode::of(progress, quiet), stop, quiet)
+    };
+    match command {
+        JobCommand::Begin(args) => begin(args, &observer("none", false)),
+        JobCommand::Write(args) => write(args, &observer(&args.progress, args.quiet)),
+        JobCommand::Publish(args) => publish(args, &observer("none", args.quiet)),
+        JobCommand::Abort { job } => {
+            let job: Job = read(job)?;
+            let job = jobs::abort(&job, &observer("none", false))?;
+            print(&format!("{job}\n"))?;
+            if job.state == State::Committed {
+                eprint_text("note: the job is committed already, and its rows stay\n");
+            }
+            Ok(0)
+        }
+        JobCommand::List { ledger, json } => {
+            let listed =
+                jobs::list(&ledger.url, ledger.password.as_deref(), &observer("none", false))?;
+            print(&if *json {
+                serde_json::to_string(&listed)? + "\n"
+            } else {
+                render::jobs(&listed)
+            })?;
+            Ok(0)
+        }
+        JobCommand::Recover { ledger, id } => {
+            let job = jobs::recover(
+                &ledger.url,
+                ledger.password.as_deref(),
+                id,
+                &observer("none", false),
+            )?;
+            print(&format!("{job}\n"))?;
+            Ok(0)
+        }
+        JobCommand::Gc { ledger, older_than } => {
+            let older_than = time(older_than)?;
+            let collected = jobs::gc(
+                &ledger.url,
+                ledger.password.as_deref(),
+                older_than,
+                &observer("none", false),
+            )?;
+            print(&(serde_json::to_string(&collected)? + "\n"))?;
+            Ok(0)
+        }
+    }
+}
+
+fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
+    let like = args.schema.as_ref().or(args.like.as_ref()).map_or("", String::as_str);
+    if args.schema.is_some() && !has_types(Path::new(like))? {
+        let error = Error::usage(format!(
+            "{like} is neither a Parquet nor an Arrow file, and names no types"
+        ));
+        return Err(error
+            .advise(format!("--like {like} takes the types that its values have"))
+            .into());
+    }
+    let options = Options {
+        id: args.job_id.clone(),
+        connections: args.connections,
+        attempts: args.attempts,
+        password: args.password.clone(),
+    };
+    let job = jobs::begin_like(&settings::job_request(args, like)?, &options, observer)?;
+    print(&format!("{job}\n"))?;
+    Ok(0)
+}
+
+fn write(args: &WriteArgs, observer: &render::Progress) -> Result<u64> {
+    let job: Job = read(&args.job)?;
+    let dialect = settings::dialect(&args.input)?;
+    let outcome = jobs::write_sources(&job, &args.sources, &dialect, args.partition, observer);
+    observer.finish();
+    let token = outcome?;
+    print(&format!("{token}\n"))?;
+    Ok(token.rejected.len() as u64)
+}
+
+fn publish(args: &PublishArgs, observer: &render::Progress) -> Result<u64> {
+    let job: Job = read(&args.job)?;
+    let mut tokens = Vec::new();
+    for path in &args.tokens {
+        let lines = text(path)?;
+        let lines = lines.lines().filter(|line| !line.trim().is_empty());
+        let parsed = lines.map(Token::from_str).collect::<inrush::Result<Vec<_>>>();
+        let parsed =
+            parsed.map_err(|error| error.reworded(|text| format!("{}: {text}", path.display())))?;
+        if parsed.is_empty() {
+            let error = Error::usage(format!(
+                "{} holds no token: the attempt that should have printed it has failed",
+                path.display()
+            ));
+            return Err(error.advise("write those rows again, and publish then").into());
+        }
+        tokens.extend(parsed);
+    }
+    let published = jobs::publish(&job, &tokens, observer)?;
+    print(&format!("{published}\n"))?;
+    Ok(published.rows_rejected)
+}
+
+fn read<T: FromStr<Err = Error>>(path: &Path) -> Result<T> {
+    let parsed = text(path)?.parse();
+    Ok(parsed
+        .map_err(|error: Error| error.reworded(|text| format!("{}: {text}", path.display())))?)
+}
+
+fn text(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    let read = match path.as_os_str() == "-" {
+        true => io::stdin().lock().read_to_string(&mut text).map(drop),
+        false => fs::read_to_string(path).map(|found| text = found),
+    };
+    match read {
+        Ok(()) => Ok(text),
+        Err(error) => Err(Error::usage(format!("can't read {}: {error}", path.display())).into()),
+    }
+}
+
+/// Whether the file's columns have types of their own: by what such files begin with.
+fn has_types(path: &Path) -> Result<bool> {
+    let mut head = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(6).read_to_end(&mut head));
+    read.map_err(|error| Error::usage(format!("can't read {}: {error}", path.display())))?;
+    // An Arrow stream begins with the mark of a message.
+    Ok(head.starts_with(b"PAR1") || head == *b"ARROW1" || head.starts_with(&[0xff; 4]))
+}
+
+/// A span of time: a number of seconds, or one with a unit.
+fn time(text: &str) -> Result<Duration> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3_600),
+        "d" => Some(86_400),
+        _ => None,
+    };
+    let seconds =
+        digits.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    let seconds = seconds.ok_or_else(|| {
+        Error::usage(format!("--older-than {text}: takes a time such as 90s, 30m, 12h or 1d"))
+    })?;
+    Ok(Duration::from_secs(seconds))
+}

@@ -1,0 +1,219 @@
+//! Begins a job: all that can be refused is refused here, before anything runs.
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+use super::keep;
+use super::ledger::{Entry, Ledger, Record};
+use super::text::{Job, Load, Options, Place, State};
+use super::{BEAT, LEDGER};
+use crate::observer::Observer;
+use crate::plan::{
+    IfExists, LoadOptions, OnConflict, Plan, RejectLimit, RejectsTo, Request, plan, plan_rows,
+};
+use inrush_core::error::{Error, Result};
+use inrush_core::unique;
+
+/// Characters of a job's name.
+const ID_MAX: usize = 190;
+
+/// Who has not said so for so long works no more.
+const STALE: u64 = 6 * BEAT.as_secs();
+
+/// Begins a job for rows of this schema.
+///
+/// # Errors
+/// When the target has no jobs, the rows don't fit the table, the user may not make tables, or another job has the name. A job of the
+/// name that is committed is no error: it comes back in that state, and publishing it does nothing.
+pub fn begin(
+    schema: SchemaRef,
+    url: &str,
+    load: &LoadOptions,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Job> {
+    let request = Request { target: url.to_owned(), options: load.clone(), ..Request::default() };
+    let rows = |request: &Request| {
+        let none = vec![RecordBatch::new_empty(schema)];
+        plan_rows(Box::new(none), request, observer)
+    };
+    begun(request, options, rows, observer)
+}
+
+/// The same for rows like those of the request's sources, which nothing is loaded of.
+///
+/// # Errors
+/// As for [`begin`].
+pub fn begin_like(request: &Request, options: &Options, observer: &dyn Observer) -> Result<Job> {
+    begun(request.clone(), options, |request| plan(request, observer), observer)
+}
+
+fn begun(
+    mut request: Request,
+    options: &Options,
+    planned: impl FnOnce(&Request) -> Result<Plan>,
+    observer: &dyn Observer,
+) -> Result<Job> {
+    let url = request.target.clone();
+    let place = Place::of(&url, options.password.as_deref())?;
+    request.target.clone_from(&place.location.secret);
+    request.rejects = RejectsTo::Observer;
+    check(&request, options)?;
+    let table = match &request.table {
+        Some(table) if !table.is_empty() => table.clone(),
+        _ => {
+            return Err(
+                Error::usage("a job needs the name of its table").advise("say --table NAME")
+            );
+        }
+    };
+    let facts = place.target.facts(&place.location, &table, &request, observer.stop())?;
+    // Schedulers say append of a table that the first job makes.
+    if facts.table.is_none() && request.if_exists == IfExists::Append {
+        request.if_exists = IfExists::Empty;
+    }
+    let home = place.sql.home(&facts, &table);
+    let mut job = Job {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        id: options.id.clone().unwrap_or_else(unique::word),
+        state: State::Open,
+        url,
+        password: options.password.clone(),
+        home,
+        digits: unique::word(),
+        connections: options.connections,
+        attempts: options.attempts,
+        columns: Vec::new(),
+        load: Load {
+            on_conflict: request.on_conflict,
+            key: Vec::new(),
+            max_rejects: request.max_rejects.to_string(),
+            verify: request.verify,
+            strategy: request.strategy.clone(),
+            knobs: request.knobs.clone(),
+        },
+    };
+    // A name that is done has to be known before its rows are in the way of a table that was to be empty.
+    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
+    if ledger.is_there()?
+        && let Some(entry) = ledger.entry(&job.id, false)?
+        && let Some(known) = free(&mut ledger, &place, &job, entry, observer)?
+    {
+        return Ok(known);
+    }
+    let plan = planned(&request)?;
+    if let Some(why) = place.sql.refusal(&plan.job) {
+        let (what, instead) = why.split_once("; ").unwrap_or((&why, ""));
+        let error = Error::target(what);
+        return Err(if instead.is_empty() { error } else { error.advise(instead) });
+    }
+    ledger.make()?;
+    job.columns = plan.choice.columns.iter().map(|column| column.name.clone()).collect();
+    if job.load.on_conflict != OnConflict::Fail {
+        job.load.key.clone_from(&plan.choice.key);
+    }
+    let keyed =
+        job.load.on_conflict != OnConflict::Fail || request.max_rejects != RejectLimit::Rows(0);
+    let makes = plan.choice.action.makes_table();
+    let into = if makes { job.new_table() } else { job.home.table.clone() };
+    let (sql, kept) = (place.sql, plan.facts.target.table.as_ref());
+    let record = Record {
+        insert: sql.insert(&plan.job, &job.home, &into),
+        columns: sql.columns(&plan.job),
+        complete: if makes { sql.complete(&plan.job, &job.home, &into, keyed) } else { Vec::new() },
+        makes,
+        replaces: makes && kept.is_some(),
+        wants_empty: !makes && request.if_exists == IfExists::Empty,
+        outline: kept.map(|table| sql.outline(table)),
+        counts: job.load.on_conflict == OnConflict::Fail,
+        job,
+    };
+    // The row first: a table of a job that nobody knows would be swept.
+    if let Err(error) = ledger.insert(&record) {
+        return match ledger.entry(&record.job.id, false) {
+            Ok(Some(entry)) => Err(taken(&entry)),
+            _ => Err(error),
+        };
+    }
+    let job = record.job;
+    let template = sql.make_template(&plan.job, &job.home, &job.template(), keyed);
+    for statement in template {
+        if let Err(error) = ledger.console.execute(&statement) {
+            ledger.clear(&job);
+            let _ = ledger.step((&job.id, &job.digits), (State::Open, State::Aborted), None, None);
+            return Err(Error::target(format!("can't make a table beside {}: {}", job.table(), error.what())).advise(
+                "a job makes tables in the schema of its own; inrush load from one machine needs no right to, and is all or nothing as well",
+            ));
+        }
+    }
+    Ok(job)
+}
+
+fn check(request: &Request, options: &Options) -> Result<()> {
+    if matches!(request.if_exists, IfExists::Truncate | IfExists::Fail) {
+        return Err(Error::usage(format!("no job does --if-exists {}", request.if_exists))
+            .advise("--if-exists append, empty or replace"));
+    }
+    if options.connections == 0 || options.attempts == Some(0) {
+        return Err(Error::usage("a job has at least one connection, and at least one attempt"));
+    }
+    if let Some(id) = &options.id
+        && (id.is_empty() || id.contains('\0') || id.chars().count() > ID_MAX)
+    {
+        return Err(Error::usage(format!("a job's name has 1 to {ID_MAX} characters, and no NUL")));
+    }
+    Ok(())
+}
+
+/// Makes the name of a job that is over free; the job itself, where it is committed.
+fn free(
+    ledger: &mut Ledger<'_>,
+    place: &Place,
+    job: &Job,
+    mut entry: Entry,
+    observer: &dyn Observer,
+) -> Result<Option<Job>> {
+    let known = entry.record()?.job.clone();
+    known.check_version()?;
+    if known.home != job.home {
+        return Err(Error::usage(format!(
+            "job {} is one of table {}, and not of {}",
+            job.id,
+            known.table(),
+            job.table()
+        ))
+        .advise("give each load a name of its own"));
+    }
+    if !matches!(entry.state, State::Committed | State::Aborted) {
+        let is_young = entry.age.unsigned_abs() < STALE;
+        let publishes = entry.state != State::Open;
+        if !ledger.is_idle(&known)? || (is_young && !publishes) {
+            return Err(taken(&entry));
+        }
+        keep::settle(place, &known, observer)?;
+        let settled = ledger.entry(&job.id, false)?;
+        entry = settled.ok_or_else(|| {
+            Error::target(format!("the row of job {} is gone from {LEDGER}", job.id))
+        })?;
+    }
+    match entry.state {
+        State::Committed => Ok(Some(Job { state: State::Committed, ..known })),
+        State::Aborted if ledger.delete(&job.id, &known.digits, State::Aborted)? => {
+            ledger.clear(&known);
+            Ok(None)
+        }
+        _ => Err(taken(&entry)),
+    }
+}
+
+fn taken(entry: &Entry) -> Error {
+    Error::target(format!(
+        "job {} is {} already: whoever works at it said so {} s ago",
+        entry.id, entry.state, entry.age
+    ))
+    .advise(format!(
+        "where nobody does any more, inrush job recover URL '{}' frees the name",
+        entry.id
+    ))
+    .advise("or give this load another name")
+}

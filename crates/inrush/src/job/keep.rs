@@ -1,0 +1,225 @@
+//! What becomes of jobs besides being published: ended, listed, taken up where a process was killed, swept.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::LEDGER;
+use super::ledger::{Ledger, Lock};
+use super::publish::{entry_of, finish};
+use super::text::{Job, Place, State};
+use crate::observer::Observer;
+use crate::target::{Home, JOB_PREFIX};
+use inrush_core::error::{Error, Result};
+
+/// Ends a job, and drops what it has written; the job, in the state in which it has ended. One that is committed stays so: a scheduler may ask for this after a
+/// commit whose answer was lost.
+///
+/// # Errors
+/// When the database can't be asked.
+pub fn abort(job: &Job, observer: &dyn Observer) -> Result<Job> {
+    let ended = |state| Ok(Job { state, ..job.clone() });
+    job.check_version()?;
+    let place = job.place()?;
+    let _lock = Lock::take(&place, job, 0..=0, observer)?;
+    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
+    let Ok(entry) = entry_of(&mut ledger, job) else {
+        // Another job has the name, or none: of this one nothing but tables can be left.
+        ledger.clear(job);
+        return ended(State::Aborted);
+    };
+    match entry.state {
+        State::Committed => return ended(State::Committed),
+        State::Renaming => {
+            finish(&place, &mut ledger, &entry, observer)?;
+            return ended(State::Committed);
+        }
+        State::Open | State::Publishing => {
+            ledger.step((&job.id, &job.digits), (entry.state, State::Aborted), None, None)?;
+        }
+        State::Aborted => {}
+    }
+    ledger.clear(job);
+    ended(State::Aborted)
+}
+
+/// A job in a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// What it is called.
+    pub id: String,
+    /// The schema of its table; `None` where there are none.
+    pub schema: Option<String>,
+    /// Its table.
+    pub table: String,
+    /// How far it is.
+    pub state: State,
+    /// Whether a process holds one of its locks.
+    pub working: bool,
+    /// When it began, in seconds since 1970.
+    pub begun: i64,
+    /// Seconds since who works at it has said so.
+    pub heartbeat_age: i64,
+    /// The version of inrush that has begun it.
+    pub version: String,
+}
+
+/// All jobs of a database.
+///
+/// # Errors
+/// When it can't be asked.
+pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Result<Vec<Listed>> {
+    let place = Place::of(url, password)?;
+    let mut listed = Vec::new();
+    for mut ledger in ledgers(&place, observer)? {
+        for entry in ledger.entries(" ORDER BY begun, id")? {
+            let working = match entry.record() {
+                Ok(record) => !ledger.is_idle(&record.job)?,
+                Err(_) => false,
+            };
+            listed.push(Listed {
+                schema: ledger.home.schema.clone(),
+                working,
+                id: entry.id,
+                table: entry.table,
+                state: entry.state,
+                begun: entry.begun,
+                heartbeat_age: entry.age,
+                version: entry.version,
+            });
+        }
+    }
+    Ok(listed)
+}
+
+/// The ledgers of a database, in whatever schema.
+fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'a>>> {
+    let mut schemas = Vec::new();
+    let home = Home { schema: None, table: String::new() };
+    let mut any = Ledger::open(place, &home, observer.stop())?;
+    any.console.query(&place.sql.schemas_with(LEDGER), &mut |row| {
+        let schema = row.first().copied().flatten();
+        schemas.push(schema.map(|schema| String::from_utf8_lossy(schema).into_owned()));
+    })?;
+    let open =
+        |schema| Ledger::open(place, &Home { schema, table: String::new() }, observer.stop());
+    schemas.into_iter().map(open).collect()
+}
+
+/// Brings a job to its end whose processes are gone: one that was being published is published, any other is aborted. The job, in the
+/// state that it has then.
+///
+/// # Errors
+/// When there is none of the name, or a process still works at it.
+pub fn recover(
+    url: &str,
+    password: Option<&str>,
+    id: &str,
+    observer: &dyn Observer,
+) -> Result<Job> {
+    let place = Place::of(url, password)?;
+    for mut ledger in ledgers(&place, observer)? {
+        let Some(entry) = ledger.entry(id, false)? else { continue };
+        let job = Job {
+            url: url.to_owned(),
+            password: password.map(str::to_owned),
+            ..entry.record()?.job.clone()
+        };
+        job.check_version()?;
+        if entry.state == State::Open && !ledger.is_idle(&job)? {
+            return Err(Error::target(format!("a process still writes for job {id}"))
+                .advise("wait for it or end it; or inrush job abort ends the job"));
+        }
+        let state = settle(&place, &job, observer)?;
+        return Ok(Job { state, ..job });
+    }
+    Err(Error::usage(format!("there is no job {id}"))
+        .advise("inrush job list URL names those that there are"))
+}
+
+/// The same for a job whose processes are known to be gone: the state that it has then.
+pub(super) fn settle(place: &Place, job: &Job, observer: &dyn Observer) -> Result<State> {
+    let _lock = Lock::take(place, job, 0..=0, observer)?;
+    let mut ledger = Ledger::open(place, &job.home, observer.stop())?;
+    let entry = entry_of(&mut ledger, job)?;
+    let state = match entry.state {
+        State::Publishing | State::Renaming => {
+            finish(place, &mut ledger, &entry, observer)?;
+            State::Committed
+        }
+        State::Open => {
+            ledger.step((&job.id, &job.digits), (State::Open, State::Aborted), None, None)?;
+            State::Aborted
+        }
+        over => over,
+    };
+    ledger.clear(job);
+    Ok(state)
+}
+
+/// What a sweep has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Collected {
+    /// Jobs that no process works at any more, and which this has brought to their end.
+    pub jobs: Vec<String>,
+    /// Tables that are dropped.
+    pub tables: usize,
+    /// Tables that are in use and stay for another time.
+    pub tables_left: usize,
+}
+
+/// Drops what jobs have left that are over, and ends those which no process has worked at for so long.
+///
+/// # Errors
+/// When the database can't be asked.
+pub fn gc(
+    url: &str,
+    password: Option<&str>,
+    older_than: Duration,
+    observer: &dyn Observer,
+) -> Result<Collected> {
+    let place = Place::of(url, password)?;
+    let mut collected = Collected::default();
+    for mut ledger in ledgers(&place, observer)? {
+        let mut living = Vec::new();
+        for entry in ledger.entries(" ORDER BY begun, id")? {
+            let is_old = entry.age.unsigned_abs() >= older_than.as_secs();
+            let is_over = matches!(entry.state, State::Committed | State::Aborted);
+            // What another version has begun it may know better how to end.
+            let Ok(record) = entry.record() else {
+                if !is_over {
+                    living.push(entry.digits.clone());
+                }
+                continue;
+            };
+            let job = &record.job;
+            if is_over {
+                if entry.state == State::Aborted && is_old {
+                    ledger.delete(&entry.id, &entry.digits, State::Aborted)?;
+                }
+            } else if is_old && ledger.is_idle(job)? {
+                // One that can't be published any more waits for who decides about it.
+                match settle(&place, job, observer) {
+                    Ok(_) => collected.jobs.push(entry.id.clone()),
+                    Err(_) => living.push(entry.digits.clone()),
+                }
+            } else {
+                living.push(entry.digits.clone());
+            }
+        }
+        let mut tables = ledger.tables(JOB_PREFIX)?;
+        tables.retain(|table| {
+            let digits = table.get(JOB_PREFIX.len()..JOB_PREFIX.len() + 16);
+            digits.is_some_and(|digits| {
+                digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+                    && !living.iter().any(|living| living == digits)
+            })
+        });
+        let dropped = ledger.drop_tables(&tables);
+        collected.tables += dropped;
+        collected.tables_left += tables.len() - dropped;
+        let home = ledger.home.clone();
+        ledger.sql.sweep(&mut *ledger.console, &home);
+    }
+    Ok(collected)
+}

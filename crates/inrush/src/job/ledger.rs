@@ -1,0 +1,318 @@
+//! The ledger: a table beside the job's, with a row a job. Every change of a state is one statement that has to hit the row in the state
+//! it is expected in.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::LEDGER;
+use super::text::{Job, Place, State};
+use crate::observer::Observer;
+use crate::target::{Console, Home, Jobs};
+use inrush_core::error::{Error, Result};
+
+/// What publishing has to know, and only who reads the ledger does.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub(super) job: Job,
+    /// What stands before and after a query for rows, in the statement that adds them to the table.
+    pub(super) insert: (String, String),
+    /// The job's columns, as that query names them.
+    pub(super) columns: String,
+    /// What a new table gets after its rows.
+    pub(super) complete: Vec<String>,
+    /// Whether the job makes its table.
+    pub(super) makes: bool,
+    /// Whether it takes the place of another.
+    pub(super) replaces: bool,
+    /// Whether the table has to be empty.
+    pub(super) wants_empty: bool,
+    /// What the table was like, if there was one.
+    pub(super) outline: Option<String>,
+    /// Whether every row that is sent is a row more in the table.
+    pub(super) counts: bool,
+}
+
+/// A row of the ledger.
+pub(super) struct Entry {
+    pub(super) state: State,
+    pub(super) digits: String,
+    pub(super) version: String,
+    pub(super) begun: i64,
+    /// Seconds since who works has said so.
+    pub(super) age: i64,
+    pub(super) record: Result<Record>,
+    pub(super) tokens: Option<String>,
+    pub(super) report: Option<String>,
+    pub(super) table: String,
+    pub(super) id: String,
+}
+
+impl Entry {
+    /// What only a job of this version says.
+    pub(super) fn record(&self) -> Result<&Record> {
+        self.record.as_ref().map_err(|error| Error::target(error.what()))
+    }
+}
+
+/// A connection to the ledger's database.
+pub(super) struct Ledger<'a> {
+    pub(super) console: Box<dyn Console + 'a>,
+    pub(super) sql: &'static dyn Jobs,
+    pub(super) home: Home,
+}
+
+impl<'a> Ledger<'a> {
+    pub(super) fn open(place: &Place, home: &Home, stop: &'a AtomicBool) -> Result<Self> {
+        let mut console = place.target.console(&place.location, stop)?;
+        for statement in place.sql.opening() {
+            console.execute(statement)?;
+        }
+        Ok(Self { console, sql: place.sql, home: home.clone() })
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.sql.named(&self.home, LEDGER)
+    }
+
+    fn literal(&self, text: &str) -> String {
+        self.sql.literal(text)
+    }
+
+    /// Makes the ledger, unless it is there.
+    pub(super) fn make(&mut self) -> Result<()> {
+        if self.is_there()? {
+            return Ok(());
+        }
+        let sql = self.sql.make_ledger(&self.home, LEDGER);
+        match self.console.execute(&sql) {
+            Ok(_) => Ok(()),
+            // Another process may have made it meanwhile.
+            Err(_) if self.is_there().unwrap_or(false) => Ok(()),
+            Err(error) => Err(Error::target(format!("can't make the table {LEDGER}, in which jobs are kept: {}", error.what()))
+                .advise("have somebody make tables who may; inrush load from one machine needs no right to, and is all or nothing as well")),
+        }
+    }
+
+    pub(super) fn is_there(&mut self) -> Result<bool> {
+        let sql = self.sql.tables(&self.home, LEDGER);
+        Ok(self.names(&sql)?.iter().any(|name| name == LEDGER))
+    }
+
+    /// Names that a query answers with.
+    pub(super) fn names(&mut self, sql: &str) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        self.console.query(sql, &mut |row| {
+            names.extend(
+                row.first()
+                    .copied()
+                    .flatten()
+                    .map(|name| String::from_utf8_lossy(name).into_owned()),
+            );
+        })?;
+        Ok(names)
+    }
+
+    /// The job's row; with `settled` once nobody is changing it.
+    pub(super) fn entry(&mut self, id: &str, settled: bool) -> Result<Option<Entry>> {
+        let update = if settled { " FOR UPDATE" } else { "" };
+        let wanted = format!(" WHERE id = {}{update}", self.literal(id));
+        Ok(self.entries(&wanted)?.pop())
+    }
+
+    pub(super) fn entries(&mut self, wanted: &str) -> Result<Vec<Entry>> {
+        let sql = format!(
+            "SELECT state, digits, version, begun, {} - heartbeat, job, tokens, report, target, id FROM {}{wanted}",
+            self.sql.seconds(),
+            self.name()
+        );
+        let mut entries = Vec::new();
+        self.console.query(&sql, &mut |row| {
+            let text = |index: usize| {
+                row.get(index)
+                    .copied()
+                    .flatten()
+                    .map(|text| String::from_utf8_lossy(text).into_owned())
+            };
+            let must = |index: usize| text(index).unwrap_or_default();
+            let state = match must(0).as_str() {
+                "publishing" => State::Publishing,
+                "renaming" => State::Renaming,
+                "committed" => State::Committed,
+                "aborted" => State::Aborted,
+                _ => State::Open,
+            };
+            let version = must(2);
+            let record = serde_json::from_str(&must(5)).map_err(|_| {
+                let own = env!("CARGO_PKG_VERSION");
+                Error::target(format!(
+                    "job {} was begun by inrush {version}, and this is inrush {own}",
+                    must(9)
+                ))
+            });
+            entries.push(Entry {
+                state,
+                digits: must(1),
+                version,
+                begun: must(3).parse().unwrap_or(0),
+                age: must(4).parse().unwrap_or(0),
+                record,
+                tokens: text(6),
+                report: text(7),
+                table: must(8),
+                id: must(9),
+            });
+        })?;
+        Ok(entries)
+    }
+
+    /// Adds a row; an error where there is one of the name.
+    pub(super) fn insert(&mut self, record: &Record) -> Result<()> {
+        let job = &record.job;
+        let text =
+            serde_json::to_string(record).map_err(|error| Error::target(error.to_string()))?;
+        let texts = [&job.id, job.table(), State::Open.word(), &job.digits, &job.version]
+            .map(|text| self.literal(text));
+        let (now, ledger, text) = (self.sql.seconds(), self.name(), self.literal(&text));
+        let sql = format!(
+            "INSERT INTO {ledger} (id, target, state, digits, version, begun, heartbeat, job) VALUES ({}, {now}, {now}, {text})",
+            texts.join(", ")
+        );
+        self.console.execute(&sql).map(drop)
+    }
+
+    /// Takes away a job that is over, for another of its name; whether it was there.
+    pub(super) fn delete(&mut self, id: &str, digits: &str, state: State) -> Result<bool> {
+        let [id, digits, state] = [id, digits, state.word()].map(|text| self.literal(text));
+        let sql = format!(
+            "DELETE FROM {} WHERE id = {id} AND digits = {digits} AND state = {state}",
+            self.name()
+        );
+        Ok(self.console.execute(&sql)? == 1)
+    }
+
+    /// Brings the job from one state into another; whether it was in that one. `tokens` and `report` are kept with it.
+    pub(super) fn step(
+        &mut self,
+        (id, digits): (&str, &str),
+        (from, to): (State, State),
+        tokens: Option<&str>,
+        report: Option<&str>,
+    ) -> Result<bool> {
+        let mut sets = vec![
+            format!("state = {}", self.literal(to.word())),
+            format!("heartbeat = {}", self.sql.seconds()),
+        ];
+        sets.extend(tokens.map(|tokens| format!("tokens = {}", self.literal(tokens))));
+        sets.extend(report.map(|report| format!("report = {}", self.literal(report))));
+        let [id, digits, from] = [id, digits, from.word()].map(|text| self.literal(text));
+        let sql = format!(
+            "UPDATE {} SET {} WHERE id = {id} AND digits = {digits} AND state = {from}",
+            self.name(),
+            sets.join(", ")
+        );
+        Ok(self.console.execute(&sql)? == 1)
+    }
+
+    /// Says that somebody works.
+    pub(super) fn beat(&mut self, id: &str, digits: &str) -> Result<()> {
+        let [id, digits] = [id, digits].map(|text| self.literal(text));
+        let sql = format!(
+            "UPDATE {} SET heartbeat = {} WHERE id = {id} AND digits = {digits}",
+            self.name(),
+            self.sql.seconds()
+        );
+        self.console.execute(&sql).map(drop)
+    }
+
+    /// Whether nobody holds one of the job's locks.
+    pub(super) fn is_idle(&mut self, job: &Job) -> Result<bool> {
+        for number in 0..=job.connections {
+            let sql = self.sql.is_free(&job.digits, number);
+            if !is_yes(self.console.value(&sql)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tables of the job that are left.
+    pub(super) fn tables(&mut self, prefix: &str) -> Result<Vec<String>> {
+        let sql = self.sql.tables(&self.home, prefix);
+        self.names(&sql)
+    }
+
+    /// Drops tables; how many are gone. One that is in use stays for another time.
+    pub(super) fn drop_tables(&mut self, tables: &[String]) -> usize {
+        tables
+            .iter()
+            .filter(|table| self.sql.drop_table(&mut *self.console, &self.home, table))
+            .count()
+    }
+
+    /// Drops all that is left of a job but the ledger's row.
+    pub(super) fn clear(&mut self, job: &Job) {
+        if let Ok(tables) = self.tables(&job.prefix()) {
+            self.drop_tables(&tables);
+        }
+    }
+}
+
+fn is_yes(value: Option<String>) -> bool {
+    matches!(value.as_deref(), Some("t" | "1"))
+}
+
+/// One of a job's locks, for as long as this is there: number 0 is for who publishes, aborts or recovers, the others are for attempts.
+pub(super) struct Lock<'a> {
+    _connection: Box<dyn Console + 'a>,
+}
+
+/// How often a lock is asked for that others hold.
+const TICK: Duration = Duration::from_millis(100);
+
+/// After so long a user wants to know what is waited for.
+const NOTICED: Duration = Duration::from_secs(5);
+
+impl<'a> Lock<'a> {
+    /// Waits for one of the numbers.
+    ///
+    /// # Errors
+    /// When the observer stops it, or the database does not answer.
+    pub(super) fn take(
+        place: &Place,
+        job: &Job,
+        numbers: std::ops::RangeInclusive<u32>,
+        observer: &'a dyn Observer,
+    ) -> Result<Self> {
+        let mut console = place.target.console(&place.location, observer.stop())?;
+        console.execute(place.sql.begin_locks())?;
+        let began = Instant::now();
+        let mut noticed = false;
+        loop {
+            for number in numbers.clone() {
+                if is_yes(console.value(&place.sql.try_lock(&job.digits, number))?) {
+                    return Ok(Self { _connection: console });
+                }
+            }
+            if observer.stop().load(Relaxed) {
+                return Err(Error::interrupted());
+            }
+            if !noticed && began.elapsed() > NOTICED {
+                noticed = true;
+                observer.replanned(&match numbers.clone().count() {
+                    1 => format!(
+                        "job {} is being published or aborted by another process: waiting for it",
+                        job.id
+                    ),
+                    all => format!(
+                        "job {} has {all} connections, and all of them write: waiting for one",
+                        job.id
+                    ),
+                });
+            }
+            thread::sleep(TICK);
+        }
+    }
+}

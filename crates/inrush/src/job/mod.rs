@@ -1,0 +1,36 @@
+//! One load that several processes write, on as many machines as there are: all rows or none, each once.
+//!
+//! ```text
+//! begin -> Job (text) --> write, write, ... -> Token (text) each --> publish -> Published
+//!   |                        |                                          |
+//!   ledger's row: open       a hidden table an attempt,                 one transaction (or one rename): the rows of these
+//!   and the template         by an ordinary load                        tokens, and open -> committed in the ledger
+//!                                                                       abort, gc: what nobody will publish goes
+//! ```
+//!
+//! What schedules the attempts is a scheduler's business: Spark's, Ray's, a shell script's. An attempt is named at random, and not after
+//! its part of the rows, so it doesn't matter how often a part is tried, or whether two try it at once: what is published is what the
+//! tokens name. Who works holds a lock of the database's, and says so in the ledger ([`BEAT`]); what has neither is somebody's who is no
+//! more.
+
+mod begin;
+mod keep;
+mod ledger;
+mod password;
+mod publish;
+mod text;
+mod write;
+
+use std::time::Duration;
+
+pub use begin::{begin, begin_like};
+pub use keep::{Collected, Listed, abort, gc, list, recover};
+pub use publish::publish;
+pub use text::{Job, Options, Published, Rejected, State, Token};
+pub use write::{write, write_sources};
+
+/// How often who works says so.
+pub const BEAT: Duration = Duration::from_secs(10);
+
+/// The ledger's name. It stays in the database, for it knows which jobs are done.
+pub const LEDGER: &str = "inrush_jobs";

@@ -1,0 +1,113 @@
+//! A password travels as a reference: a job's text goes to other machines, and into logs of schedulers.
+
+use std::fs;
+
+use inrush_core::error::{Error, Result};
+
+/// Refuses a URL that holds a password.
+pub(super) fn refuse(url: &str) -> Result<()> {
+    let (authority, query) = parts(url);
+    let has_user = authority.rsplit_once('@');
+    let in_authority = has_user.is_some_and(|(user, _)| user.contains(':'));
+    let in_query = query.split('&').any(|pair| {
+        let name = pair.split('=').next().unwrap_or_default();
+        name.eq_ignore_ascii_case("password")
+    });
+    if in_authority || in_query {
+        return Err(Error::usage("a job's text goes to other machines, and the password in the URL would go with it")
+            .advise("leave it out of the URL, and say where each machine finds it: password env:NAME or file:PATH"));
+    }
+    Ok(())
+}
+
+/// The URL with the password that `reference` names.
+///
+/// # Errors
+/// When the reference is none, or this machine doesn't have what it names.
+pub(super) fn resolve(url: &str, reference: Option<&str>) -> Result<String> {
+    let Some(reference) = reference else { return Ok(url.to_owned()) };
+    let password = match reference.split_once(':') {
+        Some(("env", name)) => std::env::var(name).map_err(|_| {
+            Error::usage(format!(
+                "the job's password is in the environment variable {name}, which isn't set here"
+            ))
+            .advise("set it for every process that writes, and for the one that publishes")
+        })?,
+        Some(("file", path)) => {
+            let text = fs::read_to_string(path).map_err(|error| {
+                Error::usage(format!(
+                    "the job's password is in the file {path}, which can't be read here: {error}"
+                ))
+            })?;
+            text.trim_end_matches(['\r', '\n']).to_owned()
+        }
+        // What was meant as one may be the password itself.
+        _ => {
+            return Err(Error::usage("a job's password is said by a reference")
+                .advise("write env:NAME for an environment variable, or file:PATH for a file"));
+        }
+    };
+    let password: String = password
+        .bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect();
+    let Some(start) = url.find("://").map(|at| at + 3) else { return Ok(url.to_owned()) };
+    let (authority, _) = parts(url);
+    let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let rest = &url[start + authority.len()..];
+    Ok(format!("{}{user}:{password}@{hosts}{rest}", &url[..start]))
+}
+
+/// User and hosts, and the query.
+fn parts(url: &str) -> (&str, &str) {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    (&rest[..end], query)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_a_url_is_refused() {
+        for url in [
+            "postgres://app:secret@db/shop",
+            "mysql://app:@db/shop",
+            "postgres://db/shop?user=a&password=b",
+        ] {
+            let error = refuse(url).unwrap_err();
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+        for url in [
+            "postgres://app@db:5432/shop",
+            "postgres:///shop?host=/run:x",
+            "mysql://app@db/a?socket=/s@b:c",
+        ] {
+            refuse(url).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_reference_becomes_a_password_of_the_url() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pw");
+        std::fs::write(&path, "s3:c/r@t\n").unwrap();
+        let reference = format!("file:{}", path.display());
+        let with = |url| resolve(url, Some(&reference)).unwrap();
+        assert_eq!(
+            with("mysql://app@db:3306/shop?a=b"),
+            "mysql://app:s3%3Ac%2Fr%40t@db:3306/shop?a=b"
+        );
+        assert_eq!(with("postgres:///shop"), "postgres://:s3%3Ac%2Fr%40t@/shop");
+        assert_eq!(resolve("postgres:///shop", None).unwrap(), "postgres:///shop");
+        for wrong in ["secret", "env:INRUSH_NO_SUCH_VARIABLE", "file:/nowhere/pw"] {
+            let error = resolve("postgres:///shop", Some(wrong)).unwrap_err();
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+    }
+}

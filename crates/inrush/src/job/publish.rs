@@ -1,0 +1,507 @@
+//! Makes a job's rows seen: all of them in one step, or none.
+//!
+//! ```text
+//! open -> publishing -> committed              rows into a table that is there, or a new name within a transaction
+//!             |
+//!             +-> renaming -> committed        a new name is a statement of its own: whether the hidden table is there says whether it
+//!                                              has happened, and dropping that table is how to see to it that it never will
+//! ```
+//!
+//! The tokens are in the ledger from `publishing` on, so that another process can go on where one was killed.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::ledger::{Entry, Ledger, Lock, Record};
+use super::text::{Job, Place, PublishSeconds, Published, State, Token};
+use crate::observer::Observer;
+use crate::plan::{IfExists, LoadOptions, OnConflict, Request};
+use inrush_core::error::{Aftermath, Error, Kind, Result};
+use inrush_core::flow::Phase;
+
+/// Connections that copy rows into a hidden table.
+const COPIERS: usize = 4;
+
+/// For how long a server that has lost the connection at the commit is asked what became of it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Publishes the rows that the tokens name, and no others. A job that is committed already is no error: what it has done comes back.
+///
+/// # Errors
+/// When a token is missing, twice or another job's; more rows are bad than the job allows; the table isn't what it was when the job
+/// began; or the database refuses. Nothing can be seen of the job then, and it can be published again.
+pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<Published> {
+    job.check_version()?;
+    let place = job.place()?;
+    let _lock = Lock::take(&place, job, 0..=0, observer)?;
+    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
+    let entry = entry_of(&mut ledger, job)?;
+    let record = entry.record()?;
+    match entry.state {
+        State::Committed => return report_of(&entry),
+        State::Aborted => {
+            return Err(Error::target(format!("job {} is aborted", job.id))
+                .advise("begin another one, and write its rows again"));
+        }
+        State::Open => {}
+        State::Publishing | State::Renaming => {
+            return finish(&place, &mut ledger, &entry, observer);
+        }
+    }
+    check(job, tokens)?;
+    let rejected: usize = tokens.iter().map(|token| token.rejected.len()).sum();
+    let read = tokens.iter().map(|token| token.rows_read).sum();
+    if record.job.load.max_rejects().exceeded(rejected as u64, read, true) {
+        return Err(Error::new(
+            Kind::Rejects,
+            format!(
+                "{rejected} rows of job {} are bad, and {} are allowed",
+                job.id, record.job.load.max_rejects
+            ),
+        )
+        .advise("the tokens have them, with their reasons")
+        .leaving(Aftermath::NothingChanged));
+    }
+    known(&mut ledger, job, tokens)?;
+    let text = serde_json::to_string(tokens).map_err(|error| Error::usage(error.to_string()))?;
+    let names = (job.id.as_str(), job.digits.as_str());
+    if !ledger.step(names, (State::Open, State::Publishing), Some(&text), None)? {
+        return Err(Error::target(format!("job {} was changed by another process", job.id))
+            .advise("publish it again"));
+    }
+    let entry = Entry { state: State::Publishing, tokens: Some(text), ..entry };
+    finish(&place, &mut ledger, &entry, observer)
+}
+
+/// The job's row of the ledger.
+pub(super) fn entry_of(ledger: &mut Ledger<'_>, job: &Job) -> Result<Entry> {
+    let gone = |how: &str| {
+        Error::target(format!("job {} {how}", job.id))
+            .advise("begin it anew, and write its rows again")
+    };
+    match ledger.entry(&job.id, true)? {
+        Some(entry) if entry.digits == job.digits => Ok(entry),
+        Some(_) => Err(gone("has been begun again by another process")),
+        None => Err(gone("is not in the ledger any more")),
+    }
+}
+
+fn report_of(entry: &Entry) -> Result<Published> {
+    let report = entry.report.as_deref().unwrap_or_default();
+    serde_json::from_str(report).map_err(|error| {
+        Error::target(format!(
+            "job {} is committed, and what the ledger says of it can't be read: {error}",
+            entry.id
+        ))
+    })
+}
+
+/// Refuses tokens that can't be all of the job's.
+fn check(job: &Job, tokens: &[Token]) -> Result<()> {
+    let wrong = |what: String| Err(Error::usage(what).leaving(Aftermath::NothingChanged));
+    let mut attempts = BTreeSet::new();
+    let mut partitions = BTreeSet::new();
+    for token in tokens {
+        if token.job != job.id || token.digits != job.digits {
+            return wrong(format!("a token of job {} was given to job {}", token.job, job.id));
+        }
+        if !attempts.insert(&token.attempt) {
+            return wrong(format!("the token of attempt {} was given twice", token.attempt));
+        }
+        if let Some(partition) = token.partition
+            && !partitions.insert(partition)
+        {
+            return wrong(format!(
+                "two tokens are of partition {partition}: one of them is to be published"
+            ));
+        }
+    }
+    if let Some(wanted) = job.attempts
+        && tokens.len() as u64 != u64::from(wanted)
+    {
+        return wrong(format!(
+            "job {} was begun for {wanted} attempts, and {} tokens came",
+            job.id,
+            tokens.len()
+        ));
+    }
+    if !partitions.is_empty() && partitions.len() != tokens.len() {
+        return wrong(
+            "some of the tokens say which partition they are of, and others don't".to_owned(),
+        );
+    }
+    if let Some(gap) = (0..).zip(&partitions).find(|(wanted, partition)| wanted != *partition) {
+        return wrong(format!("no token is of partition {}", gap.0));
+    }
+    Ok(())
+}
+
+/// Compares the tokens with the tables in the database.
+fn known(ledger: &mut Ledger<'_>, job: &Job, tokens: &[Token]) -> Result<()> {
+    let found: BTreeSet<String> = ledger.tables(&job.prefix())?.into_iter().collect();
+    let given: BTreeSet<String> = tokens.iter().map(|token| token.table(job)).collect();
+    if let Some(token) = tokens.iter().find(|token| !found.contains(&token.table(job))) {
+        return Err(Error::target(format!(
+            "the rows of attempt {} are not in the database any more",
+            token.attempt
+        ))
+        .advise("write them again, in a job of another name"));
+    }
+    let own = [job.template(), job.new_table()];
+    if tokens.is_empty() && found.iter().any(|table| !own.contains(table)) {
+        return Err(Error::usage(format!(
+            "rows were written for job {}, and no token came",
+            job.id
+        ))
+        .advise("give the tokens that write has answered, or abort the job")
+        .leaving(Aftermath::NothingChanged));
+    }
+    // A part that was written and is of no token would be missing; other attempts at a part that is there are not.
+    let partition = |table: &String| table.rsplit_once("_p")?.1.parse::<u32>().ok();
+    let covered: BTreeSet<u32> = given.iter().filter_map(partition).collect();
+    if let Some(missing) =
+        found.iter().filter_map(partition).find(|partition| !covered.contains(partition))
+    {
+        return Err(Error::usage(format!(
+            "rows of partition {missing} were written, and no token is of it"
+        ))
+        .leaving(Aftermath::NothingChanged));
+    }
+    Ok(())
+}
+
+/// Goes on where a job is that is being published; the lock is the caller's.
+pub(super) fn finish(
+    place: &Place,
+    ledger: &mut Ledger<'_>,
+    entry: &Entry,
+    observer: &dyn Observer,
+) -> Result<Published> {
+    let record = entry.record()?;
+    let job = &record.job;
+    if entry.state == State::Renaming && was_renamed(ledger, job)? {
+        return renamed(ledger, entry);
+    }
+    let tokens = entry.tokens.as_deref().unwrap_or_default();
+    let tokens: Vec<Token> = serde_json::from_str(tokens).map_err(|error| {
+        Error::target(format!("the ledger's tokens of job {} can't be read: {error}", job.id))
+    })?;
+    let publishing = Publishing { place, record, tokens, observer, began: Instant::now() };
+    let outcome = unchanged(place, record, observer).and_then(|()| match record.makes {
+        true => publishing.make(ledger),
+        false => publishing.add(ledger),
+    });
+    match outcome {
+        Ok(published) => {
+            ledger.clear(job);
+            Ok(published)
+        }
+        Err(error) => {
+            let _ = ledger.console.execute("ROLLBACK");
+            // What the user changes now may be the reason: other tokens, or an abort.
+            let _ =
+                ledger.step((&job.id, &job.digits), (State::Publishing, State::Open), None, None);
+            let error = if observer.stop().load(Relaxed) { Error::interrupted() } else { error };
+            Err(match error.aftermath() {
+                None => error.leaving(Aftermath::NothingChanged),
+                Some(_) => error,
+            })
+        }
+    }
+}
+
+/// Whether the table has its name already; if not, it never will.
+fn was_renamed(ledger: &mut Ledger<'_>, job: &Job) -> Result<bool> {
+    let hidden = job.new_table();
+    let sql = format!("DROP TABLE {}", ledger.sql.named(&ledger.home, &hidden));
+    match ledger.console.execute(&sql) {
+        Ok(_) => {
+            ledger.step(
+                (&job.id, &job.digits),
+                (State::Renaming, State::Publishing),
+                None,
+                None,
+            )?;
+            Ok(false)
+        }
+        Err(error) => match ledger.tables(&hidden)?.contains(&hidden) {
+            true => Err(error),
+            false => Ok(true),
+        },
+    }
+}
+
+/// The table has its name: so it is written down.
+fn renamed(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<Published> {
+    ledger.step((&entry.id, &entry.digits), (State::Renaming, State::Committed), None, None)?;
+    if let Ok(record) = entry.record() {
+        ledger.clear(&record.job);
+    }
+    report_of(entry)
+}
+
+/// Compares the table with what it was when the job began.
+fn unchanged(place: &Place, record: &Record, observer: &dyn Observer) -> Result<()> {
+    let home = &record.job.home;
+    let table = place.sql.requested(home, &home.table);
+    let options = LoadOptions {
+        table: Some(table.clone()),
+        if_exists: IfExists::Append,
+        ..LoadOptions::default()
+    };
+    let request = Request { target: place.location.secret.clone(), options, ..Request::default() };
+    let found = place.target.facts(&place.location, &table, &request, observer.stop())?.table;
+    if found.as_ref().map(|table| place.sql.outline(table)) != record.outline {
+        return Err(Error::target(format!(
+            "table {} has changed since job {} began",
+            home.table, record.job.id
+        ))
+        .advise("abort the job, and begin another one: it will look at what is there now"));
+    }
+    if record.wants_empty && found.is_some_and(|table| table.holds_rows) {
+        return Err(Error::target(format!(
+            "table {} was empty when job {} began, and now holds rows",
+            home.table, record.job.id
+        ))
+        .advise("abort the job, and begin one with --if-exists append"));
+    }
+    Ok(())
+}
+
+/// A job that is being published.
+struct Publishing<'a> {
+    place: &'a Place,
+    record: &'a Record,
+    tokens: Vec<Token>,
+    observer: &'a dyn Observer,
+    began: Instant,
+}
+
+impl Publishing<'_> {
+    fn job(&self) -> &Job {
+        &self.record.job
+    }
+
+    fn names(&self) -> (&str, &str) {
+        (&self.job().id, &self.job().digits)
+    }
+
+    /// Adds the rows to the table that is there, in one transaction with the ledger's row.
+    fn add(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
+        self.observer.phase(&Phase::Load);
+        ledger.console.execute("BEGIN")?;
+        // The row first: who asks for it waits until this transaction is over, however it ends.
+        self.commits(ledger, State::Publishing)?;
+        let began = Instant::now();
+        let mut skipped = 0;
+        for token in &self.tokens {
+            skipped += self.copy(ledger, token)?;
+        }
+        let seconds =
+            PublishSeconds { load: began.elapsed().as_secs_f64(), ..PublishSeconds::default() };
+        let published = self.published("insert", skipped, seconds);
+        self.report(ledger, &published)?;
+        self.observer.phase(&Phase::Commit);
+        self.commit(ledger)?;
+        Ok(published)
+    }
+
+    /// Copies the rows into a hidden table, which gets the table's name.
+    fn make(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
+        let (sql, job) = (self.place.sql, self.job());
+        let hidden = job.new_table();
+        self.observer.phase(&Phase::Load);
+        // A process that was killed may have left one, whole or half.
+        if ledger.tables(&hidden)?.contains(&hidden)
+            && !sql.drop_table(&mut *ledger.console, &job.home, &hidden)
+        {
+            return Err(Error::target(format!(
+                "another connection still uses what job {} is to publish",
+                job.id
+            ))
+            .advise("publish it again in a while"));
+        }
+        let began = Instant::now();
+        ledger.console.execute(&sql.make_hidden(&job.home, &hidden, &job.template()))?;
+        let skipped = self.fill()?;
+        let load = began.elapsed().as_secs_f64();
+        let began = Instant::now();
+        if !self.record.complete.is_empty() {
+            self.observer.phase(&Phase::Index);
+            for statement in &self.record.complete {
+                ledger.console.execute(statement)?;
+            }
+        }
+        let seconds = PublishSeconds {
+            load,
+            index: began.elapsed().as_secs_f64(),
+            ..PublishSeconds::default()
+        };
+        let published = self.published("rename", skipped, seconds);
+        self.observer.phase(&Phase::Commit);
+        let replaces = self.record.replaces;
+        if sql.renames_in_transaction() {
+            ledger.console.execute("BEGIN")?;
+            self.commits(ledger, State::Publishing)?;
+            sql.take_name(&mut *ledger.console, &job.home, &hidden, replaces)?;
+            self.report(ledger, &published)?;
+            self.commit(ledger)?;
+            return Ok(published);
+        }
+        let text = published.to_string();
+        if !ledger.step(self.names(), (State::Publishing, State::Renaming), None, Some(&text))? {
+            return Err(self.foreign());
+        }
+        if let Err(error) = sql.take_name(&mut *ledger.console, &job.home, &hidden, replaces) {
+            if error.is_lost_connection() || error.kind() == Kind::Interrupted {
+                return Err(error
+                    .advise("publish the job again: that finds out whether its table has its name")
+                    .leaving(Aftermath::Unknown));
+            }
+            ledger.step(self.names(), (State::Renaming, State::Publishing), None, None)?;
+            return Err(error);
+        }
+        ledger.step(self.names(), (State::Renaming, State::Committed), None, None)?;
+        Ok(published)
+    }
+
+    /// Copies the rows of all tokens over several connections: nobody sees the table yet.
+    fn fill(&self) -> Result<u64> {
+        // Of rows with one key the last token's is to stay.
+        let copiers = match self.record.counts {
+            true => COPIERS.min(self.tokens.len()).min(self.job().connections as usize),
+            false => 1,
+        };
+        let next = AtomicUsize::new(0);
+        let copied = thread::scope(|scope| {
+            let copy = || -> Result<u64> {
+                let mut ledger = Ledger::open(self.place, &self.job().home, self.observer.stop())?;
+                let mut skipped = 0;
+                while let Some(token) = self.tokens.get(next.fetch_add(1, Relaxed)) {
+                    skipped += self.copy(&mut ledger, token)?;
+                }
+                Ok(skipped)
+            };
+            let copiers: Vec<_> = (0..copiers).map(|_| scope.spawn(copy)).collect();
+            let join = |copier: thread::ScopedJoinHandle<'_, Result<u64>>| {
+                copier.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            copiers.into_iter().map(join).collect::<Vec<_>>()
+        });
+        copied.into_iter().sum()
+    }
+
+    /// Copies the rows of an attempt; how many were left out for their key's sake.
+    fn copy(&self, ledger: &mut Ledger<'_>, token: &Token) -> Result<u64> {
+        let table = ledger.sql.named(&ledger.home, &token.table(self.job()));
+        let (head, tail) = &self.record.insert;
+        let gone = |found: u64| {
+            Error::new(
+                Kind::Verify,
+                format!("attempt {} wrote {} rows, and {found} of them came into the table", token.attempt, token.rows),
+            )
+            .advise("look for triggers that leave rows out, and whether the server has crashed meanwhile")
+        };
+        if !self.record.counts {
+            let found = ledger.console.value(&format!("SELECT COUNT(*) FROM {table}"))?;
+            let found = found.and_then(|found| found.parse().ok()).unwrap_or(0);
+            if found != token.rows {
+                return Err(gone(found));
+            }
+        }
+        let sql = format!("{head}SELECT {} FROM {table}{tail}", self.record.columns);
+        let written = ledger.console.execute(&sql).map_err(|error| self.in_words(error))?;
+        match self.job().load.on_conflict {
+            OnConflict::Fail if written != token.rows => Err(gone(written)),
+            OnConflict::Skip => Ok(token.rows.saturating_sub(written)),
+            _ => Ok(0),
+        }
+    }
+
+    /// A row that repeats a key can be in any of the tables by now.
+    fn in_words(&self, error: Error) -> Error {
+        let (hidden, table) = (self.job().new_table(), self.job().table().to_owned());
+        let error = error.reworded(|text| text.replace(&hidden, &table));
+        let what = error.what().to_lowercase();
+        match what.contains("duplicate") {
+            true => error.advise("a row has the key of one in the table, or of another attempt's: --on-conflict skip or update decides"),
+            false => error,
+        }
+    }
+
+    fn commits(&self, ledger: &mut Ledger<'_>, from: State) -> Result<()> {
+        match ledger.step(self.names(), (from, State::Committed), None, None)? {
+            true => Ok(()),
+            false => Err(self.foreign()),
+        }
+    }
+
+    fn foreign(&self) -> Error {
+        Error::target(format!("job {} was changed by another process", self.job().id))
+    }
+
+    fn report(&self, ledger: &mut Ledger<'_>, published: &Published) -> Result<()> {
+        ledger
+            .step(
+                self.names(),
+                (State::Committed, State::Committed),
+                None,
+                Some(&published.to_string()),
+            )
+            .map(drop)
+    }
+
+    /// Ends the transaction; where the answer is lost, asks what became of it.
+    fn commit(&self, ledger: &mut Ledger<'_>) -> Result<()> {
+        if self.observer.stop().load(Relaxed) {
+            return Err(Error::interrupted());
+        }
+        let Err(error) = ledger.console.execute("COMMIT") else { return Ok(()) };
+        if !error.is_lost_connection() && error.kind() != Kind::Interrupted {
+            return Err(error);
+        }
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            static NEVER: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+            let entry = Ledger::open(self.place, &self.job().home, &NEVER)
+                .and_then(|mut ledger| ledger.entry(&self.job().id, true));
+            match entry {
+                Ok(Some(entry)) if entry.digits == self.job().digits => {
+                    return match entry.state {
+                        State::Committed => Ok(()),
+                        _ => Err(error),
+                    };
+                }
+                Ok(_) => return Err(self.foreign()),
+                Err(_) => thread::sleep(Duration::from_millis(200)),
+            }
+        }
+        Err(error
+            .advise("publish the job again once the server answers: it knows then whether its rows are in")
+            .leaving(Aftermath::Unknown))
+    }
+
+    fn published(&self, publish: &str, skipped: u64, seconds: PublishSeconds) -> Published {
+        let sum = |of: fn(&Token) -> u64| self.tokens.iter().map(of).sum::<u64>();
+        let rejected: Vec<_> =
+            self.tokens.iter().flat_map(|token| token.rejected.iter().cloned()).collect();
+        Published {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            job: self.job().id.clone(),
+            table: self.job().table().to_owned(),
+            state: State::Committed,
+            guarantee: "atomic".to_owned(),
+            publish: publish.to_owned(),
+            attempts: self.tokens.len(),
+            rows_read: sum(|token| token.rows_read),
+            rows_loaded: sum(|token| token.rows) - skipped,
+            rows_rejected: rejected.len() as u64,
+            rows_skipped: sum(|token| token.rows_skipped) + skipped,
+            rejected,
+            seconds: PublishSeconds { total: self.began.elapsed().as_secs_f64(), ..seconds },
+            warnings: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! What travels between the processes of a job, as JSON.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pipe::reject::{Position, Reject};
+use crate::plan::{OnConflict, RejectLimit, Verify};
+use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target};
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::Code;
+
+use super::password;
+
+/// How a job is carried out, besides what any load says.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What the job is called: beginning it again does nothing once it is committed. `None` makes up a name.
+    pub id: Option<String>,
+    /// Attempts that write at the same time, over all machines; at least 1.
+    pub connections: u32,
+    /// Tokens that publishing wants; `None` takes as many as come.
+    pub attempts: Option<u32>,
+    /// Where every process finds the password: `env:NAME` or `file:PATH`.
+    pub password: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { id: None, connections: 8, attempts: None, password: None }
+    }
+}
+
+/// How far a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Attempts write.
+    Open,
+    /// Its tokens are known, and nothing of it can be seen yet.
+    Publishing,
+    /// Its table is whole, and gets its name, or has it already.
+    Renaming,
+    /// Its rows can be seen.
+    Committed,
+    /// It has left nothing.
+    Aborted,
+}
+
+impl State {
+    /// The word that the ledger has.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Open => "open",
+            State::Publishing => "publishing",
+            State::Renaming => "renaming",
+            State::Committed => "committed",
+            State::Aborted => "aborted",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A job, as text that any process may have: it holds no password.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// The version of inrush that has begun it; another one refuses it.
+    pub version: String,
+    /// What it is called.
+    pub id: String,
+    /// How far it was when this text was made.
+    pub state: State,
+    /// The database.
+    pub url: String,
+    /// Where the password is.
+    pub password: Option<String>,
+    /// Where its table is.
+    pub home: Home,
+    /// Sixteen hexadecimal digits at random: another job of the same name has others.
+    pub digits: String,
+    /// Attempts that write at the same time.
+    pub connections: u32,
+    /// Tokens that publishing wants.
+    pub attempts: Option<u32>,
+    /// The columns that its rows have, as the table spells them.
+    pub columns: Vec<String>,
+    /// What every attempt does with its rows.
+    pub(super) load: Load,
+}
+
+/// What every attempt does with its rows: what of `LoadOptions` holds for each of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Load {
+    pub(super) on_conflict: OnConflict,
+    pub(super) key: Vec<String>,
+    pub(super) max_rejects: String,
+    pub(super) verify: Verify,
+    pub(super) strategy: Option<String>,
+    pub(super) knobs: BTreeMap<String, String>,
+}
+
+impl Load {
+    pub(super) fn max_rejects(&self) -> RejectLimit {
+        self.max_rejects.parse().unwrap_or_default()
+    }
+}
+
+/// What a job writes into.
+pub(super) struct Place {
+    pub(super) target: &'static dyn Target,
+    pub(super) sql: &'static dyn Jobs,
+    pub(super) location: Location,
+}
+
+impl Place {
+    /// The place that a URL names, with the password that it lacks.
+    ///
+    /// # Errors
+    /// When it names none, or one that has no jobs.
+    pub(super) fn of(url: &str, reference: Option<&str>) -> Result<Self> {
+        password::refuse(url)?;
+        let (target, _) = target::find(url)?;
+        let sql = target.jobs().map_err(|why| {
+            let (what, instead) = why.split_once(": ").unwrap_or((why, ""));
+            let error = Error::usage(format!("no job can write here: {what}"));
+            if instead.is_empty() { error } else { error.advise(instead) }
+        })?;
+        let (target, location) = target::find(&password::resolve(url, reference)?)?;
+        Ok(Self { target, sql, location })
+    }
+}
+
+impl Job {
+    pub(super) fn place(&self) -> Result<Place> {
+        Place::of(&self.url, self.password.as_deref())
+    }
+
+    /// A hidden table of the job.
+    pub(super) fn hidden(&self, what: &str) -> String {
+        format!("{JOB_PREFIX}{}_{what}", self.digits)
+    }
+
+    /// What the hidden tables' names begin with.
+    pub(super) fn prefix(&self) -> String {
+        self.hidden("")
+    }
+
+    /// What attempts' tables are made like.
+    pub(super) fn template(&self) -> String {
+        self.hidden("like")
+    }
+
+    /// The table that gets the job's own's name.
+    pub(super) fn new_table(&self) -> String {
+        self.hidden("new")
+    }
+
+    /// Its own name for the table, for people.
+    pub fn table(&self) -> &str {
+        &self.home.table
+    }
+
+    /// Refuses a job of another version: what one means another may not know.
+    pub(super) fn check_version(&self) -> Result<()> {
+        let own = env!("CARGO_PKG_VERSION");
+        if self.version == own {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "job {} was begun by inrush {}, and this is inrush {own}",
+            self.id, self.version
+        ))
+        .advise("have the same version on every machine"))
+    }
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        json(self, f)
+    }
+}
+
+impl FromStr for Job {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        parsed(text, "a job").and_then(|job: Self| {
+            let is_number =
+                job.digits.len() == 16 && job.digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if !is_number || job.connections == 0 {
+                return Err(Error::usage("this is no text of a job"));
+            }
+            job.check_version()?;
+            Ok(job)
+        })
+    }
+}
+
+/// What an attempt has written, as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// The version of inrush.
+    pub version: String,
+    /// The job's name.
+    pub job: String,
+    /// The job's digits.
+    pub digits: String,
+    /// The attempt, by sixteen hexadecimal digits at random.
+    pub attempt: String,
+    /// Which part of the rows, where the attempt was told.
+    pub partition: Option<u32>,
+    /// Rows that it has read.
+    pub rows_read: u64,
+    /// Rows in its table.
+    pub rows: u64,
+    /// Rows left out for their key's sake.
+    pub rows_skipped: u64,
+    /// Bad rows.
+    pub rejected: Vec<Rejected>,
+}
+
+impl Token {
+    /// What follows the prefix in its table's name.
+    pub(super) fn suffix(attempt: &str, partition: Option<u32>) -> String {
+        match partition {
+            Some(partition) => format!("{attempt}_p{partition}"),
+            None => attempt.to_owned(),
+        }
+    }
+
+    pub(super) fn table(&self, job: &Job) -> String {
+        job.hidden(&Self::suffix(&self.attempt, self.partition))
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        json(self, f)
+    }
+}
+
+impl FromStr for Token {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        parsed(text, "a token").and_then(|token: Self| {
+            match token.attempt.len() == 16
+                && token.attempt.bytes().all(|byte| byte.is_ascii_hexdigit())
+            {
+                true => Ok(token),
+                false => Err(Error::usage("this is no text of a token")),
+            }
+        })
+    }
+}
+
+/// A bad row of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// The part of the rows, where the attempt was told.
+    pub partition: Option<u32>,
+    /// The input's name, where it has one.
+    pub file: Option<String>,
+    /// The line on which the row begins, in text.
+    pub line: Option<u64>,
+    /// The row of what the attempt was given, from 1.
+    pub record: u64,
+    /// The column, where one is to blame.
+    pub column: Option<String>,
+    /// What sort of fault.
+    pub code: Code,
+    /// The reason.
+    pub message: String,
+    /// The row as it was given.
+    pub row: String,
+}
+
+impl Rejected {
+    pub(super) fn of(reject: &Reject, partition: Option<u32>, file: Option<&str>) -> Self {
+        let line = match reject.at {
+            Position::Text { line, .. } => Some(line),
+            Position::Columns { .. } | Position::Rows { .. } => None,
+        };
+        let Reject { record, column, message, raw, .. } = reject;
+        Self {
+            partition,
+            file: file.map(str::to_owned),
+            line,
+            record: *record,
+            column: column.clone(),
+            code: reject.code,
+            message: message.clone(),
+            row: String::from_utf8_lossy(raw).trim_end_matches(['\r', '\n']).to_owned(),
+        }
+    }
+}
+
+/// What a job has done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// The version of inrush.
+    pub version: String,
+    /// The job's name.
+    pub job: String,
+    /// The table.
+    pub table: String,
+    /// `committed`.
+    pub state: State,
+    /// What others have seen of it: `atomic`, all rows at once.
+    pub guarantee: String,
+    /// How its rows came into the table: `insert` or `rename`.
+    pub publish: String,
+    /// Attempts whose rows are in it.
+    pub attempts: usize,
+    /// Rows that these have read.
+    pub rows_read: u64,
+    /// Rows that the table holds because of the job.
+    pub rows_loaded: u64,
+    /// Bad rows.
+    pub rows_rejected: u64,
+    /// Rows left out because their key was a duplicate.
+    pub rows_skipped: u64,
+    /// The bad rows.
+    pub rejected: Vec<Rejected>,
+    /// Where the time of publishing went.
+    pub seconds: PublishSeconds,
+    /// What a user should know although all went well.
+    pub warnings: Vec<String>,
+}
+
+/// Where the time of publishing went, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PublishSeconds {
+    /// All of it.
+    pub total: f64,
+    /// Copying rows into the table.
+    pub load: f64,
+    /// Building keys and indexes.
+    pub index: f64,
+}
+
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        json(self, f)
+    }
+}
+
+fn json(value: &impl Serialize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(&serde_json::to_string(value).map_err(|_| fmt::Error)?)
+}
+
+fn parsed<T: for<'t> Deserialize<'t>>(text: &str, what: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| {
+        Error::usage(format!("this is no text of {what}: {error}"))
+            .advise("take what begin or write has answered, whole and unchanged")
+    })
+}

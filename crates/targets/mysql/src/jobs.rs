@@ -1,0 +1,156 @@
+//! MySQL's and MariaDB's part in jobs, whose rows several processes write.
+
+use crate::ddl::{self, Insert, literal, quote};
+use crate::load::{engine_of, has_transactions};
+use crate::{indexes, staging};
+use inrush_core::error::Result;
+use inrush_core::target::{Console, Home, Jobs};
+use inrush_core::{Job, TargetFacts};
+
+/// Jobs of MySQL and MariaDB: rows and ledger are one transaction, a new name is one statement.
+pub(super) struct MysqlJobs;
+
+/// A lock's name: random digits, so that no other database of the server has it.
+fn lock(digits: &str, number: u32) -> String {
+    literal(&format!("inrush_job_{digits}_{number}"))
+}
+
+impl Jobs for MysqlJobs {
+    fn home(&self, facts: &TargetFacts, table: &str) -> Home {
+        let named = facts.table.as_ref().map_or(table, |table| &table.name);
+        Home { schema: None, table: named.to_owned() }
+    }
+
+    fn refusal(&self, job: &Job) -> Option<String> {
+        if let Some(table) = job.kept_table()
+            && table.storage.is_none()
+        {
+            return Some(format!("{} is a view, and no table can be made like it", table.name));
+        }
+        let engine = engine_of(job);
+        (!has_transactions(engine)).then(|| {
+            format!(
+                "tables of the engine {engine} have no transactions: a job's rows would come one after the other; write them into an \
+                 InnoDB table, or use inrush load"
+            )
+        })
+    }
+
+    /// What the attempts' tables took is taken again, and 0 is 0 in a column that counts by itself.
+    fn opening(&self) -> &'static [&'static str] {
+        &[
+            "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES'",
+            // So that rows which are read for a copy are not locked.
+            "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        ]
+    }
+
+    fn named(&self, _home: &Home, table: &str) -> String {
+        quote(table)
+    }
+
+    fn requested(&self, _home: &Home, table: &str) -> String {
+        table.to_owned()
+    }
+
+    fn literal(&self, text: &str) -> String {
+        literal(text)
+    }
+
+    fn seconds(&self) -> &'static str {
+        "UNIX_TIMESTAMP()"
+    }
+
+    fn schemas_with(&self, table: &str) -> String {
+        format!(
+            "SELECT NULL FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
+            literal(table)
+        )
+    }
+
+    fn tables(&self, _home: &Home, prefix: &str) -> String {
+        staging::tables_like(prefix)
+    }
+
+    fn make_ledger(&self, _home: &Home, ledger: &str) -> String {
+        format!(
+            "CREATE TABLE IF NOT EXISTS {} (id varchar(190) PRIMARY KEY, target text NOT NULL, state varchar(16) NOT NULL, \
+             digits varchar(16) NOT NULL, version varchar(32) NOT NULL, begun bigint NOT NULL, heartbeat bigint NOT NULL, \
+             job longtext NOT NULL, tokens longtext, report longtext) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+            quote(ledger)
+        )
+    }
+
+    /// Keys stay: rows lie in the order of the primary one. Other indexes would be built in vain.
+    fn make_template(&self, job: &Job, home: &Home, template: &str, _keyed: bool) -> Vec<String> {
+        let Some(kept) = job.kept_table() else {
+            return vec![ddl::create_table(template, job, engine_of(job))];
+        };
+        let mut made = vec![self.make_like(home, template, &home.table)];
+        if !kept.indexes.is_empty() {
+            made.push(indexes::leave(template, &kept.indexes));
+        }
+        made
+    }
+
+    fn make_like(&self, _home: &Home, table: &str, template: &str) -> String {
+        format!("CREATE TABLE {} LIKE {}", quote(table), quote(template))
+    }
+
+    fn insert(&self, job: &Job, _home: &Home, table: &str) -> (String, String) {
+        let insert = Insert::into(table, job, "");
+        (insert.head, insert.tail)
+    }
+
+    fn columns(&self, job: &Job) -> String {
+        ddl::columns(job)
+    }
+
+    fn complete(&self, job: &Job, _home: &Home, table: &str, _keyed: bool) -> Vec<String> {
+        match job.request.indexes.is_empty() {
+            true => Vec::new(),
+            false => vec![ddl::add_indexes(table, job)],
+        }
+    }
+
+    /// RENAME TABLE commits what was before it (<https://dev.mysql.com/doc/refman/8.0/en/implicit-commit.html>).
+    fn renames_in_transaction(&self) -> bool {
+        false
+    }
+
+    fn take_name(
+        &self,
+        console: &mut dyn Console,
+        home: &Home,
+        hidden: &str,
+        replaces: bool,
+    ) -> Result<()> {
+        let old = quote(&format!("{hidden}_old"));
+        let (hidden, target) = (quote(hidden), quote(&home.table));
+        let sql = match replaces {
+            true => format!("RENAME TABLE {target} TO {old}, {hidden} TO {target}"),
+            false => format!("RENAME TABLE {hidden} TO {target}"),
+        };
+        console.execute(&sql).map(drop)
+    }
+
+    fn drop_table(&self, console: &mut dyn Console, _home: &Home, table: &str) -> bool {
+        staging::drop_soon(console, table)
+    }
+
+    fn sweep(&self, console: &mut dyn Console, _home: &Home) {
+        staging::sweep(console);
+    }
+
+    fn begin_locks(&self) -> &'static str {
+        "SET SESSION wait_timeout = 2147483"
+    }
+
+    fn try_lock(&self, digits: &str, number: u32) -> String {
+        format!("SELECT GET_LOCK({}, 0)", lock(digits, number))
+    }
+
+    fn is_free(&self, digits: &str, number: u32) -> String {
+        format!("SELECT IS_FREE_LOCK({})", lock(digits, number))
+    }
+}

@@ -1,0 +1,187 @@
+//! PostgreSQL's part in jobs, whose rows several processes write.
+
+use crate::ddl::{self, Table, literal, names};
+use crate::facts::ServerFacts;
+use crate::staging;
+use inrush_core::error::Result;
+use inrush_core::target::{Console, Home, Jobs};
+use inrush_core::{Job, TargetFacts};
+
+/// Jobs of PostgreSQL: everything that publishes, renames too, is one transaction.
+pub(super) struct PostgresJobs;
+
+/// A table beside the job's.
+fn beside(home: &Home, table: &str) -> Table {
+    Table::in_schema(home.schema.as_deref().unwrap_or("public"), table)
+}
+
+/// A lock's number. Digits are random, so that numbers of jobs lie far from each other.
+fn key(digits: &str, number: u32) -> i64 {
+    let digits = u64::from_str_radix(digits, 16).unwrap_or_default();
+    digits.wrapping_add(u64::from(number)).cast_signed()
+}
+
+impl Jobs for PostgresJobs {
+    fn home(&self, facts: &TargetFacts, _table: &str) -> Home {
+        let server = ServerFacts::of(facts);
+        let named = facts.table.as_ref().map_or(&server.table, |table| &table.name);
+        Home { schema: Some(server.schema.clone()), table: named.clone() }
+    }
+
+    fn refusal(&self, job: &Job) -> Option<String> {
+        let server = ServerFacts::of(&job.facts.target);
+        (!server.creates).then(|| {
+            format!(
+                "a job makes tables in schema {}, and this user may not; inrush load from one machine needs no right to, and is all \
+                 or nothing as well",
+                server.schema
+            )
+        })
+    }
+
+    fn opening(&self) -> &'static [&'static str] {
+        &["SET client_min_messages = error"]
+    }
+
+    fn named(&self, home: &Home, table: &str) -> String {
+        beside(home, table).sql()
+    }
+
+    fn requested(&self, home: &Home, table: &str) -> String {
+        self.named(home, table)
+    }
+
+    fn literal(&self, text: &str) -> String {
+        literal(text)
+    }
+
+    fn seconds(&self) -> &'static str {
+        "CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) AS bigint)"
+    }
+
+    fn schemas_with(&self, table: &str) -> String {
+        format!(
+            "SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+             WHERE c.relname = {} AND c.relkind = 'r' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
+             AND pg_catalog.has_table_privilege(c.oid, 'SELECT') ORDER BY 1",
+            literal(table)
+        )
+    }
+
+    fn tables(&self, home: &Home, prefix: &str) -> String {
+        format!(
+            "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+             WHERE n.nspname = {} AND c.relkind = 'r' AND pg_catalog.starts_with(c.relname, {}) ORDER BY 1",
+            literal(home.schema.as_deref().unwrap_or_default()),
+            literal(prefix)
+        )
+    }
+
+    fn make_ledger(&self, home: &Home, ledger: &str) -> String {
+        format!(
+            "CREATE TABLE IF NOT EXISTS {} (id text PRIMARY KEY, target text NOT NULL, state text NOT NULL, digits text NOT NULL, \
+             version text NOT NULL, begun bigint NOT NULL, heartbeat bigint NOT NULL, job text NOT NULL, tokens text, report text)",
+            beside(home, ledger).sql()
+        )
+    }
+
+    /// Unlogged: a crash of the server empties such tables, and publishing, which counts, finds out.
+    fn make_template(&self, job: &Job, home: &Home, template: &str, keyed: bool) -> Vec<String> {
+        let table = beside(home, template);
+        let Some(kept) = job.kept_table() else {
+            let mut made = vec![ddl::create_table(&table, job, true, false)];
+            made.extend(ddl::primary_key(job).filter(|_| keyed).map(|key| add(&table, &key)));
+            return made;
+        };
+        let mut made = vec![format!(
+            "CREATE UNLOGGED TABLE {} (LIKE {} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING IDENTITY)",
+            table.sql(),
+            beside(home, &home.table).sql()
+        )];
+        if keyed {
+            let of = |columns: &Vec<String>| names(columns.iter().map(String::as_str));
+            let mut keys = kept.unique_keys.clone();
+            keys.retain(|key| *key != kept.primary_key);
+            if kept.primary_key.is_empty() {
+                made.extend(keys.iter().map(|key| add(&table, &format!("UNIQUE ({})", of(key)))));
+            } else {
+                let primary = format!("PRIMARY KEY ({})", of(&kept.primary_key));
+                made.push(add(&table, &primary));
+                made.extend(keys.iter().map(|key| add(&table, &format!("UNIQUE ({})", of(key)))));
+            }
+        }
+        made
+    }
+
+    fn make_like(&self, home: &Home, table: &str, template: &str) -> String {
+        let (table, template) = (beside(home, table).sql(), beside(home, template).sql());
+        format!("CREATE UNLOGGED TABLE {table} (LIKE {template} INCLUDING ALL)")
+    }
+
+    fn make_hidden(&self, home: &Home, hidden: &str, template: &str) -> String {
+        let (hidden, template) = (beside(home, hidden).sql(), beside(home, template).sql());
+        format!("CREATE TABLE {hidden} (LIKE {template} INCLUDING ALL)")
+    }
+
+    fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String) {
+        let insert = ddl::Insert::into(&beside(home, table), job);
+        (insert.head, insert.tail)
+    }
+
+    fn columns(&self, job: &Job) -> String {
+        ddl::columns(job)
+    }
+
+    fn complete(&self, job: &Job, home: &Home, table: &str, keyed: bool) -> Vec<String> {
+        let table = beside(home, table);
+        let key = ddl::primary_key(job).filter(|_| !keyed).map(|key| add(&table, &key));
+        key.into_iter().chain(ddl::indexes(&table, job)).collect()
+    }
+
+    fn renames_in_transaction(&self) -> bool {
+        true
+    }
+
+    fn take_name(
+        &self,
+        console: &mut dyn Console,
+        home: &Home,
+        hidden: &str,
+        replaces: bool,
+    ) -> Result<()> {
+        staging::take_name(console, &beside(home, hidden), &beside(home, &home.table), replaces)
+    }
+
+    fn drop_table(&self, console: &mut dyn Console, home: &Home, table: &str) -> bool {
+        staging::discard(console, &beside(home, table))
+    }
+
+    fn sweep(&self, console: &mut dyn Console, home: &Home) {
+        staging::sweep(console, &beside(home, &home.table));
+    }
+
+    /// Locks belong to the transaction, not to the session, which behind a pooler may be another one after each commit.
+    fn begin_locks(&self) -> &'static str {
+        "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0"
+    }
+
+    fn try_lock(&self, digits: &str, number: u32) -> String {
+        format!("SELECT pg_catalog.pg_try_advisory_xact_lock({})", key(digits, number))
+    }
+
+    fn is_free(&self, digits: &str, number: u32) -> String {
+        // https://www.postgresql.org/docs/current/view-pg-locks.html: a key of 64 bits is in two halves.
+        let key = key(digits, number);
+        format!(
+            "SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted \
+             AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()) \
+             AND classid::int8 = {} AND objid::int8 = {})",
+            (key.cast_unsigned() >> 32),
+            (key.cast_unsigned() & 0xffff_ffff)
+        )
+    }
+}
+
+fn add(table: &Table, part: &str) -> String {
+    format!("ALTER TABLE {} ADD {part}", table.sql())
+}

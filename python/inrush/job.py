@@ -1,0 +1,171 @@
+"""One load that several processes write, on as many machines as there are: all rows or none, each once.
+
+    job = inrush.job.begin("postgres://app@db/shop", frame, table="orders", password="env:PGPASSWORD")
+    token = inrush.job.write(job, frame)        # anywhere, any number of times
+    inrush.job.publish(job, [token])            # now others see the rows, all at once
+
+`str(job)` and `str(token)` are texts that can be sent to other processes; they hold no password, and every function takes the object or
+its text. For PostgreSQL, MySQL and MariaDB; see docs/distributed.md.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from . import _inrush, _options
+from ._api import Rows, _same, _sources
+from ._errors import UsageError
+from ._result import JobReport, _Told
+
+__all__ = ["Job", "Token", "abort", "begin", "gc", "list", "publish", "recover", "write"]
+
+
+class _Text(_Told):
+    """What travels as text. The attributes are the keys of that text, which is JSON."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self._text,))
+
+
+class Job(_Text):
+    """A job. `id` is what it is called, `state` how far it was when this was made."""
+
+    def __repr__(self) -> str:
+        return f"<Job {self.id}: {self.state}>"
+
+
+class Token(_Text):
+    """What an attempt has written: `rows` of them, and those `rejected`."""
+
+    def __repr__(self) -> str:
+        return f"<Token of job {self.job}: {self.rows:,} rows>"
+
+
+def _text(what: str, given: Any) -> str:
+    if isinstance(given, (str, _Text)):
+        return str(given)
+    raise UsageError(f"{what}: {type(given).__name__} is neither what begin or write has answered, nor its text")
+
+
+def begin(
+    url: str,
+    schema: Any = None,
+    *,
+    table: str,
+    like: Any = None,
+    job_id: str | None = None,
+    if_exists: str = "append",
+    match_by: str | None = None,
+    on_conflict: str | None = None,
+    key: str | Sequence[str] | None = None,
+    primary_key: str | Sequence[str] | None = None,
+    indexes: Sequence[str | Sequence[str]] | None = None,
+    types: Mapping[str, str] | None = None,
+    strategy: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    max_rejects: int | str = 0,
+    verify: str | None = None,
+    connections: int = 8,
+    attempts: int | None = None,
+    password: str | None = None,
+    **dialect: Any,
+) -> Job:
+    """Begins a job, on the machine that will publish it or abort it.
+
+    `schema` is what has Arrow's interface: a schema of PyArrow, or a frame, none of whose rows is written; `like` instead of it is a
+    file, with the keywords of `load` that say how it is written. `if_exists` is append, empty or replace; a table that does not exist
+    is made when the job is published. A `job_id` that is committed already comes back in that state, and publishing it does nothing.
+    `connections` is how many attempts write at the same time, over all machines; `attempts` how many tokens publishing wants.
+    `password` says where each machine finds it: `env:NAME` or `file:PATH`.
+    """
+    if (schema is None) == (like is None):
+        raise UsageError("say what the rows are like: either schema, or like=FILE")
+    if like is None and dialect:
+        raise TypeError(f"begin() got an unexpected keyword argument '{next(iter(dialect))}'")
+    said = _options.request(
+        target=url,
+        sources=None if like is None else _sources(like),
+        table=table,
+        if_exists=if_exists,
+        match_by=match_by,
+        on_conflict=on_conflict,
+        key=key,
+        primary_key=primary_key,
+        indexes=indexes,
+        types=types,
+        strategy=strategy,
+        settings=settings,
+        max_rejects=max_rejects,
+        verify=verify,
+        **dialect,
+    )
+    return Job(_inrush.job_begin(_options.UNWATCHED, schema, said, job_id, connections, attempts, password))
+
+
+def write(job: Job | str, batches: Any, *, partition: int | None = None, progress: Any = False, **dialect: Any) -> Token:
+    """Writes rows for a job, all of them or none: an attempt. The token is what publishing them takes.
+
+    `batches` is what `inrush.write` takes: a frame, an Arrow stream, an iterable of dicts or tuples; or the path of a file, with the
+    keywords of `load` that say how it is written. `partition` is which part of the job's rows they are, from 0: then publishing sees to
+    it that each part is there once.
+    """
+    text = _text("job", job)
+    if isinstance(batches, (str, os.PathLike)):
+        said = _options.request(target="", sources=_sources(batches), **dialect)
+        watching = _options.watching(progress, None, _same)
+        return Token(_inrush.job_write_files(watching, text, said, partition))
+    if dialect:
+        raise TypeError(f"write() got an unexpected keyword argument '{next(iter(dialect))}'")
+    source = Rows(batches)
+    watching = _options.watching(progress, None, source.as_given)
+    names = source.names_or(lambda: builtins.list(json.loads(text)["columns"]))
+    return Token(_inrush.job_write(watching, text, source.fed(names), partition))
+
+
+def publish(job: Job | str, tokens: Iterable[Token | str]) -> JobReport:
+    """Lets others see the rows that the tokens name, all at once, and no other rows.
+
+    A job that is published a second time says what it has done the first time, and does nothing.
+    """
+    texts = []
+    for token in tokens:
+        if token is None:
+            raise UsageError("tokens: one is None, so the rows of an attempt are missing; write them again")
+        texts.append(_text("tokens", token))
+    return JobReport(_inrush.job_publish(_options.UNWATCHED, _text("job", job), texts))
+
+
+def abort(job: Job | str) -> Job:
+    """Ends a job that is not to be published, and drops what it has written. One that is committed stays so: look at its `state`."""
+    return Job(_inrush.job_abort(_options.UNWATCHED, _text("job", job)))
+
+
+def list(url: str, *, password: str | None = None) -> builtins.list[dict[str, Any]]:
+    """The jobs of a database: `id`, `table`, `state`, `working`, `begun`, `heartbeat_age` and `version` of each."""
+    jobs: builtins.list[dict[str, Any]] = json.loads(_inrush.job_list(_options.UNWATCHED, url, password))
+    return jobs
+
+
+def recover(url: str, job_id: str, *, password: str | None = None) -> Job:
+    """Brings a job to its end whose processes are gone: one that was being published is published, any other is aborted."""
+    return Job(_inrush.job_recover(_options.UNWATCHED, url, job_id, password))
+
+
+def gc(url: str, older_than: float = 86_400, *, password: str | None = None) -> dict[str, Any]:
+    """Drops what jobs have left that are over, and ends those at which no process has worked for `older_than` seconds."""
+    collected: dict[str, Any] = json.loads(_inrush.job_gc(_options.UNWATCHED, url, float(older_than), password))
+    return collected

@@ -1,0 +1,136 @@
+//! The steps of a job. Jobs and tokens are text, on both sides.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use inrush::job::{self, Job, Options, Token};
+use inrush::plan::DialectRequest;
+use inrush::{Error, Request};
+use pyo3::prelude::*;
+
+use crate::feed::{Fed, feed};
+use crate::options::{Asked, Watching};
+use crate::{errors, stream};
+
+fn parsed<T: FromStr<Err = Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
+    text.parse().map_err(|error: Error| errors::raise(py, &error, Vec::new()))
+}
+
+/// Begins a job for rows like those of `schema`, or, where that is `None`, of the request's sources.
+#[pyfunction]
+pub(crate) fn job_begin(
+    py: Python<'_>,
+    watch: Watching,
+    schema: Option<Bound<'_, PyAny>>,
+    request: Asked,
+    id: Option<String>,
+    connections: u32,
+    attempts: Option<u32>,
+    password: Option<String>,
+) -> PyResult<String> {
+    let options = Options { id, connections, attempts, password };
+    let schema = schema.as_ref().map(stream::schema_of).transpose()?;
+    let request = request.0;
+    let job = watch.over(py, move |observer| match schema {
+        Some(schema) => job::begin(schema, &request.target, &request.options, &options, observer),
+        None => job::begin_like(&request, &options, observer),
+    })?;
+    Ok(job.to_string())
+}
+
+/// Writes rows of the program; the token.
+#[pyfunction]
+pub(crate) fn job_write(
+    py: Python<'_>,
+    watch: Watching,
+    job: &str,
+    rows: Fed<'_>,
+    partition: Option<u32>,
+) -> PyResult<String> {
+    let job: Job = parsed(py, job)?;
+    let token =
+        feed(py, rows, &watch, move |rows, observer| job::write(&job, rows, partition, observer))?;
+    Ok(token.to_string())
+}
+
+/// Writes rows of files; the token.
+#[pyfunction]
+pub(crate) fn job_write_files(
+    py: Python<'_>,
+    watch: Watching,
+    job: &str,
+    request: Asked,
+    partition: Option<u32>,
+) -> PyResult<String> {
+    let job: Job = parsed(py, job)?;
+    let Request { sources, dialect, .. } = request.0;
+    let dialect: DialectRequest = dialect;
+    let token = watch.over(py, move |observer| {
+        job::write_sources(&job, &sources, &dialect, partition, observer)
+    })?;
+    Ok(token.to_string())
+}
+
+/// Publishes; what was done, as JSON.
+#[pyfunction]
+pub(crate) fn job_publish(
+    py: Python<'_>,
+    watch: Watching,
+    job: &str,
+    tokens: Vec<String>,
+) -> PyResult<String> {
+    let job: Job = parsed(py, job)?;
+    let tokens = tokens.iter().map(|token| parsed(py, token)).collect::<PyResult<Vec<Token>>>()?;
+    let published = watch.over(py, move |observer| job::publish(&job, &tokens, observer))?;
+    Ok(published.to_string())
+}
+
+/// Ends a job; the job.
+#[pyfunction]
+pub(crate) fn job_abort(py: Python<'_>, watch: Watching, job: &str) -> PyResult<String> {
+    let job: Job = parsed(py, job)?;
+    Ok(watch.over(py, move |observer| job::abort(&job, observer))?.to_string())
+}
+
+/// The jobs of a database, as JSON.
+#[pyfunction]
+pub(crate) fn job_list(
+    py: Python<'_>,
+    watch: Watching,
+    url: String,
+    password: Option<String>,
+) -> PyResult<String> {
+    errors::json(&watch.over(py, move |observer| job::list(&url, password.as_deref(), observer))?)
+}
+
+/// Brings a job to its end; the job.
+#[pyfunction]
+pub(crate) fn job_recover(
+    py: Python<'_>,
+    watch: Watching,
+    url: String,
+    id: String,
+    password: Option<String>,
+) -> PyResult<String> {
+    let recover = move |observer: &dyn inrush::Observer| {
+        job::recover(&url, password.as_deref(), &id, observer)
+    };
+    Ok(watch.over(py, recover)?.to_string())
+}
+
+/// Drops what is left over; what that was, as JSON.
+#[pyfunction]
+pub(crate) fn job_gc(
+    py: Python<'_>,
+    watch: Watching,
+    url: String,
+    older_than: f64,
+    password: Option<String>,
+) -> PyResult<String> {
+    let older_than = Duration::try_from_secs_f64(older_than)
+        .map_err(|_| errors::usage(py, "older_than: takes seconds, from 0 on"))?;
+    let collect = move |observer: &dyn inrush::Observer| {
+        job::gc(&url, password.as_deref(), older_than, observer)
+    };
+    errors::json(&watch.over(py, collect)?)
+}

@@ -1,0 +1,378 @@
+"""Jobs: one load that several processes write."""
+
+import os
+import signal
+
+import pytest
+from conftest import WANTED, Mysql, Postgres, kinds, make_place, run, start
+
+import inrush
+
+pyarrow = pytest.importorskip("pyarrow")
+
+SCHEMA = pyarrow.schema([("id", pyarrow.int64()), ("name", pyarrow.string())])
+FAMILIES = tuple(kind for kind, family in WANTED.items() if family in (Mysql, Postgres))
+
+
+@pytest.fixture(params=[kind for kind in kinds() if kind.startswith(FAMILIES)])
+def home(request, tmp_path, databases):
+    """Each target that has jobs, with nothing left behind in the end."""
+    place = make_place(request.param, tmp_path, databases)
+    place.job = f"job of {place.table}"
+    yield place
+    inrush.job.gc(place.url, 0)
+    assert hidden(place) == []
+
+
+def hidden(place):
+    like = "like 'inrush\\_%'" if isinstance(place, Mysql) else "like 'inrush!_%' escape '!'"
+    sql = f"select table_name from information_schema.tables where table_name {like} order by 1"
+    if isinstance(place, Mysql):
+        names = [row[0] for row in place.ask(sql.replace("where", "where table_schema = database() and"))[1]]
+    else:
+        with place.connect() as connection:
+            names = [row[0] for row in connection.execute(sql).fetchall()]
+    return [name for name in names if name != "inrush_jobs"]
+
+
+def begin(place, **options):
+    return inrush.job.begin(place.url, SCHEMA, **{"table": place.table, "job_id": place.job, **options})
+
+
+def part(number, rows=100):
+    ids = range(number * rows, (number + 1) * rows)
+    return pyarrow.table({"id": list(ids), "name": [f"n{one}" for one in ids]}, schema=SCHEMA)
+
+
+def ids(place):
+    return sorted(place.values("id"))
+
+
+@pytest.mark.parametrize("if_exists", ["append", "replace", "empty"])
+def test_rows_are_seen_when_they_are_published(home, if_exists):
+    if if_exists != "empty":
+        home.execute(f"create table {home.table} (id bigint primary key, name text)")
+        home.execute(f"insert into {home.table} values (-1, 'old')")
+    before = [-1] if if_exists == "append" else []
+    job = begin(home, if_exists=if_exists)
+    tokens = [inrush.job.write(str(job), part(number)) for number in range(3)]
+    assert home.count() == {"empty": None}.get(if_exists, 1)
+    report = inrush.job.publish(job, [str(token) for token in tokens])
+    assert (report.rows_loaded, report.rows_rejected, report.attempts, report.state) == (300, 0, 3, "committed")
+    assert isinstance(report, inrush.Report) and "300" in repr(report)
+    assert ids(home) == before + list(range(300))
+    assert hidden(home) == []
+    # A second time it does nothing, with tokens or without.
+    assert inrush.job.publish(job, tokens) == report == inrush.job.publish(str(job), [])
+    again = begin(home, if_exists=if_exists)
+    assert (again.state, again.id) == ("committed", home.job)
+    assert inrush.job.publish(again, []) == report
+    assert inrush.job.abort(job).state == "committed"
+    assert ids(home) == before + list(range(300))
+
+
+def test_only_what_the_tokens_name_is_published(home):
+    job = begin(home)
+    written = [inrush.job.write(job, part(0)) for _ in range(3)]
+    inrush.job.publish(job, [written[1]])
+    assert ids(home) == list(range(100))
+    assert hidden(home) == []
+
+
+@pytest.mark.parametrize("kind", ["dicts", "tuples", "frame", "file", "generator"])
+def test_rows_of_every_kind(home, tmp_path, kind):
+    job = begin(home)
+    rows = {
+        "dicts": [{"id": 1, "name": "a"}, {"name": None, "id": 2}],
+        "tuples": [(1, "a"), (2, None)],
+        "frame": pyarrow.table({"id": [1, 2], "name": ["a", None]}),
+        "file": tmp_path / "rows.csv",
+        "generator": ((number, "a" if number == 1 else None) for number in (1, 2)),
+    }[kind]
+    (tmp_path / "rows.csv").write_text("id;name\n1;a\n2;\n")
+    token = inrush.job.write(job, rows, **({"delimiter": ";"} if kind == "file" else {}))
+    assert token.rows == 2
+    inrush.job.publish(job, [token])
+    assert sorted(home.read()[1]) == [(1, "a"), (2, None)]
+
+
+def test_a_missing_token_is_noticed(home):
+    job = begin(home, attempts=2)
+    tokens = [inrush.job.write(job, part(number), partition=number) for number in range(2)]
+    with pytest.raises(inrush.UsageError, match="2 attempts, and 1 token"):
+        inrush.job.publish(job, tokens[:1])
+    with pytest.raises(inrush.UsageError, match="None"):
+        inrush.job.publish(job, [tokens[0], None])
+    with pytest.raises(inrush.UsageError, match="twice"):
+        inrush.job.publish(job, [tokens[0], tokens[0]])
+    again = inrush.job.write(job, part(1), partition=1)
+    with pytest.raises(inrush.UsageError, match="two tokens are of partition 1"):
+        inrush.job.publish(job, [tokens[1], again])
+    assert not home.exists()
+    inrush.job.publish(job, [tokens[0], again])
+    assert ids(home) == list(range(200))
+
+
+def test_a_partition_without_a_token_is_noticed(home):
+    job = begin(home)
+    tokens = [inrush.job.write(job, part(number), partition=number) for number in range(3)]
+    for given, missing in ((tokens[:2], 2), (tokens[1:], 0), ([], None)):
+        with pytest.raises(inrush.UsageError, match="no token"):
+            inrush.job.publish(job, given)
+    inrush.job.publish(job, tokens)
+    assert ids(home) == list(range(300))
+
+
+def test_tokens_of_another_job_are_refused(home):
+    job, other = begin(home), begin(home, job_id="other " + home.job)
+    token = inrush.job.write(other, part(0))
+    with pytest.raises(inrush.UsageError, match="token of job other"):
+        inrush.job.publish(job, [token])
+    with pytest.raises(inrush.UsageError, match="is one of table"):
+        begin(home, table="another_" + home.table)
+    for one in (job, other):
+        assert inrush.job.abort(one).state == "aborted"
+
+
+def test_another_version_is_refused(home):
+    job = begin(home)
+    text = str(job).replace(f'"version":"{inrush.__version__}"', '"version":"0.0.1"')
+    with pytest.raises(inrush.UsageError, match="begun by inrush 0.0.1"):
+        inrush.job.write(text, part(0))
+    for wrong in ("{}", "no json", str(job)[:-1]):
+        with pytest.raises(inrush.UsageError, match="no text of a job"):
+            inrush.job.write(wrong, part(0))
+    inrush.job.abort(job)
+
+
+def test_a_job_that_is_over_takes_no_rows(home):
+    for end in (lambda job: inrush.job.publish(job, []), inrush.job.abort):
+        job = begin(home, job_id=None)
+        end(job)
+        with pytest.raises(inrush.TargetError, match="takes no more rows"):
+            inrush.job.write(job, part(0))
+    with pytest.raises(inrush.TargetError, match="aborted"):
+        inrush.job.publish(job, [])
+
+
+def test_an_aborted_name_is_free(home):
+    job = begin(home)
+    inrush.job.write(job, part(0))
+    inrush.job.abort(job)
+    assert not home.exists() and hidden(home) == []
+    again = begin(home)
+    assert again.state == "open"
+    with pytest.raises(inrush.TargetError, match="begun again"):
+        inrush.job.write(job, part(1))
+    inrush.job.publish(again, [inrush.job.write(again, part(2))])
+    assert ids(home) == list(range(200, 300))
+
+
+def test_a_name_that_is_taken_is_said_to_be(home):
+    job = begin(home)
+    with pytest.raises(inrush.TargetError, match="open already") as caught:
+        begin(home)
+    assert any("recover" in advice for advice in caught.value.advice)
+    (listed,) = [one for one in inrush.job.list(home.url) if one["id"] == home.job]
+    assert (listed["state"], listed["working"], listed["table"]) == ("open", False, home.table)
+    assert inrush.job.recover(home.url, home.job).state == "aborted"
+    inrush.job.publish(begin(home), [])
+    with pytest.raises(inrush.UsageError, match="no job nowhere"):
+        inrush.job.recover(home.url, "nowhere")
+    with pytest.raises(inrush.TargetError, match="begun again"):
+        inrush.job.publish(job, [])
+
+
+def test_bad_rows_are_collected(home):
+    home.execute(f"create table {home.table} (id bigint primary key, name varchar(3) not null)")
+    rows = [(1, "a"), (2, None), (3, "abcd"), (1, "b"), (4, "d")]
+    with pytest.raises(inrush.RejectedRows) as caught:
+        inrush.job.write(begin(home), rows)
+    assert home.table in str(caught.value) or "inrush_" not in str(caught.value)
+    inrush.job.recover(home.url, home.job)
+    job = begin(home, max_rejects=3)
+    tokens = [inrush.job.write(job, rows, partition=0), inrush.job.write(job, [(5, "e")], partition=1)]
+    assert [(bad["partition"], bad["record"], bad["code"]) for bad in tokens[0].rejected] == [
+        (0, 2, "not-null"),
+        (0, 3, "too-long"),
+        (0, 4, "duplicate-key"),
+    ]
+    report = inrush.job.publish(job, tokens)
+    assert (report.rows_loaded, report.rows_rejected, report.rejected) == (3, 3, tokens[0].rejected)
+    assert ids(home) == [1, 4, 5]
+
+
+def test_more_bad_rows_than_are_allowed_are_not_published(home):
+    home.execute(f"create table {home.table} (id bigint, name varchar(3))")
+    job = begin(home, max_rejects=1)
+    tokens = [inrush.job.write(job, [(number, "abcd"), (number, "a")]) for number in range(2)]
+    with pytest.raises(inrush.RejectedRows, match="2 rows of job .* are bad, and 1"):
+        inrush.job.publish(job, tokens)
+    assert home.count() == 0
+    inrush.job.abort(job)
+
+
+def test_keys_of_two_attempts_meet_at_publishing(home):
+    home.execute(f"create table {home.table} (id bigint primary key, name text)")
+    job = begin(home)
+    tokens = [inrush.job.write(job, part(0)) for _ in range(2)]
+    with pytest.raises(inrush.TargetError, match="(?i)duplicate") as caught:
+        inrush.job.publish(job, tokens)
+    assert "inrush_" not in str(caught.value) and caught.value.aftermath == "nothing-changed"
+    assert home.count() == 0
+    # With other tokens it can be published.
+    inrush.job.publish(job, tokens[:1])
+    assert ids(home) == list(range(100))
+
+
+@pytest.mark.parametrize(("on_conflict", "name"), [("update", "new"), ("skip", "old"), ("replace", "new")])
+def test_rows_that_repeat_a_key(home, on_conflict, name):
+    home.execute(f"create table {home.table} (id bigint primary key, name varchar(9))")
+    home.execute(f"insert into {home.table} values (1, 'old')")
+    job = begin(home, on_conflict=on_conflict, key="id")
+    tokens = [inrush.job.write(job, [(1, "mid"), (2, "mid")]), inrush.job.write(job, [(2, "new"), (1, "new")])]
+    inrush.job.publish(job, tokens)
+    assert sorted(home.read()[1]) == [(1, name), (2, "mid" if on_conflict == "skip" else "new")]
+
+
+def test_a_table_that_has_changed_is_not_published_into(home):
+    home.execute(f"create table {home.table} (id bigint, name text)")
+    job = begin(home)
+    token = inrush.job.write(job, part(0))
+    home.execute(f"alter table {home.table} add column more int")
+    with pytest.raises(inrush.TargetError, match="has changed since"):
+        inrush.job.publish(job, [token])
+    home.execute(f"alter table {home.table} drop column more")
+    inrush.job.publish(job, [token])
+    assert home.count() == 100
+
+
+def test_a_table_that_was_to_be_empty(home):
+    home.execute(f"create table {home.table} (id bigint, name text)")
+    job = begin(home, if_exists="empty")
+    token = inrush.job.write(job, part(0))
+    home.execute(f"insert into {home.table} values (1, 'x')")
+    with pytest.raises(inrush.TargetError, match="now holds rows"):
+        inrush.job.publish(job, [token])
+    assert home.count() == 1
+    inrush.job.abort(job)
+
+
+def test_what_a_table_counts_by_itself(home):
+    serial = "bigint auto_increment primary key" if isinstance(home, Mysql) else "bigserial primary key"
+    home.execute(f"create table {home.table} (n {serial}, id bigint, name text, at timestamp default current_timestamp)")
+    job = begin(home)
+    inrush.job.publish(job, [inrush.job.write(job, part(number)) for number in range(2)])
+    assert ids(home) == list(range(200))
+    assert len(set(home.values("n"))) == 200 and None not in home.values("at")
+
+
+def test_indexes_and_keys_of_a_new_table(home):
+    job = begin(home, primary_key="id", indexes=[["id"]])
+    inrush.job.publish(job, [inrush.job.write(job, part(number)) for number in range(3)])
+    with pytest.raises(Exception, match="(?i)duplicate"):
+        home.execute(f"insert into {home.table} values (1, 'x')")
+    if isinstance(home, Postgres):
+        with home.connect() as connection:
+            sql = "select conname from pg_constraint where conrelid = %s::regclass and contype = 'p'"
+            assert connection.execute(sql, [home.table]).fetchall() == [(f"{home.table}_pkey",)]
+            logged = "select relpersistence from pg_class where oid = %s::regclass"
+            assert connection.execute(logged, [home.table]).fetchone() == ("p",)
+
+
+def test_passwords_do_not_travel(home):
+    for url in (home.url.replace("://", "://app:secret@", 1), home.url + "&password=secret"):
+        with pytest.raises(inrush.UsageError, match="password") as caught:
+            inrush.job.begin(url, SCHEMA, table=home.table)
+        assert "secret" not in str(caught.value)
+    with pytest.raises(inrush.UsageError, match="INRUSH_TEST_NOTHING"):
+        begin(home, password="env:INRUSH_TEST_NOTHING")
+    os.environ["INRUSH_TEST_PASSWORD"] = "s3:c/r@t"
+    url = home.url
+    if isinstance(home, Mysql):
+        home.execute(f"create user {home.table}@localhost identified by 's3:c/r@t'")
+        home.execute(f"grant all on {home.database}.* to {home.table}@localhost")
+        url = url.replace("root@", f"{home.table}@")
+    job = inrush.job.begin(url, SCHEMA, table=home.table, password="env:INRUSH_TEST_PASSWORD")
+    assert "s3" not in str(job)
+    inrush.job.publish(job, [inrush.job.write(job, part(0))])
+    assert home.count() == 100
+
+
+def test_targets_without_jobs_say_what_to_do(tmp_path):
+    for url, what in ((tmp_path / "a.db", "one writer"), (f"duckdb:{tmp_path}/a", "one writer"), (f"csv:{tmp_path}/a", "one writer")):
+        with pytest.raises(inrush.UsageError, match=what) as caught:
+            inrush.job.begin(str(url), SCHEMA, table="t")
+        assert caught.value.advice
+    assert list(tmp_path.iterdir()) == []
+
+
+WRITES = """
+import sys, pyarrow, inrush
+job, number, then = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+def batches():
+    for start in range(number * 100, (number + 1) * 100, 50):
+        if then == "dies within" and start % 100 == 50:
+            print("within", flush=True)
+            sys.stdin.read()
+        ids = list(range(start, start + 50))
+        yield pyarrow.record_batch({"id": ids, "name": [f"n{one}" for one in ids]})
+schema = pyarrow.schema([("id", pyarrow.int64()), ("name", pyarrow.string())])
+token = inrush.job.write(job, pyarrow.RecordBatchReader.from_batches(schema, batches()), partition=number)
+if then == "dies after":
+    print("after", flush=True)
+    sys.stdin.read()
+print(token)
+"""
+
+
+@pytest.mark.parametrize("then", ["dies within", "dies after"])
+def test_a_writer_that_is_killed_leaves_nothing(home, then):
+    """And what it has written comes in by another attempt, once."""
+    import subprocess
+
+    job = begin(home)
+    process = start(WRITES, job, 0, then, stdin=subprocess.PIPE)
+    assert process.stdout.readline().strip() == then.split()[1]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = [run(WRITES, job, number, "lives") for number in (0, 1)]
+    assert [one.stderr for one in done] == ["", ""]
+    inrush.job.publish(job, [one.stdout.strip() for one in done])
+    assert ids(home) == list(range(200))
+
+
+def test_a_job_whose_processes_are_gone_is_swept(home):
+    import subprocess
+
+    job = begin(home)
+    process = start(WRITES, job, 0, "dies within", stdin=subprocess.PIPE)
+    assert process.stdout.readline() == "within\n"
+    # Who holds a lock is not gone, however old its last word is.
+    assert inrush.job.gc(home.url, 0)["jobs"] == []
+    with pytest.raises(inrush.TargetError, match="still writes"):
+        inrush.job.recover(home.url, home.job)
+    process.kill()
+    process.wait()
+    for _ in range(50):
+        if home.job in inrush.job.gc(home.url, 0)["jobs"]:
+            break
+    assert hidden(home) == [] and not home.exists()
+    assert begin(home).state == "open"
+    inrush.job.recover(home.url, home.job)
+
+
+def test_connections_are_waited_for(home):
+    import subprocess
+
+    job = begin(home, connections=1)
+    process = start(WRITES, job, 0, "dies within", stdin=subprocess.PIPE)
+    assert process.stdout.readline() == "within\n"
+    other = start(WRITES, job, 1, "lives", stdin=subprocess.DEVNULL)
+    with pytest.raises(subprocess.TimeoutExpired):
+        other.wait(timeout=1)
+    process.stdin.close()
+    tokens = [one.stdout.read().strip() for one in (process, other)]
+    assert (process.wait(), other.wait()) == (0, 0)
+    inrush.job.publish(job, tokens)
+    assert ids(home) == list(range(200))
