@@ -74,6 +74,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
 pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
     Ok(Request {
         sources: vec![like.to_owned()],
+        split: None,
         target: args.url.clone(),
         dialect: dialect(&args.input)?,
         options: LoadOptions {
