@@ -376,3 +376,16 @@ def test_connections_are_waited_for(home):
     assert (process.wait(), other.wait()) == (0, 0)
     inrush.job.publish(job, tokens)
     assert ids(home) == list(range(200))
+
+
+def test_a_zombie_adds_nothing(home):
+    """An attempt that goes on after its job is published."""
+    import subprocess
+
+    job = begin(home)
+    zombie = start(WRITES, job, 0, "dies within", stdin=subprocess.PIPE)
+    assert zombie.stdout.readline() == "within\n"
+    inrush.job.publish(job, [inrush.job.write(job, part(0), partition=0)])
+    _, said = zombie.communicate("")
+    assert zombie.returncode != 0 and ("takes no more rows" in said or home.table in said)
+    assert ids(home) == list(range(100))

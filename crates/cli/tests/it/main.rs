@@ -43,6 +43,8 @@ mod files;
 mod guarantees;
 /// Several files, patterns, pipes.
 mod inputs;
+/// Jobs: one load that several processes write.
+mod jobs;
 /// JSON as input.
 mod json;
 /// Keys and indexes, and rows with a duplicate key.

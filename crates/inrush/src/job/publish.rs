@@ -10,7 +10,7 @@
 //! The tokens are in the ledger from `publishing` on, so that another process can go on where one was killed.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -270,6 +270,19 @@ fn unchanged(place: &Place, record: &Record, observer: &dyn Observer) -> Result<
     Ok(())
 }
 
+/// Whether only the database knows what became of the statement.
+fn is_unknown(error: &Error) -> bool {
+    error.is_lost_connection() || error.kind() == Kind::Interrupted
+}
+
+fn unknown(error: Error) -> Error {
+    error
+        .advise(
+            "publish the job again once the server answers: it knows then whether its rows are in",
+        )
+        .leaving(Aftermath::Unknown)
+}
+
 /// A job that is being published.
 struct Publishing<'a> {
     place: &'a Place,
@@ -355,15 +368,23 @@ impl Publishing<'_> {
             return Err(self.foreign());
         }
         if let Err(error) = sql.take_name(&mut *ledger.console, &job.home, &hidden, replaces) {
-            if error.is_lost_connection() || error.kind() == Kind::Interrupted {
-                return Err(error
-                    .advise("publish the job again: that finds out whether its table has its name")
-                    .leaving(Aftermath::Unknown));
+            if !is_unknown(&error) {
+                ledger.step(self.names(), (State::Renaming, State::Publishing), None, None)?;
+                return Err(error);
             }
-            ledger.step(self.names(), (State::Renaming, State::Publishing), None, None)?;
-            return Err(error);
+            match self.ask(|ledger| was_renamed(ledger, job)) {
+                Some(true) => {}
+                Some(false) => return Err(error),
+                None => return Err(unknown(error)),
+            }
         }
-        ledger.step(self.names(), (State::Renaming, State::Committed), None, None)?;
+        // The table has its name: what the ledger says can be put right later, by whoever asks for the job next.
+        if ledger.step(self.names(), (State::Renaming, State::Committed), None, None).is_err() {
+            let named = |ledger: &mut Ledger<'_>| {
+                ledger.step(self.names(), (State::Renaming, State::Committed), None, None)
+            };
+            self.ask(named);
+        }
         Ok(published)
     }
 
@@ -459,28 +480,30 @@ impl Publishing<'_> {
             return Err(Error::interrupted());
         }
         let Err(error) = ledger.console.execute("COMMIT") else { return Ok(()) };
-        if !error.is_lost_connection() && error.kind() != Kind::Interrupted {
+        if !is_unknown(&error) {
             return Err(error);
         }
+        // Who asks for the row waits until the lost transaction has ended.
+        let state = self.ask(|ledger| Ok(entry_of(ledger, self.job())?.state));
+        match state {
+            Some(State::Committed) => Ok(()),
+            Some(_) => Err(error),
+            None => Err(unknown(error)),
+        }
+    }
+
+    /// Asks over another connection, for as long as nobody answers: a server that has crashed takes a while.
+    fn ask<T>(&self, question: impl Fn(&mut Ledger<'_>) -> Result<T>) -> Option<T> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
-            static NEVER: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-            let entry = Ledger::open(self.place, &self.job().home, &NEVER)
-                .and_then(|mut ledger| ledger.entry(&self.job().id, true));
-            match entry {
-                Ok(Some(entry)) if entry.digits == self.job().digits => {
-                    return match entry.state {
-                        State::Committed => Ok(()),
-                        _ => Err(error),
-                    };
-                }
-                Ok(_) => return Err(self.foreign()),
-                Err(_) => thread::sleep(Duration::from_millis(200)),
+            let answer = Ledger::open(self.place, &self.job().home, &NEVER);
+            if let Ok(answer) = answer.and_then(|mut ledger| question(&mut ledger)) {
+                return Some(answer);
             }
+            thread::sleep(Duration::from_millis(200));
         }
-        Err(error
-            .advise("publish the job again once the server answers: it knows then whether its rows are in")
-            .leaving(Aftermath::Unknown))
+        None
     }
 
     fn published(&self, publish: &str, skipped: u64, seconds: PublishSeconds) -> Published {

@@ -41,3 +41,6 @@ mod login;
 
 /// Servers whose settings stand in the way.
 mod settings;
+
+/// Jobs, whose rows several processes write.
+mod jobs;

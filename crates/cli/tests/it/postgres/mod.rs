@@ -50,3 +50,6 @@ mod settings;
 
 /// PgBouncer between the load and the server.
 mod pooler;
+
+/// Jobs, whose rows several processes write.
+mod jobs;

@@ -1,0 +1,524 @@
+//! Jobs: one load that several processes write. What is to be seen of one is all of its rows, or nothing.
+
+use std::collections::BTreeMap;
+use std::net::TcpStream;
+use std::ops::Range;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use arrow_array::{Int64Array, RecordBatch};
+use inrush::job::{self, Job, Options, Published, State, Token};
+use inrush::plan::IfExists;
+use inrush::{LoadOptions, Unobserved};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::fixture::{INRUSH, size};
+use crate::proxy::{self, Fate, Proxy};
+use crate::servers::{Database, Server};
+
+fn batch(ids: Range<i64>) -> RecordBatch {
+    let ids: Int64Array = ids.collect();
+    RecordBatch::try_from_iter([("id", Arc::new(ids) as _)]).unwrap()
+}
+
+fn begin(url: &str, id: &str, if_exists: IfExists) -> inrush::Result<Job> {
+    let load = LoadOptions { table: Some("t".to_owned()), if_exists, ..LoadOptions::default() };
+    let options = Options { id: Some(id.to_owned()), ..Options::default() };
+    job::begin(batch(0..0).schema(), url, &load, &options, &Unobserved)
+}
+
+fn write(job: &Job, ids: Range<i64>) -> inrush::Result<Token> {
+    job::write(job, vec![batch(ids)], None, &Unobserved)
+}
+
+fn publish(job: &Job, tokens: &[Token]) -> inrush::Result<Published> {
+    job::publish(job, tokens, &Unobserved)
+}
+
+fn ids<D: Database>(server: &Server<D>) -> Vec<i64> {
+    if !server.tables().iter().any(|table| table == "t") {
+        return Vec::new();
+    }
+    let rows = server.query("SELECT id FROM t ORDER BY id");
+    rows.into_iter().flatten().flatten().map(|id| id.parse().unwrap()).collect()
+}
+
+/// Nothing of any job is left but the ledger.
+#[track_caller]
+fn nothing_left<D: Database>(server: &Server<D>) {
+    // Twice: what it ends the first time it forgets the second.
+    for _ in 0..2 {
+        job::gc(&server.url(), None, Duration::ZERO, &Unobserved).unwrap();
+    }
+    let tables = server.tables();
+    assert!(tables.iter().all(|table| table == "t" || table == job::LEDGER), "{tables:?}");
+}
+
+/// A step of one of two jobs.
+#[derive(Clone, Debug)]
+enum Step {
+    Begin {
+        id: usize,
+    },
+    /// By any handle that there was, also one of a job that is over.
+    Write {
+        handle: usize,
+    },
+    /// With those of its tokens that the mask has.
+    Publish {
+        handle: usize,
+        mask: u8,
+    },
+    Abort {
+        handle: usize,
+    },
+    Recover {
+        id: usize,
+    },
+    Gc,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let handle = 0..6_usize;
+    prop_oneof![
+        3 => (0..2_usize).prop_map(|id| Step::Begin { id }),
+        6 => handle.clone().prop_map(|handle| Step::Write { handle }),
+        4 => (handle.clone(), prop_oneof![2 => Just(0xff_u8), 1 => any::<u8>()])
+            .prop_map(|(handle, mask)| Step::Publish { handle, mask }),
+        1 => handle.prop_map(|handle| Step::Abort { handle }),
+        1 => (0..2_usize).prop_map(|id| Step::Recover { id }),
+        1 => Just(Step::Gc),
+    ]
+}
+
+/// What is known of a job.
+#[derive(Clone)]
+struct Known {
+    digits: String,
+    /// Whether there was no table when it began.
+    makes: bool,
+    state: State,
+    report: Option<Published>,
+}
+
+/// All that should be.
+#[derive(Default)]
+struct Model {
+    has_table: bool,
+    table: Vec<i64>,
+    jobs: BTreeMap<String, Known>,
+    handles: Vec<Job>,
+    /// The handle that wrote it, and the rows.
+    tokens: Vec<(usize, Token, Range<i64>)>,
+    next: i64,
+}
+
+const NAMES: [&str; 2] = ["nightly 1", "it's"];
+
+impl Model {
+    fn state_of(&self, job: &Job) -> Option<State> {
+        self.jobs.get(&job.id).filter(|known| known.digits == job.digits).map(|known| known.state)
+    }
+
+    fn set(&mut self, job: &Job, state: State, report: Option<Published>) {
+        let known = self.jobs.get(&job.id).filter(|known| known.digits == job.digits);
+        let makes = known.map_or(!self.has_table, |known| known.makes);
+        let known = Known { digits: job.digits.clone(), makes, state, report };
+        self.jobs.insert(job.id.clone(), known);
+    }
+
+    fn take<D: Database>(&mut self, server: &Server<D>, step: &Step) {
+        let url = server.url();
+        let handle = |number: &usize| match self.handles.len() {
+            0 => None,
+            handles => Some(number % handles),
+        };
+        match step {
+            Step::Begin { id } => {
+                let begun = begin(&url, NAMES[*id], IfExists::Append);
+                match self.jobs.get(NAMES[*id]).map(|known| known.state) {
+                    None | Some(State::Aborted) => {
+                        let job = begun.unwrap();
+                        assert_eq!(job.state, State::Open);
+                        self.set(&job, State::Open, None);
+                        self.handles.push(job);
+                    }
+                    Some(State::Committed) => {
+                        let job = begun.unwrap();
+                        assert_eq!(job.state, State::Committed);
+                        self.handles.push(job);
+                    }
+                    Some(_) => assert!(begun.err().unwrap().what().contains("open already")),
+                }
+            }
+            Step::Write { handle: number } => {
+                let Some(at) = handle(number) else { return };
+                let ids = self.next..self.next + 10;
+                self.next += 10;
+                let written = write(&self.handles[at], ids.clone());
+                match self.state_of(&self.handles[at]) {
+                    Some(State::Open) => self.tokens.push((at, written.unwrap(), ids)),
+                    _ => assert!(written.err().unwrap().what().contains("takes no more rows")),
+                }
+            }
+            Step::Publish { handle: number, mask } => {
+                let Some(at) = handle(number) else { return };
+                let job = self.handles[at].clone();
+                let own = |token: &Token| token.digits == job.digits;
+                let all: Vec<_> = self.tokens.iter().filter(|(_, token, _)| own(token)).collect();
+                let given: Vec<_> =
+                    all.iter().enumerate().filter(|(at, _)| mask >> (at % 8) & 1 == 1).collect();
+                let tokens: Vec<Token> =
+                    given.iter().map(|(_, (_, token, _))| token.clone()).collect();
+                let rows: Vec<i64> =
+                    given.iter().flat_map(|(_, (_, _, ids))| ids.clone()).collect();
+                let is_short = tokens.is_empty() && !all.is_empty();
+                let published = publish(&job, &tokens);
+                match self.state_of(&job) {
+                    Some(State::Open) if is_short => {
+                        assert!(published.err().unwrap().what().contains("no token came"));
+                    }
+                    // The other job has made it.
+                    Some(State::Open) if self.jobs[&job.id].makes && self.has_table => {
+                        assert!(published.err().unwrap().what().contains("has changed since"));
+                    }
+                    Some(State::Open) => {
+                        let report = published.unwrap();
+                        self.has_table = true;
+                        assert_eq!(report.rows_loaded, rows.len() as u64);
+                        self.table.extend(rows);
+                        self.table.sort_unstable();
+                        self.set(&job, State::Committed, Some(report));
+                    }
+                    Some(State::Committed) => {
+                        assert_eq!(Some(published.unwrap()), self.jobs[&job.id].report);
+                    }
+                    _ => assert!(published.is_err()),
+                }
+            }
+            Step::Abort { handle: number } => {
+                let Some(at) = handle(number) else { return };
+                let job = self.handles[at].clone();
+                let ended = job::abort(&job, &Unobserved).unwrap().state;
+                match self.state_of(&job) {
+                    Some(State::Committed) => assert_eq!(ended, State::Committed),
+                    Some(_) => {
+                        assert_eq!(ended, State::Aborted);
+                        self.set(&job, State::Aborted, None);
+                    }
+                    None => assert_eq!(ended, State::Aborted),
+                }
+            }
+            Step::Recover { id } => {
+                let recovered = job::recover(&url, None, NAMES[*id], &Unobserved);
+                match self.jobs.get(NAMES[*id]).map(|known| known.state) {
+                    None => assert!(recovered.is_err()),
+                    Some(State::Open) => {
+                        let job = recovered.unwrap();
+                        assert_eq!(job.state, State::Aborted);
+                        self.set(&job, State::Aborted, None);
+                    }
+                    Some(state) => assert_eq!(recovered.unwrap().state, state),
+                }
+            }
+            Step::Gc => {
+                job::gc(&url, None, Duration::ZERO, &Unobserved).unwrap();
+                self.jobs.retain(|_, known| known.state != State::Aborted);
+                for known in self.jobs.values_mut().filter(|known| known.state == State::Open) {
+                    known.state = State::Aborted;
+                }
+            }
+        }
+        assert_eq!(ids(server), self.table, "after {step:?}");
+    }
+}
+
+/// Whatever is done in whatever order, each step does what it says, or says why it doesn't; and the table has the rows of what was
+/// published, each once.
+pub(crate) fn in_any_order<D: Database>(server: &Server<D>) {
+    let config = Config {
+        cases: size(4, 100),
+        failure_persistence: None,
+        max_shrink_iters: 50,
+        ..Config::default()
+    };
+    let steps = prop::collection::vec(step(), 5..30);
+    let outcome = TestRunner::new(config).run(&steps, |steps| {
+        for table in ["t", job::LEDGER] {
+            if server.tables().iter().any(|name| name == table) {
+                server.query(&format!("DROP TABLE {table}"));
+            }
+        }
+        let mut model = Model::default();
+        for step in &steps {
+            model.take(server, step);
+        }
+        if server.tables().iter().any(|name| name == job::LEDGER) {
+            nothing_left(server);
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+/// Several processes publish and abort a job at the same time: one of them decides, and all say the same.
+pub(crate) fn ended_at_once<D: Database>(server: &Server<D>) {
+    let url = server.url();
+    for round in 0..size(4, 30) {
+        let job = begin(&url, &format!("job {round}"), IfExists::Append).unwrap();
+        let before = ids(server);
+        let rows = round * 20..(round + 1) * 20;
+        let tokens = [
+            write(&job, rows.start..rows.start + 10).unwrap(),
+            write(&job, rows.start + 10..rows.end).unwrap(),
+        ];
+        let (published, aborted) = thread::scope(|scope| {
+            let publishes: Vec<_> =
+                (0..2).map(|_| scope.spawn(|| publish(&job, &tokens))).collect();
+            let aborts = scope.spawn(|| job::abort(&job, &Unobserved).unwrap().state);
+            let published: Vec<_> =
+                publishes.into_iter().map(|thread| thread.join().unwrap()).collect();
+            (published, aborts.join().unwrap())
+        });
+        let wanted = match aborted {
+            State::Committed => before.into_iter().chain(rows).collect(),
+            _ => before,
+        };
+        assert_eq!(ids(server), wanted, "round {round}");
+        match aborted {
+            State::Committed => {
+                let reports: Vec<_> = published.into_iter().map(Result::unwrap).collect();
+                assert_eq!(reports[0], reports[1]);
+            }
+            _ => assert!(published.iter().all(Result::is_err)),
+        }
+    }
+    nothing_left(server);
+}
+
+/// Ends all connections when the client has sent so many pieces: before the server hears the last of them, or before the client hears
+/// the answer.
+struct CutAt {
+    piece: u64,
+    is_heard: bool,
+    for_good: bool,
+    pieces: AtomicU64,
+    was_cut: AtomicBool,
+}
+
+impl CutAt {
+    fn new(piece: u64, is_heard: bool, for_good: bool) -> Self {
+        Self {
+            piece,
+            is_heard,
+            for_good,
+            pieces: AtomicU64::new(0),
+            was_cut: AtomicBool::new(false),
+        }
+    }
+
+    fn cut(&self) -> Fate {
+        self.was_cut.store(true, Relaxed);
+        if self.for_good { Fate::CutForGood } else { Fate::Cut }
+    }
+}
+
+impl proxy::Tricks for CutAt {
+    fn for_server(&self, said: Vec<u8>, _client: &mut TcpStream) -> io::Result<Fate> {
+        let piece = self.pieces.fetch_add(1, Relaxed) + 1;
+        Ok(if piece == self.piece && !self.is_heard { self.cut() } else { Fate::Passed(said) })
+    }
+
+    fn for_client(&self, said: Vec<u8>) -> Fate {
+        let is_due = self.is_heard && self.pieces.load(Relaxed) >= self.piece;
+        if is_due && !self.was_cut.load(Relaxed) { self.cut() } else { Fate::Passed(said) }
+    }
+}
+
+/// A job with two tokens, in files: of a new table, or of one with a row.
+fn written<D: Database>(server: &Server<D>, url: &str, if_exists: IfExists) -> (Job, Vec<i64>) {
+    if server.tables().iter().any(|table| table == "t") {
+        server.query("DROP TABLE t");
+    }
+    let mut rows: Vec<i64> = (0..20).collect();
+    match if_exists {
+        IfExists::Empty => {}
+        _ => {
+            server.query("CREATE TABLE t (id bigint)");
+            server.query("INSERT INTO t VALUES (100)");
+            rows.push(100);
+        }
+    }
+    let job = begin(&server.url(), &own_name(), if_exists).unwrap();
+    let tokens = [write(&job, 0..10).unwrap(), write(&job, 10..20).unwrap()];
+    let mut elsewhere = job.clone();
+    url.clone_into(&mut elsewhere.url);
+    server.write("job.json", elsewhere.to_string());
+    server.write("tokens.json", tokens.map(|token| token.to_string()).join("\n"));
+    (job, rows)
+}
+
+/// A name that no other test has.
+fn own_name() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("job {}", NEXT.fetch_add(1, Relaxed))
+}
+
+fn publishes<D: Database>(server: &Server<D>) -> Child {
+    Command::new(INRUSH)
+        .args(["job", "publish", "job.json", "tokens.json"])
+        .current_dir(server.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Pieces that a client sends to publish such a job.
+fn pieces<D: Database>(
+    server: &Server<D>,
+    address: &str,
+    url_at: &impl Fn(&str) -> String,
+    if_exists: IfExists,
+) -> u64 {
+    let proxy: Proxy<CutAt> = Proxy::start(address, CutAt::new(u64::MAX, false, true));
+    let (_, rows) = written(server, &url_at(&proxy.address), if_exists);
+    let done = publishes(server).wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(ids(server), rows);
+    proxy.pieces.load(Relaxed)
+}
+
+const CASES: [IfExists; 2] = [IfExists::Empty, IfExists::Append];
+
+/// Who publishes is killed, before the server has heard a statement, or after: what recovers the job finds out what became of it.
+pub(crate) fn killed_while_publishing<D: Database>(
+    server: &Server<D>,
+    address: &str,
+    url_at: impl Fn(&str) -> String,
+) {
+    for if_exists in CASES {
+        let all = pieces(server, address, &url_at, if_exists);
+        for (piece, is_heard) in
+            (1..=all).flat_map(|piece| [(piece, false), (piece, true)]).step_by(size(17, 1))
+        {
+            let proxy: Proxy<CutAt> = Proxy::start(address, CutAt::new(piece, is_heard, true));
+            let (job, rows) = written(server, &url_at(&proxy.address), if_exists);
+            let mut child = publishes(server);
+            while !proxy.was_cut.load(Relaxed) && child.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let _ = child.kill();
+            child.wait().unwrap();
+            drop(proxy);
+            let began = Instant::now();
+            // The server ends what a lost connection has begun, but not at once.
+            let recovered = loop {
+                match job::recover(&server.url(), None, &job.id, &Unobserved) {
+                    Ok(job) => break job,
+                    Err(error) if began.elapsed() > Duration::from_secs(30) => panic!("{error}"),
+                    Err(_) => thread::sleep(Duration::from_millis(20)),
+                }
+            };
+            let before = if if_exists == IfExists::Append { vec![100] } else { Vec::new() };
+            let wanted = if recovered.state == State::Committed { rows } else { before };
+            assert_eq!(ids(server), wanted, "{if_exists}, piece {piece}, heard: {is_heard}");
+            nothing_left(server);
+        }
+    }
+}
+
+/// All connections end once, before the server has heard a statement, or after: what publishes either finds out that all is well, or says
+/// that nothing has changed, or that it doesn't know; and does it the next time.
+pub(crate) fn answers_lost<D: Database>(
+    server: &Server<D>,
+    address: &str,
+    url_at: impl Fn(&str) -> String,
+) {
+    for if_exists in CASES {
+        let all = pieces(server, address, &url_at, if_exists);
+        for (piece, is_heard) in
+            (1..=all).flat_map(|piece| [(piece, false), (piece, true)]).step_by(size(17, 1))
+        {
+            let proxy: Proxy<CutAt> = Proxy::start(address, CutAt::new(piece, is_heard, false));
+            let (job, rows) = written(server, &url_at(&proxy.address), if_exists);
+            let done = publishes(server).wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            let found = ids(server);
+            let what = format!("{if_exists}, piece {piece}, heard: {is_heard}: {said}");
+            if done.status.success() {
+                assert_eq!(found, rows, "{what}");
+            } else {
+                assert!(!said.contains("nothing changed") || found != rows, "{what}");
+            }
+            server.write("job.json", job.to_string());
+            let again = publishes(server).wait_with_output().unwrap();
+            assert!(again.status.success(), "{what}{}", String::from_utf8_lossy(&again.stderr));
+            assert_eq!(ids(server), rows, "{what}");
+            drop(proxy);
+            nothing_left(server);
+        }
+    }
+}
+
+/// The steps of a job as a shell script has them.
+pub(crate) fn by_command<D: Database>(server: &Server<D>) {
+    let url = server.url();
+    server.write("a.csv", "id,name\n1,a\n2,\"b\nc\"\n");
+    server.write("b.csv", "id,name\n3,d\nx,e\n");
+    let job = |args: &[&str]| server.inrush(&[&["job"], args].concat());
+    let begin = [
+        "begin",
+        &url,
+        "--table",
+        "t",
+        "--like",
+        "a.csv",
+        "--job-id",
+        "shell",
+        "--max-rejects",
+        "1",
+    ];
+    let begun = job(&begin).exits(0);
+    server.write("job.json", &begun.stdout);
+    for (file, code) in [("a.csv", 0), ("b.csv", 3)] {
+        let token = job(&["write", "job.json", file]).exits(code);
+        server.write(&format!("{file}.token"), &token.stdout);
+    }
+    job(&["list", &url]).exits(0).prints(&["open", "shell"]);
+    let published = job(&["publish", "job.json", "a.csv.token", "b.csv.token"]).exits(3);
+    let report: serde_json::Value = serde_json::from_str(&published.stdout).unwrap();
+    assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&3.into(), &1.into()));
+    let bad = &report["rejected"][0];
+    assert_eq!(
+        (&bad["file"], &bad["line"], &bad["column"]),
+        (&"b.csv".into(), &3.into(), &"id".into())
+    );
+    assert_eq!(ids(server), [1, 2, 3]);
+    assert_eq!(job(&["publish", "job.json"]).exits(3).stdout, published.stdout);
+    job(&["list", &url, "--json"]).exits(0).prints(&["\"committed\""]);
+    job(&["abort", "job.json"]).exits(0).prints(&["committed"]);
+    job(&begin).exits(0).prints(&["\"committed\""]);
+
+    // What goes wrong is said, and nothing is seen of it.
+    let missing = ["begin", &url, "--table", "t", "--schema", "a.csv"];
+    job(&missing).exits(2).says(&["names no types", "--like a.csv"]);
+    job(&["begin", &url, "--table", "t"]).exits(2);
+    job(&["write", "nowhere.json", "a.csv"]).exits(2).says(&["can't read nowhere.json"]);
+    job(&["write", "a.csv", "a.csv"]).exits(2).says(&["no text of a job"]);
+    job(&["write", "job.json", "a.csv"]).exits(1).says(&["takes no more rows"]);
+    server.write("empty", "");
+    job(&["publish", "job.json", "empty"]).exits(2).says(&["holds no token"]);
+    job(&["recover", &url, "nobody's"]).exits(2).says(&["there is no job"]);
+    job(&["gc", &url, "--older-than", "soon"]).exits(2).says(&["90s, 30m, 12h or 1d"]);
+    job(&["gc", &url, "--older-than", "0"]).exits(0).prints(&["\"tables\":0"]);
+    job(&["begin", "own.db", "--table", "t", "--like", "a.csv"])
+        .exits(2)
+        .says(&["one writer", "Parquet"]);
+    assert_eq!(ids(server), [1, 2, 3]);
+    nothing_left(server);
+}
