@@ -34,7 +34,7 @@ class _Text(_Told):
     def __str__(self) -> str:
         return self._text
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(self._text)
 
     def __reduce__(self) -> Any:

@@ -230,9 +230,10 @@ def test_rows_that_repeat_a_key(home, on_conflict, name):
     home.execute(f"create table {home.table} (id bigint primary key, name varchar(9))")
     home.execute(f"insert into {home.table} values (1, 'old')")
     job = begin(home, on_conflict=on_conflict, key="id")
-    tokens = [inrush.job.write(job, [(1, "mid"), (2, "mid")]), inrush.job.write(job, [(2, "new"), (1, "new")])]
-    inrush.job.publish(job, tokens)
-    assert sorted(home.read()[1]) == [(1, name), (2, "mid" if on_conflict == "skip" else "new")]
+    tokens = [inrush.job.write(job, [(2, "old"), (1, "mid"), (2, "mid")]), inrush.job.write(job, [(2, "new"), (1, "new")])]
+    report = inrush.job.publish(job, tokens)
+    assert report.rows_read == report.rows_loaded + report.rows_skipped == 5
+    assert sorted(home.read()[1]) == [(1, name), (2, name)]
 
 
 def test_a_table_that_has_changed_is_not_published_into(home):
@@ -297,6 +298,37 @@ def test_passwords_do_not_travel(home):
     assert "s3" not in str(job)
     inrush.job.publish(job, [inrush.job.write(job, part(0))])
     assert home.count() == 100
+
+
+def test_who_may_make_no_tables_is_told_so_before_anything_runs(home):
+    home.execute(f"create table {home.table} (id bigint, name text)")
+    user, url = f"u_{home.table}", home.url
+    if isinstance(home, Mysql):
+        home.execute(f"create user {user}@localhost")
+        home.execute(f"grant select, insert on {home.database}.{home.table} to {user}@localhost")
+        url = url.replace("root@", f"{user}@")
+    else:
+        home.execute(f"create role {user} login")
+        home.execute(f"grant select, insert on {home.table} to {user}")
+        url = url.replace("postgres@", f"{user}@")
+    with pytest.raises(inrush.TargetError, match="(?i)make.* table") as caught:
+        inrush.job.begin(url, SCHEMA, table=home.table)
+    assert any("inrush load" in advice and "all or nothing" in advice for advice in caught.value.advice)
+    assert home.count() == 0
+    if isinstance(home, Postgres):
+        home.execute(f"drop owned by {user}")
+    home.execute(f"drop user {user}" + ("@localhost" if isinstance(home, Mysql) else ""))
+
+
+def test_columns_that_do_not_fit(home):
+    home.execute(f"create table {home.table} (id bigint, name text)")
+    with pytest.raises(inrush.Error, match="other"):
+        inrush.job.begin(home.url, pyarrow.schema([("id", pyarrow.int64()), ("other", pyarrow.string())]), table=home.table)
+    job = begin(home)
+    with pytest.raises(inrush.Error, match="other") as caught:
+        inrush.job.write(job, [{"id": 1, "other": "x"}])
+    assert "inrush_job" not in str(caught.value) + " ".join(caught.value.advice)
+    inrush.job.abort(job)
 
 
 def test_targets_without_jobs_say_what_to_do(tmp_path):

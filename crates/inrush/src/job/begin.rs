@@ -133,7 +133,7 @@ fn begun(
     // A name that is done has to be known before its rows are in the way of a table that was to be empty.
     let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
     if ledger.is_there()?
-        && let Some(entry) = ledger.entry(&job.id, false)?
+        && let Some(entry) = ledger.entry(&job.id, false).map_err(unreadable)?
         && let Some(known) = free(&mut ledger, &place, &job, entry, observer)?
     {
         return Ok(known);
@@ -163,6 +163,7 @@ fn begun(
         wants_empty: !makes && request.if_exists == IfExists::Empty,
         outline: kept.map(|table| sql.outline(table)),
         counts: job.load.on_conflict == OnConflict::Fail,
+        warnings: plan.warnings(),
         job,
     };
     // The row first: a table of a job that nobody knows would be swept.
@@ -184,6 +185,16 @@ fn begun(
         }
     }
     Ok(job)
+}
+
+/// The ledger is others', as are the rights to it.
+fn unreadable(error: Error) -> Error {
+    match error.is_lost_connection() {
+        true => error,
+        false => Error::target(format!("can't use the table {LEDGER}, which jobs make: {}", error.what()))
+            .advise(format!("have its owner grant SELECT, INSERT, UPDATE and DELETE on {LEDGER}, and the right to make tables beside it"))
+            .advise("inrush load from one machine needs neither, and is all or nothing as well"),
+    }
 }
 
 fn check(request: &Request, options: &Options) -> Result<()> {

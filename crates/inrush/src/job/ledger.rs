@@ -33,6 +33,8 @@ pub(super) struct Record {
     pub(super) outline: Option<String>,
     /// Whether every row that is sent is a row more in the table.
     pub(super) counts: bool,
+    /// What a user should know, such as what goes with a table that is replaced.
+    pub(super) warnings: Vec<String>,
 }
 
 /// A row of the ledger.
@@ -242,6 +244,13 @@ impl<'a> Ledger<'a> {
     pub(super) fn tables(&mut self, prefix: &str) -> Result<Vec<String>> {
         let sql = self.sql.tables(&self.home, prefix);
         self.names(&sql)
+    }
+
+    /// Rows of a hidden table.
+    pub(super) fn count(&mut self, table: &str) -> Result<u64> {
+        let sql = format!("SELECT COUNT(*) FROM {}", self.sql.named(&self.home, table));
+        let count = self.console.value(&sql)?;
+        Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
     }
 
     /// Drops tables; how many are gone. One that is in use stays for another time.

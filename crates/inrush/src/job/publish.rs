@@ -426,8 +426,7 @@ impl Publishing<'_> {
             .advise("look for triggers that leave rows out, and whether the server has crashed meanwhile")
         };
         if !self.record.counts {
-            let found = ledger.console.value(&format!("SELECT COUNT(*) FROM {table}"))?;
-            let found = found.and_then(|found| found.parse().ok()).unwrap_or(0);
+            let found = ledger.count(&token.table(self.job()))?;
             if found != token.rows {
                 return Err(gone(found));
             }
@@ -519,12 +518,12 @@ impl Publishing<'_> {
             publish: publish.to_owned(),
             attempts: self.tokens.len(),
             rows_read: sum(|token| token.rows_read),
-            rows_loaded: sum(|token| token.rows) - skipped,
+            rows_loaded: sum(|token| token.rows_loaded) - skipped,
             rows_rejected: rejected.len() as u64,
             rows_skipped: sum(|token| token.rows_skipped) + skipped,
             rejected,
             seconds: PublishSeconds { total: self.began.elapsed().as_secs_f64(), ..seconds },
-            warnings: Vec::new(),
+            warnings: self.record.warnings.clone(),
         }
     }
 }

@@ -220,6 +220,8 @@ pub struct Token {
     pub rows_read: u64,
     /// Rows in its table.
     pub rows: u64,
+    /// Rows that were loaded: more than there are where some have taken the place of others.
+    pub rows_loaded: u64,
     /// Rows left out for their key's sake.
     pub rows_skipped: u64,
     /// Bad rows.

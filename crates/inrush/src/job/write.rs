@@ -12,7 +12,8 @@ use crate::load::run;
 use crate::observer::Observer;
 use crate::pipe::reject::Reject;
 use crate::plan::{
-    DialectRequest, Durability, IfExists, LoadOptions, Plan, RejectsTo, Request, plan, plan_rows,
+    DialectRequest, Durability, IfExists, LoadOptions, OnConflict, Plan, RejectsTo, Request, plan,
+    plan_rows,
 };
 use crate::report::Report;
 use crate::split::Split;
@@ -119,8 +120,18 @@ fn written(
         let report = run(&plan, &collecting)?;
         Ok((report, plan.source_names().into_iter().map(str::to_owned).collect::<Vec<_>>()))
     });
-    let outcome = outcome.and_then(|done| is_open(&mut ledger, job).map(|()| done));
-    let (report, names): (Report, Vec<String>) = match outcome {
+    // Of a connection that was idle for that long nobody knows whether it still is one.
+    let reopened = Ledger::open(&place, &job.home, observer.stop());
+    let outcome = outcome.and_then(|(report, names)| {
+        ledger = reopened?;
+        is_open(&mut ledger, job)?;
+        let rows = match job.load.on_conflict {
+            OnConflict::Fail => report.rows_loaded,
+            _ => ledger.count(&table)?,
+        };
+        Ok((report, names, rows))
+    });
+    let (report, names, rows): (Report, Vec<String>, u64) = match outcome {
         Ok(done) => done,
         Err(error) => {
             place.sql.drop_table(&mut *ledger.console, &job.home, &table);
@@ -138,7 +149,8 @@ fn written(
         attempt,
         partition,
         rows_read: report.rows_read,
-        rows: report.rows_loaded,
+        rows,
+        rows_loaded: report.rows_loaded,
         rows_skipped: report.rows_skipped,
         rejected: rejected
             .iter()

@@ -40,6 +40,8 @@ impl Jobs for MysqlJobs {
     fn opening(&self) -> &'static [&'static str] {
         &[
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES'",
+            // One may wait for as long as others copy.
+            "SET SESSION wait_timeout = 2147483",
             // So that rows which are read for a copy are not locked.
             "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
         ]

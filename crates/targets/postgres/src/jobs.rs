@@ -40,7 +40,11 @@ impl Jobs for PostgresJobs {
     }
 
     fn opening(&self) -> &'static [&'static str] {
-        &["SET client_min_messages = error"]
+        &[
+            "SET client_min_messages = error",
+            // One may wait for as long as others copy. Before PostgreSQL 14 there is no such limit.
+            "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout'",
+        ]
     }
 
     fn named(&self, home: &Home, table: &str) -> String {
