@@ -19,6 +19,15 @@ pub use inrush_core::split::{Parts, Split};
 /// # Errors
 /// When the request contradicts itself, an input can't be read or read again, or the observer wants to stop.
 pub fn split(request: &Request, parts: Parts, observer: &dyn Observer) -> Result<Vec<Split>> {
+    split_with_warnings(request, parts, observer).map(|(splits, _)| splits)
+}
+
+/// The same, with what a user should know of the source.
+pub(crate) fn split_with_warnings(
+    request: &Request,
+    parts: Parts,
+    observer: &dyn Observer,
+) -> Result<(Vec<Split>, Vec<String>)> {
     if request.split.is_some() {
         return Err(
             Error::usage("a split can't be split again").advise("split the files into more parts")
@@ -31,7 +40,9 @@ pub fn split(request: &Request, parts: Parts, observer: &dyn Observer) -> Result
         plan = next;
     }
     let fields = fields(&plan);
-    plan.source.split(parts, &plan.request.dialect.nulls, &fields, observer.stop())
+    let nulls = &plan.request.dialect.nulls;
+    let splits = plan.source.split(parts, nulls, &fields, observer.stop())?;
+    Ok((splits, plan.facts.source.warnings.clone()))
 }
 
 /// Whether a value that no sample had may disprove the type of a column.

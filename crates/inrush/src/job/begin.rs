@@ -14,7 +14,7 @@ use crate::plan::{
     IfExists, Inference, LoadOptions, OnConflict, Plan, RejectLimit, RejectsTo, Request, plan,
     plan_rows,
 };
-use crate::split::{Parts, Split, split};
+use crate::split::{Parts, Split, split_with_warnings};
 use inrush_core::error::{Error, Result};
 use inrush_core::unique;
 
@@ -68,7 +68,8 @@ pub fn begin_split(
         request.clone(),
         options,
         |request, job| {
-            splits = split(request, parts, observer)?;
+            let warnings;
+            (splits, warnings) = split_with_warnings(request, parts, observer)?;
             job.attempts = u32::try_from(splits.len()).ok();
             // The splits know types, and how the files are written.
             let options = LoadOptions {
@@ -78,7 +79,10 @@ pub fn begin_split(
             };
             let split = splits.first().cloned();
             let target = request.target.clone();
-            plan(&Request { split, target, options, ..Request::default() }, observer)
+            let request = Request { split, target, options, ..Request::default() };
+            let mut plan = plan(&request, observer)?;
+            plan.facts.source.warnings = warnings;
+            Ok(plan)
         },
         observer,
     )?;

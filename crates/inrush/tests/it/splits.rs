@@ -9,6 +9,7 @@ use inrush::plan::{
     DialectRequest, Durability, IfExists, Inference, LoadOptions, RejectLimit, Type,
 };
 use inrush::{Observer, Parts, Reject, RejectsTo, Request, Split, Unobserved, plan, run, split};
+use inrush_scan::{Dialect, Scanner};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -174,6 +175,41 @@ fn files_are_cut_where_the_shares_of_all_bytes_end() {
         assert!(splits.len() <= parts);
         assert!(parts < 5 || splits.len() > parts / 2, "{} of {parts}", splits.len());
     }
+}
+
+#[test]
+fn a_file_of_many_megabytes_is_looked_at_piece_by_piece() {
+    let (_folder, folder) = folder();
+    let path = folder.join("in.csv");
+    let mut text = b"id,said\n".to_vec();
+    let mut rows = 0;
+    // Some texts of more than a piece, and some quotes that are never closed.
+    while text.len() < 40 << 20 {
+        let long =
+            "long, \"\"quoted\"\"\nline\n".repeat(if rows % 5_000 == 7 { 500_000 } else { 1 });
+        text.extend(format!("{rows},\"{long}\"\n").as_bytes());
+        rows += 1;
+        if rows % 3_000 == 0 {
+            text.extend(format!("{rows},\"open\n").as_bytes());
+            rows += 1;
+        }
+    }
+    fs::write(&path, &text).unwrap();
+    let splits = split(&texts(request(&[&path])), Parts::Count(3), &Unobserved).unwrap();
+    let starts: Vec<_> = splits.iter().map(|split| split.parts[0].start).collect();
+    for (start, end) in starts.iter().zip(splits.iter().map(|split| split.parts[0].end)) {
+        let bytes = &text[start.byte as usize..end.map_or(text.len(), |end| end as usize)];
+        let scanner = |bytes| {
+            let (mut scanner, mut fields) = (Scanner::new(&Dialect::csv(), bytes), Vec::new());
+            std::iter::from_fn(move || scanner.next(&mut fields)).count() as u64
+        };
+        let lines = text[..start.byte as usize].iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(start.lines, lines as u64);
+        let before = &text[8..start.byte as usize];
+        assert_eq!(start.records, scanner(before), "{start:?}");
+        assert!(bytes.starts_with(start.records.to_string().as_bytes()), "{start:?}");
+    }
+    assert_eq!(starts.len(), 3);
 }
 
 #[test]
