@@ -30,10 +30,7 @@ def job_begin(
     watch: _Watching,
     schema: Any,
     request: dict[str, Any],
-    id: str | None,
-    connections: int,
-    attempts: int | None,
-    password: str | None,
+    options: tuple[str | None, int, int | None, str | None],
 ) -> str: ...
 def job_write(watch: _Watching, job: str, rows: _Fed, partition: int | None) -> str: ...
 def job_write_files(watch: _Watching, job: str, request: dict[str, Any], partition: int | None) -> str: ...
