@@ -16,6 +16,7 @@ MONGODB_ROWS ?= 100000
 COLUMNS_ROWS ?= 1000000
 DUCKDB_ROWS ?= 5000000
 PROGRAM_ROWS ?= 1000000
+SPARK_ROWS ?= 2000000
 PAIRS ?= 5
 SIZE_MB ?= 2048
 FUZZ_S ?= 60
@@ -27,7 +28,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgr
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := target/debug/inrush-servers
 
-.PHONY: help test test-all python wheel dist bench-programs units units-and-packages servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-smoke memory schemas deny fuzz clean
+.PHONY: help test test-all engines python wheel dist bench-programs units units-and-packages servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-spark bench-smoke memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -56,9 +57,10 @@ test test-all: export INRUSH_DUCKDB_LIB ?= $(CURDIR)/target/servers/duckdb-1.5/l
 test: deps fmt units-and-packages doctest python ## the one check: everything below up to python, then all tests but campaigns
 	$(LIMITED) 60m $(WITH_SERVERS) $(TEST_SERVERS) -- $(RUN_TESTS)
 
-test-all: deps deps-all fmt units-and-packages lint doc doctest python bench-smoke ## also campaigns, all versions of the servers, the documentation's links, the bench
+test-all: export INRUSH_TEST_ALL := 1
+test-all: deps deps-all fmt units-and-packages engines lint doc doctest python bench-smoke ## also campaigns, all versions of the servers, the documentation's links, the bench
 	@scripts/servers.sh $(ALL_SERVERS)
-	INRUSH_TEST_ALL=1 $(LIMITED) 6h $(WITH_SERVERS) $(ALL_SERVERS) -- $(RUN_TESTS) --include-ignored
+	$(LIMITED) 6h $(WITH_SERVERS) $(ALL_SERVERS) -- $(RUN_TESTS) --include-ignored
 
 deps: ## install what is missing: system packages, toolchain, servers, test data
 	@scripts/deps.sh
@@ -95,6 +97,9 @@ doctest: ## the examples in the documentation
 
 servers-program:
 	@cargo build --quiet --locked -p inrush-servers
+
+engines: ## what campaigns of the Python package need besides: Ray and Dask
+	@scripts/python.sh engines
 
 python: units ## the Python package: its wheel in a virtual environment, and its tests on real servers
 	scripts/python.sh test-wheel
@@ -143,6 +148,11 @@ bench-programs: wheel servers-program ## rows of a Python program against pandas
 	@scripts/servers.sh mariadb-10.11 postgres-15
 	scripts/python.sh rivals
 	$(WITH_SERVERS) mariadb-10.11 postgres-15 -- target/python/bin/python benches/programs.py $(PROGRAM_ROWS) $(PAIRS)
+
+bench-spark: wheel servers-program ## rows and files of Spark against its JDBC writer, at 0, 2 and 20 ms of round trip, paired (SPARK_ROWS, PAIRS)
+	@scripts/servers.sh mariadb-10.11 postgres-15
+	cargo build --profile dist --locked -p inrush-bench --example relay
+	$(WITH_SERVERS) mariadb-10.11 postgres-15 -- target/python/bin/python benches/spark.py $(SPARK_ROWS) $(PAIRS)
 
 bench-picture: ## docs/speed.svg, the README's picture, from benches/samples.jsonl (SAMPLES=FILE make bench ... adds to such a file)
 	benches/picture.py

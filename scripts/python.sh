@@ -4,6 +4,7 @@
 #     scripts/python.sh venv              target/python, with what the tests compare with
 #     scripts/python.sh wheel             the wheel as it is published in target/wheels, and in target/python
 #     scripts/python.sh test-wheel        the same around the module that `make units` has built
+#     scripts/python.sh engines           Ray and Dask, and a Java for Spark: what `make test-all` runs besides
 #     scripts/python.sh rivals            what else benches/programs.py compares with
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -51,8 +52,8 @@ make_test_wheel() {
     mkdir -p "$parts"
     (cd python && "../$venv/bin/maturin" pep517 write-dist-info --metadata-directory "../$parts" \
         --interpreter "../$venv/bin/python" >/dev/null)
-    cp -R python/inrush "$parts/inrush"
-    rm -rf "$parts/inrush/__pycache__"
+    cp -R python/inrush python/pyspark_inrush "$parts"
+    rm -rf "$parts"/*/__pycache__
     install -m 755 target/debug/lib_inrush.so "$parts/inrush/_inrush.abi3.so"
     strip --strip-debug "$parts/inrush/_inrush.abi3.so"
     mkdir -p target/wheels
@@ -65,6 +66,18 @@ install_wheel() {
     "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/inrush-*.whl
 }
 
+# Spark itself is among what the package is tested with always.
+install_java() {
+    command -v java >/dev/null || [[ -x "${JAVA_HOME-}/bin/java" ]] || scripts/packages.sh openjdk-17-jre-headless
+}
+
+install_engines() {
+    make_venv
+    install_java
+    "$venv/bin/python" -c 'import dask.dataframe, distributed, ray.data' 2>/dev/null && return 0
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement python/requirements-engines.txt
+}
+
 # mysqlclient is built from its source.
 install_rivals() {
     make_venv
@@ -74,12 +87,13 @@ install_rivals() {
 }
 
 case "${1-}" in
-venv) make_venv ;;
+venv) make_venv && install_java ;;
+engines) install_engines ;;
 rivals) install_rivals ;;
 wheel) make_wheel ;;
 test-wheel) make_test_wheel ;;
 *)
-    say "say venv, wheel, test-wheel or rivals"
+    say "say venv, engines, wheel, test-wheel or rivals"
     exit 2
     ;;
 esac

@@ -1,11 +1,13 @@
 //! Records and cuts: scanner, cutter, csv-core and the model must agree on any bytes, in any
-//! dialect, however the input comes in.
+//! dialect, however the input comes in, and in pieces.
 
 #![no_main]
 
 use inrush_scan::{Cutter, Dialect, Newline, Tail};
 use libfuzzer_sys::fuzz_target;
 
+#[path = "../../crates/scan/tests/it/in_pieces.rs"]
+mod in_pieces;
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../../crates/scan/tests/it/machines.rs"]
 mod machines;
@@ -35,6 +37,7 @@ fuzz_target!(|input: &[u8]| {
     let (step, goal) = (1 + usize::from(*step), usize::from(*goal));
     let rows = machines::agreed(&dialect, text);
     machines::expect_in_chunks(&dialect, text, step, goal, &rows);
+    in_pieces::expect_in_pieces(&dialect, text, goal.max(1), has(64));
     // At the limit a chunk is whole lines, and scanned like any other.
     if let Some(cut) = Cutter::new(&dialect).cut(text, goal, Tail::Limit) {
         machines::agreed(&dialect, &text[..cut]);

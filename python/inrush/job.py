@@ -21,7 +21,7 @@ from ._api import Rows, _same, _sources
 from ._errors import UsageError
 from ._result import JobReport, _Told
 
-__all__ = ["Job", "Token", "abort", "begin", "gc", "list", "publish", "recover", "write"]
+__all__ = ["Job", "Token", "abort", "begin", "begin_files", "gc", "list", "publish", "recover", "write"]
 
 
 class _Text(_Told):
@@ -116,14 +116,84 @@ def begin(
     return Job(_inrush.job_begin(_options.UNWATCHED, schema, said, (job_id, connections, attempts, password)))
 
 
-def write(job: Job | str, batches: Any, *, partition: int | None = None, progress: Any = False, **dialect: Any) -> Token:
+def begin_files(
+    url: str,
+    sources: Any,
+    *,
+    table: str,
+    parts: int | None = None,
+    part_bytes: int | str = "64m",
+    job_id: str | None = None,
+    if_exists: str = "append",
+    match_by: str | None = None,
+    on_conflict: str | None = None,
+    key: str | Sequence[str] | None = None,
+    primary_key: str | Sequence[str] | None = None,
+    indexes: Sequence[str | Sequence[str]] | None = None,
+    types: Mapping[str, str] | str | None = None,
+    strategy: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    max_rejects: int | str = 0,
+    verify: str | None = None,
+    connections: int = 8,
+    password: str | None = None,
+    **dialect: Any,
+) -> tuple[Job, builtins.list[str]]:
+    """Begins a job for the rows of files, and cuts these into parts, for as many attempts: `write(job, split=part)`.
+
+    There are `parts` of them, or so many that each has about `part_bytes`, as a number or as a text such as 64m; fewer where files can't
+    be cut. A part is text that says where it is and all that is known of its files, and every machine that writes one has to find the
+    file under the same path. Files are cut between records, also where values hold newlines. Where the job makes the table, every value is looked
+    at before, unless `types` says what the columns are. Other keywords are those of `begin`, and those of `load` that say how files
+    are written. Of a job that is committed already there are no parts.
+    """
+    said = _options.request(
+        target=url,
+        sources=_sources(sources),
+        table=table,
+        if_exists=if_exists,
+        match_by=match_by,
+        on_conflict=on_conflict,
+        key=key,
+        primary_key=primary_key,
+        indexes=indexes,
+        types=types,
+        strategy=strategy,
+        settings=settings,
+        max_rejects=max_rejects,
+        verify=verify,
+        **dialect,
+    )
+    if parts is not None and parts < 1:
+        raise UsageError(f"parts: {parts} is no number of parts")
+    size = _options.size(part_bytes)
+    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, job_id, connections, password, parts, size or 1)
+    return Job(job), splits
+
+
+def write(
+    job: Job | str,
+    batches: Any = None,
+    *,
+    split: str | None = None,
+    partition: int | None = None,
+    progress: Any = False,
+    **dialect: Any,
+) -> Token:
     """Writes rows for a job, all of them or none: an attempt. The token is what publishing them takes.
 
     `batches` is what `inrush.write` takes: a frame, an Arrow stream, an iterable of dicts or tuples; or the path of a file, with the
-    keywords of `load` that say how it is written. `partition` is which part of the job's rows they are, from 0: then publishing sees to
+    keywords of `load` that say how it is written. `split` instead is a part of files that `begin_files` has cut. `partition` is which part of the job's rows they are, from 0: then publishing sees to
     it that each part is there once.
     """
     text = _text("job", job)
+    if (batches is None) == (split is None):
+        raise UsageError("say what is to be written: either rows, or split=PART")
+    if split is not None:
+        if dialect:
+            raise TypeError(f"write() got an unexpected keyword argument '{next(iter(dialect))}' besides split")
+        watching = _options.watching(progress, None, _same)
+        return Token(_inrush.job_write_split(watching, text, split, partition))
     if isinstance(batches, (str, os.PathLike)):
         said = _options.request(target="", sources=_sources(batches), **dialect)
         watching = _options.watching(progress, None, _same)

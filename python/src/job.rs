@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inrush::job::{self, Job, Options, Token};
 use inrush::plan::DialectRequest;
-use inrush::{Error, Request};
+use inrush::{Error, Parts, Request, Split};
 use pyo3::prelude::*;
 
 use crate::feed::{Fed, feed};
@@ -37,6 +37,41 @@ pub(crate) fn job_begin(
         None => job::begin_like(&request, &options, observer),
     })?;
     Ok(job.to_string())
+}
+
+/// Begins a job for the rows of the request's sources, cut into parts: so many, or of so many bytes each. The job, and the parts.
+#[pyfunction]
+pub(crate) fn job_begin_files(
+    py: Python<'_>,
+    watch: Watching,
+    request: Asked,
+    id: Option<String>,
+    connections: u32,
+    password: Option<String>,
+    parts: Option<usize>,
+    part_bytes: u64,
+) -> PyResult<(String, Vec<String>)> {
+    let options = Options { id, connections, attempts: None, password };
+    let request = request.0;
+    let parts = parts.map_or(Parts::Bytes(part_bytes), Parts::Count);
+    let (job, splits) =
+        watch.over(py, move |observer| job::begin_split(&request, parts, &options, observer))?;
+    Ok((job.to_string(), splits.iter().map(Split::to_string).collect()))
+}
+
+/// Writes a part of files; the token.
+#[pyfunction]
+pub(crate) fn job_write_split(
+    py: Python<'_>,
+    watch: Watching,
+    job: &str,
+    split: &str,
+    partition: Option<u32>,
+) -> PyResult<String> {
+    let (job, split): (Job, Split) = (parsed(py, job)?, parsed(py, split)?);
+    let token =
+        watch.over(py, move |observer| job::write_split(&job, &split, partition, observer))?;
+    Ok(token.to_string())
 }
 
 /// Writes rows of the program; the token.

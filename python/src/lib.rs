@@ -30,8 +30,8 @@ mod _inrush {
     use super::feed::write;
     #[pymodule_export]
     use super::job::{
-        job_abort, job_begin, job_gc, job_list, job_publish, job_recover, job_write,
-        job_write_files,
+        job_abort, job_begin, job_begin_files, job_gc, job_list, job_publish, job_recover,
+        job_write, job_write_files, job_write_split,
     };
     #[pymodule_export]
     use super::writer::RowWriter;

@@ -23,6 +23,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Asked {
         let py = given.py();
         let request = Request {
             sources: said.get("sources")?.unwrap_or_default(),
+            split: said
+                .get::<String>("split")?
+                .map(|text| text.parse())
+                .transpose()
+                .map_err(|error: Error| errors::raise(py, &error, Vec::new()))?,
             target: said.get("target")?.unwrap_or_default(),
             dialect: dialect(&said)?,
             options: options(&said)?,

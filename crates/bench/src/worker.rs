@@ -337,6 +337,7 @@ impl Worker {
                     ..DialectRequest::default()
                 },
                 options: options.clone(),
+                split: None,
             };
             inrush::plan(&request, &watch)
         })

@@ -51,6 +51,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
     let library = args.duckdb_lib.clone().map(|path| ("duckdb".to_owned(), path));
     Ok(Request {
         sources: sources.to_vec(),
+        split: None,
         target: target.to_owned(),
         dialect: dialect(&args.input)?,
         options: LoadOptions {
@@ -73,6 +74,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
 pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
     Ok(Request {
         sources: vec![like.to_owned()],
+        split: None,
         target: args.url.clone(),
         dialect: dialect(&args.input)?,
         options: LoadOptions {

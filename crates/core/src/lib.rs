@@ -26,6 +26,7 @@ pub mod nulls;
 pub mod pending;
 pub mod request;
 pub mod schema;
+pub mod split;
 pub mod target;
 pub mod unique;
 pub mod value;
@@ -44,3 +45,4 @@ pub use request::{
     RejectLimit, RejectsTo, Request, Verify,
 };
 pub use schema::{Column, Type};
+pub use split::{Parts, Split};

@@ -9,12 +9,15 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::schema::Type;
+use crate::split::Split;
 
 /// A load as the user asked for it. The planner turns it into a [`crate::Job`].
 #[derive(Clone, Default)]
 pub struct Request {
-    /// Files, globs, or `-` for standard input; at least one.
+    /// Files, globs, or `-` for standard input; at least one, or a split.
     pub sources: Vec<String>,
+    /// A part of files instead, which knows how they are written: `dialect` says nothing then.
+    pub split: Option<Split>,
     /// The target's URL or file name, possibly with a password in it.
     pub target: String,
     /// How the input is written; `None` fields are sniffed.
@@ -104,7 +107,7 @@ impl LoadOptions {
 }
 
 /// How the input is written, as far as the user says. `None` is sniffed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DialectRequest {
     /// What the input is.
     pub format: Option<Format>,

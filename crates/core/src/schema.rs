@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a column's values are. Each target maps these to its own types and back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Type {
     /// Whole numbers of 64 bits.
     Integer,
@@ -66,6 +66,14 @@ impl fmt::Display for Type {
 impl From<Type> for String {
     fn from(ty: Type) -> Self {
         ty.to_string()
+    }
+}
+
+impl TryFrom<String> for Type {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 

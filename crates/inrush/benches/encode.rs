@@ -102,6 +102,7 @@ fn encode(bencher: Bencher, source: &Path, strategy: &str, chunk: &Chunk) {
         target: source.with_extension("db").display().to_string(),
         dialect: DialectRequest { header, ..DialectRequest::default() },
         options: LoadOptions { strategy: Some(strategy.to_owned()), ..LoadOptions::default() },
+        split: None,
     };
     let plan = inrush::plan(&request, &Unobserved).expect("a plan");
     let stop = AtomicBool::new(false);

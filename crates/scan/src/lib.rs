@@ -10,6 +10,7 @@
 //!
 //! - [`dialect`]: how records and fields are written;
 //! - [`cutter`]: where a buffer may be cut, so that chunks hold whole records;
+//! - [`piece`]: the same for an input of which many read a piece each;
 //! - [`scanner`]: the records and fields of a chunk;
 //! - [`number`] and [`date`]: what a field's text denotes, and whether it survives a change of
 //!   type;
@@ -25,6 +26,7 @@ pub mod dialect;
 mod float;
 pub mod json;
 pub mod number;
+pub mod piece;
 mod record;
 mod repair;
 pub mod scanner;
@@ -43,5 +45,6 @@ pub use number::{
     Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
     plain_decimal, plain_integer, plain_integer_within, whole_is_exact,
 };
+pub use piece::{Boundary, Lines, Piece};
 pub use record::{Fault, Field, Form, Record, unescape};
 pub use scanner::{Scanner, count_lines};

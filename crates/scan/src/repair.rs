@@ -30,7 +30,7 @@ use crate::record::{Fault, Record};
 
 /// What a walk is in, at the start or the end of a physical line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+pub(crate) enum Mark {
     /// Between records; at the end of the bytes also in a record that is whole if they end for
     /// good.
     Between,
@@ -44,10 +44,10 @@ enum Mark {
 
 /// The end of a walk over one physical line.
 #[derive(Clone, Copy, Debug)]
-struct Passed {
-    mark: Mark,
+pub(crate) struct Passed {
+    pub(crate) mark: Mark,
     /// Offset behind the line's newline.
-    next: usize,
+    pub(crate) next: usize,
     /// Offset of the open quote, of the escape, or of the text after a closing quote.
     at: usize,
 }
@@ -148,7 +148,7 @@ pub(crate) fn line(dialect: &Dialect, bytes: &[u8], start: usize) -> (usize, usi
 
 /// Walks over the physical line at `start`, or what is left of it. Byte by byte, because only
 /// broken records come here.
-fn pass_line(dialect: &Dialect, bytes: &[u8], start: usize, mark: Mark) -> Passed {
+pub(crate) fn pass_line(dialect: &Dialect, bytes: &[u8], start: usize, mark: Mark) -> Passed {
     let between = mark == Mark::Between;
     if between && dialect.comment.is_some() && bytes.get(start).copied() == dialect.comment {
         return Passed { mark, next: line(dialect, bytes, start).1, at: start };

@@ -31,12 +31,16 @@ pub struct Input {
     pub compression: Option<Compression>,
     /// How its characters are encoded.
     pub encoding: &'static Encoding,
-    /// Its size as stored; `None` for a pipe.
+    /// Its size as stored, of a part of it that part's; `None` for a pipe.
     pub bytes_stored: Option<u64>,
     /// Where its data begins in the decoded text: after byte order mark, skipped lines and header.
     pub body_at: u64,
-    /// Physical lines before that.
+    /// Where they end there; `None` for the input's end.
+    pub body_end: Option<u64>,
+    /// Physical lines before its data.
     pub lines_before: u64,
+    /// Records before it, which others read.
+    pub records_before: u64,
     /// The line that says what separates fields, verbatim with its terminator; empty without one, or where the user says otherwise.
     pub separator_line: Vec<u8>,
     /// The header, verbatim with its terminator; empty without one.
@@ -54,6 +58,8 @@ pub struct Source {
     pub nulls: Nulls,
     /// Whether the first record names the columns.
     pub header: bool,
+    /// Whether fields of structs are fields of their own, where inputs are columns.
+    pub(super) flatten: bool,
     /// For each input, the position of each of the first input's fields.
     pub orders: Vec<Vec<usize>>,
     /// Where inputs are columns, what each says of them.
@@ -182,6 +188,7 @@ impl Source {
             grammar: Grammar::Delimited(dialect.clone()),
             nulls: Nulls::default(),
             header: false,
+            flatten: false,
             orders: Vec::new(),
             tables: Vec::new(),
             pipe: Mutex::new(pipe),
@@ -295,7 +302,8 @@ impl Source {
                 if input.compression.is_none() && decode::is_utf8(input.encoding) {
                     raw.seek(SeekFrom::Start(input.body_at))
                         .map_err(|error| input.read_error(&error))?;
-                    return Ok(Box::new(Counted { input: raw, meter }));
+                    let length = input.body_end.map_or(u64::MAX, |end| end - input.body_at);
+                    return Ok(Box::new(Counted { input: raw.take(length), meter }));
                 }
                 layers(Box::new(Counted { input: raw, meter }), input)?
             }
@@ -325,7 +333,9 @@ impl Input {
             encoding: UTF_8,
             bytes_stored: place.regular_bytes(),
             body_at: 0,
+            body_end: None,
             lines_before: 0,
+            records_before: 0,
             separator_line: Vec::new(),
             header: Vec::new(),
         }

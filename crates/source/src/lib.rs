@@ -5,6 +5,7 @@
 //! input -> decompress -> decode -> text (chunks)
 //! input -> columns (Parquet, Arrow IPC, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
+//! source -> split (parts of files, as text) -> a source of each, elsewhere
 //! ```
 //!
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
@@ -26,6 +27,7 @@ mod sample;
 mod separator_line;
 mod shapes;
 mod sniff;
+mod split;
 mod stdin;
 pub mod survey;
 mod text;

@@ -56,7 +56,7 @@ fn feed_input(
 }
 
 impl crate::Input {
-    fn too_long(&self, byte: u64) -> Error {
+    pub(super) fn too_long(&self, byte: u64) -> Error {
         Error::source(format!(
             "{}: the record at byte {byte} is longer than {} MiB, the most a record may have",
             self.name,

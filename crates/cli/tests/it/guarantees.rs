@@ -54,6 +54,11 @@ fn exists(test: &str) -> bool {
         let list = fs::read_to_string(root.join("contract/mod.rs")).unwrap();
         return list.lines().any(|line| line.trim().ends_with(&format!("::{name},")));
     }
+    if let Some(file) = module.strip_prefix("python::") {
+        let file = repository("python/tests").join(format!("{file}.py"));
+        let text = fs::read_to_string(file).unwrap_or_default();
+        return text.lines().any(|line| line.starts_with(&format!("def {name}(")));
+    }
     let package = module.split("::").next().unwrap();
     if let Some(folder) = folder_of(package) {
         return sources(&folder).iter().any(|file| has_test(file, name));

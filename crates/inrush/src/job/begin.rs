@@ -1,5 +1,7 @@
 //! Begins a job: all that can be refused is refused here, before anything runs.
 
+use std::collections::BTreeMap;
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
@@ -9,8 +11,10 @@ use super::text::{Job, Load, Options, Place, State};
 use super::{BEAT, LEDGER};
 use crate::observer::Observer;
 use crate::plan::{
-    IfExists, LoadOptions, OnConflict, Plan, RejectLimit, RejectsTo, Request, plan, plan_rows,
+    IfExists, Inference, LoadOptions, OnConflict, Plan, RejectLimit, RejectsTo, Request, plan,
+    plan_rows,
 };
+use crate::split::{Parts, Split, split_with_warnings};
 use inrush_core::error::{Error, Result};
 use inrush_core::unique;
 
@@ -33,7 +37,7 @@ pub fn begin(
     observer: &dyn Observer,
 ) -> Result<Job> {
     let request = Request { target: url.to_owned(), options: load.clone(), ..Request::default() };
-    let rows = |request: &Request| {
+    let rows = |request: &Request, _: &mut Job| {
         let none = vec![RecordBatch::new_empty(schema)];
         plan_rows(Box::new(none), request, observer)
     };
@@ -45,13 +49,50 @@ pub fn begin(
 /// # Errors
 /// As for [`begin`].
 pub fn begin_like(request: &Request, options: &Options, observer: &dyn Observer) -> Result<Job> {
-    begun(request.clone(), options, |request| plan(request, observer), observer)
+    begun(request.clone(), options, |request, _| plan(request, observer), observer)
+}
+
+/// The same for the rows of the request's sources, cut into parts of which each is an attempt's: see [`split`](fn@crate::split), and
+/// [`write_split`](super::write_split). Publishing wants a token of each of them. Of a job that is committed already there are none.
+///
+/// # Errors
+/// As for [`begin`], and for [`split`](fn@crate::split).
+pub fn begin_split(
+    request: &Request,
+    parts: Parts,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Job, Vec<Split>)> {
+    let mut splits = Vec::new();
+    let job = begun(
+        request.clone(),
+        options,
+        |request, job| {
+            let warnings;
+            (splits, warnings) = split_with_warnings(request, parts, observer)?;
+            job.attempts = u32::try_from(splits.len()).ok();
+            // The splits know types, and how the files are written.
+            let options = LoadOptions {
+                types: BTreeMap::new(),
+                inference: Inference::Infer,
+                ..request.options.clone()
+            };
+            let split = splits.first().cloned();
+            let target = request.target.clone();
+            let request = Request { split, target, options, ..Request::default() };
+            let mut plan = plan(&request, observer)?;
+            plan.facts.source.warnings = warnings;
+            Ok(plan)
+        },
+        observer,
+    )?;
+    Ok((job, splits))
 }
 
 fn begun(
     mut request: Request,
     options: &Options,
-    planned: impl FnOnce(&Request) -> Result<Plan>,
+    planned: impl FnOnce(&Request, &mut Job) -> Result<Plan>,
     observer: &dyn Observer,
 ) -> Result<Job> {
     let url = request.target.clone();
@@ -101,7 +142,7 @@ fn begun(
     {
         return Ok(known);
     }
-    let plan = planned(&request)?;
+    let plan = planned(&request, &mut job)?;
     if let Some(why) = place.sql.refusal(&plan.job) {
         let (what, instead) = why.split_once("; ").unwrap_or((&why, ""));
         let error = Error::target(what);

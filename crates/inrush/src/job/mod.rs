@@ -23,11 +23,11 @@ mod write;
 
 use std::time::Duration;
 
-pub use begin::{begin, begin_like};
+pub use begin::{begin, begin_like, begin_split};
 pub use keep::{Collected, Listed, abort, gc, list, recover};
 pub use publish::publish;
 pub use text::{Job, Options, Published, Rejected, State, Token};
-pub use write::{write, write_sources};
+pub use write::{write, write_sources, write_split};
 
 /// How often who works says so.
 pub const BEAT: Duration = Duration::from_secs(10);

@@ -272,7 +272,7 @@ pub struct Rejected {
     pub file: Option<String>,
     /// The line on which the row begins, in text.
     pub line: Option<u64>,
-    /// The row of what the attempt was given, from 1.
+    /// The row of the file, or of the rows that the attempt was given, from 1.
     pub record: u64,
     /// The column, where one is to blame.
     pub column: Option<String>,

@@ -16,6 +16,7 @@ use crate::plan::{
     plan_rows,
 };
 use crate::report::Report;
+use crate::split::Split;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Phase, Progress};
 use inrush_core::unique;
@@ -54,6 +55,24 @@ pub fn write_sources(
         plan(&request, observer)
     };
     written(job, partition, observer, planned)
+}
+
+/// The same for a part of files; by itself it is the partition of its own number.
+///
+/// # Errors
+/// As for [`write`]; or when a file isn't what it was when it was split.
+pub fn write_split(
+    job: &Job,
+    split: &Split,
+    partition: Option<u32>,
+    observer: &dyn Observer,
+) -> Result<Token> {
+    let own = u32::try_from(split.number).ok();
+    let planned = |request: &Request, observer: &dyn Observer| {
+        let request = Request { split: Some(split.clone()), ..request.clone() };
+        plan(&request, observer)
+    };
+    written(job, partition.or(own), observer, planned)
 }
 
 fn written(

@@ -36,7 +36,7 @@ impl Tally {
             .then(|| Checksum::new(plan.choice.columns.len()));
         Self {
             file: 0,
-            records: 0,
+            records: plan.source.inputs[0].records_before,
             lines: plan.source.inputs[0].lines_before,
             read: 0,
             loaded: 0,
@@ -62,8 +62,8 @@ impl Tally {
         let Slot { chunk, encoded, ack } = slot;
         if chunk.origin.file != self.file {
             self.file = chunk.origin.file;
-            self.records = 0;
-            self.lines = plan.source.inputs[self.file as usize].lines_before;
+            let input = &plan.source.inputs[self.file as usize];
+            (self.records, self.lines) = (input.records_before, input.lines_before);
         }
         let mut found = found_by_lane(shape, chunk, encoded, &ack.faults);
         found.append(&mut encoded.found);

@@ -15,8 +15,11 @@ use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job};
 use inrush_core::nulls::Nulls;
-use inrush_core::request::{Durability, IfExists, RejectLimit, RejectsTo, Request};
+use inrush_core::request::{
+    DialectRequest, Durability, IfExists, Inference, RejectLimit, RejectsTo, Request,
+};
 use inrush_core::schema::{Column, Type};
+use inrush_core::split::SplitPart;
 use inrush_source::{BatchSource, Compression, Place, Source, decode};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
@@ -115,10 +118,27 @@ fn gather(
     facts: impl FnOnce(&str, &AtomicBool) -> Result<TargetFacts>,
     stop: &AtomicBool,
 ) -> Result<Plan> {
-    let (places, twice) = match rows {
-        None => inrush_source::expand(&request.sources)?,
-        Some(_) => (vec![Place::Rows], Vec::new()),
+    let mut request = request.clone();
+    let (places, twice) = match (&rows, &request.split) {
+        (Some(_), _) => (vec![Place::Rows], Vec::new()),
+        (None, None) => inrush_source::expand(&request.sources)?,
+        (None, Some(split)) => {
+            let nothing_else = request.sources.is_empty()
+                && request.dialect == DialectRequest::default()
+                && request.types.is_empty()
+                && request.inference == Inference::Infer;
+            if !nothing_else {
+                return Err(Error::usage(
+                    "a split knows its files, how they are written and their types: say these where the files are split",
+                ));
+            }
+            let place = |part: &SplitPart| Place::File(part.path.clone());
+            let places = split.parts.iter().map(place).collect();
+            request.dialect.nulls.clone_from(&split.nulls);
+            (places, Vec::new())
+        }
     };
+    let request = &request;
     for place in &places {
         if let Place::File(input) = place
             && location.files.iter().any(|file| same_file(file, input))
@@ -150,9 +170,10 @@ fn gather(
             request.if_exists != IfExists::Replace && !table.takes_any && !table.is_nameless
         })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
-    let opened = match rows {
-        None => Source::open(&places, &request.dialect, known.as_deref(), stop),
-        Some(rows) => Source::of_rows(rows, request.dialect.flatten),
+    let opened = match (rows, &request.split) {
+        (Some(rows), _) => Source::of_rows(rows, request.dialect.flatten),
+        (None, Some(split)) => Source::of_split(split),
+        (None, None) => Source::open(&places, &request.dialect, known.as_deref(), stop),
     };
     let (source, mut source_facts) = opened.map_err(|error| match places.as_slice() {
         [place] => error.in_input(&place.name()),

@@ -65,6 +65,7 @@ fn load(dir: &Path, source: &str, target: &str, change: impl Fn(&mut Request)) {
             header: Some(true),
             ..DialectRequest::default()
         },
+        split: None,
     };
     change(&mut request);
     run(&plan(&request, &Unobserved).unwrap(), &Unobserved).unwrap();

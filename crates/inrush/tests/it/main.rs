@@ -26,3 +26,5 @@ mod random_numbers;
 mod refusals;
 /// Rows that a program has, and no file.
 mod rows;
+/// Files in parts, which together are the whole.
+mod splits;

@@ -3,6 +3,8 @@
 
 /// Dates and timestamps, done in a way that is easy to believe.
 mod date_model;
+/// An input in pieces, held to the model.
+mod in_pieces;
 /// The machines that read an input, and how their answers are compared.
 mod machines;
 /// What the grammar says, written as plainly as possible.
@@ -18,6 +20,8 @@ mod hostile;
 mod json;
 /// Numbers against the standard library and against arithmetic on digit strings.
 mod numbers;
+/// Pieces of an input, each looked at by itself.
+mod pieces;
 /// Random bytes, made of what matters.
 mod random;
 /// The grammar, case by case.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::machines::{agreed, agreed_however_cut, expect_in_chunks};
 
 /// Dialects with and without each special byte.
-fn dialects() -> impl Strategy<Value = Dialect> {
+pub(crate) fn dialects() -> impl Strategy<Value = Dialect> {
     (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |(quote, escape, comment, cr)| Dialect {
             delimiter: b',',
@@ -62,7 +62,7 @@ const LINES: [&str; 14] = [
     "x\",\\\n",
 ];
 
-fn lines() -> impl Strategy<Value = Vec<u8>> {
+pub(crate) fn lines() -> impl Strategy<Value = Vec<u8>> {
     (
         proptest::collection::vec(proptest::sample::select(&LINES[..]), 0..12),
         proptest::sample::select(&PIECES[..]),
@@ -70,13 +70,15 @@ fn lines() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|(lines, end)| (lines.concat() + end).into_bytes())
 }
 
-fn text(pieces: impl Into<proptest::collection::SizeRange>) -> impl Strategy<Value = Vec<u8>> {
+pub(crate) fn text(
+    pieces: impl Into<proptest::collection::SizeRange>,
+) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(proptest::sample::select(&PIECES[..]), pieces)
         .prop_map(|pieces| pieces.concat().into_bytes())
 }
 
 /// Findings go into the tables, not into files beside the tests.
-fn cases(cases: u32) -> ProptestConfig {
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

@@ -54,7 +54,11 @@ pub(super) struct Table {
 #[derive(Clone, Debug)]
 enum Store {
     #[cfg(feature = "parquet")]
-    Parquet(parquet::Footer),
+    Parquet {
+        footer: parquet::Footer,
+        /// The row groups to read.
+        groups: std::ops::Range<usize>,
+    },
     IpcFile,
     IpcStream,
     Rows {
@@ -179,6 +183,7 @@ impl Source {
             grammar: Grammar::Columns,
             nulls: Nulls::default(),
             header: true,
+            flatten,
             orders,
             tables,
             pipe: Mutex::new(pipe),
@@ -258,7 +263,8 @@ fn look(
             let file = File::open(path).map_err(fail)?;
             let footer = parquet::Footer::read(&file).map_err(|error| damaged(error.into()))?;
             let readings = footer.readings(flatten);
-            (Store::Parquet(footer), readings)
+            let groups = 0..footer.groups();
+            (Store::Parquet { footer, groups }, readings)
         }
         (Layout::ArrowFile, Place::File(path), Some(_)) => {
             let file = File::open(path).map_err(fail)?;
@@ -378,8 +384,10 @@ pub(crate) fn feed(
                     .map_err(unreadable)?;
             }
             #[cfg(feature = "parquet")]
-            (Store::Parquet(footer), Place::File(path)) => {
-                footer.batches(path, readings, names, chunk_bytes, &mut take).map_err(damaged)?;
+            (Store::Parquet { footer, groups }, Place::File(path)) => {
+                footer
+                    .batches(path, groups.clone(), readings, names, chunk_bytes, &mut take)
+                    .map_err(damaged)?;
             }
             (Store::IpcFile, Place::File(path)) => {
                 let file = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
@@ -420,20 +428,63 @@ impl Table {
         Ok(Self { store, readings, names })
     }
 
-    /// Bytes of memory that its reader takes, besides the chunks.
-    fn memory_bytes(&self) -> u64 {
+    /// A file of which these row groups are read, or all of it.
+    pub(super) fn of_part(
+        input: &Input,
+        flatten: bool,
+        part: Option<(usize, usize)>,
+    ) -> Result<Self> {
+        let (request, never) = (DialectRequest::default(), AtomicBool::new(false));
+        let layout = crate::format::layout(&input.place, &request, &mut None, &never)?;
+        let mut table = look(input, layout, flatten, &mut None, &never)?;
+        match (&mut table.store, part) {
+            #[cfg(feature = "parquet")]
+            (Store::Parquet { footer, groups }, Some((from, to)))
+                if from <= to && to <= footer.groups() =>
+            {
+                *groups = from..to;
+            }
+            (_, None) => {}
+            _ => {
+                return Err(Error::source(format!("{} has no such row groups", input.name))
+                    .advise("split it again, and load all parts of it anew"));
+            }
+        }
+        Ok(table)
+    }
+
+    /// How many row groups it has, where it can be read from any.
+    pub(super) fn groups(&self) -> Option<usize> {
         match &self.store {
             #[cfg(feature = "parquet")]
-            Store::Parquet(footer) => footer.memory_bytes,
+            Store::Parquet { footer, .. } => Some(footer.groups()),
+            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => None,
+        }
+    }
+
+    /// Rows and stored bytes of each row group; none where it can be read only from its start.
+    pub(super) fn group_sizes(&self) -> Vec<(u64, u64)> {
+        match &self.store {
+            #[cfg(feature = "parquet")]
+            Store::Parquet { footer, groups } => footer.group_sizes(groups.clone()).collect(),
+            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => Vec::new(),
+        }
+    }
+
+    /// Bytes of memory that its reader takes, besides the chunks.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        match &self.store {
+            #[cfg(feature = "parquet")]
+            Store::Parquet { footer, .. } => footer.memory_bytes,
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
         }
     }
 
     /// Chunks that its reader has in hand before they are wanted.
-    fn chunks_ahead(&self) -> usize {
+    pub(super) fn chunks_ahead(&self) -> usize {
         match &self.store {
             #[cfg(feature = "parquet")]
-            Store::Parquet(_) => parquet::CHUNKS_AHEAD,
+            Store::Parquet { .. } => parquet::CHUNKS_AHEAD,
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
         }
     }
@@ -442,7 +493,9 @@ impl Table {
     pub(super) fn rows(&self) -> Option<u64> {
         match &self.store {
             #[cfg(feature = "parquet")]
-            Store::Parquet(footer) => Some(footer.rows()),
+            Store::Parquet { footer, groups } => {
+                Some(footer.group_sizes(groups.clone()).map(|(rows, _)| rows).sum())
+            }
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => None,
         }
     }
@@ -450,7 +503,7 @@ impl Table {
     fn layout(&self) -> Layout {
         match self.store {
             #[cfg(feature = "parquet")]
-            Store::Parquet(_) => Layout::Parquet,
+            Store::Parquet { .. } => Layout::Parquet,
             Store::IpcFile => Layout::ArrowFile,
             Store::IpcStream => Layout::ArrowStream,
             Store::Rows { .. } => Layout::Rows,

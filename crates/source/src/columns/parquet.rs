@@ -4,6 +4,7 @@
 //! threads are a group's columns. So a file of one big group takes as many processors as one of many.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -58,9 +59,11 @@ impl Footer {
         Ok(Self { metadata, memory_bytes })
     }
 
-    /// The rows of the file.
-    pub(super) fn rows(&self) -> u64 {
-        self.metadata.metadata().file_metadata().num_rows().unsigned_abs()
+    /// Rows and stored bytes of row groups.
+    pub(super) fn group_sizes(&self, groups: Range<usize>) -> impl Iterator<Item = (u64, u64)> {
+        self.metadata.metadata().row_groups()[groups]
+            .iter()
+            .map(|group| (group.num_rows().unsigned_abs(), group.compressed_size().unsigned_abs()))
     }
 
     pub(super) fn readings(&self, flatten: bool) -> Vec<Reading> {
@@ -78,22 +81,22 @@ impl Footer {
         readings
     }
 
-    fn groups(&self) -> usize {
+    pub(super) fn groups(&self) -> usize {
         self.metadata.metadata().num_row_groups()
     }
 
-    /// Reads all rows, a batch of about `batch_bytes` at a time.
+    /// Reads the rows of these groups, a batch of about `batch_bytes` at a time.
     pub(super) fn batches(
         &self,
         path: &Path,
+        groups: Range<usize>,
         readings: &[Reading],
         names: &SchemaRef,
         batch_bytes: usize,
         take: &mut Take<'_>,
     ) -> Result<(), Failure> {
         let shares = self.shares(readings);
-        let groups: Vec<Group> =
-            (0..self.groups()).map(|at| self.group(at, readings, batch_bytes)).collect();
+        let groups: Vec<Group> = groups.map(|at| self.group(at, readings, batch_bytes)).collect();
         let groups = groups.as_slice();
         thread::scope(|scope| {
             let mut parts = Vec::new();
@@ -121,7 +124,7 @@ impl Footer {
         let texts = texts.sum::<i64>().unsigned_abs() / rows.max(1);
         let held = texts + readings.iter().map(Reading::width).sum::<u64>();
         let batch_rows = (batch_bytes as u64 / stored.max(held).max(1)).clamp(1, 1 << 16);
-        Group { rows, batch_rows, bytes: group.compressed_size().unsigned_abs() }
+        Group { at, rows, batch_rows, bytes: group.compressed_size().unsigned_abs() }
     }
 
     /// The columns, shared so that all threads have about as much to do.
@@ -167,13 +170,13 @@ impl Footer {
         to: &Sender<Part>,
     ) -> Result<(), Failure> {
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), share.iter().copied());
-        for (at, group) in groups.iter().enumerate() {
+        for group in groups {
             // Its own descriptor: those that are copies of one share a position.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
                 File::open(path)?,
                 self.metadata.clone(),
             )
-            .with_row_groups(vec![at])
+            .with_row_groups(vec![group.at])
             .with_projection(mask.clone())
             .with_batch_size(group.batch_rows as usize);
             for batch in builder.build()? {
@@ -200,7 +203,7 @@ impl Footer {
         parts: &[Receiver<Part>],
         take: &mut Take<'_>,
     ) -> Result<(), Failure> {
-        for (at, group) in groups.iter().enumerate() {
+        for group in groups {
             let mut row = 0;
             while row < group.rows {
                 let rows = group.batch_rows.min(group.rows - row);
@@ -218,7 +221,7 @@ impl Footer {
                     (u128::from(group.bytes) * u128::from(rows) / u128::from(group.rows)) as u64
                 };
                 let stored = bytes(row + rows) - bytes(row);
-                if !take(Batch { rows: batch, group: at as u32, row, stored })? {
+                if !take(Batch { rows: batch, group: group.at as u32, row, stored })? {
                     return Ok(());
                 }
                 row += rows;
@@ -259,6 +262,8 @@ fn first_page(file: &Arc<File>, column: &ColumnChunkMetaData, rows: usize) -> Op
 type Part = Result<Vec<(usize, ArrayRef)>, Failure>;
 
 struct Group {
+    /// Its place in the file, from 0.
+    at: usize,
     rows: u64,
     batch_rows: u64,
     /// As stored.

@@ -1,0 +1,69 @@
+//! Files cut into parts for many processes, each of which reads its own as one process would read the whole.
+
+use std::time::Instant;
+
+use crate::load::{Mismatch, guess_again};
+use crate::observer::Observer;
+use crate::plan::{Inference, Plan, Request, plan_check};
+use inrush_core::error::{Error, Result};
+use inrush_core::split::SplitField;
+pub use inrush_core::split::{Parts, Split};
+
+/// Cuts the request's sources into parts, each of whole records: ranges of CSV and JSON Lines, row groups of Parquet, files that can't be
+/// cut as a whole. A [`Split`] is text that any process can load from with [`Request::split`]; it knows how its files are written, their
+/// columns and where in them it starts, so that rows and their positions are those of the whole.
+///
+/// With a target, columns are looked at as a load into it would. Where that would make the table, or none is named, every value is looked
+/// at: whoever loads a part can't change a type that others have begun with. Types that the request names save that.
+///
+/// # Errors
+/// When the request contradicts itself, an input can't be read or read again, or the observer wants to stop.
+pub fn split(request: &Request, parts: Parts, observer: &dyn Observer) -> Result<Vec<Split>> {
+    split_with_warnings(request, parts, observer).map(|(splits, _)| splits)
+}
+
+/// The same, with what a user should know of the source.
+pub(crate) fn split_with_warnings(
+    request: &Request,
+    parts: Parts,
+    observer: &dyn Observer,
+) -> Result<(Vec<Split>, Vec<String>)> {
+    if request.split.is_some() {
+        return Err(
+            Error::usage("a split can't be split again").advise("split the files into more parts")
+        );
+    }
+    let mut plan = plan_check(request, observer)?;
+    if is_guessed(&plan)
+        && let Some((next, _)) = guess_again(&plan, &Mismatch::Tolerated, observer, Instant::now())?
+    {
+        plan = next;
+    }
+    let fields = fields(&plan);
+    let nulls = &plan.request.dialect.nulls;
+    let splits = plan.source.split(parts, nulls, &fields, observer.stop())?;
+    Ok((splits, plan.facts.source.warnings.clone()))
+}
+
+/// Whether a value that no sample had may disprove the type of a column.
+fn is_guessed(plan: &Plan) -> bool {
+    plan.choice.action.makes_table()
+        && plan.request.inference == Inference::Infer
+        && plan.source.grammar.form() == "text"
+        && plan.choice.columns.iter().any(|column| !column.pinned)
+}
+
+/// The source's columns, each of the type that a table made for them has.
+fn fields(plan: &Plan) -> Vec<SplitField> {
+    let makes_table = plan.choice.action.makes_table();
+    let field = |(at, field): (usize, &inrush_core::FieldFacts)| {
+        let column = plan.choice.fields.iter().position(|of| *of == at);
+        let column = column.filter(|_| makes_table).map(|column| &plan.choice.columns[column]);
+        SplitField {
+            name: field.name.clone(),
+            ty: column.map_or(field.ty, |column| column.ty),
+            digits: field.moments.digits,
+        }
+    };
+    plan.facts.source.fields.iter().enumerate().map(field).collect()
+}

@@ -1,0 +1,118 @@
+"""Spark's rows and files into a database, written by its executors: all rows or none, each once, whatever is tried again.
+
+inrush.spark.write(df, "postgres://app@db/shop", table="orders", password="env:PGPASSWORD")
+inrush.spark.load(spark, "/data/orders/*.csv", "postgres://app@db/shop", table="orders", password="env:PGPASSWORD")
+df.write.format("inrush").option("url", "postgres://app@db/shop").option("table", "orders").mode("append").save()
+
+All of them are steps of a job, see `inrush.job` and docs/distributed.md: an attempt at a task writes into a table of its own, and the
+driver publishes those whose results Spark has taken. Executors need inrush in the Python that they use, and the password where the reference
+says.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from . import job as _job
+from ._errors import UsageError
+from ._result import JobReport
+
+__all__ = ["load", "write"]
+
+try:
+    import pyarrow as _pyarrow  # type: ignore[import-untyped, unused-ignore]
+    import pyspark  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
+except ImportError as error:
+    raise ImportError(f"inrush.spark needs Spark and Arrow: pip install pyspark pyarrow ({error})") from error
+
+#: Spark's words for what happens to an existing table.
+MODES = {"append": "append", "overwrite": "replace"}
+
+#: What an attempt answers: its token.
+_ANSWER = "token string"
+
+
+def write(df: Any, url: str, *, table: str, mode: str = "append", **options: Any) -> JobReport:
+    """Writes a frame of Spark into a table: all rows or none.
+
+    `mode` is append, or overwrite, which recreates the table. Other keywords are those of `inrush.job.begin`: `job_id`, `connections`,
+    `password`, `on_conflict`, `key`, `primary_key`, `max_rejects` and so on. For Spark 3.3 and later, with or without Spark Connect.
+    """
+    if mode not in MODES:
+        raise UsageError(f"mode: '{mode}' is none of {', '.join(MODES)}")
+    job = _job.begin(url, schema_of(df.schema), table=table, if_exists=MODES[mode], **options)
+    return _run(job, lambda: df.mapInArrow(_rows_of(str(job)), _ANSWER))
+
+
+def load(
+    spark: Any, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], url: str, *, table: str, mode: str = "append", **options: Any
+) -> JobReport:
+    """Loads files, of which executors read a part each: all rows or none.
+
+    The driver cuts the files, and so has to see them under the same paths as the executors. Keywords are those of
+    `inrush.job.begin_files`: `parts` or `part_bytes`, `types`, those that say how files are written, and what `write` takes.
+    """
+    if mode not in MODES:
+        raise UsageError(f"mode: '{mode}' is none of {', '.join(MODES)}")
+    job, splits = _job.begin_files(url, paths, table=table, if_exists=MODES[mode], **options)
+    # One number a task: which of the parts is its own.
+    return _run(job, lambda: spark.range(0, len(splits), 1, len(splits)).mapInArrow(_part_of(str(job), splits), _ANSWER))
+
+
+def _run(job: _job.Job, frame: Callable[[], Any]) -> JobReport:
+    """Runs the tasks, and publishes what Spark has taken of their answers: one of each task, however often it was tried."""
+    if job.state == "committed":
+        return _job.publish(job, [])
+    try:
+        tokens = [row.token for row in frame().collect()]
+        return _job.publish(job, tokens)
+    except BaseException:
+        _job.abort(job)
+        raise
+
+
+def _rows_of(job: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def attempt(batches: Iterator[Any]) -> Iterator[Any]:
+        token = token_of(job, batches)
+        if token is not None:
+            yield _answer(token)
+
+    return attempt
+
+
+def _part_of(job: str, splits: list[str]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def attempt(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield _answer(str(_job.write(job, split=splits[number])))
+
+    return attempt
+
+
+def _answer(token: str) -> Any:
+    return _pyarrow.RecordBatch.from_pydict({"token": [token]})
+
+
+def token_of(job: str, batches: Iterator[Any]) -> str | None:
+    """The token of an attempt; None where there are no rows."""
+    first = next(batches, None)
+    if first is None:
+        return None
+
+    def all_batches() -> Iterator[Any]:
+        yield first
+        yield from batches
+
+    return str(_job.write(job, _pyarrow.RecordBatchReader.from_batches(first.schema, all_batches())))
+
+
+def schema_of(schema: Any) -> Any:
+    """The columns as their batches will have them."""
+    from pyspark.sql.pandas.types import to_arrow_schema  # type: ignore[import-not-found, unused-ignore]
+
+    # A moment without a zone has a type of its own; since 4.3 Spark has to be told the zone of the others.
+    has_zone = "timezone" in inspect.signature(to_arrow_schema).parameters
+    return to_arrow_schema(schema, timezone="UTC") if has_zone else to_arrow_schema(schema)

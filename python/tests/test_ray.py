@@ -1,0 +1,96 @@
+"""Ray Data: blocks written by its workers, each once, whatever fails on the way."""
+
+import os
+import pathlib
+import signal
+import sys
+
+import pytest
+from test_dask import only_once
+from test_job import hidden, home  # noqa: F401
+from test_spark import assert_once, slow, sums
+
+import inrush
+
+pyarrow = pytest.importorskip("pyarrow")
+ray = pytest.importorskip("ray")
+inrush_ray = pytest.importorskip("inrush.ray")
+
+pytestmark = slow
+
+ROWS, PARTS = 20_000, 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    from ray import cloudpickle
+
+    # Workers know nothing of the tests' own modules.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    cloudpickle.register_pickle_by_value(sys.modules["test_dask"])
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=200 << 20)
+    yield
+    ray.shutdown()
+
+
+def rows(count=ROWS):
+    ids = range(count)
+    table = pyarrow.table({"id": list(ids), "name": [f"n{one}" for one in ids]})
+    size = -(-count // PARTS)
+    return ray.data.from_arrow([table.slice(start, size) for start in range(0, count, size)])
+
+
+def test_blocks_come_by_workers(home):  # noqa: F811
+    sink = inrush.ray.Sink(home.url, table=home.table, job_id="ray " + home.table)
+    rows().write_datasink(sink)
+    assert sink.report.rows_loaded == ROWS
+    assert_once(home)
+    again = inrush.ray.Sink(home.url, table=home.table, job_id="ray " + home.table)
+    rows().write_datasink(again)
+    assert again.report == sink.report
+    rows(10).write_datasink(inrush.ray.Sink(home.url, table=home.table, if_exists="replace"))
+    assert_once(home, 10)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_worker_that_is_killed_writes_its_rows_once(home, tmp_path, when):  # noqa: F811
+    folder = str(tmp_path)
+
+    class Dying(inrush.ray.Sink):
+        def write(self, blocks, ctx):
+            if when == "after":
+                token = super().write(blocks, ctx)
+            if only_once(folder, "one"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return token if when == "after" else super().write(blocks, ctx)
+
+    rows().write_datasink(Dying(home.url, table=home.table))
+    assert list(tmp_path.glob("fault.*"))
+    assert_once(home)
+
+
+def test_a_block_that_never_succeeds_leaves_nothing(home):  # noqa: F811
+    def never(batch):
+        assert 19_999 not in set(batch["id"].tolist()), "never"
+        return batch
+
+    with pytest.raises(Exception, match="never"):
+        rows().map_batches(never).write_datasink(inrush.ray.Sink(home.url, table=home.table))
+    assert not home.exists() and hidden(home) == []
+
+
+def test_the_flights_come_by_ray(home):  # noqa: F811
+    path = pathlib.Path(__file__).resolve().parents[2] / "target" / "testdata" / "flights.csv"
+    if not path.exists():
+        pytest.skip("`make testdata` fetches it")
+    inrush.load(path, home.url, table=home.table, progress=False)
+    whole, own = sums(home), home.table
+    home.table = own + "_ray"
+    home.execute(f"create table {home.table} as select * from {own} where 1 = 0")
+    from pyarrow import csv
+
+    texts = csv.ConvertOptions(strings_can_be_null=True, null_values=["NA"], column_types={name: "string" for name in whole[0]})
+    ds = ray.data.from_arrow(csv.read_csv(path, convert_options=texts)).repartition(6)
+    ds.write_datasink(inrush.ray.Sink(home.url, table=home.table))
+    assert sums(home) == whole
+    home.table = own
