@@ -30,10 +30,7 @@ def job_begin(
     watch: _Watching,
     schema: Any,
     request: dict[str, Any],
-    id: str | None,
-    connections: int,
-    attempts: int | None,
-    password: str | None,
+    options: tuple[str | None, int, int | None, str | None],
 ) -> str: ...
 def job_begin_files(
     watch: _Watching,

@@ -113,7 +113,7 @@ def begin(
         verify=verify,
         **dialect,
     )
-    return Job(_inrush.job_begin(_options.UNWATCHED, schema, said, job_id, connections, attempts, password))
+    return Job(_inrush.job_begin(_options.UNWATCHED, schema, said, (job_id, connections, attempts, password)))
 
 
 def begin_files(

@@ -12,6 +12,9 @@ use crate::feed::{Fed, feed};
 use crate::options::{Asked, Watching};
 use crate::{errors, stream};
 
+/// The job's name, its connections, how many attempts, and where the password is.
+type Said = (Option<String>, u32, Option<u32>, Option<String>);
+
 fn parsed<T: FromStr<Err = Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
     text.parse().map_err(|error: Error| errors::raise(py, &error, Vec::new()))
 }
@@ -23,11 +26,9 @@ pub(crate) fn job_begin(
     watch: Watching,
     schema: Option<Bound<'_, PyAny>>,
     request: Asked,
-    id: Option<String>,
-    connections: u32,
-    attempts: Option<u32>,
-    password: Option<String>,
+    options: Said,
 ) -> PyResult<String> {
+    let (id, connections, attempts, password) = options;
     let options = Options { id, connections, attempts, password };
     let schema = schema.as_ref().map(stream::schema_of).transpose()?;
     let request = request.0;

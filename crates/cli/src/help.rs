@@ -34,7 +34,7 @@ fn has_hidden_default(arg: &Arg) -> bool {
 fn places() -> String {
     let targets: Vec<&str> = target::ALL.iter().map(|target| target.spelling()).collect();
     format!(
-        "Files or patterns to load, '-' for standard input; then the target: {}",
+        "Files, folders or patterns to load, '-' for standard input; then the target: {}",
         targets.join("; ")
     )
 }

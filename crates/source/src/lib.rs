@@ -37,4 +37,4 @@ pub use decompress::Compression;
 pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use place::Place;
-pub use place::expand;
+pub use place::{expand, folder_table};

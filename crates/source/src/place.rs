@@ -1,6 +1,7 @@
 //! From what the user typed to the inputs it names.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use inrush_core::error::{Error, Result, without_secrets};
@@ -112,12 +113,13 @@ fn is_same(own: &Path, _: &fs::Metadata, path: &Path, _: &fs::Metadata) -> bool 
     matches!((own.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Expands `-`, paths and globs, in the order given; a glob's files in the order of their names. A file that is named more than once is
+/// Expands `-`, paths, `file:` URLs, globs, folders and lists (`@FILE`), in the order given; files of a glob or a folder in the order of
+/// their names. A file that is named more than once is
 /// an input once: the second value has a sentence for each such name.
 pub fn expand(sources: &[String]) -> Result<(Vec<Place>, Vec<String>)> {
-    let places = named(sources)?;
-    let mut inputs: Vec<Place> = Vec::new();
     let mut notes: Vec<String> = Vec::new();
+    let places = named(sources, &mut notes)?;
+    let mut inputs: Vec<Place> = Vec::new();
     for place in places {
         let first = match &place {
             Place::File(path) => inputs.iter().find(|other| other.is_file(path)),
@@ -139,57 +141,209 @@ pub fn expand(sources: &[String]) -> Result<(Vec<Place>, Vec<String>)> {
     Ok((inputs, notes))
 }
 
-/// What the sources name, one after the other.
-fn named(sources: &[String]) -> Result<Vec<Place>> {
+/// The table that sources without one of their own are for, where the first names a folder: they belong together by it.
+pub fn folder_table(sources: &[String]) -> Option<String> {
+    let first = sources.first()?;
+    let folder = first.strip_suffix("/**").unwrap_or(first);
+    let folder = local(folder).ok()?;
+    let folder = folder.is_dir().then(|| folder.canonicalize().ok()).flatten()?;
+    Some(folder.file_name()?.to_string_lossy().into_owned())
+}
+
+/// What the sources name, one after the other. `notes` takes what is left out.
+fn named(sources: &[String], notes: &mut Vec<String>) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for source in sources {
-        let shown = without_secrets(source);
-        if shown != *source && !Path::new(source).exists() {
-            return Err(Error::usage(format!(
-                "'{shown}' is no file: sources are files or patterns, and the target comes last"
-            )));
-        }
-        if source == "-" {
-            if places.contains(&Place::Stdin) {
-                return Err(Error::usage("standard input ('-') can be read only once"));
+        match source.strip_prefix('@') {
+            _ if source == "-" => {
+                if places.contains(&Place::Stdin) {
+                    return Err(Error::usage("standard input ('-') can be read only once"));
+                }
+                places.push(Place::Stdin);
             }
-            places.push(Place::Stdin);
-            continue;
-        }
-        let path = Path::new(source);
-        match fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => {
-                let pattern = path.join("*.csv");
-                return Err(Error::source(format!("{source} is a directory")).advise(format!(
-                    "name the files in it, or a pattern in quotes: '{}'",
-                    pattern.display()
-                )));
+            Some(list) if !Path::new(source).exists() => {
+                let list = local(list)?;
+                for line in listed(&list)? {
+                    places.extend(found(&line, notes).map_err(|error| {
+                        error.reworded(|text| format!("{}: {text}", list.display()))
+                    })?);
+                }
             }
-            Ok(_) => places.push(Place::File(path.to_owned())),
-            Err(error)
-                if source.contains(['*', '?', '['])
-                    && error.kind() == std::io::ErrorKind::NotFound =>
-            {
-                places.extend(matches(source)?);
-            }
-            Err(error) => return Err(cannot_open(source, &error)),
+            _ => places.extend(found(source, notes)?),
         }
     }
     if places.is_empty() {
-        return Err(Error::usage("no source is named"));
+        return Err(match sources {
+            [] => Error::usage("no source is named"),
+            _ => Error::source("the list names no source"),
+        });
     }
     Ok(places)
 }
 
+/// What a list names: a line each, relative to the list's folder.
+fn listed(list: &Path) -> Result<Vec<String>> {
+    let name = list.display().to_string();
+    let text = fs::read_to_string(list).map_err(|error| cannot_open(&name, &error))?;
+    let folder = list.parent().unwrap_or(Path::new(""));
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let beside = |line: &str| match line.contains("://") {
+        true => line.to_owned(),
+        false => folder.join(line).display().to_string(),
+    };
+    Ok(lines.map(beside).collect())
+}
+
+/// The path that a name or a `file:` URL is of.
+fn local(name: &str) -> Result<PathBuf> {
+    let Some(rest) = name.strip_prefix("file://") else { return Ok(PathBuf::from(name)) };
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    if !path.starts_with('/') {
+        return Err(Error::usage(format!("'{name}' names a file of another machine"))
+            .advise("write file:///PATH, or the path alone"));
+    }
+    let path = percent_encoding::percent_decode_str(path).decode_utf8();
+    let path = path.map_err(|_| Error::usage(format!("'{name}' is no name of a file in UTF-8")))?;
+    Ok(PathBuf::from(path.into_owned()))
+}
+
+/// The files of a path, a pattern or a folder.
+fn found(source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
+    let is_url = source.starts_with("file://");
+    let shown = without_secrets(source);
+    if !is_url && shown != *source && !Path::new(source).exists() {
+        return Err(Error::usage(format!(
+            "'{shown}' is no file: sources are files, folders or patterns, and the target comes last"
+        )));
+    }
+    let path = local(source)?;
+    match fs::metadata(&path) {
+        Ok(meta) if meta.is_dir() => in_folder(&path, false, notes),
+        Ok(_) => Ok(vec![Place::File(path)]),
+        Err(error)
+            if !is_url
+                && source.contains(['*', '?', '['])
+                && error.kind() == std::io::ErrorKind::NotFound =>
+        {
+            match source.strip_suffix("/**").map(Path::new).filter(|folder| folder.is_dir()) {
+                Some(folder) => in_folder(folder, true, notes),
+                None => matches(source),
+            }
+        }
+        Err(error) => Err(cannot_open(source, &error)),
+    }
+}
+
+/// The files of a folder that can be read, and with `deep` those of its folders: by their names, or by what is in those whose names tell
+/// nothing. Hidden ones are nobody's data.
+fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<Place>> {
+    let depth = if deep { usize::MAX } else { 1 };
+    let (mut places, mut others) = (Vec::new(), Vec::new());
+    for path in walk(folder, depth)? {
+        match is_read(&path) {
+            true => places.push(Place::File(path)),
+            false => others.push(path.display().to_string()),
+        }
+    }
+    if !others.is_empty() {
+        let more = others.len().saturating_sub(SHOWN_MAX);
+        others.truncate(SHOWN_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        notes.push(format!("left out, for the names tell no format: {}{more}", others.join(", ")));
+    }
+    if places.is_empty() {
+        let shown = folder.display();
+        let error = Error::source(format!("no file in {shown} is of a format that can be read"));
+        return Err(match deep {
+            true => error,
+            false => error.advise(format!("those of its folders are meant by '{shown}/**'")),
+        }
+        .advise(format!("name the files, or a pattern in quotes: '{shown}/*'")));
+    }
+    Ok(places)
+}
+
+/// Names that a note shows.
+const SHOWN_MAX: usize = 3;
+
+/// Plain files below a folder, hidden ones left out, in the order of their names. A link to a folder is followed, but not to one that
+/// it is itself in.
+fn walk(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+    let is_shown = |entry: &walkdir::DirEntry| {
+        entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
+    };
+    let walk = walkdir::WalkDir::new(folder).min_depth(1).max_depth(depth).follow_links(true);
+    let mut files = Vec::new();
+    for entry in walk.sort_by_file_name().into_iter().filter_entry(is_shown) {
+        match entry {
+            Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
+            Ok(_) => {}
+            Err(error) if error.loop_ancestor().is_some() => {}
+            Err(error) => {
+                let path = error.path().unwrap_or(folder).display().to_string();
+                let io = error.into_io_error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
+                return Err(cannot_open(&path, &io));
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a file of a folder is meant: its name tells a format, or it has no ending and is text or of a format that says so itself.
+fn is_read(path: &Path) -> bool {
+    let ending = Place::File(path.to_owned()).extension();
+    if !ending.is_empty() {
+        return FORMATS.contains(&ending.as_str());
+    }
+    let mut head = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    read.is_ok() && (head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") || is_text(&head))
+}
+
+/// Bytes that tell whether a file is text.
+const HEAD_BYTES: u64 = 8 << 10;
+
+fn is_text(head: &[u8]) -> bool {
+    !head.is_empty() && !head.contains(&0)
+}
+
 fn matches(pattern: &str) -> Result<Vec<Place>> {
-    let paths = glob::glob(pattern)
-        .map_err(|error| Error::usage(format!("'{pattern}' is no pattern: {}", error.msg)))?;
+    let wrong = |error: &glob::PatternError| {
+        Error::usage(format!("'{pattern}' is no pattern: {}", error.msg))
+    };
     let mut places = Vec::new();
-    for path in paths {
-        let path =
-            path.map_err(|error| cannot_open(&error.path().display().to_string(), error.error()))?;
-        if path.is_file() {
-            places.push(Place::File(path));
+    match pattern.contains("**") {
+        // As glob walks there a link into the folder it is in is followed for ever.
+        true => {
+            let wanted = glob::Pattern::new(pattern).map_err(|error| wrong(&error))?;
+            let options = glob::MatchOptions {
+                case_sensitive: true,
+                require_literal_separator: true,
+                require_literal_leading_dot: false,
+            };
+            let plain = Path::new(pattern)
+                .components()
+                .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']));
+            let base: PathBuf = plain.collect();
+            let here = base.as_os_str().is_empty();
+            let top = if here { Path::new(".") } else { base.as_path() };
+            for path in walk(top, usize::MAX)? {
+                let path = if here { path.strip_prefix(".").unwrap_or(&path) } else { &path };
+                if wanted.matches_path_with(path, options) {
+                    places.push(Place::File(path.to_owned()));
+                }
+            }
+        }
+        false => {
+            for path in glob::glob(pattern).map_err(|error| wrong(&error))? {
+                let path = path.map_err(|error| {
+                    cannot_open(&error.path().display().to_string(), error.error())
+                })?;
+                if path.is_file() {
+                    places.push(Place::File(path));
+                }
+            }
         }
     }
     if places.is_empty() {

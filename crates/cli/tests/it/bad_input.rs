@@ -331,10 +331,24 @@ fn files_that_are_no_text() {
 }
 
 #[test]
-fn a_directory_as_source() {
+fn a_folder_without_a_file_that_can_be_read() {
     let fixture = with_database();
-    fs::create_dir(fixture.path("files")).unwrap();
-    fixture.refuses(&["files", "shop.db"]).says(&["files is a directory", "'files/*.csv'"]);
+    fs::create_dir_all(fixture.path("files/deep")).unwrap();
+    fixture.write("files/photo.jpg", [0xff, 0xd8]).write("files/.hidden.csv", "id\n1\n");
+    fixture.write("files/deep/in.csv", "id\n1\n");
+    fixture.refuses(&["files", "shop.db"]).says(&[
+        "no file in files is of a format that can be read",
+        "'files/**'",
+        "'files/*'",
+    ]);
+    fixture
+        .misused(&["load", "file://host/in.csv", "shop.db"])
+        .says(&["another machine", "file:///PATH"]);
+    fixture.write("list.txt", "# nothing\n\n");
+    fixture.refuses(&["@list.txt", "shop.db"]).says(&["the list names no source"]);
+    fixture.write("list.txt", "files/deep/in.csv\nnone.csv\n");
+    fixture.refuses(&["@list.txt", "shop.db"]).says(&["list.txt: cannot read none.csv"]);
+    fixture.refuses(&["@none.txt", "shop.db"]).says(&["cannot read none.txt"]);
 }
 
 #[test]

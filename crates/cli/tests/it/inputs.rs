@@ -1,5 +1,6 @@
 //! Several files, patterns, pipes: whatever is named goes into one table.
 
+use std::fs;
 use std::io::Write as _;
 
 use serde_json::json;
@@ -20,6 +21,66 @@ fn several_files_go_into_one_table() {
     // A pattern's files in the order of their names.
     fixture.load(&["*.csv", "t.db", "--table", "t"]).exits(0);
     assert_eq!(fixture.table("t.db", "t"), rows![["a", 1], ["b", 2], ["c", 3], ["d", 4]]);
+}
+
+/// Files below `in`, with a link that leads back.
+fn tree() -> Fixture {
+    let fixture = Fixture::new();
+    for folder in ["in/deep/er", "in/.git"] {
+        fs::create_dir_all(fixture.path(folder)).unwrap();
+    }
+    fixture
+        .write("in/b.csv", "id\n2\n")
+        .write("in/a.tsv", "id\n1\n")
+        .write("in/plain", "id\n3\n")
+        .write("in/README.md", "no table\n")
+        .write("in/.hidden.csv", "id\n100\n")
+        .write("in/.git/c.csv", "id\n100\n")
+        .write("in/deep/d.csv", "id\n4\n")
+        .write("in/deep/er/e.csv", "id\n5\n");
+    std::os::unix::fs::symlink("../..", fixture.path("in/deep/up")).unwrap();
+    fixture
+}
+
+#[test]
+fn a_folder_is_its_files_and_names_the_table() {
+    let fixture = tree();
+    let ids = |report: serde_json::Value| {
+        let table = report["plan"]["table"].as_str().unwrap().to_owned();
+        let ids = fixture.query("t.db", &format!("SELECT id FROM \"{table}\" ORDER BY rowid"));
+        fs::remove_file(fixture.path("t.db")).unwrap();
+        (table, ids)
+    };
+    let report = fixture.report(&["in", "t.db"]);
+    assert!(
+        report["warnings"]
+            .to_string()
+            .contains("left out, for the names tell no format: in/README.md")
+    );
+    assert_eq!(ids(report), ("in".to_owned(), rows![[1], [2], [3]]));
+    let report = fixture.report(&["in/**", "t.db"]);
+    assert_eq!(ids(report), ("in".to_owned(), rows![[1], [2], [4], [5], [3]]));
+    // A link that leads back is no reason to go on for ever.
+    let report = fixture.report(&["in/**/*.csv", "t.db", "--table", "t"]);
+    assert_eq!(ids(report).1, rows![[2], [4], [5]]);
+    let report = fixture.report(&["**/e.csv", "t.db"]);
+    assert_eq!(ids(report), ("e".to_owned(), rows![[5]]));
+}
+
+#[test]
+fn a_list_and_a_url_name_files() {
+    let fixture = tree();
+    fixture.write("in/list.txt", "\u{feff}# a comment\n\nb.csv\ndeep/*.csv\n  a.tsv  \n");
+    fixture.report(&["@in/list.txt", "t.db", "--table", "t"]);
+    assert_eq!(fixture.table("t.db", "t"), rows![[2], [4], [1]]);
+    fixture.write("in/a b.csv", "id\n7\n");
+    let url = format!("file://{}", fixture.path("in/a%20b.csv").display());
+    fixture.report(&[&url, "t.db", "--table", "u"]);
+    assert_eq!(fixture.table("t.db", "u"), rows![[7]]);
+    // A file of such a name is that file.
+    fixture.write("@x.csv", "id\n8\n");
+    fixture.report(&["@x.csv", "t.db", "--table", "x"]);
+    assert_eq!(fixture.table("t.db", "x"), rows![[8]]);
 }
 
 #[test]

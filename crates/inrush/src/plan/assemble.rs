@@ -157,7 +157,10 @@ fn gather(
                 Error::usage("rows of a program need the name of a table").advise("say table=NAME")
             );
         }
-        None => own_table(&places)?,
+        None => match inrush_source::folder_table(&request.sources) {
+            Some(folder) => folder,
+            None => own_table(&places)?,
+        },
     };
     let target_facts = facts(&table, stop)?;
     let known: Option<Vec<String>> = target_facts
