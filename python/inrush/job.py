@@ -166,8 +166,8 @@ def begin_files(
     )
     if parts is not None and parts < 1:
         raise UsageError(f"parts: {parts} is no number of parts")
-    size = _options.size(part_bytes)
-    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, job_id, connections, password, parts, size or 1)
+    size = _options.size(part_bytes) or 1
+    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, (job_id, connections, None, password), (parts, size))
     return Job(job), splits
 
 
