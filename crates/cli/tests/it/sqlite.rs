@@ -10,7 +10,8 @@ pub(crate) struct File(Fixture);
 const NAME: &str = "t.db";
 
 impl Place for File {
-    const TRAITS: Traits = Traits { fresh: &["sqlite/pages"], ..Traits::of("sqlite") };
+    const TRAITS: Traits =
+        Traits { fresh: &["sqlite/pages"], has_steps: true, ..Traits::of("sqlite") };
 
     fn for_each(test: impl Fn(&Self)) {
         test(&Self(Fixture::new()));

@@ -80,7 +80,7 @@ pub trait Target: Sync {
 
     /// Why no load commits in steps here; `None` where the strategies that can't say so themselves.
     fn no_steps(&self) -> Option<&'static str> {
-        Some("no transaction takes rows and the ledger together")
+        Some("no transaction takes rows and the ledger of steps together")
     }
 
     /// The engine's type for a column of a table that the load makes.

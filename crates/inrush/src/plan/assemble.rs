@@ -174,15 +174,16 @@ fn gather(
         _ => error,
     })?;
     source_facts.warnings.splice(0..0, twice);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let facts = Facts { source: source_facts, target: target_facts, processors };
-    let mut choice = choose(request, &facts, target, &location.shown, &table)?;
+    let note = start.as_ref().and_then(|start| start.note.clone());
     let steps = start.map(|start| {
-        choice.reasons.extend(start.note.clone());
         let shown = serde_json::to_value(dialect_shown(&source, request)).unwrap_or_default();
         start.with_dialect(&shown, source.grammar.dialect().is_some())
     });
     let steps = steps.transpose()?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let facts = Facts { source: source_facts, target: target_facts, processors };
+    let mut choice = choose(request, &facts, target, &location.shown, &table)?;
+    choice.reasons.extend(note);
     let reject_places = reject_places(request, &places, &source, location)?;
     let shape = Arc::new(shape(request, &facts.source, &choice, &source, target));
     let location = location.clone();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::plan::{Guarantee, IfExists, Request, TargetFacts};
-use crate::target::Target;
+use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{Entry, InputState, StepPlan};
 use inrush_core::wording::counted;
@@ -54,18 +54,34 @@ pub(super) fn settled(request: &Request) -> Result<Request> {
 /// When the target has no ledger, or a source can't be read again.
 pub(super) fn refuse(target: &dyn Target, places: &[Place]) -> Result<()> {
     if let Some(reason) = target.no_steps() {
-        return Err(Error::usage(format!("--guarantee chunks: {}: {reason}", target.name()))
-            .advise("leave it out: the plan says what a load that fails leaves (inrush plan)")
-            .advise("or load the files one by one"));
+        let with: Vec<&str> = ALL
+            .iter()
+            .filter(|known| known.no_steps().is_none())
+            .map(|known| known.name())
+            .collect();
+        return Err(Error::usage(format!(
+            "{} takes no --guarantee chunks: {reason}",
+            target.name()
+        ))
+        .advise("leave it out: inrush plan says what a load that fails leaves")
+        .advise(format!("or load into a target that takes it: {}", with.join(", "))));
     }
     match places.iter().find(|place| place.regular_bytes().is_none()) {
         None => Ok(()),
         Some(place) => Err(Error::usage(format!(
             "--guarantee chunks: {} can't be read a second time, so no later run could go on behind the last step",
-            place.name()
+            named(place)
         ))
         .advise("save it to a file first")
         .advise("or leave --guarantee chunks out: then a load that fails leaves nothing")),
+    }
+}
+
+fn named(place: &Place) -> String {
+    match place {
+        Place::Stdin => "standard input".to_owned(),
+        Place::Rows => "what a program has".to_owned(),
+        Place::File(_) => place.name(),
     }
 }
 

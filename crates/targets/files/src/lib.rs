@@ -111,6 +111,10 @@ impl Target for Files {
         Ok(Box::new(console::FileConsole::new(Place::of(location), stop)))
     }
 
+    fn no_steps(&self) -> Option<&'static str> {
+        Some("a file gets its name when it is whole")
+    }
+
     fn nul_fault(&self) -> Option<&'static str> {
         // A CSV file holds it as the byte that it is, JSON as an escape; what reads these files reads lengths, not C strings.
         None
