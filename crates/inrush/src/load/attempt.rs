@@ -80,7 +80,7 @@ pub(super) fn attempt(
         Some(resumable) => resumable,
         None => aftermath,
     };
-    if aftermath == Aftermath::NothingChanged {
+    if matches!(aftermath, Aftermath::NothingChanged | Aftermath::Resumable { .. }) {
         rejects.withdraw();
     }
     let may_retry = aftermath == Aftermath::NothingChanged && !stop.load(Relaxed);
@@ -107,7 +107,7 @@ pub(super) fn attempt(
             "or go on with --resume and a higher --max-rejects: a file that is fixed is another file, of which no row is loaded",
         );
     }
-    // Rows that were committed stay, so the bad rows among them have to stay as well.
+    // Rows that were committed stay, so the bad rows among them have to stay as well. Of a load in steps they do already.
     if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {
         let files = rejects.paths();
         error = match rejects.publish() {
@@ -195,9 +195,9 @@ fn carry_out(
     if observer.stop().load(Relaxed) {
         return Err(Error::interrupted().into());
     }
-    rejects.publish()?;
-    if let Some(steps) = &mut *steps {
-        steps.record(load, &tally, rejects, true)?;
+    match &mut *steps {
+        Some(steps) => steps.record(load, &tally, rejects, true)?,
+        None => rejects.publish()?,
     }
     let mut durability_read_back = Default::default();
     seconds.durable = timed(|| {
@@ -307,7 +307,6 @@ impl<'l> Collector<dyn Load + 'l> for Stream<'_> {
     fn step(&mut self, load: &mut (dyn Load + 'l)) -> Result<()> {
         let Self { tally, rejects, steps, .. } = self;
         let Some(steps) = steps else { return Ok(()) };
-        rejects.publish()?;
         steps.record(load, tally, rejects, false)?;
         load.step()?;
         steps.committed();

@@ -195,17 +195,20 @@ impl RejectFiles {
         Ok(())
     }
 
-    /// How long the files are.
+    /// How long the files are, with all that was put into them.
     ///
     /// # Errors
-    /// When the system doesn't say.
-    pub(crate) fn lengths(&self) -> Result<Vec<RejectsLength>> {
-        let of = |pair: &OpenPair| -> io::Result<RejectsLength> {
+    /// When they can't be written.
+    pub(crate) fn lengths(&mut self) -> Result<Vec<RejectsLength>> {
+        let of = |pair: &mut OpenPair| -> io::Result<RejectsLength> {
+            pair.rows.flush()?;
+            pair.notes.flush()?;
             let (rows, notes) = (pair.rows.get_ref(), pair.notes.get_ref());
             let (rows_bytes, notes_bytes) = (rows.metadata()?.len(), notes.metadata()?.len());
             Ok(RejectsLength { path: absolute(&pair.path), rows_bytes, notes_bytes })
         };
-        let open = self.open.iter().map(|pair| of(pair).map_err(|e| cannot_write(&pair.path, e)));
+        let open = self.open.iter_mut();
+        let open = open.map(|pair| of(pair).map_err(|error| cannot_write(&pair.path, error)));
         self.closed.iter().cloned().map(Ok).chain(open).collect()
     }
 
@@ -296,7 +299,7 @@ impl RejectFiles {
     }
 
     /// Takes the files away again, published or not, and puts back what had their names: the load they belong to did not
-    /// happen.
+    /// happen. Those stay whose rows go with committed ones ([`RejectFiles::keep`]).
     pub(crate) fn withdraw(&mut self) {
         self.open.retain_mut(|pair| {
             if !pair.kept {

@@ -155,11 +155,21 @@ pub(crate) fn pass<S: Sink + ?Sized>(
         }
         drop((chunk_rx, wire_tx));
 
-        let mut stages =
-            Stages { wires: wire_rx, empty: empty_tx, step_records, slots, chunk_bytes };
-        let (mut ahead, mut waiting) = (Vec::new(), InOrder::default());
+        let mut stages = Stages {
+            wires: wire_rx,
+            empty: Some(empty_tx),
+            release: Some(release),
+            ahead: Vec::new(),
+            waiting: InOrder::default(),
+            step_records,
+            slots,
+            chunk_bytes,
+            meter,
+            halt,
+            stop,
+        };
         let mut outcome = loop {
-            match stages.send(sink, collector, &mut ahead, &mut waiting, (halt, stop), meter) {
+            match stages.send(sink, collector) {
                 Ok(Flow::StepEnds) => match collector.step(sink) {
                     Ok(()) => {}
                     Err(error) => break Err(error),
@@ -168,8 +178,7 @@ pub(crate) fn pass<S: Sink + ?Sized>(
                 Err(error) => break Err(error),
             }
         };
-        halt.store(true, Relaxed);
-        release();
+        stages.end();
         drop(stages);
         // What the collector saw is what the user should read, and the lanes' troubles; then the encoders', then the reader's.
         for worker in workers.into_iter().chain([reader]) {
@@ -180,42 +189,51 @@ pub(crate) fn pass<S: Sink + ?Sized>(
     })
 }
 
-/// What stays from step to step: the queues of the stages before and behind the lanes.
-struct Stages {
+/// What stays from step to step: the queues of the stages before the lanes, and slots that came before their turn.
+struct Stages<'p, R> {
     wires: Receiver<Slot>,
-    empty: Sender<Slot>,
+    /// `None` once the reader gets no more.
+    empty: Option<Sender<Slot>>,
+    /// Has a reader that waits for input give up.
+    release: Option<R>,
+    /// Slots of each lane.
+    ahead: Vec<InOrder>,
+    /// Those of the collector.
+    waiting: InOrder,
     step_records: Option<u64>,
     slots: usize,
     chunk_bytes: usize,
+    meter: &'p Meter,
+    halt: &'p AtomicBool,
+    stop: &'p AtomicBool,
 }
 
-impl Stages {
-    /// Has the sink's lanes send what comes, until a step is through or there is no more. `ahead` are the slots that came to each lane
-    /// before their turn, `waiting` those that came so to the collector.
+impl<R: FnOnce()> Stages<'_, R> {
+    /// Has all stages come to their end: whoever waits for a slot waits no longer.
+    fn end(&mut self) {
+        self.halt.store(true, Relaxed);
+        self.empty = None;
+        if let Some(release) = self.release.take() {
+            release();
+        }
+    }
+
+    /// Has the sink's lanes send what comes, until a step is through or there is no more.
     fn send<S: Sink + ?Sized>(
         &mut self,
         sink: &mut S,
         collector: &mut dyn Collector<S>,
-        ahead: &mut Vec<InOrder>,
-        waiting: &mut InOrder,
-        (halt, stop): (&AtomicBool, &AtomicBool),
-        meter: &Meter,
     ) -> Result<Flow> {
-        let lanes = match sink.lanes() {
-            Ok(lanes) => lanes,
-            Err(error) => {
-                halt.store(true, Relaxed);
-                return Err(error);
-            }
-        };
+        let lanes = sink.lanes()?;
         let free = lanes.len() > 1;
+        let mut ahead = std::mem::take(&mut self.ahead);
         ahead.resize_with(lanes.len(), || InOrder { free, ..InOrder::default() });
-        let Self { wires, empty, step_records, slots, chunk_bytes } = self;
-        let step_records = *step_records;
-        thread::scope(|scope| {
-            let (done_tx, done_rx) = bounded::<Slot>(*slots);
+        let (step_records, meter, halt) = (self.step_records, self.meter, self.halt);
+        let wires = self.wires.clone();
+        let flow = thread::scope(|scope| {
+            let (done_tx, done_rx) = bounded::<Slot>(self.slots);
             let mut workers = Vec::new();
-            for (lane, ahead) in lanes.into_iter().zip(ahead) {
+            for (lane, ahead) in lanes.into_iter().zip(&mut ahead) {
                 let (from, to) = (wires.clone(), done_tx.clone());
                 workers.push(spawn(scope, "inrush-send", halt, move || {
                     let mut clock = StageClock::start(meter, "send");
@@ -233,11 +251,11 @@ impl Stages {
             let mut collected = Ok(());
             'collect: loop {
                 match done_rx.recv_timeout(TICK) {
-                    Ok(slot) => waiting.push(slot),
+                    Ok(slot) => self.waiting.push(slot),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
-                while let Some(mut slot) = waiting.pop() {
+                while let Some(mut slot) = self.waiting.pop() {
                     if std::mem::take(&mut slot.ends_step) {
                         flow = Flow::StepEnds;
                     }
@@ -245,22 +263,25 @@ impl Stages {
                     if collected.is_err() {
                         break 'collect;
                     }
-                    slot.chunk.bytes.shrink_to(*chunk_bytes * 2);
-                    slot.encoded.wire.shrink(*chunk_bytes * 16);
-                    // Fails only when the reader is through with the input.
-                    let _ = empty.send(slot);
+                    slot.chunk.bytes.shrink_to(self.chunk_bytes * 2);
+                    slot.encoded.wire.shrink(self.chunk_bytes * 16);
+                    if let Some(empty) = &self.empty {
+                        // Fails only when the reader is through with the input.
+                        let _ = empty.send(slot);
+                    }
                 }
                 collector.tick();
                 if halt.load(Relaxed) {
                     break;
                 }
-                if stop.load(Relaxed) {
+                if self.stop.load(Relaxed) {
                     collected = Err(Error::interrupted());
                     break;
                 }
             }
             if collected.is_err() || flow == Flow::Ends {
-                halt.store(true, Relaxed);
+                // Lanes may wait for what the stages before them would never send.
+                self.end();
             }
             drop(done_rx);
             let mut outcome = collected;
@@ -269,7 +290,9 @@ impl Stages {
                     .and(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
             outcome.map(|()| flow)
-        })
+        });
+        self.ahead = ahead;
+        flow
     }
 }
 

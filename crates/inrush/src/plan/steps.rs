@@ -129,6 +129,7 @@ fn options(request: &Request) -> BTreeMap<String, String> {
         ("--on-conflict", request.on_conflict.to_string()),
         ("--key", request.key.join(",")),
         ("--primary-key", request.primary_key.join(",")),
+        (VERIFY, request.verify.to_string()),
         ("--flatten", if request.dialect.flatten { "yes" } else { "no" }.to_owned()),
     ];
     said.map(|(name, value)| (name.to_owned(), value)).into()
@@ -274,6 +275,9 @@ impl Start {
     }
 }
 
+/// How the rows are verified, which decides on what has to be known of the table before the first.
+const VERIFY: &str = "--verify";
+
 /// The word for whether there is a header.
 const HEADER: &str = "--header";
 
@@ -347,6 +351,11 @@ fn same_options(before: &BTreeMap<String, String>, now: &BTreeMap<String, String
     let nothing = String::new();
     let names = before.keys().chain(now.keys());
     for name in names {
+        // Less can always be compared.
+        let is_less = now.get(name).is_some_and(|now| now == "none");
+        if name == VERIFY && is_less {
+            continue;
+        }
         let (was, is) = (before.get(name).unwrap_or(&nothing), now.get(name).unwrap_or(&nothing));
         if was != is {
             let shown = |value: &String| match value.as_str() {

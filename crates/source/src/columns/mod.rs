@@ -356,6 +356,15 @@ pub(crate) fn feed(
         let input = &source.inputs[file];
         let mut goes_on = true;
         let mut skipped = if file == from.file as usize { from.records } else { 0 };
+        #[cfg(feature = "parquet")]
+        let first_group = match &table.store {
+            Store::Parquet(footer) => {
+                let (groups, rows) = footer.groups_within(skipped);
+                skipped -= rows;
+                groups
+            }
+            _ => 0,
+        };
         let mut take = |mut batch: Batch| {
             let rows = batch.rows.num_rows() as u64;
             if skipped > 0 && skipped >= rows {
@@ -391,7 +400,9 @@ pub(crate) fn feed(
             }
             #[cfg(feature = "parquet")]
             (Store::Parquet(footer), Place::File(path)) => {
-                footer.batches(path, readings, names, chunk_bytes, &mut take).map_err(damaged)?;
+                footer
+                    .batches(path, readings, names, first_group, chunk_bytes, &mut take)
+                    .map_err(damaged)?;
             }
             (Store::IpcFile, Place::File(path)) => {
                 let file = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;

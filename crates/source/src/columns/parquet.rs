@@ -82,12 +82,26 @@ impl Footer {
         self.metadata.metadata().num_row_groups()
     }
 
-    /// Reads all rows, a batch of about `batch_bytes` at a time.
+    /// The row groups within the first `rows`, and how many rows they have.
+    pub(super) fn groups_within(&self, rows: u64) -> (usize, u64) {
+        let groups = self.metadata.metadata().row_groups().iter();
+        let mut within = (0, 0);
+        for group in groups.map(|group| group.num_rows().unsigned_abs()) {
+            if within.1 + group > rows {
+                break;
+            }
+            within = (within.0 + 1, within.1 + group);
+        }
+        within
+    }
+
+    /// Reads all rows from this row group on, a batch of about `batch_bytes` at a time.
     pub(super) fn batches(
         &self,
         path: &Path,
         readings: &[Reading],
         names: &SchemaRef,
+        first: usize,
         batch_bytes: usize,
         take: &mut Take<'_>,
     ) -> Result<(), Failure> {
@@ -100,14 +114,15 @@ impl Footer {
             for share in &shares {
                 let (to, from) = bounded(AHEAD);
                 scope.spawn(move || {
-                    if let Err(failure) = self.read_share(path, readings, share, groups, &to) {
+                    let read = self.read_share(path, readings, share, (first, groups), &to);
+                    if let Err(failure) = read {
                         // Nobody listens any more when the load has ended.
                         let _ = to.send(Err(failure));
                     }
                 });
                 parts.push(from);
             }
-            self.merge(names, groups, &parts, take)
+            self.merge(names, (first, groups), &parts, take)
         })
     }
 
@@ -163,11 +178,11 @@ impl Footer {
         path: &Path,
         readings: &[Reading],
         share: &[usize],
-        groups: &[Group],
+        (first, groups): (usize, &[Group]),
         to: &Sender<Part>,
     ) -> Result<(), Failure> {
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), share.iter().copied());
-        for (at, group) in groups.iter().enumerate() {
+        for (at, group) in groups.iter().enumerate().skip(first) {
             // Its own descriptor: those that are copies of one share a position.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
                 File::open(path)?,
@@ -196,11 +211,11 @@ impl Footer {
     fn merge(
         &self,
         names: &SchemaRef,
-        groups: &[Group],
+        (first, groups): (usize, &[Group]),
         parts: &[Receiver<Part>],
         take: &mut Take<'_>,
     ) -> Result<(), Failure> {
-        for (at, group) in groups.iter().enumerate() {
+        for (at, group) in groups.iter().enumerate().skip(first) {
             let mut row = 0;
             while row < group.rows {
                 let rows = group.batch_rows.min(group.rows - row);

@@ -438,7 +438,11 @@ impl<'a> MysqlLoad<'a> {
         if job.steps.as_ref().is_none_or(|steps| steps.goes_on) {
             return Ok(());
         }
-        self.run(&ddl::ledger(&job.table).make())?;
+        // Who may write into an existing one need not have the right to make it.
+        let known = staging::exists(&mut self.session, ledger::TABLE);
+        if !known.map_err(|failure| self.session.explain(failure))? {
+            self.run(&ddl::ledger(&job.table).make())?;
+        }
         if job.choice.action.makes_table() {
             self.enter()?;
             self.made = true;

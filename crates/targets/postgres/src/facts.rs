@@ -145,11 +145,15 @@ fn server(session: &mut Session<'_>) -> Result<ServerFacts, Failure> {
     })
 }
 
+/// A relation that is there, by its name in SQL.
+pub(super) fn relation(session: &mut Session<'_>, sql: &str) -> Result<Option<String>, Failure> {
+    session.value(&format!("SELECT pg_catalog.to_regclass({})::text", literal(sql)))
+}
+
 /// The table's loads in steps.
 fn ledger(session: &mut Session<'_>, schema: &str, table: &str) -> Result<Vec<Entry>> {
     let ledger = ddl::ledger(schema, table);
-    let known = format!("SELECT pg_catalog.to_regclass({})::text", literal(&ledger.name));
-    let known = session.value(&known).map_err(|failure| session.explain(failure))?;
+    let known = relation(session, &ledger.name).map_err(|failure| session.explain(failure))?;
     if known.is_none() {
         return Ok(Vec::new());
     }

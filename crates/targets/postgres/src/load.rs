@@ -190,7 +190,11 @@ impl<'a> PostgresLoad<'a> {
             return Ok(());
         };
         let ledger = ddl::ledger(&self.target.schema, &self.target.name);
-        self.session.execute(ledger.make())?;
+        // Who may write into an existing one need not have the right to make it.
+        let known = facts::relation(&mut self.session, &ledger.name)?;
+        if known.is_none() {
+            self.session.execute(ledger.make())?;
+        }
         if let Some(forget) = ledger.forget(&steps.outdated) {
             self.session.execute(forget)?;
         }
