@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """Rows of Spark into PostgreSQL and MariaDB, by inrush (A) and by Spark's own JDBC writer (B): spark.py [ROWS] [PAIRS] [CASE ...]
 
-One session of `local-cluster[2,1,1024]`: a driver and two executors, processes of their own, with a core and a gigabyte each. Both sides have
-written once before anything is timed, so that Java is warm, and then take turns, A B A B. Each writes into a table that does not exist yet, and both
-tables are compared after each pair: rows and sums over all columns. A difference ends the bench.
+One session of `local-cluster[2,1,1024]`: a driver and two executors, processes of their own, with a core and a gigabyte each.
+Both sides have written once before anything is timed, so that Java is warm, and then take turns, A B A B. Each writes into a table
+that does not exist yet, and both tables are compared after each pair: rows and sums over all columns. A difference ends the bench.
 
 Cases; what follows the + is milliseconds of round trip, by a relay:
   postgres-default+0 +2 +20   ROWS of 6 columns in 4 partitions, against JDBC with its defaults
   postgres-tuned+0 +2 +20     the same, against batches of 10,000 and rewritten inserts
   mariadb-default+0 +2 +20    the same, by MySQL's Connector/J, which is what Spark has a dialect for
   mariadb-tuned+0 +2 +20      the same, against batches of 10,000 and rewritten inserts
-  load-postgres, load-mariadb one file of CSV with newlines in quotes (2.5 * ROWS), against spark.read.csv(multiLine=True) and the tuned writer
+  load-postgres, load-mariadb one file of CSV with newlines in quotes (2.5 * ROWS), against spark.read.csv(multiLine=True) and the
+                              tuned writer
   publish-postgres, -mariadb  publishing a new table, against the load itself: A / B
 
-Where a rival would take hours it writes fewer rows (said with the case), and seconds are those of as many rows as inrush has written. Drivers come from
-Maven. The Python that runs this has the packages: inrush as `make wheel` builds it, and pyspark. `make build` and
-`cargo build --profile dist -p inrush-bench --example relay` are to come first; RELAY names another one.
+Where a rival would take hours it writes fewer rows (said with the case), and seconds are those of as many rows as inrush has
+written. Drivers come from Maven. The Python that runs this has the packages: inrush as `make wheel` builds it, and pyspark. The relay
+comes from `cargo build --profile dist -p inrush-bench --example relay`; RELAY names another one.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -44,9 +46,10 @@ PARTS = 4
 COLUMNS = ["id", "lat", "version", "at", "uid", "name"]
 #: The same of a table by whatever route its rows have come.
 SUMS = {
-    "postgres": "select count(*), sum(id), round(sum(lat)::numeric, 3), sum(version), sum(extract(epoch from at)), sum(uid), "
+    "postgres": "select count(*), sum(id), sum(round(lat * 100000)::bigint), sum(version), sum(extract(epoch from at)), sum(uid), "
                 "sum(hashtext(name)::bigint) from {}",
-    "mariadb": "select count(*), sum(id), round(sum(lat), 3), sum(version), sum(unix_timestamp(at)), sum(uid), sum(crc32(name)) from {}",
+    "mariadb": "select count(*), sum(id), sum(cast(round(lat * 100000) as signed)), sum(version), sum(unix_timestamp(at)), sum(uid), "
+               "sum(crc32(name)) from {}",
 }
 TUNED = {"postgres": {"reWriteBatchedInserts": "true"}, "mariadb": {"rewriteBatchedStatements": "true"}}
 
@@ -101,7 +104,8 @@ class Server:
             self.ask(f"drop table if exists {table}")
 
     def sums(self, table: str):
-        return self.ask(SUMS[self.kind].format(table))[0]
+        # One database adds up seconds with a fraction, and the other without.
+        return [Decimal(str(one)) for one in self.ask(SUMS[self.kind].format(table))[0]]
 
     def close(self) -> None:
         if self.kind == "postgres":
@@ -221,12 +225,12 @@ def measure(spark, server: Server, case: str, ms: int, rows: int, pairs: int, fo
 
 def compare(server: Server, case: str, share: float, rows: int) -> None:
     a, b = server.sums("a"), server.sums("b")
-    if int(a[0]) != rows:
+    if a[0] != rows:
         sys.exit(f"{case}: {a[0]} rows of {rows}")
     # Where the rival has written fewer, they are the first of the same ids.
-    if share == 1 and [str(one) for one in a] != [str(one) for one in b]:
+    if share == 1 and a != b:
         sys.exit(f"{case}: the tables differ: {a} and {b}")
-    if share < 1 and int(b[0]) != max(int(rows * share), PARTS):
+    if share < 1 and b[0] != max(int(rows * share), PARTS):
         sys.exit(f"{case}: {b[0]} rows of {rows * share}")
 
 

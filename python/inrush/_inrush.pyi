@@ -35,11 +35,8 @@ def job_begin(
 def job_begin_files(
     watch: _Watching,
     request: dict[str, Any],
-    id: str | None,
-    connections: int,
-    password: str | None,
-    parts: int | None,
-    part_bytes: int,
+    options: tuple[str | None, int, int | None, str | None],
+    parts: tuple[int | None, int],
 ) -> tuple[str, list[str]]: ...
 def job_write_split(watch: _Watching, job: str, split: str, partition: int | None) -> str: ...
 def job_write(watch: _Watching, job: str, rows: _Fed, partition: int | None) -> str: ...

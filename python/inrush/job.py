@@ -141,11 +141,11 @@ def begin_files(
 ) -> tuple[Job, builtins.list[str]]:
     """Begins a job for the rows of files, and cuts these into parts, for as many attempts: `write(job, split=part)`.
 
-    There are `parts` of them, or so many that each has about `part_bytes`, as a number or as a text such as 64m; fewer where files can't
-    be cut. A part is text that says where it is and all that is known of its files, and every machine that writes one has to find the
-    file under the same path. Files are cut between records, also where values hold newlines. Where the job makes the table, every value is looked
-    at before, unless `types` says what the columns are. Other keywords are those of `begin`, and those of `load` that say how files
-    are written. Of a job that is committed already there are no parts.
+    There are `parts` of them, or so many that each has about `part_bytes`, as a number or as a text such as 64m; fewer where files
+    can't be cut. A part is text that says where it is and all that is known of its files, and every machine that writes one has to
+    find the file under the same path. Files are cut between records, also where values hold newlines. Where the job makes the table,
+    every value is looked at before, unless `types` says what the columns are. Other keywords are those of `begin`, and those of `load`
+    that say how files are written. Of a job that is committed already there are no parts.
     """
     said = _options.request(
         target=url,
@@ -166,8 +166,8 @@ def begin_files(
     )
     if parts is not None and parts < 1:
         raise UsageError(f"parts: {parts} is no number of parts")
-    size = _options.size(part_bytes)
-    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, job_id, connections, password, parts, size or 1)
+    size = _options.size(part_bytes) or 1
+    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, (job_id, connections, None, password), (parts, size))
     return Job(job), splits
 
 
@@ -183,8 +183,8 @@ def write(
     """Writes rows for a job, all of them or none: an attempt. The token is what publishing them takes.
 
     `batches` is what `inrush.write` takes: a frame, an Arrow stream, an iterable of dicts or tuples; or the path of a file, with the
-    keywords of `load` that say how it is written. `split` instead is a part of files that `begin_files` has cut. `partition` is which part of the job's rows they are, from 0: then publishing sees to
-    it that each part is there once.
+    keywords of `load` that say how it is written. `split` instead is a part of files that `begin_files` has cut. `partition` is which
+    part of the job's rows they are, from 0: then publishing sees to it that each part is there once.
     """
     text = _text("job", job)
     if (batches is None) == (split is None):

@@ -5,8 +5,8 @@ inrush.spark.load(spark, "/data/orders/*.csv", "postgres://app@db/shop", table="
 df.write.format("inrush").option("url", "postgres://app@db/shop").option("table", "orders").mode("append").save()
 
 All of them are steps of a job, see `inrush.job` and docs/distributed.md: an attempt at a task writes into a table of its own, and the
-driver publishes those whose results Spark has taken. Executors need inrush in the Python that they use, and the password where the reference
-says.
+driver publishes those whose results Spark has taken. Executors need inrush in the Python that they use, and the password where the
+reference says.
 """
 
 from __future__ import annotations
@@ -48,7 +48,13 @@ def write(df: Any, url: str, *, table: str, mode: str = "append", **options: Any
 
 
 def load(
-    spark: Any, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], url: str, *, table: str, mode: str = "append", **options: Any
+    spark: Any,
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    url: str,
+    *,
+    table: str,
+    mode: str = "append",
+    **options: Any,
 ) -> JobReport:
     """Loads files, of which executors read a part each: all rows or none.
 

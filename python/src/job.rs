@@ -39,21 +39,21 @@ pub(crate) fn job_begin(
     Ok(job.to_string())
 }
 
-/// Begins a job for the rows of the request's sources, cut into parts: so many, or of so many bytes each. The job, and the parts.
+/// Begins a job for the rows of the request's sources, cut into `parts`: so many, or else of so many bytes each. The job, and the parts,
+/// which are its attempts.
 #[pyfunction]
 pub(crate) fn job_begin_files(
     py: Python<'_>,
     watch: Watching,
     request: Asked,
-    id: Option<String>,
-    connections: u32,
-    password: Option<String>,
-    parts: Option<usize>,
-    part_bytes: u64,
+    options: Said,
+    parts: (Option<usize>, u64),
 ) -> PyResult<(String, Vec<String>)> {
-    let options = Options { id, connections, attempts: None, password };
+    let (id, connections, attempts, password) = options;
+    let options = Options { id, connections, attempts, password };
     let request = request.0;
-    let parts = parts.map_or(Parts::Bytes(part_bytes), Parts::Count);
+    let (count, bytes) = parts;
+    let parts = count.map_or(Parts::Bytes(bytes), Parts::Count);
     let (job, splits) =
         watch.over(py, move |observer| job::begin_split(&request, parts, &options, observer))?;
     Ok((job.to_string(), splits.iter().map(Split::to_string).collect()))

@@ -411,7 +411,8 @@ inrush.write([(1,)], "x.db", tabel="t")  # type: ignore[call-arg]
 """
     )
     # What frames are is not looked at, which would take long.
-    skipped = "".join(f"[mypy-{name}.*]\nfollow_imports = skip\n" for name in ("dask", "numpy", "pandas", "polars", "pyarrow", "pyspark", "ray"))
+    others = ("dask", "numpy", "pandas", "polars", "pyarrow", "pyspark", "ray")
+    skipped = "".join(f"[mypy-{name}.*]\nfollow_imports = skip\n" for name in others)
     (tmp_path / "mypy.ini").write_text("[mypy]\n" + skipped)
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "-m", "program", "-p", "inrush"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)

@@ -103,13 +103,11 @@ def test_the_flights_come_by_dask(cluster, home):  # noqa: F811
     path = pathlib.Path(__file__).resolve().parents[2] / "target" / "testdata" / "flights.csv"
     if not path.exists():
         pytest.skip("`make testdata` fetches it")
-    inrush.load(path, home.url, table=home.table, progress=False)
+    inrush.load(path, home.url, table=home.table, nulls=["NA"], progress=False)
     whole = sums(home)
     own = home.table
-    # Types that one machine found are those of the table.
-    inrush.job.abort(inrush.job.begin(home.url, like=path, table=own + "_like"))
     home.table = own + "_dask"
-    ddf = dataframe.read_csv(str(path), na_values=["NA"], dtype=str, blocksize="8MB", keep_default_na=False)
+    ddf = dataframe.read_csv(str(path), dtype=str, blocksize="8MB")
     home.execute(f"create table {home.table} as select * from {own} where 1 = 0")
     inrush.dask.write(ddf, home.url, table=home.table)
     assert sums(home) == whole

@@ -421,3 +421,42 @@ def test_a_zombie_adds_nothing(home):
     _, said = zombie.communicate("")
     assert zombie.returncode != 0 and ("takes no more rows" in said or home.table in said)
     assert ids(home) == list(range(100))
+
+
+@pytest.mark.parametrize("mode", ["new", "existing"])
+def test_files_are_cut_for_attempts(home, tmp_path, mode):
+    """Also where values hold line breaks; a bad row has its line in the file, whichever part it is in."""
+    path = tmp_path / "rows.csv"
+    path.write_text("id,name\n" + "".join(f'{one},"n\n{one}"\n' for one in range(300)) + "x,y\n")
+    if mode == "existing":
+        home.execute(f"create table {home.table} (id bigint, name varchar(20))")
+    types = {"id": "integer", "name": "text"} if mode == "new" else None
+    options = {"table": home.table, "job_id": home.job, "max_rejects": 1, "types": types}
+    job, parts = inrush.job.begin_files(home.url, path, parts=4, **options)
+    assert len(parts) == 4 and "\n" not in parts[0]
+    tokens = [inrush.job.write(str(job), split=part) for part in reversed(parts)]
+    with pytest.raises(inrush.UsageError, match="4 attempts, and 3 tokens"):
+        inrush.job.publish(job, tokens[1:])
+    report = inrush.job.publish(job, tokens)
+    assert [(bad["line"], bad["record"], bad["column"]) for bad in report.rejected] == [(602, 301, "id")]
+    assert sorted(home.read()[1]) == [(one, f"n\n{one}") for one in range(300)]
+    # Loaded already: there is nothing to write.
+    again, none = inrush.job.begin_files(home.url, path, parts=4, **options)
+    assert (again.state, none) == ("committed", []) and inrush.job.publish(again, []) == report
+
+
+def test_a_part_of_another_file_is_refused(home, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,name\n1,a\n2,b\n")
+    job, parts = inrush.job.begin_files(home.url, [path], table=home.table, job_id=home.job, parts=2)
+    path.write_text("id,name\n1,a\n2,b\n3,c\n")
+    with pytest.raises(inrush.SourceError, match="has changed since it was split"):
+        inrush.job.write(job, split=parts[0])
+    for wrong in ({"batches": [(1, "a")], "split": parts[0]}, {}):
+        with pytest.raises(inrush.UsageError, match="either rows, or split=PART"):
+            inrush.job.write(job, **wrong)
+    with pytest.raises(inrush.UsageError, match="not the text of a split"):
+        inrush.job.write(job, split="{}")
+    with pytest.raises(inrush.UsageError, match="0 is no number of parts"):
+        inrush.job.begin_files(home.url, path, table=home.table, parts=0)
+    inrush.job.abort(job)

@@ -83,13 +83,13 @@ def test_the_flights_come_by_ray(home):  # noqa: F811
     path = pathlib.Path(__file__).resolve().parents[2] / "target" / "testdata" / "flights.csv"
     if not path.exists():
         pytest.skip("`make testdata` fetches it")
-    inrush.load(path, home.url, table=home.table, progress=False)
+    inrush.load(path, home.url, table=home.table, nulls=["NA"], progress=False)
     whole, own = sums(home), home.table
     home.table = own + "_ray"
     home.execute(f"create table {home.table} as select * from {own} where 1 = 0")
     from pyarrow import csv
 
-    texts = csv.ConvertOptions(strings_can_be_null=True, null_values=["NA"], column_types={name: "string" for name in whole[0]})
+    texts = csv.ConvertOptions(strings_can_be_null=True, null_values=["NA", ""], column_types={name: "string" for name in whole[0]})
     ds = ray.data.from_arrow(csv.read_csv(path, convert_options=texts)).repartition(6)
     ds.write_datasink(inrush.ray.Sink(home.url, table=home.table))
     assert sums(home) == whole
