@@ -351,13 +351,10 @@ fn same_options(before: &BTreeMap<String, String>, now: &BTreeMap<String, String
     let nothing = String::new();
     let names = before.keys().chain(now.keys());
     for name in names {
-        // Less can always be compared.
-        let is_less = now.get(name).is_some_and(|now| now == "none");
-        if name == VERIFY && is_less {
-            continue;
-        }
         let (was, is) = (before.get(name).unwrap_or(&nothing), now.get(name).unwrap_or(&nothing));
-        if was != is {
+        // Less can always be compared.
+        let is_less = name == VERIFY && (was == "checksum" || is == "none");
+        if was != is && !is_less {
             let shown = |value: &String| match value.as_str() {
                 "" | "null" | "[]" => "not said".to_owned(),
                 value => value.to_owned(),
