@@ -53,7 +53,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     } else if !args.quiet {
         print(&render::report(&report, args.verbose))?;
     }
-    // Of a load that was finished before the bad rows were told then.
+    // The run that finished the load has reported its bad rows.
     let was_finished = report.steps.is_some_and(|steps| steps.was_finished);
     Ok(if was_finished { 0 } else { report.rows_rejected })
 }

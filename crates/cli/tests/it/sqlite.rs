@@ -53,7 +53,7 @@ fn what_follows_the_last_step_is_done_by_the_run_that_gets_there() {
     assert_eq!(fixture.number(NAME, "SELECT count(*) FROM t"), 2_999);
     assert_eq!(fixture.number(NAME, "SELECT count(*) FROM inrush_steps WHERE state = 'done'"), 1);
     fixture.assert_sound(NAME);
-    // What belongs to no step is nobody's.
+    // Nothing else is left.
     assert_eq!(fixture.names(), ["t.csv", NAME, "t.rejects.csv", "t.rejects.csv.jsonl"]);
 }
 

@@ -69,7 +69,7 @@ pub trait Load: Send {
     /// Commits what was sent, with what was recorded, and makes ready for more.
     ///
     /// # Errors
-    /// When the target refuses, or nobody answers: then only the ledger knows whether the step is committed.
+    /// When the target refuses, or does not answer: then only the ledger knows whether the step is committed.
     fn step(&mut self) -> Result<()> {
         Err(without_steps())
     }

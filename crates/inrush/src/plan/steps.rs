@@ -203,7 +203,7 @@ impl Start {
                         listed(&other.inputs)
                     ))
                     .advise("name the same files; what has come since can be loaded by itself")
-                    .advise(ANEW));
+                    .advise(FROM_THE_FIRST_ROW));
                 }
                 note = Some(format!(
                     "--resume: no load of these files into table {table} was begun, so it begins at the first row"
@@ -219,7 +219,7 @@ impl Start {
                         counted(entry.so_far.rows.loaded, "row")
                     ))
                     .advise("--resume goes on behind them")
-                    .advise(ANEW));
+                    .advise(FROM_THE_FIRST_ROW));
                 }
             }
         }
@@ -282,7 +282,7 @@ const VERIFY: &str = "--verify";
 const HEADER: &str = "--header";
 
 /// What else a user can do.
-const ANEW: &str =
+const FROM_THE_FIRST_ROW: &str =
     "or begin at the first row: --if-exists truncate or replace, which deletes the table's rows";
 
 fn paths(inputs: &[InputState]) -> impl Iterator<Item = &PathBuf> {
@@ -324,7 +324,7 @@ fn goes_on(
         return Err(error
             .about(&name.to_string())
             .advise("put the file back as it was, and its time")
-            .advise(ANEW));
+            .advise(FROM_THE_FIRST_ROW));
     }
     let before: BTreeMap<String, String> = entry
         .options
@@ -342,7 +342,7 @@ fn goes_on(
             begun.definition
         ))
         .advise("change it back until the load is through")
-        .advise(ANEW));
+        .advise(FROM_THE_FIRST_ROW));
     }
     Ok(())
 }
@@ -351,13 +351,10 @@ fn same_options(before: &BTreeMap<String, String>, now: &BTreeMap<String, String
     let nothing = String::new();
     let names = before.keys().chain(now.keys());
     for name in names {
-        // Less can always be compared.
-        let is_less = now.get(name).is_some_and(|now| now == "none");
-        if name == VERIFY && is_less {
-            continue;
-        }
         let (was, is) = (before.get(name).unwrap_or(&nothing), now.get(name).unwrap_or(&nothing));
-        if was != is {
+        // Less can always be compared.
+        let is_less = name == VERIFY && (was == "checksum" || is == "none");
+        if was != is && !is_less {
             let shown = |value: &String| match value.as_str() {
                 "" | "null" | "[]" => "not said".to_owned(),
                 value => value.to_owned(),
@@ -368,7 +365,7 @@ fn same_options(before: &BTreeMap<String, String>, now: &BTreeMap<String, String
                 shown(is)
             ))
             .advise("say the same options as then: the other rows are loaded with them already")
-            .advise(ANEW));
+            .advise(FROM_THE_FIRST_ROW));
         }
     }
     Ok(())

@@ -87,7 +87,7 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     if in_steps && let Some(reason) = no_steps(way, keyed, knobs) {
         return unusable(reason.to_owned());
     }
-    // Of a pipe nobody can ask a second time which row it was, nor of rows that are committed.
+    // Which row it was a pipe can't be asked a second time, nor rows that are committed.
     if conflicts || in_steps && (keyed || kept.is_some()) || keyed && !facts.source.seekable {
         knobs.suggest(&knobs::SIFT, "on");
     }

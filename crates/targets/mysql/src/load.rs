@@ -467,7 +467,7 @@ impl<'a> MysqlLoad<'a> {
     fn unmake(&mut self) -> bool {
         let Some(steps) = &self.job.steps else { return true };
         let table = quote(&self.job.table);
-        // A table that isn't there was never made; one that holds rows is somebody's by now.
+        // A table that isn't there was never made; one that holds rows is another client's by now.
         let rows = self.session.table(&format!("SELECT 1 FROM {table} LIMIT 1"));
         match rows {
             Ok(rows) if rows.is_empty() => {

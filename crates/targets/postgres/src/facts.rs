@@ -145,7 +145,7 @@ fn server(session: &mut Session<'_>) -> Result<ServerFacts, Failure> {
     })
 }
 
-/// A relation that is there, by its name in SQL.
+/// An existing relation, by its name in SQL.
 pub(super) fn relation(session: &mut Session<'_>, sql: &str) -> Result<Option<String>, Failure> {
     session.value(&format!("SELECT pg_catalog.to_regclass({})::text", literal(sql)))
 }

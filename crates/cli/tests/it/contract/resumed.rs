@@ -244,8 +244,8 @@ pub(super) fn what_has_changed_since_the_last_step_is_refused<P: Place>() {
         load(place, &on).exits(1).says(&["definition of table", "changed"]);
         // And from the first row on.
         load(place, &["more.csv", "--if-exists", "replace"]).exits(0);
-        let anew = [&PLAIN[..], &IN_STEPS, &["--max-rejects", "1", "--if-exists", "truncate"]];
-        load(place, &anew.concat()).exits(3);
+        let first = [&PLAIN[..], &IN_STEPS, &["--max-rejects", "1", "--if-exists", "truncate"]];
+        load(place, &first.concat()).exits(3);
         assert_eq!(all_of(place, &COLUMNS), sorted(wanted()));
     });
 }
