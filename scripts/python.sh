@@ -32,7 +32,7 @@ make_venv() {
     say "installing what the package is tested with (a minute, once)"
     rm -rf "$venv"
     "$(a_python)" -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement python/requirements.txt
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement python/requirements.txt
     echo "$wanted" >"$venv/made-of"
 }
 
@@ -63,7 +63,7 @@ make_test_wheel() {
 }
 
 install_wheel() {
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/inrush-*.whl
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/inrush-*.whl
 }
 
 # Spark itself is among what the package is tested with always.
@@ -75,7 +75,7 @@ install_engines() {
     make_venv
     install_java
     "$venv/bin/python" -c 'import dask.dataframe, distributed, ray.data' 2>/dev/null && return 0
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement python/requirements-engines.txt
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement python/requirements-engines.txt
 }
 
 # mysqlclient is built from its source.
@@ -83,7 +83,7 @@ install_rivals() {
     make_venv
     "$venv/bin/python" -c 'import MySQLdb, sqlalchemy' 2>/dev/null && return 0
     scripts/packages.sh libmariadb-dev pkg-config python3-dev
-    "$venv/bin/pip" install --quiet --disable-pip-version-check mysqlclient sqlalchemy
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check mysqlclient sqlalchemy
 }
 
 case "${1-}" in

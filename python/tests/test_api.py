@@ -43,6 +43,20 @@ def test_options_of_files(sqlite, tmp_path):
     assert sqlite.values("id") == ["1", "2"]
 
 
+def test_a_load_in_steps_goes_on(sqlite, tmp_path):
+    path = tmp_path / "long.csv"
+    rows = "".join(f"{id},n {id}\n" if id != 2_000 else "x,bad\n" for id in range(1, 3_001))
+    path.write_text("id,name\n" + rows)
+    options = {"table": "t", "types": {"id": "integer"}, "guarantee": "chunks", "commit_rows": 500, "progress": False}
+    with pytest.raises(inrush.RejectedRows) as caught:
+        inrush.load(path, sqlite.url, **options)
+    assert caught.value.aftermath == "resumable"
+    report = inrush.load(path, sqlite.url, resume=True, max_rejects=1, rejects=tmp_path / "bad.csv", **options)
+    assert (report.rows_read, report.rows_loaded, report.plan.guarantee) == (3_000, 2_999, "chunks")
+    report = inrush.load(path, sqlite.url, resume=True, **options)
+    assert report.steps["was_finished"]
+
+
 def test_plan(sqlite, source):
     plan = inrush.plan(source, sqlite.url, table="t")
     assert (plan.table, plan.target, plan.source) == ("t", sqlite.url, [str(source)])

@@ -31,6 +31,7 @@ Examples:
   zcat big.csv.gz | inrush load - big.db --table big --type code=text
   inrush load nodes.tsv osm.db --header no --json --durability process
   inrush load weather.csv.gz csv:clean.csv --null NA
+  inrush load huge.csv big.db --guarantee chunks   in steps; after a crash the same with --resume
 
 Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their positions and reasons in
 SOURCE.rejects.csv.jsonl. Fix that file and load it with --if-exists append.
@@ -152,6 +153,14 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// The target of a load, as it was typed.
+    pub(crate) fn target(&self) -> Option<&str> {
+        match self {
+            Command::Load(args) => args.places.last().map(String::as_str),
+            _ => None,
+        }
+    }
+
     /// Whether there is a target that a failure may have changed.
     pub(crate) fn has_target(&self) -> bool {
         match self {
@@ -206,6 +215,21 @@ pub(crate) struct LoadArgs {
         help_heading = "Promises"
     )]
     pub(crate) durability: inrush::plan::Durability,
+    /// What a load that fails leaves: nothing, as far as the target can (atomic), or whole steps behind which --resume goes on (chunks)
+    #[arg(
+        long,
+        value_name = "atomic|chunks",
+        default_value = "atomic",
+        hide_default_value = true,
+        help_heading = "Promises"
+    )]
+    pub(crate) guarantee: inrush::plan::Guarantee,
+    /// Rows of a step of --guarantee chunks, about [default: the planner's choice]
+    #[arg(long, value_name = "N", help_heading = "Promises")]
+    pub(crate) commit_rows: Option<u64>,
+    /// Go on behind the last step of the same load; without an unfinished one it begins at the first row. Implies --guarantee chunks
+    #[arg(long, help_heading = "Promises")]
+    pub(crate) resume: bool,
     /// Bad rows to reject before giving up: a number, a share, or all [default: 0]. In a new table a column keeps the type of
     /// nearly all its values, and so many others are bad rows; else it becomes text
     #[arg(

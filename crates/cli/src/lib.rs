@@ -71,7 +71,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     };
     outcome.unwrap_or_else(|error| {
         let has_target = cli.command.has_target();
-        render::error(&error, has_target);
+        render::error(&error, has_target, &commands::again(&arguments, cli.command.target()));
         if wants_json(&arguments) && !error.is::<commands::Answered>() {
             // Whoever closes standard output has seen enough.
             let _ = commands::print(&render::failure(&error, has_target));

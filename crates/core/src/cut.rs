@@ -37,10 +37,13 @@ impl AnyCutter {
 }
 
 impl Grammar {
-    /// Finds boundaries of records of the input `file`.
-    pub fn cutter(&self, file: usize) -> AnyCutter {
+    /// Finds boundaries of records of the input `file`; `begun` where something of it was cut off before.
+    pub fn cutter(&self, file: usize, begun: bool) -> AnyCutter {
         match self {
             Grammar::Delimited(dialect) => AnyCutter::Delimited(Cutter::new(dialect)),
+            Grammar::Json(json) if begun => {
+                AnyCutter::Json(JsonCutter::of_rest(json.layouts[file]))
+            }
             Grammar::Json(json) => AnyCutter::Json(JsonCutter::new(json.layouts[file])),
             // Nobody cuts columns; they come as they are.
             Grammar::Columns => AnyCutter::Delimited(Cutter::new(&Dialect::csv())),

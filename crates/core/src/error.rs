@@ -48,6 +48,11 @@ pub enum Aftermath {
         /// Rows that stay.
         rows: u64,
     },
+    /// Whole steps are committed, and the ledger in the target knows which: the same load goes on behind them (`--resume`).
+    Resumable {
+        /// Rows of these steps.
+        rows: u64,
+    },
     /// The target did not answer when asked to undo; its own recovery decides.
     Unknown,
 }
@@ -58,6 +63,7 @@ impl Aftermath {
         match self {
             Aftermath::NothingChanged => "nothing-changed",
             Aftermath::Committed { .. } => "committed",
+            Aftermath::Resumable { .. } => "resumable",
             Aftermath::Unknown => "unknown",
         }
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use crate::ledger::Entry;
 use crate::moments::{MomentFacts, MomentLimits};
 use crate::request::{Format, IfExists, Request};
 use crate::schema::{Column, Type};
@@ -261,6 +262,8 @@ pub struct TargetFacts {
     pub engine_only: Option<String>,
     /// Strategies that a try has shown to be of no use here, and why.
     pub gave_up: BTreeMap<&'static str, String>,
+    /// Loads of the table in steps, as the ledger has them; read only for such a load.
+    pub ledger: Vec<Entry>,
 }
 
 /// A value of a target's own type: what its facts hand to its strategies and loads, and the planner passes on unseen.
@@ -329,6 +332,22 @@ pub struct TableFacts {
     pub is_parent: bool,
     /// Why only the engine itself can write rows into this table: a trigger, a CHECK.
     pub engine_only: Option<String>,
+}
+
+impl TableFacts {
+    /// What has to stay as it is while rows go in: columns and keys, in words.
+    pub fn definition(&self) -> String {
+        let column = |column: &Column| {
+            let null = if column.required { " NOT NULL" } else { "" };
+            let declared = column.declared.as_deref().unwrap_or_default();
+            format!("{} {declared}{null}", column.name)
+        };
+        let columns: Vec<String> = self.columns.iter().map(column).collect();
+        let mut keys: Vec<String> = self.unique_keys.iter().map(|key| key.join(", ")).collect();
+        keys.sort();
+        let key = self.primary_key.join(", ");
+        format!("{}; primary key ({key}); unique ({})", columns.join(", "), keys.join("), ("))
+    }
 }
 
 #[cfg(test)]

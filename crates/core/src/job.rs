@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::encode::Shape;
-use crate::target::{Knobs, Location, Strategy};
+use crate::ledger::{Entry, StepPlan};
+use crate::target::{Knobs, Location, Snapshot, Strategy};
 use crate::{Column, Error, Facts, IfExists, Request, Result, TableFacts};
 
 /// A load, as a target sees it. Where the rows come from is not its affair.
@@ -21,12 +22,24 @@ pub struct Job {
     pub table: String,
     /// How records become rows.
     pub shape: Arc<Shape>,
+    /// Where the load commits in steps, what of it is committed already; `None` where it is all or nothing.
+    pub steps: Option<StepPlan>,
 }
 
 impl Job {
     /// The table that is there and stays as it is defined; none where the load makes one.
     pub fn kept_table(&self) -> Option<&TableFacts> {
         self.facts.kept_table(&self.request)
+    }
+
+    /// The load's row in the ledger, where an earlier run has begun it and this one goes on.
+    pub fn goes_on(&self) -> Option<&Entry> {
+        self.steps.as_ref().filter(|steps| steps.goes_on).map(|steps| &steps.entry)
+    }
+
+    /// The table as it was before the load's first row, where an earlier run has seen that.
+    pub fn before(&self) -> Option<&Snapshot> {
+        Some(&self.goes_on()?.begun.as_ref()?.before)
     }
 
     /// Compares the table with what the plan was made for: between the two another client may have changed it. Rows that others

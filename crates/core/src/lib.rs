@@ -6,7 +6,8 @@
 //! source: Chunk -> encode: Encoded (Wire, Found) -> target: Lane -> Ack
 //! ```
 //!
-//! - [`request`], [`schema`], [`facts`], [`moments`], [`nulls`], [`job`]: data, decided on by the planner and read by everybody.
+//! - [`request`], [`schema`], [`facts`], [`moments`], [`nulls`], [`job`], [`ledger`]: data, decided on by the planner and read by
+//!   everybody.
 //! - [`flow`]: what goes from stage to stage. [`cut`] makes chunks of what is read, [`mod@encode`] makes wires of chunks.
 //! - [`value`]: what a text is as a number, once for all engines.
 //! - [`target`]: the traits that an engine's crate implements.
@@ -21,6 +22,7 @@ pub mod error;
 pub mod facts;
 pub mod flow;
 pub mod job;
+pub mod ledger;
 pub mod moments;
 pub mod nulls;
 pub mod pending;
@@ -41,8 +43,8 @@ pub use job::{Action, Choice, Job};
 pub use moments::{MomentFacts, MomentLimits, Settled};
 pub use nulls::Nulls;
 pub use request::{
-    DialectRequest, Durability, Format, IfExists, Inference, LoadOptions, MatchBy, OnConflict,
-    RejectLimit, RejectsTo, Request, Verify,
+    DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
+    OnConflict, RejectLimit, RejectsTo, Request, Verify,
 };
 pub use schema::{Column, Type};
 pub use split::{Parts, Split};

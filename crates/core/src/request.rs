@@ -59,6 +59,12 @@ pub struct LoadOptions {
     pub chunk_bytes: Option<usize>,
     /// The promise at the end of the load.
     pub durability: Durability,
+    /// What a load that fails leaves.
+    pub guarantee: Guarantee,
+    /// Rows of a step where the load commits in steps; `None` lets the planner choose.
+    pub commit_rows: Option<u64>,
+    /// Whether to go on behind the last step of a load that has not reached its end. In a [`crate::Job`]: whether this one does.
+    pub resume: bool,
     /// How many bad rows are rejected before the load stops.
     pub max_rejects: RejectLimit,
     /// Where bad rows go.
@@ -238,6 +244,17 @@ words! {
         Process = "process",
         /// Nothing is promised.
         None = "none",
+    }
+}
+
+words! {
+    /// What a load that fails leaves.
+    Guarantee {
+        /// All rows or none, as far as the target can; the plan says where it can't.
+        #[default]
+        Atomic = "atomic",
+        /// Whole steps, behind which the load can go on.
+        Chunks = "chunks",
     }
 }
 

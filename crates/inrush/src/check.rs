@@ -12,13 +12,13 @@ use serde::Serialize;
 use crate::load::{Mismatch, Nowhere, Tally, guess_again, progress};
 use crate::observer::Observer;
 use crate::pipe::reject::{Position, Reject, RejectFiles};
-use crate::pipe::run::{Pass, pass};
+use crate::pipe::run::{Calls, Pass, pass};
 use crate::plan::{
     Column, DialectShown, Inference, Plan, RejectLimit, RejectsTo, Request, Type, plan_check,
 };
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
-use inrush_core::flow::{Chunk, Encode, Encoded, Meter, Phase};
+use inrush_core::flow::{Chunk, Encode, Encoded, Meter, Phase, Point, Slot};
 use inrush_source::profile::{Profile, Profiles};
 
 /// Shapes of a column that are told.
@@ -215,7 +215,7 @@ fn attempt(
         slots: threads + 5,
         chunk_bytes: plan.choice.chunk_bytes,
         encoders: encoders.collect::<Result<_>>()?,
-        lanes: vec![Box::new(Nowhere)],
+        step_records: None,
         meter: &meter,
         stop: observer.stop(),
     };
@@ -236,14 +236,17 @@ fn attempt(
     };
     let passed = pass(
         parts,
-        |feeder| plan.source.feed(plan.choice.chunk_bytes, &meter, feeder),
-        |slot| {
-            let lines = slot.encoded.lines;
-            tally.collect(plan, shape, slot, &mut put)?;
-            profiles.collect(&slot.chunk, lines);
-            Ok(())
+        |feeder| plan.source.feed(plan.choice.chunk_bytes, &Point::default(), &meter, feeder),
+        &mut Nowhere,
+        &mut Calls {
+            collect: |slot: &mut Slot| {
+                let lines = slot.encoded.lines;
+                tally.collect(plan, shape, slot, &mut put)?;
+                profiles.collect(&slot.chunk, lines);
+                Ok(())
+            },
+            tick: || observer.progress(&progress(plan, &meter, began, 0, 0)),
         },
-        || observer.progress(&progress(plan, &meter, began, 0, 0)),
         || plan.source.abandon(),
     );
     match (passed, tally.mismatch.take()) {

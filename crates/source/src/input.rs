@@ -17,7 +17,7 @@ use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, tex
 use inrush_core::encode::{self, Encode, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
-use inrush_core::flow::Meter;
+use inrush_core::flow::{Meter, Point};
 use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts};
 
 /// One input, opened, looked at, and closed again (standard input stays open).
@@ -269,13 +269,19 @@ impl Source {
         encode::encoder(Arc::new(shape), Surveyor::new(Arc::clone(total)))
     }
 
-    /// Feeds every input into the pipeline, in order, as chunks of about `chunk_bytes`.
-    pub fn feed(&self, chunk_bytes: usize, meter: &Meter, feeder: &mut dyn Feeder) -> Result<()> {
+    /// Feeds every input into the pipeline, in order, as chunks of about `chunk_bytes`: what comes behind `from`.
+    pub fn feed(
+        &self,
+        chunk_bytes: usize,
+        from: &Point,
+        meter: &Meter,
+        feeder: &mut dyn Feeder,
+    ) -> Result<()> {
         match self.grammar {
             Grammar::Delimited(_) | Grammar::Json(_) => {
-                text::feed(self, chunk_bytes, meter, feeder)
+                text::feed(self, chunk_bytes, from, meter, feeder)
             }
-            Grammar::Columns => columns::feed(self, chunk_bytes, meter, feeder),
+            Grammar::Columns => columns::feed(self, chunk_bytes, from, meter, feeder),
         }
     }
 
@@ -295,14 +301,24 @@ impl Source {
         file: usize,
         meter: &'a Meter,
     ) -> Result<Box<dyn Read + Send + 'a>> {
+        self.open_at(file, self.inputs[file].body_at, meter)
+    }
+
+    /// The same from a byte of the decoded text on. What is compressed, or in another encoding, is read up to there.
+    pub(super) fn open_at<'a>(
+        &self,
+        file: usize,
+        byte: u64,
+        meter: &'a Meter,
+    ) -> Result<Box<dyn Read + Send + 'a>> {
         let input = &self.inputs[file];
         let mut reader: Box<dyn Read + Send + 'a> = match &input.place {
             Place::File(path) if input.bytes_stored.is_some() => {
                 let mut raw = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
                 if input.compression.is_none() && decode::is_utf8(input.encoding) {
-                    raw.seek(SeekFrom::Start(input.body_at))
-                        .map_err(|error| input.read_error(&error))?;
-                    let length = input.body_end.map_or(u64::MAX, |end| end - input.body_at);
+                    raw.seek(SeekFrom::Start(byte)).map_err(|error| input.read_error(&error))?;
+                    meter.add_stored(byte - input.body_at);
+                    let length = input.body_end.map_or(u64::MAX, |end| end.saturating_sub(byte));
                     return Ok(Box::new(Counted { input: raw.take(length), meter }));
                 }
                 layers(Box::new(Counted { input: raw, meter }), input)?
@@ -317,7 +333,7 @@ impl Source {
                 layers(Box::new(Counted { input: pipe, meter }), input)?
             }
         };
-        io::copy(&mut reader.by_ref().take(input.body_at), &mut io::sink())
+        io::copy(&mut reader.by_ref().take(byte), &mut io::sink())
             .map_err(|error| input.read_error(&error))?;
         Ok(reader)
     }

@@ -500,7 +500,7 @@ impl Cutting<'_> {
         let input = self.input();
         let mut file = self.open()?;
         file.seek(SeekFrom::Start(from.byte)).map_err(|error| input.read_error(&error))?;
-        let cutter = self.source.grammar.cutter(self.file);
+        let cutter = self.source.grammar.cutter(self.file, from.byte > input.body_at);
         let mut chunk = Vec::new();
         let goal = usize::try_from(goal - from.byte).unwrap_or(usize::MAX);
         let next = ChunkReader::cutting(file, cutter).next(&mut chunk, goal);

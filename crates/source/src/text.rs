@@ -5,17 +5,19 @@ use inrush_core::error::{Error, Result};
 use crate::Source;
 use inrush_core::cut::{ChunkReader, Next, RECORD_BYTES_MAX};
 use inrush_core::flow::Feeder;
-use inrush_core::flow::{Meter, Origin, Part};
+use inrush_core::flow::{Meter, Origin, Part, Point};
 
-/// Feeds every input of `source` into the pipeline, in order, as chunks of about `chunk_bytes`.
+/// Feeds every input of `source` into the pipeline, in order, as chunks of about `chunk_bytes`: what comes behind `from`.
 pub(crate) fn feed(
     source: &Source,
     chunk_bytes: usize,
+    from: &Point,
     meter: &Meter,
     feeder: &mut dyn Feeder,
 ) -> Result<()> {
-    for file in 0..source.inputs.len() {
-        if !feed_input(source, file, chunk_bytes, meter, feeder)? {
+    for file in from.file as usize..source.inputs.len() {
+        let byte = if file == from.file as usize { from.byte } else { 0 };
+        if !feed_input(source, file, byte, chunk_bytes, meter, feeder)? {
             break;
         }
     }
@@ -26,15 +28,16 @@ pub(crate) fn feed(
 fn feed_input(
     source: &Source,
     file: usize,
+    from: u64,
     chunk_bytes: usize,
     meter: &Meter,
     feeder: &mut dyn Feeder,
 ) -> Result<bool> {
     let input = &source.inputs[file];
-    let mut reader =
-        ChunkReader::cutting(source.open_body(file, meter)?, source.grammar.cutter(file));
-    let mut byte = input.body_at;
-    let mut first = true;
+    let mut byte = from.max(input.body_at);
+    let mut first = byte == input.body_at;
+    let cutter = source.grammar.cutter(file, !first);
+    let mut reader = ChunkReader::cutting(source.open_at(file, byte, meter)?, cutter);
     loop {
         let Some(mut slot) = feeder.take() else { return Ok(false) };
         let bytes = &mut slot.chunk.bytes;

@@ -19,6 +19,8 @@ use anyhow::Result;
 use clap_complete::Shell;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use inrush::wording::shell_word;
+
 use crate::args::LoadArgs;
 use crate::help;
 use crate::render::{self, ProgressMode};
@@ -51,7 +53,26 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     } else if !args.quiet {
         print(&render::report(&report, args.verbose))?;
     }
-    Ok(report.rows_rejected)
+    // The run that finished the load has reported its bad rows.
+    let was_finished = report.steps.is_some_and(|steps| steps.was_finished);
+    Ok(if was_finished { 0 } else { report.rows_rejected })
+}
+
+/// The command that goes on with a load, without what of its target is secret.
+pub(crate) fn again(arguments: &[String], target: Option<&str>) -> String {
+    let mut words = vec!["inrush".to_owned()];
+    for word in arguments {
+        // A password can be in nothing but a URL.
+        let is_url = target == Some(word.as_str()) && word.contains("://");
+        words.push(match inrush::target::find(word) {
+            Ok((_, location)) if is_url => shell_word(&location.shown),
+            _ => shell_word(word),
+        });
+    }
+    if !arguments.iter().any(|word| word == "--resume") {
+        words.push("--resume".to_owned());
+    }
+    words.join(" ")
 }
 
 /// Says what load would do.

@@ -30,8 +30,9 @@ pub(crate) use jobs::jobs;
 pub use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
 
-/// What happened, what to try, and, where there is a target, as the last line what is left of the load.
-pub(crate) fn error(error: &anyhow::Error, has_target: bool) {
+/// What happened, what to try, and, where there is a target, as the last line what is left of the load; `again` is the command that goes on
+/// with it, where one can.
+pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
     let mut text = String::new();
     match error.downcast_ref::<inrush::Error>() {
         Some(error) => {
@@ -45,6 +46,13 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool) {
                     let _ = writeln!(
                         text,
                         "{rows} of earlier transactions {were} committed and stay in the table"
+                    );
+                }
+                Some(Aftermath::Resumable { rows }) => {
+                    let (rows, were) = (counted(rows, "row"), were(rows));
+                    let _ = writeln!(
+                        text,
+                        "resumable: {rows} of whole steps {were} committed; go on behind them: {again}"
                     );
                 }
                 Some(Aftermath::Unknown) => {

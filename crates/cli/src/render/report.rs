@@ -12,6 +12,16 @@ use super::{count, counted};
 pub(crate) fn report(report: &Report, verbose: bool) -> String {
     let mut out = String::new();
     let plan = &report.plan;
+    if report.steps.is_some_and(|steps| steps.was_finished) {
+        let _ = writeln!(
+            out,
+            "nothing to do: the load of {} into table {} in {} is finished",
+            counted(report.rows_loaded, "row"),
+            plan.table,
+            plan.location.shown
+        );
+        return out;
+    }
     let into = match plan.choice.action {
         Action::Create => "new table",
         Action::Replace => "table recreated:",
@@ -70,6 +80,13 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
         bytes((report.mb_per_second * 1e6) as u64),
         plan.choice.strategy.id()
     );
+    if let Some(steps) = report.steps {
+        let _ = writeln!(out, "  in {}", counted(steps.committed, "step"));
+        if steps.rows_read_before > 0 {
+            let before = counted(steps.rows_read_before, "row");
+            let _ = writeln!(out, "  behind {before} that earlier runs had read");
+        }
+    }
     let verified = match report.verify.method {
         Verify::Count => "row count verified",
         Verify::Checksum => "row count and column checksums verified",

@@ -79,6 +79,9 @@ pub(crate) trait Database: Deref<Target = Fixture> {
         usize::MAX
     }
 
+    /// Ends all of them.
+    fn end_connections(&self) {}
+
     /// Waits until the server has noticed that a killed load is gone.
     fn settle(&self) {
         wait_until("no connection but the test's own", || self.connections().is_empty());
@@ -129,6 +132,10 @@ impl<D: Database> Place for Server<D> {
 
     fn settle(&self) {
         self.0.settle();
+    }
+
+    fn end_connections(&self) {
+        self.0.end_connections();
     }
 
     fn rows(&self, columns: &[&str]) -> Option<Rows> {

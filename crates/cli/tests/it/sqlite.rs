@@ -10,7 +10,8 @@ pub(crate) struct File(Fixture);
 const NAME: &str = "t.db";
 
 impl Place for File {
-    const TRAITS: Traits = Traits { fresh: &["sqlite/pages"], ..Traits::of("sqlite") };
+    const TRAITS: Traits =
+        Traits { fresh: &["sqlite/pages"], has_steps: true, ..Traits::of("sqlite") };
 
     fn for_each(test: impl Fn(&Self)) {
         test(&Self(Fixture::new()));
@@ -31,6 +32,29 @@ impl Place for File {
             rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
         })
     }
+}
+
+#[test]
+fn what_follows_the_last_step_is_done_by_the_run_that_gets_there() {
+    let fixture = Fixture::new();
+    let rows: String = (1..=3_000)
+        .map(|id| if id == 2_000 { "x,bad\n".to_owned() } else { format!("{id},n {id}\n") })
+        .collect();
+    fixture.write("t.csv", format!("id,name\n{rows}"));
+    let load = ["t.csv", NAME, "--type", "id=integer", "--primary-key", "id", "--index", "name"];
+    let load = [&load[..], &["--guarantee", "chunks", "--commit-rows", "500"]].concat();
+    let run = fixture.load(&load).exits(1);
+    assert!(run.stderr.lines().last().unwrap().contains("resumable"), "{run:?}");
+    let indexes = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name = 't'";
+    assert_eq!(fixture.number(NAME, indexes), 0);
+    let on = [&load[..], &["--resume", "--max-rejects", "1", "--verify", "none"]].concat();
+    fixture.load(&on).exits(3);
+    assert_eq!(fixture.number(NAME, indexes), 1);
+    assert_eq!(fixture.number(NAME, "SELECT count(*) FROM t"), 2_999);
+    assert_eq!(fixture.number(NAME, "SELECT count(*) FROM inrush_steps WHERE state = 'done'"), 1);
+    fixture.assert_sound(NAME);
+    // Nothing else is left.
+    assert_eq!(fixture.names(), ["t.csv", NAME, "t.rejects.csv", "t.rejects.csv.jsonl"]);
 }
 
 fn text(value: Value) -> Option<String> {

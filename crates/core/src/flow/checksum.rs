@@ -1,12 +1,13 @@
 //! An order-independent sum over every column, taken where values are encoded and again where they are stored.
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::flow::{Cell, Chunk, Wire};
 
 /// One number a column: the wrapping sum of a hash of each value with its kind. Adding rows adds sums, so the sums of
 /// a table before and after a load differ by exactly the sums of the loaded rows, whatever their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checksum(Vec<u64>);
 
 /// A stored value, as both sides see it.

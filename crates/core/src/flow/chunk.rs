@@ -1,5 +1,7 @@
 //! Chunks: whole records, with their origin.
 
+use serde::{Deserialize, Serialize};
+
 use crate::flow::Home;
 
 /// Where a chunk comes from.
@@ -13,6 +15,19 @@ pub struct Origin {
     pub group: u32,
     /// And the place of the chunk's first row in it, from 0.
     pub group_row: u64,
+}
+
+/// A place between two records of a source, with what of the same input comes before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// The input's index in the source.
+    pub file: u32,
+    /// The offset in the decoded input; 0 where there are columns, and before the first record.
+    pub byte: u64,
+    /// Records.
+    pub records: u64,
+    /// Physical lines; 0 before the first record.
+    pub lines: u64,
 }
 
 /// Where a chunk lies in its input.

@@ -12,6 +12,8 @@ pub struct Slot {
     pub encoded: Encoded,
     /// What the target says.
     pub ack: Ack,
+    /// Whether a step of the load ends with it.
+    pub ends_step: bool,
 }
 
 /// Where a source gets empty slots and leaves full ones.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::Retry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flow::{Ack, Chunk, Encode, Wire};
+use crate::ledger::{Begun, Entry};
 use crate::target::{Sent, Verdict};
 
 /// A load under way. The steps, in order:
@@ -13,8 +14,9 @@ use crate::target::{Sent, Verdict};
 /// 2. [`Load::hand_over`], which ends the next two steps where the engine reads the source by itself; else [`Load::encoder`] as often
 ///    as there are encoder threads, and [`Load::lanes`] once.
 /// 3. The pipeline runs; the lanes are dropped when all chunks are sent.
-/// 4. [`Load::complete`], [`Load::verify`].
-/// 5. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.
+/// 4. Of a load in steps: [`Load::record`] and [`Load::step`], and again from [`Load::lanes`] on, as long as there are rows.
+/// 5. [`Load::complete`], [`Load::verify`]; of a load in steps [`Load::record`] once more.
+/// 6. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.
 pub trait Load: Send {
     /// Has the engine read the source by itself, and says how many rows it took; `None` where they go through the pipeline.
     ///
@@ -48,6 +50,30 @@ pub trait Load: Send {
     /// When it can't be read. A difference is an answer, not an error.
     fn verify(&mut self, sent: &Sent) -> Result<Verdict>;
 
+    /// What the table is before the first row of a load in steps.
+    ///
+    /// # Errors
+    /// When it can't be read, or the strategy commits no steps.
+    fn begun(&mut self) -> Result<Begun> {
+        Err(without_steps())
+    }
+
+    /// Writes the load's row in the ledger, in the transaction of the rows that it tells of.
+    ///
+    /// # Errors
+    /// When the target refuses, or another process goes on with the same load.
+    fn record(&mut self, _entry: &Entry) -> Result<()> {
+        Err(without_steps())
+    }
+
+    /// Commits what was sent, with what was recorded, and makes ready for more.
+    ///
+    /// # Errors
+    /// When the target refuses, or does not answer: then only the ledger knows whether the step is committed.
+    fn step(&mut self) -> Result<()> {
+        Err(without_steps())
+    }
+
     /// Makes everything visible and lasting, and reads back what durability the engine was running with.
     ///
     /// # Errors
@@ -61,6 +87,10 @@ pub trait Load: Send {
 
     /// Undoes everything that can be undone, and says what is left.
     fn abort(&mut self) -> crate::error::Aftermath;
+}
+
+fn without_steps() -> Error {
+    Error::usage("this strategy commits all rows at once")
 }
 
 /// What ended a load before its time.

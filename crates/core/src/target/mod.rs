@@ -86,6 +86,11 @@ pub trait Target: Sync {
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;
 
+    /// Why no load commits in steps here; `None` where the strategies that can't say so themselves.
+    fn no_steps(&self) -> Option<&'static str> {
+        Some("no transaction takes rows and the ledger of steps together")
+    }
+
     /// The engine's type for a column of a table that the load makes.
     fn spell(&self, column: &Column, job: &Job) -> String;
 

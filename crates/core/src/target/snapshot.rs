@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 
+use serde::{Deserialize, Serialize};
+
 use crate::flow::Checksum;
 use crate::wording::{counted, were};
 use crate::{Job, OnConflict, Verify};
 
 /// A table at one moment. What the request does not want compared isn't looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// How many rows it holds; `None` where they aren't counted.
     pub rows: Option<u64>,

@@ -2,19 +2,19 @@
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::nowhere::progress;
+use super::steps::Steps;
 use super::tally::Tally;
 use super::{Learnt, Mismatch};
 use crate::observer::Observer;
 use crate::pipe::reject::{Reject, RejectFiles};
-use crate::pipe::run::{Pass, pass};
+use crate::pipe::run::{Collector, Pass, pass};
 use crate::plan::{OnConflict, Plan, Verify};
 use crate::report::{InputReport, Report, Seconds, Verification};
 use inrush_core::error::{Aftermath, Error, Kind, Result};
-use inrush_core::flow::{Meter, Phase};
+use inrush_core::flow::{Meter, Phase, Point, Slot};
 use inrush_core::target::{Ended, Load, Sent};
 use inrush_core::wording::{counted, were};
 use inrush_source::Place;
@@ -59,7 +59,8 @@ pub(super) fn attempt(
     })?;
     let mut rejects =
         RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline(), &plan.table);
-    let tried = steps(plan, observer, began, &mut *load, &mut rejects);
+    let mut steps = plan.job.steps.as_ref().map(Steps::new);
+    let tried = carry_out(plan, observer, began, &mut *load, &mut rejects, &mut steps);
     let Step { error, mismatch, bad_row } = match tried {
         Ok(report) => return Ok(report),
         Err(step) => step,
@@ -74,7 +75,12 @@ pub(super) fn attempt(
     };
     let learnt = load.retry(ended_by).map(Learnt::Target).or(mismatch.map(Learnt::Guess));
     let aftermath = load.abort();
-    if aftermath == Aftermath::NothingChanged {
+    let aftermath = match steps.as_ref().and_then(Steps::aftermath) {
+        // Whatever the target says: the ledger knows which steps are committed.
+        Some(resumable) => resumable,
+        None => aftermath,
+    };
+    if matches!(aftermath, Aftermath::NothingChanged | Aftermath::Resumable { .. }) {
         rejects.withdraw();
     }
     let may_retry = aftermath == Aftermath::NothingChanged && !stop.load(Relaxed);
@@ -96,7 +102,12 @@ pub(super) fn attempt(
     if let [input] = plan.source.inputs.as_slice() {
         error = error.in_input(&input.name);
     }
-    // Rows that were committed stay, so the bad rows among them have to stay as well.
+    if error.kind() == Kind::Rejects && matches!(aftermath, Aftermath::Resumable { .. }) {
+        error = error.advise(
+            "or go on with --resume and a higher --max-rejects: a file that is fixed is another file, of which no row is loaded",
+        );
+    }
+    // Rows that were committed stay, so the bad rows among them have to stay as well. Of a load in steps they do already.
     if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {
         let files = rejects.paths();
         error = match rejects.publish() {
@@ -112,15 +123,19 @@ fn names(paths: &[std::path::PathBuf]) -> String {
 }
 
 /// The steps of [`Load`], and what they add up to.
-fn steps(
+fn carry_out(
     plan: &Plan,
     observer: &dyn Observer,
     began: Instant,
     load: &mut dyn Load,
     rejects: &mut RejectFiles,
+    steps: &mut Option<Steps>,
 ) -> Result<Report, Step> {
     let request = &plan.request;
     let meter = Meter::default();
+    if let Some(steps) = &mut *steps {
+        steps.begin(plan, observer, load, rejects)?;
+    }
     observer.phase(&Phase::Load);
     let load_began = Instant::now();
     let mut tally = Tally::new(plan);
@@ -129,7 +144,9 @@ fn steps(
         tally.inputs = handed_over(plan, rows);
         meter.bytes_read.store(plan.facts.source.bytes.unwrap_or(0), Relaxed);
     } else {
-        stream(plan, observer, began, load, &meter, &mut tally, rejects).map_err(|error| Step {
+        let stream =
+            Stream { plan, observer, began, meter: &meter, tally: &mut tally, rejects, steps };
+        stream.run(load).map_err(|error| Step {
             error,
             mismatch: tally.mismatch.take(),
             bad_row: tally.last_reject.take().map(Box::new),
@@ -178,7 +195,10 @@ fn steps(
     if observer.stop().load(Relaxed) {
         return Err(Error::interrupted().into());
     }
-    rejects.publish()?;
+    match &mut *steps {
+        Some(steps) => steps.record(load, &tally, rejects, true)?,
+        None => rejects.publish()?,
+    }
     let mut durability_read_back = Default::default();
     seconds.durable = timed(|| {
         durability_read_back = load.commit()?;
@@ -189,6 +209,9 @@ fn steps(
     seconds.total = began.elapsed().as_secs_f64();
 
     let bytes_read = meter.bytes_read.load(Relaxed);
+    let steps = steps.as_ref().map(Steps::report);
+    // Of this run alone.
+    let loaded_now = tally.loaded - steps.as_ref().map_or(0, |steps| steps.rows_loaded_before);
     let mut warnings = plan.warnings();
     if tally.blanks > 0 {
         let (blanks, were) = (counted(tally.blanks, "blank line"), were(tally.blanks));
@@ -211,12 +234,13 @@ fn steps(
         inputs: tally.inputs,
         bytes_read,
         seconds,
-        rows_per_second: tally.loaded as f64 / seconds.total,
+        rows_per_second: loaded_now as f64 / seconds.total,
         mb_per_second: bytes_read as f64 / 1e6 / seconds.total,
         stages: meter.stages(),
         verify: Verification { method: request.verify, ok: verified },
         durability_read_back,
         rejects: rejects.paths(),
+        steps,
         warnings,
     })
 }
@@ -241,41 +265,57 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
 }
 
 /// Moves the rows.
-fn stream(
-    plan: &Plan,
-    observer: &dyn Observer,
+struct Stream<'a> {
+    plan: &'a Plan,
+    observer: &'a dyn Observer,
     began: Instant,
-    load: &mut dyn Load,
-    meter: &Meter,
-    tally: &mut Tally,
-    rejects: &mut RejectFiles,
-) -> Result<()> {
-    let choice = &plan.choice;
-    let source = &plan.source;
-    let shape = &*plan.shape;
-    let encoders = (0..choice.encoders).map(|_| load.encoder()).collect();
-    let counts = Mutex::new((0, 0));
-    let parts = Pass {
-        slots: choice.slots,
-        chunk_bytes: choice.chunk_bytes,
-        encoders,
-        lanes: load.lanes()?,
-        meter,
-        stop: observer.stop(),
-    };
-    pass(
-        parts,
-        |feeder| source.feed(choice.chunk_bytes, meter, feeder),
-        |slot| {
-            let collected = tally.collect(plan, shape, slot, &mut |reject| rejects.push(reject));
-            *counts.lock().unwrap_or_else(PoisonError::into_inner) = (tally.loaded, tally.rejected);
-            collected
-        },
-        || {
-            let (rows_loaded, rows_rejected) =
-                *counts.lock().unwrap_or_else(PoisonError::into_inner);
-            observer.progress(&progress(plan, meter, began, rows_loaded, rows_rejected));
-        },
-        || source.abandon(),
-    )
+    meter: &'a Meter,
+    tally: &'a mut Tally,
+    rejects: &'a mut RejectFiles,
+    steps: &'a mut Option<Steps>,
+}
+
+impl Stream<'_> {
+    fn run(mut self, load: &mut dyn Load) -> Result<()> {
+        let (plan, meter) = (self.plan, self.meter);
+        let (choice, source) = (&plan.choice, &plan.source);
+        let parts = Pass {
+            slots: choice.slots,
+            chunk_bytes: choice.chunk_bytes,
+            encoders: (0..choice.encoders).map(|_| load.encoder()).collect(),
+            step_records: plan.job.steps.as_ref().map(|steps| steps.commit_rows),
+            meter,
+            stop: self.observer.stop(),
+        };
+        let from = plan.goes_on().map_or_else(Point::default, |entry| entry.so_far.point);
+        pass(
+            parts,
+            |feeder| source.feed(choice.chunk_bytes, &from, meter, feeder),
+            load,
+            &mut self,
+            || source.abandon(),
+        )
+    }
+}
+
+impl<'l> Collector<dyn Load + 'l> for Stream<'_> {
+    fn collect(&mut self, slot: &mut Slot) -> Result<()> {
+        let Self { plan, tally, rejects, .. } = self;
+        tally.collect(plan, &plan.shape, slot, &mut |reject| rejects.push(reject))
+    }
+
+    fn step(&mut self, load: &mut (dyn Load + 'l)) -> Result<()> {
+        let Self { tally, rejects, steps, .. } = self;
+        let Some(steps) = steps else { return Ok(()) };
+        steps.record(load, tally, rejects, false)?;
+        load.step()?;
+        steps.committed();
+        rejects.take_held().iter().for_each(|row| self.observer.rejected(row));
+        Ok(())
+    }
+
+    fn tick(&mut self) {
+        let Self { plan, meter, began, tally, .. } = self;
+        self.observer.progress(&progress(plan, meter, *began, tally.loaded, tally.rejected));
+    }
 }

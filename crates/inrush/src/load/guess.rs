@@ -6,6 +6,7 @@ use super::Mismatch;
 use super::nowhere::pass_nowhere;
 use crate::observer::Observer;
 use crate::plan::{FieldFacts, Plan};
+use inrush_core::encode::Grammar;
 use inrush_core::error::Result;
 use inrush_core::flow::Phase;
 use inrush_source::Source;
@@ -45,6 +46,20 @@ pub(crate) fn guess_again(
     }
     let how = next.told_from(plan, column);
     Ok(Some((next, how)))
+}
+
+/// The plan for a load that can't change its table's types on the way, for a step of it is committed by then: all values are looked at
+/// first, unless the types are known without that.
+pub(super) fn looked_at(plan: Plan, observer: &dyn Observer, began: Instant) -> Result<Plan> {
+    let is_guess = plan.choice.columns.iter().any(|column| !column.pinned);
+    // Of JSON not even the columns are known.
+    let is_json = matches!(plan.source.grammar, Grammar::Json(_));
+    if plan.steps.is_none() || plan.facts.source.is_surveyed || !(is_guess || is_json) {
+        return Ok(plan);
+    }
+    observer.phase(&Phase::Survey);
+    let (types, source) = survey(&plan, observer, began)?;
+    plan.widened(types, source)
 }
 
 /// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source

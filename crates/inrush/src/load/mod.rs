@@ -9,6 +9,7 @@
 mod attempt;
 mod guess;
 mod nowhere;
+mod steps;
 mod tally;
 
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 use crate::observer::Observer;
 use crate::plan::{Plan, Retry};
 use crate::report::Report;
-use inrush_core::error::Result;
+use inrush_core::error::{Aftermath, Result};
 
 use attempt::{Failed, attempt};
 
@@ -53,7 +54,11 @@ const NOTICED: Duration = Duration::from_secs(1);
 /// When the load did not happen; [`aftermath`](crate::Error::aftermath) says what is left of it.
 pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     let began = Instant::now();
-    let mut plan = plan.clone();
+    if let Some(report) = steps::finished(plan) {
+        return Ok(report);
+    }
+    let mut plan = guess::looked_at(plan.clone(), observer, began)
+        .map_err(|error| error.leaving(Aftermath::NothingChanged))?;
     let mut notes = Vec::new();
     loop {
         let Failed { error, learnt, aftermath } = match attempt(&plan, observer, began) {

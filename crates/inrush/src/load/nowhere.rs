@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use crate::observer::Observer;
-use crate::pipe::run::{Pass, pass};
+use crate::pipe::run::{Calls, Pass, Sink, pass};
 use crate::plan::Plan;
 use inrush_core::error::Result;
-use inrush_core::flow::{Ack, Chunk, Encode, Meter, Progress, Slot, Wire};
+use inrush_core::flow::{Ack, Chunk, Encode, Meter, Point, Progress, Slot, Wire};
 use inrush_core::target::Lane;
 
 pub(crate) fn progress(
@@ -29,6 +29,12 @@ pub(crate) fn progress(
 /// A lane that takes all and keeps nothing.
 pub(crate) struct Nowhere;
 
+impl Sink for Nowhere {
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        Ok(vec![Box::new(Self)])
+    }
+}
+
 impl Lane for Nowhere {
     fn send(&mut self, _chunk: &Chunk, _wire: &Wire) -> Result<Ack> {
         Ok(Ack::default())
@@ -48,20 +54,23 @@ pub(super) fn pass_nowhere(
         slots: plan.choice.slots,
         chunk_bytes: plan.choice.chunk_bytes,
         encoders,
-        lanes: vec![Box::new(Nowhere)],
+        step_records: None,
         meter: &meter,
         stop: observer.stop(),
     };
     let mut records = 0;
     pass(
         parts,
-        |feeder| plan.source.feed(plan.choice.chunk_bytes, &meter, feeder),
-        |slot| {
-            records += u64::from(slot.encoded.records);
-            collect(slot);
-            Ok(())
+        |feeder| plan.source.feed(plan.choice.chunk_bytes, &Point::default(), &meter, feeder),
+        &mut Nowhere,
+        &mut Calls {
+            collect: |slot: &mut Slot| {
+                records += u64::from(slot.encoded.records);
+                collect(slot);
+                Ok(())
+            },
+            tick: || observer.progress(&progress(plan, &meter, began, 0, 0)),
         },
-        || observer.progress(&progress(plan, &meter, began, 0, 0)),
         || plan.source.abandon(),
     )?;
     Ok(records)

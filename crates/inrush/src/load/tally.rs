@@ -6,7 +6,8 @@ use crate::plan::{Plan, Verify};
 use crate::report::InputReport;
 use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::flow::{Checksum, Chunk, Code, Found, Slot};
+use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
+use inrush_core::ledger::{RejectsLength, Rows, SoFar};
 use inrush_source::Place;
 
 /// What the slots add up to, seen in the source's order.
@@ -15,6 +16,8 @@ pub(crate) struct Tally {
     /// Records and lines of the current input so far.
     records: u64,
     lines: u64,
+    /// Where in it the next chunk begins.
+    byte: u64,
     pub(crate) read: u64,
     pub(super) loaded: u64,
     pub(crate) rejected: u64,
@@ -34,10 +37,11 @@ impl Tally {
     pub(crate) fn new(plan: &Plan) -> Self {
         let checksum = (plan.request.verify == Verify::Checksum)
             .then(|| Checksum::new(plan.choice.columns.len()));
-        Self {
+        let mut tally = Self {
             file: 0,
             records: plan.source.inputs[0].records_before,
             lines: plan.source.inputs[0].lines_before,
+            byte: 0,
             read: 0,
             loaded: 0,
             rejected: 0,
@@ -48,6 +52,48 @@ impl Tally {
             tolerated: 0,
             last_reject: None,
             inputs: plan.source.inputs.iter().map(InputReport::of).collect(),
+        };
+        if let Some(entry) = plan.goes_on() {
+            tally.go_on(plan, &entry.so_far);
+        }
+        tally
+    }
+
+    /// Begins with what earlier steps have brought.
+    fn go_on(&mut self, plan: &Plan, so_far: &SoFar) {
+        let SoFar { point, rows, inputs, blanks, checksum, rejects: _ } = so_far;
+        (self.file, self.records, self.byte) = (point.file, point.records, point.byte);
+        self.lines = point.lines.max(plan.source.inputs[point.file as usize].lines_before);
+        (self.read, self.loaded) = (rows.read, rows.loaded);
+        (self.rejected, self.skipped) = (rows.rejected, rows.skipped);
+        self.blanks = *blanks;
+        if let (Some(sums), Some(before)) = (&mut self.checksum, checksum) {
+            sums.merge(before);
+        }
+        for (input, rows) in self.inputs.iter_mut().zip(inputs) {
+            (input.rows_read, input.rows_loaded) = (rows.read, rows.loaded);
+            (input.rows_rejected, input.rows_skipped) = (rows.rejected, rows.skipped);
+        }
+    }
+
+    /// What a later run has to know to go on behind what there is.
+    pub(super) fn so_far(&self, rejects: Vec<RejectsLength>) -> SoFar {
+        let (file, byte, records, lines) = (self.file, self.byte, self.records, self.lines);
+        let (read, loaded, rejected, skipped) =
+            (self.read, self.loaded, self.rejected, self.skipped);
+        let of = |input: &InputReport| Rows {
+            read: input.rows_read,
+            loaded: input.rows_loaded,
+            rejected: input.rows_rejected,
+            skipped: input.rows_skipped,
+        };
+        SoFar {
+            point: Point { file, byte, records, lines },
+            rows: Rows { read, loaded, rejected, skipped },
+            inputs: self.inputs.iter().map(of).collect(),
+            blanks: self.blanks,
+            checksum: self.checksum.clone(),
+            rejects,
         }
     }
 
@@ -59,7 +105,7 @@ impl Tally {
         slot: &mut Slot,
         put: &mut dyn FnMut(&Reject) -> Result<()>,
     ) -> Result<()> {
-        let Slot { chunk, encoded, ack } = slot;
+        let Slot { chunk, encoded, ack, .. } = slot;
         if chunk.origin.file != self.file {
             self.file = chunk.origin.file;
             let input = &plan.source.inputs[self.file as usize];
@@ -115,6 +161,7 @@ impl Tally {
         }
         self.records += u64::from(encoded.records);
         self.lines += encoded.lines;
+        self.byte = chunk.origin.byte + chunk.bytes.len() as u64;
         Ok(())
     }
 

@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use inrush_core::flow::Code;
+use inrush_core::ledger::RejectsLength;
 use serde::{Deserialize, Serialize};
 
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
@@ -113,13 +114,14 @@ pub struct RejectPlace {
 }
 
 /// Writes bad rows beside the source. Files appear under their names only by [`RejectFiles::publish`], and go away by
-/// [`RejectFiles::withdraw`].
+/// [`RejectFiles::withdraw`], unless rows were committed with them ([`RejectFiles::keep`]).
 pub(crate) struct RejectFiles {
     places: Vec<RejectPlace>,
     open: Vec<OpenPair>,
     /// Bad rows that go to no file.
     held: Vec<Reject>,
-    published: bool,
+    /// Files of earlier steps which take no rows any more.
+    closed: Vec<RejectsLength>,
     newline: u8,
     /// The table that refused the rows.
     table: String,
@@ -127,8 +129,11 @@ pub(crate) struct RejectFiles {
 
 struct OpenPair {
     path: PathBuf,
-    /// Where rows and notes are until they are published.
-    pending: (Pending, Pending),
+    /// Where rows and notes are until they are published; nothing where they were by an earlier run. Their locks stay.
+    pending: Option<(Pending, Pending)>,
+    published: bool,
+    /// Whether committed rows go with it.
+    kept: bool,
     /// Files of an earlier load that had the names: (name, where it is now).
     moved: Vec<(PathBuf, PathBuf)>,
     rows: BufWriter<File>,
@@ -171,18 +176,56 @@ pub(crate) fn table_of_rejects(rejects: &Path) -> Option<String> {
 impl RejectFiles {
     /// Nothing is created before the first bad row. One place an input.
     pub(crate) fn new(places: Vec<RejectPlace>, newline: u8, table: &str) -> Self {
-        let (open, held) = (Vec::new(), Vec::new());
-        Self { places, open, held, published: false, newline, table: table.to_owned() }
+        let (open, held, closed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { places, open, held, closed, newline, table: table.to_owned() }
+    }
+
+    /// Goes on with the files of earlier steps: what is in them of rows that were not committed is cut off.
+    ///
+    /// # Errors
+    /// When one of them holds less than it did, or another process writes into it.
+    pub(crate) fn go_on(&mut self, lengths: &[RejectsLength]) -> Result<()> {
+        for length in lengths {
+            let is_it = |path: &&PathBuf| absolute(path) == length.path;
+            match self.places.iter().filter_map(|place| place.path.as_ref()).find(is_it) {
+                Some(path) => self.open.push(OpenPair::again(path, length)?),
+                None => self.closed.push(length.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// How long the files are, with all that was put into them.
+    ///
+    /// # Errors
+    /// When they can't be written.
+    pub(crate) fn lengths(&mut self) -> Result<Vec<RejectsLength>> {
+        let of = |pair: &mut OpenPair| -> io::Result<RejectsLength> {
+            pair.rows.flush()?;
+            pair.notes.flush()?;
+            let (rows, notes) = (pair.rows.get_ref(), pair.notes.get_ref());
+            let (rows_bytes, notes_bytes) = (rows.metadata()?.len(), notes.metadata()?.len());
+            Ok(RejectsLength { path: absolute(&pair.path), rows_bytes, notes_bytes })
+        };
+        let open = self.open.iter_mut();
+        let open = open.map(|pair| of(pair).map_err(|error| cannot_write(&pair.path, error)));
+        self.closed.iter().cloned().map(Ok).chain(open).collect()
+    }
+
+    /// From here on the files stay, whatever becomes of the load: rows are committed that go with them.
+    pub(crate) fn keep(&mut self) {
+        self.open.iter_mut().for_each(|pair| pair.kept = true);
     }
 
     /// Whether there was no bad row.
     pub(crate) fn is_empty(&self) -> bool {
-        self.open.is_empty()
+        self.open.is_empty() && self.closed.is_empty()
     }
 
     /// The files that hold rows, in the order of their first row.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        self.open.iter().map(|pair| pair.path.clone()).collect()
+        let closed = self.closed.iter().map(|length| length.path.clone());
+        closed.chain(self.open.iter().map(|pair| pair.path.clone())).collect()
     }
 
     /// Takes the bad rows that went to no file.
@@ -239,9 +282,6 @@ impl RejectFiles {
     /// Gives the files their names, safe on disk. Done just before the target commits: a crash between the two leaves
     /// a rejects file too many, never a bad row lost. Files of an earlier load are moved aside, for they may be half fixed.
     pub(crate) fn publish(&mut self) -> Result<()> {
-        if std::mem::replace(&mut self.published, true) {
-            return Ok(());
-        }
         for pair in &mut self.open {
             pair.publish().map_err(|error| cannot_write(&pair.path, error))?;
         }
@@ -259,30 +299,20 @@ impl RejectFiles {
     }
 
     /// Takes the files away again, published or not, and puts back what had their names: the load they belong to did not
-    /// happen.
+    /// happen. Those stay whose rows go with committed ones ([`RejectFiles::keep`]).
     pub(crate) fn withdraw(&mut self) {
-        for pair in self.open.drain(..) {
-            // Nothing is lost when a file can't be removed, and the load's own error matters more.
-            for pending in [&pair.pending.0, &pair.pending.1] {
-                let _ = fs::remove_file(&pending.path);
+        self.open.retain_mut(|pair| {
+            if !pair.kept {
+                pair.withdraw();
             }
-            if self.published {
-                for path in [sidecar_path(&pair.path), pair.path] {
-                    let _ = fs::remove_file(path);
-                }
-            }
-            for (name, aside) in pair.moved {
-                let _ = fs::rename(aside, name);
-            }
-        }
+            pair.kept
+        });
     }
 }
 
 impl Drop for RejectFiles {
     fn drop(&mut self) {
-        if !self.published {
-            self.withdraw();
-        }
+        self.open.iter_mut().filter(|pair| !pair.published).for_each(OpenPair::withdraw);
     }
 }
 
@@ -293,17 +323,66 @@ impl OpenPair {
         let open =
             |pending: &Pending| File::options().write(true).open(&pending.path).map(BufWriter::new);
         let (rows, notes) = (open(&pending.0)?, open(&pending.1)?);
-        Ok(Self { path: path.to_owned(), pending, moved: Vec::new(), rows, notes })
+        let (path, moved) = (path.to_owned(), Vec::new());
+        let pending = Some(pending);
+        Ok(Self { path, pending, published: false, kept: false, moved, rows, notes })
+    }
+
+    /// The files of earlier steps, as long as they were after the last of them.
+    fn again(path: &Path, length: &RejectsLength) -> Result<Self> {
+        let open = |path: &Path, bytes: u64| -> Result<BufWriter<File>> {
+            let shown = path.display();
+            let gone = |why: &str| {
+                Error::source(format!("{shown} holds bad rows of the steps so far, and {why}"))
+                    .advise("put it back as it was, and fix the rows when the load is through")
+            };
+            let fail = |error: io::Error| match error.kind() {
+                io::ErrorKind::NotFound => gone("is not there any more"),
+                _ => cannot_write(path, error),
+            };
+            let mut file = File::options().read(true).write(true).open(path).map_err(fail)?;
+            if file.try_lock().is_err() {
+                return Err(gone("another process writes into it"));
+            }
+            if file.metadata().map_err(fail)?.len() < bytes {
+                return Err(gone("it has changed: it is shorter now"));
+            }
+            file.set_len(bytes).map_err(fail)?;
+            file.seek(SeekFrom::End(0)).map_err(fail)?;
+            Ok(BufWriter::new(file))
+        };
+        let rows = open(path, length.rows_bytes)?;
+        let notes = open(&sidecar_path(path), length.notes_bytes)?;
+        let (path, moved) = (path.to_owned(), Vec::new());
+        Ok(Self { path, pending: None, published: true, kept: true, moved, rows, notes })
+    }
+
+    /// Takes the files away, and puts back what had their names.
+    fn withdraw(&mut self) {
+        // Nothing is lost when a file can't be removed, and the load's own error matters more.
+        let names = [sidecar_path(&self.path), self.path.clone()];
+        if let Some((rows, notes)) = &self.pending {
+            for (pending, name) in [notes, rows].into_iter().zip(names) {
+                // What is no longer there has got its name.
+                if fs::remove_file(&pending.path).is_err() {
+                    let _ = fs::remove_file(name);
+                }
+            }
+        }
+        for (name, aside) in self.moved.drain(..) {
+            let _ = fs::rename(aside, name);
+        }
     }
 
     fn publish(&mut self) -> io::Result<()> {
-        let names =
-            [(&self.pending.1, sidecar_path(&self.path)), (&self.pending.0, self.path.clone())];
         for file in [&mut self.rows, &mut self.notes] {
             file.flush()?;
             file.get_ref().sync_all()?;
         }
-        for (pending, name) in names {
+        let Some((rows, notes)) = self.pending.as_ref().filter(|_| !self.published) else {
+            return Ok(());
+        };
+        for (pending, name) in [(notes, sidecar_path(&self.path)), (rows, self.path.clone())] {
             if fs::metadata(&name).is_ok_and(|meta| meta.len() > 0) {
                 let aside = free_name(&name);
                 fs::rename(&name, &aside)?;
@@ -311,8 +390,14 @@ impl OpenPair {
             }
             fs::rename(&pending.path, &name)?;
         }
+        self.published = true;
         Ok(())
     }
+}
+
+/// The path from the root on, whether or not there is a file.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// `NAME.1`, or the next number that nothing has.

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Encode, Feeder, Meter, Slot, StageClock};
-use inrush_core::target::Lane;
+use inrush_core::target::{Lane, Load};
 
 /// The reading stage's ends of the queues.
 struct SlotFeeder<'a> {
@@ -42,34 +42,92 @@ pub(crate) struct Pass<'a> {
     /// Bytes beyond which an outsized slot gives its memory back.
     pub(crate) chunk_bytes: usize,
     pub(crate) encoders: Vec<Box<dyn Encode>>,
-    /// One lane takes the chunks in the source's order; several take what comes.
-    pub(crate) lanes: Vec<Box<dyn Lane + 'a>>,
+    /// Records from which on a step ends, behind the chunk that brings as many; `None` where there are no steps.
+    pub(crate) step_records: Option<u64>,
     pub(crate) meter: &'a Meter,
     pub(crate) stop: &'a AtomicBool,
+}
+
+/// Where a pass ends: what gives lanes.
+pub(crate) trait Sink {
+    /// One lane takes the chunks in the source's order; several take what comes. Asked again for each step, of which there is but one
+    /// lane.
+    ///
+    /// # Errors
+    /// When they can't be had.
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>>;
+}
+
+impl Sink for dyn Load + '_ {
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        Load::lanes(self)
+    }
+}
+
+/// What sees the slots of a pass, in the source's order and on the calling thread.
+pub(crate) trait Collector<S: ?Sized> {
+    /// A slot is through.
+    ///
+    /// # Errors
+    /// Whatever ends the pass.
+    fn collect(&mut self, slot: &mut Slot) -> Result<()>;
+
+    /// All slots of a step are through, and none of the next is sent.
+    ///
+    /// # Errors
+    /// Whatever ends the pass.
+    fn step(&mut self, _sink: &mut S) -> Result<()> {
+        Ok(())
+    }
+
+    /// Now and then.
+    fn tick(&mut self) {}
+}
+
+/// A collector of what is called for each slot, and what is now and then.
+pub(crate) struct Calls<C, T> {
+    pub(crate) collect: C,
+    pub(crate) tick: T,
+}
+
+impl<S: ?Sized, C: FnMut(&mut Slot) -> Result<()>, T: FnMut()> Collector<S> for Calls<C, T> {
+    fn collect(&mut self, slot: &mut Slot) -> Result<()> {
+        (self.collect)(slot)
+    }
+
+    fn tick(&mut self) {
+        (self.tick)();
+    }
+}
+
+/// Whether a pass goes on.
+#[derive(PartialEq, Eq)]
+enum Flow {
+    /// A step is through, and there may be another.
+    StepEnds,
+    /// All is through, or something has failed.
+    Ends,
 }
 
 /// How often the collector looks up from waiting, to show progress and to notice that the user wants to stop.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Runs one pass: `feed` reads, the encoders encode, the lanes send, and `collect` sees every slot in the source's
-/// order on the calling thread, as does `tick` now and then. The first failure ends all stages; `release` then makes a `feed`
-/// that waits for input give up.
-pub(crate) fn pass<'a>(
-    pass: Pass<'a>,
+/// Runs one pass: `feed` reads, the encoders encode, the sink's lanes send, and `collector` sees every slot in the source's
+/// order on the calling thread. The first failure ends all stages; `release` then makes a `feed` that waits for input give up.
+pub(crate) fn pass<S: Sink + ?Sized>(
+    pass: Pass<'_>,
     feed: impl FnOnce(&mut dyn Feeder) -> Result<()> + Send,
-    mut collect: impl FnMut(&mut Slot) -> Result<()>,
-    mut tick: impl FnMut(),
+    sink: &mut S,
+    collector: &mut dyn Collector<S>,
     release: impl FnOnce(),
 ) -> Result<()> {
-    let Pass { slots, chunk_bytes, encoders, lanes, meter, stop } = pass;
+    let Pass { slots, chunk_bytes, encoders, step_records, meter, stop } = pass;
     let halt = AtomicBool::new(false);
     let halt = &halt;
-    let ordered = lanes.len() == 1;
     thread::scope(|scope| {
         let (empty_tx, empty_rx) = bounded::<Slot>(slots);
         let (chunk_tx, chunk_rx) = bounded::<Slot>(slots);
         let (wire_tx, wire_rx) = bounded::<Slot>(slots);
-        let (done_tx, done_rx) = bounded::<Slot>(slots);
         for _ in 0..slots {
             // The channel holds as many.
             let _ = empty_tx.send(Slot::default());
@@ -95,58 +153,147 @@ pub(crate) fn pass<'a>(
                 Ok(())
             }));
         }
-        for lane in lanes {
-            let (from, to) = (wire_rx.clone(), done_tx.clone());
-            workers.push(spawn(scope, "inrush-send", halt, move || {
-                let mut clock = StageClock::start(meter, "send");
-                let sent = run_lane(lane, &from, &to, ordered, halt, &mut clock);
-                if sent.is_err() {
-                    // Its slot never reaches the collector, which would wait for it as long as other lanes are there.
-                    halt.store(true, Relaxed);
-                }
-                sent
-            }));
-        }
-        drop((chunk_rx, wire_tx, wire_rx, done_tx));
+        drop((chunk_rx, wire_tx));
 
-        let mut collected = Ok(());
-        let mut waiting = InOrder::default();
-        'collect: loop {
-            match done_rx.recv_timeout(TICK) {
-                Ok(slot) => waiting.push(slot),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+        let mut stages = Stages {
+            wires: wire_rx,
+            empty: Some(empty_tx),
+            release: Some(release),
+            ahead: Vec::new(),
+            waiting: InOrder::default(),
+            step_records,
+            slots,
+            chunk_bytes,
+            meter,
+            halt,
+            stop,
+        };
+        let mut outcome = loop {
+            match stages.send(sink, collector) {
+                Ok(Flow::StepEnds) => match collector.step(sink) {
+                    Ok(()) => {}
+                    Err(error) => break Err(error),
+                },
+                Ok(Flow::Ends) => break Ok(()),
+                Err(error) => break Err(error),
             }
-            while let Some(mut slot) = waiting.pop() {
-                collected = collect(&mut slot);
-                if collected.is_err() {
-                    break 'collect;
-                }
-                slot.chunk.bytes.shrink_to(chunk_bytes * 2);
-                slot.encoded.wire.shrink(chunk_bytes * 16);
-                // Fails only when the reader is through with the input.
-                let _ = empty_tx.send(slot);
-            }
-            tick();
-            if halt.load(Relaxed) {
-                break;
-            }
-            if stop.load(Relaxed) {
-                collected = Err(Error::interrupted());
-                break;
-            }
-        }
-        halt.store(true, Relaxed);
-        release();
-        drop((done_rx, empty_tx));
-        let mut outcome = collected;
-        // What the collector saw is what the user should read; then the lanes' and encoders' troubles, then the reader's.
+        };
+        stages.end();
+        drop(stages);
+        // What the collector saw is what the user should read, and the lanes' troubles; then the encoders', then the reader's.
         for worker in workers.into_iter().chain([reader]) {
             outcome =
                 outcome.and(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         outcome
     })
+}
+
+/// What stays from step to step: the queues of the stages before the lanes, and slots that came before their turn.
+struct Stages<'p, R> {
+    wires: Receiver<Slot>,
+    /// `None` once the reader gets no more.
+    empty: Option<Sender<Slot>>,
+    /// Has a reader that waits for input give up.
+    release: Option<R>,
+    /// Slots of each lane.
+    ahead: Vec<InOrder>,
+    /// Those of the collector.
+    waiting: InOrder,
+    step_records: Option<u64>,
+    slots: usize,
+    chunk_bytes: usize,
+    meter: &'p Meter,
+    halt: &'p AtomicBool,
+    stop: &'p AtomicBool,
+}
+
+impl<R: FnOnce()> Stages<'_, R> {
+    /// Has all stages come to their end: whoever waits for a slot waits no longer.
+    fn end(&mut self) {
+        self.halt.store(true, Relaxed);
+        self.empty = None;
+        if let Some(release) = self.release.take() {
+            release();
+        }
+    }
+
+    /// Has the sink's lanes send what comes, until a step is through or there is no more.
+    fn send<S: Sink + ?Sized>(
+        &mut self,
+        sink: &mut S,
+        collector: &mut dyn Collector<S>,
+    ) -> Result<Flow> {
+        let lanes = sink.lanes()?;
+        let free = lanes.len() > 1;
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.resize_with(lanes.len(), || InOrder { free, ..InOrder::default() });
+        let (step_records, meter, halt) = (self.step_records, self.meter, self.halt);
+        let wires = self.wires.clone();
+        let flow = thread::scope(|scope| {
+            let (done_tx, done_rx) = bounded::<Slot>(self.slots);
+            let mut workers = Vec::new();
+            for (lane, ahead) in lanes.into_iter().zip(&mut ahead) {
+                let (from, to) = (wires.clone(), done_tx.clone());
+                workers.push(spawn(scope, "inrush-send", halt, move || {
+                    let mut clock = StageClock::start(meter, "send");
+                    let sent = run_lane(lane, &from, &to, ahead, step_records, halt, &mut clock);
+                    if sent.is_err() {
+                        // Its slot never reaches the collector, which would wait for it as long as other lanes are there.
+                        halt.store(true, Relaxed);
+                    }
+                    sent
+                }));
+            }
+            drop(done_tx);
+
+            let mut flow = Flow::Ends;
+            let mut collected = Ok(());
+            'collect: loop {
+                match done_rx.recv_timeout(TICK) {
+                    Ok(slot) => self.waiting.push(slot),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                while let Some(mut slot) = self.waiting.pop() {
+                    if std::mem::take(&mut slot.ends_step) {
+                        flow = Flow::StepEnds;
+                    }
+                    collected = collector.collect(&mut slot);
+                    if collected.is_err() {
+                        break 'collect;
+                    }
+                    slot.chunk.bytes.shrink_to(self.chunk_bytes * 2);
+                    slot.encoded.wire.shrink(self.chunk_bytes * 16);
+                    if let Some(empty) = &self.empty {
+                        // Fails only when the reader is through with the input.
+                        let _ = empty.send(slot);
+                    }
+                }
+                collector.tick();
+                if halt.load(Relaxed) {
+                    break;
+                }
+                if self.stop.load(Relaxed) {
+                    collected = Err(Error::interrupted());
+                    break;
+                }
+            }
+            if collected.is_err() || flow == Flow::Ends {
+                // Lanes may wait for what the stages before them would never send.
+                self.end();
+            }
+            drop(done_rx);
+            let mut outcome = collected;
+            for worker in workers {
+                outcome = outcome
+                    .and(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            outcome.map(|()| flow)
+        });
+        self.ahead = ahead;
+        flow
+    }
 }
 
 fn spawn<'scope, T: Send + 'scope>(
@@ -181,22 +328,30 @@ fn run_lane(
     mut lane: Box<dyn Lane + '_>,
     from: &Receiver<Slot>,
     to: &Sender<Slot>,
-    ordered: bool,
+    ahead: &mut InOrder,
+    step_records: Option<u64>,
     halt: &AtomicBool,
     clock: &mut StageClock<'_>,
 ) -> Result<()> {
-    let mut waiting = InOrder { free: !ordered, ..InOrder::default() };
-    while let Ok(slot) = clock.starved(|| from.recv()) {
-        waiting.push(slot);
-        while let Some(mut slot) = waiting.pop() {
+    let mut records = 0;
+    loop {
+        while let Some(mut slot) = ahead.pop() {
             if halt.load(Relaxed) {
                 return Ok(());
             }
             slot.ack = lane.send(&slot.chunk, &slot.encoded.wire)?;
+            records += u64::from(slot.encoded.records);
+            let ends_step = step_records.is_some_and(|most| records >= most);
+            slot.ends_step = ends_step;
             if to.send(slot).is_err() {
                 return Ok(());
             }
+            if ends_step {
+                return lane.finish();
+            }
         }
+        let Ok(slot) = clock.starved(|| from.recv()) else { break };
+        ahead.push(slot);
     }
     // The queue also closes when the pass has failed: then there is nothing to complete.
     if halt.load(Relaxed) { Ok(()) } else { lane.finish() }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::observer::Observer;
 use crate::pipe::reject::{RejectPlace, sidecar_path, table_of_rejects};
 use crate::plan::choose::choose;
+use crate::plan::steps::{self, Start};
 use crate::target::{self, Location, Target};
 use inrush_core::encode::{Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
@@ -16,7 +17,7 @@ use inrush_core::facts::{Facts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job};
 use inrush_core::nulls::Nulls;
 use inrush_core::request::{
-    DialectRequest, Durability, IfExists, Inference, RejectLimit, RejectsTo, Request,
+    DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
 };
 use inrush_core::schema::{Column, Type};
 use inrush_core::split::SplitPart;
@@ -56,6 +57,7 @@ impl std::ops::DerefMut for Plan {
 /// stop.
 pub fn plan(request: &Request, observer: &dyn Observer) -> Result<Plan> {
     let (target, location) = target::find(&request.target)?;
+    let request = &steps::settled(request)?;
     let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
     stoppable(observer, |stop| gather(request, None, target, &location, facts, stop))
 }
@@ -70,6 +72,7 @@ pub(crate) fn plan_rows(
     observer: &dyn Observer,
 ) -> Result<Plan> {
     let (target, location) = target::find(&request.target)?;
+    let request = &steps::settled(request)?;
     let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
     stoppable(observer, |stop| gather(request, Some(rows), target, &location, facts, stop))
 }
@@ -81,6 +84,10 @@ pub(crate) fn plan_check(request: &Request, observer: &dyn Observer) -> Result<P
         "" => crate::unnamed::unnamed(),
         named => target::find(named)?,
     };
+    // What is only looked at has no steps.
+    let mut request = request.clone();
+    (request.guarantee, request.commit_rows, request.resume) = Default::default();
+    let request = &request;
     stoppable(observer, |stop| {
         if request.if_exists == IfExists::Empty && !request.target.is_empty() {
             let mut adding = request.clone();
@@ -162,7 +169,18 @@ fn gather(
             None => own_table(&places)?,
         },
     };
-    let target_facts = facts(&table, stop)?;
+    let in_steps = request.guarantee == Guarantee::Chunks;
+    if in_steps {
+        steps::refuse(target, &places)?;
+    }
+    let mut target_facts = facts(&table, stop)?;
+    let start = match in_steps {
+        true => Some(Start::of(request, steps::inputs(&places)?, &target_facts, &table)?),
+        false => None,
+    };
+    let adjusted = start.as_ref().map(|start| start.request(request));
+    let request = adjusted.as_ref().unwrap_or(request);
+    target_facts.ledger = Vec::new();
     let known: Option<Vec<String>> = target_facts
         .table
         .as_ref()
@@ -180,13 +198,20 @@ fn gather(
         _ => error,
     })?;
     source_facts.warnings.splice(0..0, twice);
+    let note = start.as_ref().and_then(|start| start.note.clone());
+    let steps = start.map(|start| {
+        let shown = serde_json::to_value(dialect_shown(&source, request)).unwrap_or_default();
+        start.with_dialect(&shown, source.grammar.dialect().is_some())
+    });
+    let steps = steps.transpose()?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let facts = Facts { source: source_facts, target: target_facts, processors };
-    let choice = choose(request, &facts, target, &location.shown, &table)?;
+    let mut choice = choose(request, &facts, target, &location.shown, &table)?;
+    choice.reasons.extend(note);
     let reject_places = reject_places(request, &places, &source, location)?;
     let shape = Arc::new(shape(request, &facts.source, &choice, &source, target));
     let location = location.clone();
-    let job = Job { request: request.clone(), facts, choice, location, table, shape };
+    let job = Job { request: request.clone(), facts, choice, location, table, shape, steps };
     Ok(Plan { job, target, source: Arc::new(source), reject_places })
 }
 
@@ -415,30 +440,39 @@ pub struct DialectShown {
 impl Plan {
     /// How the input is written.
     pub fn dialect(&self) -> DialectShown {
-        let grammar = &self.source.grammar;
-        let dialect = grammar.dialect();
-        let text = |byte: u8| char::from(byte).to_string();
-        DialectShown {
-            format: grammar.word(),
-            delimiter: dialect.map(|dialect| text(dialect.delimiter)),
-            quote: dialect.and_then(|dialect| dialect.quote).map(text),
-            escape: dialect.and_then(|dialect| dialect.escape).map(text),
-            comment: dialect.and_then(|dialect| dialect.comment).map(text),
-            newline: dialect.map(|dialect| match dialect.newline {
-                inrush_scan::Newline::Lf => "lf",
-                inrush_scan::Newline::Cr => "cr",
-            }),
-            header: self.source.header,
-            nulls: self.request.dialect.nulls.clone(),
-            encodings: self.source.inputs.iter().map(|input| input.encoding.name()).collect(),
-            compressions: self
-                .source
-                .inputs
-                .iter()
-                .map(|input| input.compression.map(Compression::name))
-                .collect(),
-            skip_lines: self.request.dialect.skip_lines,
+        dialect_shown(&self.source, &self.request)
+    }
+
+    /// What a load that fails leaves, in the user's word; none where rows are committed on the way, and no later run can go on.
+    pub fn guarantee(&self) -> &'static str {
+        match (&self.steps, self.choice.atomic) {
+            (Some(_), _) => Guarantee::Chunks.word(),
+            (None, true) => Guarantee::Atomic.word(),
+            (None, false) => "none",
         }
+    }
+}
+
+fn dialect_shown(source: &Source, request: &Request) -> DialectShown {
+    let grammar = &source.grammar;
+    let dialect = grammar.dialect();
+    let text = |byte: u8| char::from(byte).to_string();
+    let compressions = source.inputs.iter().map(|input| input.compression.map(Compression::name));
+    DialectShown {
+        format: grammar.word(),
+        delimiter: dialect.map(|dialect| text(dialect.delimiter)),
+        quote: dialect.and_then(|dialect| dialect.quote).map(text),
+        escape: dialect.and_then(|dialect| dialect.escape).map(text),
+        comment: dialect.and_then(|dialect| dialect.comment).map(text),
+        newline: dialect.map(|dialect| match dialect.newline {
+            inrush_scan::Newline::Lf => "lf",
+            inrush_scan::Newline::Cr => "cr",
+        }),
+        header: source.header,
+        nulls: request.dialect.nulls.clone(),
+        encodings: source.inputs.iter().map(|input| input.encoding.name()).collect(),
+        compressions: compressions.collect(),
+        skip_lines: request.dialect.skip_lines,
     }
 }
 
@@ -455,6 +489,8 @@ impl Serialize for Plan {
             dialect: DialectShown,
             durability: Durability,
             atomic: bool,
+            guarantee: &'static str,
+            commit_rows: Option<u64>,
             lanes: usize,
             encoders: usize,
             chunk_bytes: usize,
@@ -472,6 +508,8 @@ impl Serialize for Plan {
             dialect: self.dialect(),
             durability: self.request.durability,
             atomic: choice.atomic,
+            guarantee: self.guarantee(),
+            commit_rows: self.steps.as_ref().map(|steps| steps.commit_rows),
             lanes: choice.lanes,
             encoders: choice.encoders,
             chunk_bytes: choice.chunk_bytes,

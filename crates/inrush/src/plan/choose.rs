@@ -6,9 +6,10 @@
 use crate::plan::lost::lost_with;
 use crate::plan::matching::existing_columns;
 use crate::plan::spoilt;
+use crate::plan::steps;
 use crate::plan::{
-    Action, Choice, Durability, Facts, FieldFacts, IfExists, Inference, MatchBy, OnConflict,
-    RejectLimit, Request, TargetFacts, Verify,
+    Action, Choice, Durability, Facts, FieldFacts, Guarantee, IfExists, Inference, MatchBy,
+    OnConflict, RejectLimit, Request, TargetFacts, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 use inrush_core::error::{Error, Kind, Result};
@@ -25,6 +26,9 @@ const ENCODERS_MAX: usize = 256;
 
 /// The bounds of `--chunk-size`.
 const CHUNK_BYTES_RANGE: std::ops::RangeInclusive<usize> = (1 << 10)..=(16 << 20);
+
+/// Bytes of a row for which chunks are made small enough that a step has about as many rows as the user wants.
+const STEP_ROW_BYTES: u64 = 32;
 
 /// Decides. `place` and `table` are for messages.
 ///
@@ -52,6 +56,21 @@ pub fn choose(
         unreachable!("strategy() gives usable ones only")
     };
 
+    let in_steps = request.guarantee == Guarantee::Chunks;
+    if in_steps {
+        reasons.push(format!(
+            "rows are committed in steps of about {} (--commit-rows), over one connection in the source's order; --resume goes on \
+             behind the last one",
+            steps::commit_rows(request)?
+        ));
+        if columns.iter().any(|column| !column.pinned) && !facts.source.is_surveyed {
+            reasons.push(
+                "all of the input is looked at first: after a step the table can get no other types"
+                    .to_owned(),
+            );
+        }
+    }
+    let (lanes, lanes_max) = if in_steps { (1, 1) } else { (lanes, lanes_max) };
     let lanes = match request.lanes {
         Some(0) => return Err(Error::usage("--lanes 0: takes at least 1")),
         // More hands than can work are no reason not to.
@@ -67,7 +86,14 @@ pub fn choose(
         return Err(Error::usage(format!("--encoders {encoders}: takes 1 to {ENCODERS_MAX}")));
     }
     let memory = strategy.memory(request, &knobs);
-    let chunk_bytes = request.chunk_bytes.unwrap_or(memory.chunk_bytes);
+    let chunk_bytes = request.chunk_bytes.unwrap_or(match in_steps {
+        // A step ends with a chunk, so that of few rows takes small ones.
+        true => {
+            let few = steps::commit_rows(request)?.saturating_mul(STEP_ROW_BYTES);
+            memory.chunk_bytes.min(usize::try_from(few).unwrap_or(usize::MAX)).max(16 << 10)
+        }
+        false => memory.chunk_bytes,
+    });
     if !CHUNK_BYTES_RANGE.contains(&chunk_bytes) {
         return Err(Error::usage(format!("--chunk-size {chunk_bytes}: takes 1k to 16m")));
     }
@@ -88,7 +114,7 @@ pub fn choose(
         fields,
         tolerated,
         key,
-        atomic,
+        atomic: atomic && !in_steps,
         lanes,
         encoders,
         chunk_bytes,
@@ -238,6 +264,8 @@ fn made_columns(
     let TargetFacts { moments, engine, .. } = &facts.target;
     let finer = fields.iter().filter(open).filter(|field| moments.settle(field) == Settled::Text);
     hints.extend(finer.map(|field| moments.why_text(field, engine)));
+    // What a value is that all values have been looked at for, and that is none of its column's: a bad row.
+    let is_settled = request.guarantee == Guarantee::Chunks && facts.source.is_surveyed;
     let columns = fields
         .iter()
         .zip(types)
@@ -253,7 +281,7 @@ fn made_columns(
                 name: field.name.clone(),
                 ty,
                 declared: None,
-                pinned: pinned || has_price,
+                pinned: pinned || has_price || is_settled,
                 required: request.primary_key.iter().any(is_key),
                 asked: false,
             }
@@ -283,7 +311,9 @@ fn key(
     // Where rows may have any columns, somebody has to say which of them is the key that all rows have.
     let takes_any = facts.target.table.as_ref().is_some_and(|table| table.takes_any);
     let names_key = !request.primary_key.is_empty() && !takes_any;
-    if !action.makes_table() && (names_key || !request.indexes.is_empty()) {
+    // A load that goes on builds the indexes of the table that its first run has made.
+    let is_own = request.resume;
+    if !action.makes_table() && !is_own && (names_key || !request.indexes.is_empty()) {
         return Err(Error::usage(
             "--primary-key and --index are for a table that the load makes; this one is there",
         )
@@ -403,7 +433,7 @@ fn strategy(
                     None => format!("{}: {}", strategy.id(), strategy.about()),
                 });
                 reasons.extend(notes.iter().cloned());
-                if !atomic {
+                if !atomic && request.guarantee != Guarantee::Chunks {
                     reasons.push("rows are committed on the way: a failed load leaves those of finished transactions".to_owned());
                 }
                 return Ok((strategy, knobs, fit));

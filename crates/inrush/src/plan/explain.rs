@@ -53,7 +53,7 @@ impl Plan {
             out,
             "guarantee {}; {}; {}; verified by {}",
             self.request.durability,
-            if choice.atomic { "all rows or none" } else { "committed on the way" },
+            self.guarantee_words(),
             match self.request.max_rejects {
                 RejectLimit::All => "any number of bad rows".to_owned(),
                 RejectLimit::Rows(1) => "at most 1 bad row".to_owned(),
@@ -100,6 +100,14 @@ impl Plan {
             let _ = write!(words, ", {}", compression.name());
         }
         words
+    }
+
+    fn guarantee_words(&self) -> String {
+        match (&self.steps, self.choice.atomic) {
+            (Some(steps), _) => format!("in steps of about {}", counted(steps.commit_rows, "row")),
+            (None, true) => "all rows or none".to_owned(),
+            (None, false) => "committed on the way".to_owned(),
+        }
     }
 
     fn action_words(&self) -> &'static str {

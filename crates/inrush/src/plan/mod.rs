@@ -9,6 +9,7 @@ mod explain;
 mod lost;
 mod matching;
 mod spoilt;
+mod steps;
 mod textual;
 
 pub use assemble::{DialectShown, Plan, plan};
@@ -22,7 +23,7 @@ pub use inrush_core::job::{Action, Choice, Job};
 pub use inrush_core::moments::{MomentFacts, MomentLimits};
 pub use inrush_core::nulls::Nulls;
 pub use inrush_core::request::{
-    DialectRequest, Durability, Format, IfExists, Inference, LoadOptions, MatchBy, OnConflict,
-    RejectLimit, RejectsTo, Request, Verify,
+    DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
+    OnConflict, RejectLimit, RejectsTo, Request, Verify,
 };
 pub use inrush_core::schema::{Column, Type};

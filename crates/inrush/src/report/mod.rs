@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::plan::{Plan, Verify};
 use inrush_core::flow::Stage;
+use inrush_core::ledger::{Entry, Rows};
 use inrush_source::Input;
 
 /// What a load did. Serializes to the report of `--json`, whose keys are stable.
@@ -48,8 +49,36 @@ pub struct Report {
     pub durability_read_back: BTreeMap<String, String>,
     /// The files that hold bad rows.
     pub rejects: Vec<PathBuf>,
+    /// The steps of a load that was committed in steps (`--guarantee chunks`); `None` of one that was all or nothing. Rows are those of
+    /// all steps, seconds and bytes those of this run.
+    pub steps: Option<StepsReport>,
     /// What a user should know although the load went well.
     pub warnings: Vec<String>,
+}
+
+/// The steps of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct StepsReport {
+    /// How many were committed.
+    pub committed: u64,
+    /// Rows read by the steps of earlier runs, behind which this one went on.
+    pub rows_read_before: u64,
+    /// Rows that these had loaded.
+    pub rows_loaded_before: u64,
+    /// Whether the load had reached its end before, so that nothing was done.
+    pub was_finished: bool,
+}
+
+impl StepsReport {
+    /// Of a load whose earlier runs have brought the rows `before`.
+    pub(crate) fn of(entry: &Entry, before: Rows) -> Self {
+        Self {
+            committed: entry.steps,
+            rows_read_before: before.read,
+            rows_loaded_before: before.loaded,
+            was_finished: false,
+        }
+    }
 }
 
 impl Report {

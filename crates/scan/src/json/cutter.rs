@@ -28,6 +28,12 @@ impl JsonCutter {
         Self { layout, begun: false }
     }
 
+    /// A cutter for the rest of an input of which others have cut off whole records.
+    #[must_use]
+    pub fn of_rest(layout: JsonLayout) -> Self {
+        Self { layout, begun: true }
+    }
+
     /// The end (exclusive) of a run of whole records. `bytes` are what is left of the input.
     ///
     /// That is the last boundary in `bytes[..goal]` if there is one, else the first behind it.

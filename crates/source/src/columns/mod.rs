@@ -31,7 +31,7 @@ use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
-use inrush_core::flow::{Meter, Origin};
+use inrush_core::flow::{Meter, Origin, Point};
 use inrush_core::{
     DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, SourceFacts, Type,
 };
@@ -350,17 +350,38 @@ impl Input {
     }
 }
 
-/// Feeds every input of `source` into the pipeline, in order, as batches of about `chunk_bytes`.
+/// Feeds every input of `source` into the pipeline, in order, as batches of about `chunk_bytes`: what comes behind `from`.
 pub(crate) fn feed(
     source: &Source,
     chunk_bytes: usize,
+    from: &Point,
     meter: &Meter,
     feeder: &mut dyn Feeder,
 ) -> Result<()> {
-    for (file, table) in source.tables.iter().enumerate() {
+    for (file, table) in source.tables.iter().enumerate().skip(from.file as usize) {
         let input = &source.inputs[file];
         let mut goes_on = true;
-        let mut take = |batch: Batch| {
+        let mut skipped = if file == from.file as usize { from.records } else { 0 };
+        #[cfg(feature = "parquet")]
+        let groups = match &table.store {
+            Store::Parquet { footer, groups } => {
+                let (groups, rows) = footer.groups_behind(groups.clone(), skipped);
+                skipped -= rows;
+                groups
+            }
+            _ => 0..0,
+        };
+        let mut take = |mut batch: Batch| {
+            let rows = batch.rows.num_rows() as u64;
+            if skipped > 0 && skipped >= rows {
+                skipped -= rows;
+                meter.add_stored(batch.stored);
+                return Ok(true);
+            }
+            if skipped > 0 {
+                batch.rows = batch.rows.slice(skipped as usize, (rows - skipped) as usize);
+                batch.row += std::mem::take(&mut skipped);
+            }
             let Some(mut slot) = feeder.take() else {
                 goes_on = false;
                 return Ok(false);
@@ -384,9 +405,9 @@ pub(crate) fn feed(
                     .map_err(unreadable)?;
             }
             #[cfg(feature = "parquet")]
-            (Store::Parquet { footer, groups }, Place::File(path)) => {
+            (Store::Parquet { footer, .. }, Place::File(path)) => {
                 footer
-                    .batches(path, groups.clone(), readings, names, chunk_bytes, &mut take)
+                    .batches(path, groups, readings, names, chunk_bytes, &mut take)
                     .map_err(damaged)?;
             }
             (Store::IpcFile, Place::File(path)) => {

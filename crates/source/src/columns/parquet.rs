@@ -85,6 +85,19 @@ impl Footer {
         self.metadata.metadata().num_row_groups()
     }
 
+    /// Those of the row groups that are not within their first `rows`, and how many rows the others have.
+    pub(super) fn groups_behind(&self, groups: Range<usize>, rows: u64) -> (Range<usize>, u64) {
+        let (mut first, mut before) = (groups.start, 0);
+        while first < groups.end {
+            let rows_of = self.metadata.metadata().row_group(first).num_rows().unsigned_abs();
+            if before + rows_of > rows {
+                break;
+            }
+            (first, before) = (first + 1, before + rows_of);
+        }
+        (first..groups.end, before)
+    }
+
     /// Reads the rows of these groups, a batch of about `batch_bytes` at a time.
     pub(super) fn batches(
         &self,
@@ -103,7 +116,8 @@ impl Footer {
             for share in &shares {
                 let (to, from) = bounded(AHEAD);
                 scope.spawn(move || {
-                    if let Err(failure) = self.read_share(path, readings, share, groups, &to) {
+                    let read = self.read_share(path, readings, share, groups, &to);
+                    if let Err(failure) = read {
                         // Nobody listens any more when the load has ended.
                         let _ = to.send(Err(failure));
                     }

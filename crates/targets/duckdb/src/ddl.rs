@@ -2,6 +2,7 @@
 
 use crate::facts::DatabaseFacts;
 use crate::types;
+use inrush_core::ledger::{self, Ledger};
 use inrush_core::{Job, OnConflict};
 
 /// A name as SQL takes it, whatever is in it.
@@ -12,6 +13,12 @@ pub(super) fn quote(name: &str) -> String {
 /// A string as SQL takes it.
 pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The ledger of loads in steps into the table.
+pub(super) fn ledger(table: &str) -> Ledger<'_> {
+    let name = quote(ledger::TABLE);
+    Ledger { name, table, text: "varchar", suffix: "", folds_case: true, literal }
 }
 
 /// Names with commas between them.

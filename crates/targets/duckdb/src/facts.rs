@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
-use crate::ddl::{literal, quote};
+use crate::ddl::{self, literal, quote};
 use crate::library::{library, wanted};
 use crate::lost;
 use crate::types;
 use inrush_core::error::{Error, Result};
+use inrush_core::ledger::{self, Entry};
 use inrush_core::pending::{directory, follow_link, no_directory};
 use inrush_core::target::Location;
-use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts};
+use inrush_core::{
+    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
+};
 
 /// What only this target knows: what the library has, and where the database is.
 #[derive(Debug, Default)]
@@ -97,6 +100,9 @@ pub(super) fn gather(
     let _interrupter = Interrupter::new(&connection, stop);
     let mut facts = read(&connection, exists.then_some(table)).map_err(words)?;
     facts.exists = exists;
+    if exists && request.guarantee == Guarantee::Chunks {
+        facts.ledger = ledger(&connection, table).map_err(words)??;
+    }
     facts.own = Own::new(DatabaseFacts {
         has_json: has_json(&connection).map_err(words)?,
         is_in_memory: matches!(home, Home::Memory(_)),
@@ -180,6 +186,16 @@ pub(super) fn read(connection: &Connection, table: Option<&str>) -> Result<Targe
         None => None,
     };
     Ok(facts)
+}
+
+/// The table's loads in steps.
+fn ledger(connection: &Connection, table: &str) -> Result<Result<Vec<Entry>>, Refusal> {
+    let known = format!("SELECT count(*) FROM duckdb_tables() WHERE {}", here(ledger::TABLE));
+    if connection.value(&known)?.as_deref() == Some("0") {
+        return Ok(Ok(Vec::new()));
+    }
+    let rows = connection.rows(&ddl::ledger(table).read())?;
+    Ok(rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect())
 }
 
 fn has_json(connection: &Connection) -> Result<bool, Refusal> {

@@ -172,6 +172,10 @@ impl Target for DuckDb {
         None
     }
 
+    fn no_steps(&self) -> Option<&'static str> {
+        None
+    }
+
     fn spell(&self, column: &Column, job: &Job) -> String {
         types::spell(column.ty, ddl::has_json(job))
     }

@@ -20,10 +20,13 @@ use crate::types::Carried;
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::{Checksum, Encode};
+use inrush_core::ledger::{self, Begun, Entry};
 use inrush_core::target::{
     Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness,
 };
-use inrush_core::{Action, Durability, Facts, Job, OnConflict, Request, Retry};
+use inrush_core::{
+    Action, Durability, Facts, Guarantee, Job, OnConflict, Request, Retry, TableFacts,
+};
 
 /// How rows get to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,8 +83,12 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
         Some(table) => !table.primary_key.is_empty() || !table.unique_keys.is_empty(),
         None => !request.primary_key.is_empty(),
     };
-    // Of a pipe nobody can ask a second time which row it was.
-    if conflicts || keyed && !facts.source.seekable {
+    let in_steps = request.guarantee == Guarantee::Chunks;
+    if in_steps && let Some(reason) = no_steps(way, keyed, knobs) {
+        return unusable(reason.to_owned());
+    }
+    // Which row it was a pipe can't be asked a second time, nor rows that are committed.
+    if conflicts || in_steps && (keyed || kept.is_some()) || keyed && !facts.source.seekable {
         knobs.suggest(&knobs::SIFT, "on");
     }
     if conflicts && !is_sifted(knobs) {
@@ -108,6 +115,20 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
         encoders: facts.processors.clamp(1, 16),
         notes,
     }
+}
+
+/// Why a load with these knobs can't be committed step by step.
+fn no_steps(way: Way, keyed: bool, knobs: &Knobs) -> Option<&'static str> {
+    Some(match () {
+        () if way == Way::ReadFile => "what the engine reads by itself it takes as a whole",
+        () if knobs.get_count(&knobs::ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0) => {
+            "rows_per_transaction commits without the ledger; --commit-rows says how many rows a step has"
+        }
+        () if keyed && knobs.is_set(&knobs::SIFT) && !is_sifted(knobs) => {
+            "sift=off finds a row that repeats a key when the steps are committed"
+        }
+        () => return None,
+    })
 }
 
 fn is_sifted(knobs: &Knobs) -> bool {
@@ -199,8 +220,24 @@ impl<'a> DuckLoad<'a> {
         }
         self.rules = Rules::read(self.session.connection(), job, &self.carried)
             .map_err(|refusal| self.session.explain(&refusal))?;
-        self.before = self.snapshot(job.request.verify)?;
-        Ok(())
+        self.before = match job.before() {
+            Some(before) => before.clone(),
+            None => self.snapshot(job.request.verify)?,
+        };
+        self.enter()
+    }
+
+    /// Enters a load in steps into the ledger.
+    fn enter(&mut self) -> Result<()> {
+        let Some(steps) = self.job.steps.as_ref().filter(|steps| !steps.goes_on) else {
+            return Ok(());
+        };
+        let ledger = ddl::ledger(ddl::table(self.job));
+        self.session.execute(&ledger.make())?;
+        if let Some(forget) = ledger.forget(&steps.outdated) {
+            self.session.execute(&forget)?;
+        }
+        self.session.execute(&ledger.enter(&steps.entry)?).map(drop)
     }
 
     /// Whether the engine may refuse rows that the encoders take for good.
@@ -276,9 +313,28 @@ impl Load for DuckLoad<'_> {
         Ok(vec![lane])
     }
 
+    fn begun(&mut self) -> Result<Begun> {
+        let now = facts::read(self.session.connection(), Some(ddl::table(self.job)))
+            .map_err(|refusal| self.session.explain(&refusal))?;
+        let definition = now.table.as_ref().map(TableFacts::definition).unwrap_or_default();
+        Ok(Begun { before: self.before.clone(), definition })
+    }
+
+    fn record(&mut self, entry: &Entry) -> Result<()> {
+        self.session.begin()?;
+        ledger::updated(self.session.execute(&ddl::ledger(ddl::table(self.job)).update(entry)?)?)
+    }
+
+    fn step(&mut self) -> Result<()> {
+        self.session.commit().map_err(|refusal| self.session.explain(&refusal))?;
+        self.session.keep();
+        self.session.begin()
+    }
+
     fn indexes(&self) -> bool {
         let keyed = !self.job.request.primary_key.is_empty() && !self.is_sifted();
-        self.job.choice.action.makes_table() && (keyed || !self.job.request.indexes.is_empty())
+        let is_own = self.job.choice.action.makes_table() || self.job.goes_on().is_some();
+        is_own && (keyed || !self.job.request.indexes.is_empty())
     }
 
     fn complete(&mut self) -> Result<()> {
@@ -335,6 +391,7 @@ impl Load for DuckLoad<'_> {
             self.outcome.refused |= refusal.is_of_rows();
             self.session.explain(&refusal)
         })?;
+        self.session.keep();
         if let Some(unsure) = self.session.finish()? {
             settings.insert("directory".to_owned(), unsure);
         }

@@ -27,6 +27,8 @@ pub(super) struct Session<'a> {
     shown: String,
     /// Holds the hidden name while the database isn't there yet.
     pending: Option<Pending>,
+    /// Whether the database is new, and written in its place: without a transaction it goes again.
+    is_made: bool,
     in_transaction: bool,
 }
 
@@ -44,8 +46,17 @@ impl<'a> Session<'a> {
             options.push(("threads", knobs.word(&knobs::THREADS)));
         }
         let words = |refusal: Refusal| explain(&shown, &refusal);
+        let is_made =
+            job.steps.is_some() && matches!(&home, Home::File { real, .. } if !real.exists());
         let mut pending = None;
         let database = match &home {
+            // What is committed step by step has to be in its place from the first step on.
+            Home::File { named, real } if is_made => {
+                refuse_leftovers(named, real)?;
+                options
+                    .push(("storage_compatibility_version", knobs.word(&knobs::STORAGE_VERSION)));
+                Database::open_shared(library, &home.key(), path_text(real)?, &options)
+            }
             Home::File { named, real } if !real.exists() => {
                 refuse_leftovers(named, real)?;
                 let hidden = Pending::create(real, false).map_err(|error| match error.kind() {
@@ -72,9 +83,12 @@ impl<'a> Session<'a> {
             home,
             shown: shown.clone(),
             pending,
+            is_made: false,
             in_transaction: false,
         };
         let connection = connection.map_err(words)?;
+        // Before that it may be another process's.
+        session.is_made = is_made;
         session.interrupter = Some(Interrupter::new(&connection, stop));
         // What the engine makes of text with an offset, or writes as text, must not depend on where we are. Without its extension for
         // time zones it has no such setting, and no such text.
@@ -177,7 +191,19 @@ impl<'a> Session<'a> {
         self.remove_hidden();
     }
 
+    /// Something is committed, so a database that is new stays.
+    pub(super) fn keep(&mut self) {
+        self.is_made = false;
+    }
+
     fn remove_hidden(&mut self) {
+        if std::mem::take(&mut self.is_made)
+            && let Home::File { real, .. } = &self.home
+        {
+            for path in [real.clone(), with_suffix(real, ".wal")] {
+                let _ = fs::remove_file(path);
+            }
+        }
         if let Some(pending) = self.pending.take() {
             remove(&pending.path);
         }

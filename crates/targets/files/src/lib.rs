@@ -115,6 +115,10 @@ impl Target for Files {
         Err("a file has one writer: have every worker write one of its own")
     }
 
+    fn no_steps(&self) -> Option<&'static str> {
+        Some("a file gets its name when it is whole")
+    }
+
     fn nul_fault(&self) -> Option<&'static str> {
         // A CSV file holds it as the byte that it is, JSON as an escape; what reads these files reads lengths, not C strings.
         None

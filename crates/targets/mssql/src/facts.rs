@@ -85,6 +85,7 @@ pub(super) fn gather(
         own: Own::new(database),
         engine_only: None,
         gave_up: BTreeMap::new(),
+        ledger: Vec::new(),
     })
 }
 

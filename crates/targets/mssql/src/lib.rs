@@ -126,6 +126,10 @@ impl Target for Mssql {
         )
     }
 
+    fn no_steps(&self) -> Option<&'static str> {
+        Some("a load there is all or nothing, or commits without a ledger")
+    }
+
     fn nul_fault(&self) -> Option<&'static str> {
         None
     }

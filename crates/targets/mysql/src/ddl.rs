@@ -3,6 +3,7 @@
 use crate::facts::ServerFacts;
 use crate::knobs::{ENGINE, INDEXES};
 use crate::types;
+use inrush_core::ledger::{self, Ledger};
 use inrush_core::{Column, Job, OnConflict};
 
 /// The name in backticks (<https://dev.mysql.com/doc/refman/8.0/en/identifiers.html>).
@@ -13,6 +14,13 @@ pub(super) fn quote(name: &str) -> String {
 /// The text as a string literal, where NO_BACKSLASH_ESCAPES is off.
 pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// The ledger of loads in steps into the table. It has to have transactions, whatever the server's default engine is.
+pub(super) fn ledger(table: &str) -> Ledger<'_> {
+    let suffix = " ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
+    let name = quote(ledger::TABLE);
+    Ledger { name, table, text: "longtext", suffix, folds_case: false, literal }
 }
 
 pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::ddl::{literal, quote};
+use crate::ddl::{self, literal, quote};
 use crate::indexes;
 use crate::lost;
 use crate::session::{Failure, Session};
+use crate::staging;
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts};
+use inrush_core::ledger::{self, Entry};
+use inrush_core::{
+    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
+};
 
 /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
 const COLUMNS_MAX: usize = 1017;
@@ -63,7 +67,7 @@ const VARIABLES: [&str; 16] = [
 pub(super) fn gather(
     session: &mut Session<'_>,
     is_local: bool,
-    table: &str,
+    table_name: &str,
     request: &Request,
 ) -> Result<TargetFacts> {
     let variables = variables(session).map_err(|failure| session.explain(failure))?;
@@ -83,7 +87,13 @@ pub(super) fn gather(
         keeps_fractions,
         engines: engines.into_iter().flatten().flatten().collect(),
     };
-    let table = read_table(session, table)?;
+    let table = read_table(session, table_name)?;
+    let ledger = match request.guarantee {
+        Guarantee::Chunks => {
+            ledger(session, table_name).map_err(|failure| session.explain(failure))??
+        }
+        Guarantee::Atomic => Vec::new(),
+    };
     let mut lost_with = Vec::new();
     if let Some(found) = &table
         && request.if_exists == IfExists::Replace
@@ -102,7 +112,17 @@ pub(super) fn gather(
         own: Own::new(server),
         engine_only: None,
         gave_up: BTreeMap::new(),
+        ledger,
     })
+}
+
+/// The table's loads in steps.
+fn ledger(session: &mut Session<'_>, table: &str) -> Result<Result<Vec<Entry>>, Failure> {
+    if !staging::exists(session, ledger::TABLE)? {
+        return Ok(Ok(Vec::new()));
+    }
+    let rows = session.table(&ddl::ledger(table).read())?;
+    Ok(rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect())
 }
 
 /// Name and version, from the variables `version` and `version_comment`.

@@ -188,6 +188,10 @@ impl Target for Mysql {
         None
     }
 
+    fn no_steps(&self) -> Option<&'static str> {
+        None
+    }
+
     fn spell(&self, column: &Column, job: &Job) -> String {
         ddl::declared(job, column)
     }

@@ -19,10 +19,14 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
+use inrush_core::ledger::{self, Begun, Entry};
 use inrush_core::target::{
     Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness,
 };
-use inrush_core::{Action, Durability, Facts, IfExists, Job, OnConflict, Request, Retry, Verify};
+use inrush_core::{
+    Action, Durability, Facts, Guarantee, IfExists, Job, OnConflict, Request, Retry, TableFacts,
+    Verify,
+};
 use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
 
 /// What differs between strategies.
@@ -65,12 +69,13 @@ pub(super) trait Writing: Sync {
 /// Whether the rows go into a hidden table first, which then takes the name: the table is new, or another can take its place and
 /// nobody notices.
 fn is_staged(request: &Request, facts: &Facts) -> bool {
-    facts.kept_table(request).is_none_or(|table| {
-        (request.if_exists == IfExists::Truncate || !table.holds_rows)
-            && request.on_conflict == OnConflict::Fail
-            && table.engine_only.is_none()
-            && !table.is_parent
-    })
+    request.guarantee == Guarantee::Atomic
+        && facts.kept_table(request).is_none_or(|table| {
+            (request.if_exists == IfExists::Truncate || !table.holds_rows)
+                && request.on_conflict == OnConflict::Fail
+                && table.engine_only.is_none()
+                && !table.is_parent
+        })
 }
 
 /// The engine that keeps the plan's table in the end.
@@ -194,6 +199,13 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
             request.on_conflict
         ));
     }
+    let in_steps = request.guarantee == Guarantee::Chunks;
+    if in_steps && let Some(reason) = no_steps(request, &engine, knobs) {
+        return unusable(reason);
+    }
+    if in_steps {
+        knobs.suggest(&INDEXES, "before");
+    }
     let staged = is_staged(request, facts);
     let transactions = has_transactions(&engine);
     if !staged && engine != "innodb" {
@@ -224,6 +236,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     let ordered = keyed && !facts.source.seekable;
     let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
     notes.push(match (staged, facts.target.table.is_some()) {
+        _ if in_steps => "one connection, and a transaction for each step".to_owned(),
         (true, false) => "the rows go into a hidden table, which gets its name when all are in: a rename".to_owned(),
         (true, true) => "the rows go into a hidden table, which takes the place of the existing one when all are in: a rename".to_owned(),
         (false, _) if transactions && !commits => "one connection and one transaction: the table is in use, or has what a rename would lose".to_owned(),
@@ -245,6 +258,28 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         encoders: (facts.processors / 2).max(1),
         notes,
     }
+}
+
+/// Why a load with these knobs can't be committed step by step.
+fn no_steps(request: &Request, engine: &str, knobs: &Knobs) -> Option<String> {
+    if engine != "innodb" {
+        return Some(format!(
+            "a table of the engine {engine} has no transaction that takes rows and the ledger together: it takes InnoDB"
+        ));
+    }
+    let reason = match () {
+        () if knobs.get_count(&ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0) => {
+            "rows_per_transaction commits without the ledger; --commit-rows says how many rows a step has"
+        }
+        () if request.if_exists == IfExists::Replace => {
+            "the server makes and drops tables outside of transactions: --if-exists truncate keeps the table"
+        }
+        () if knobs.is_set(&INDEXES) && knobs.is(&INDEXES, "after") => {
+            "indexes=after changes the table outside of transactions"
+        }
+        () => return None,
+    };
+    Some(reason.to_owned())
 }
 
 /// Settings of the server that hold this load back, with what was found and what would help. They are the administrator's.
@@ -311,6 +346,8 @@ pub(super) struct MysqlLoad<'a> {
     unsure: bool,
     /// Statements that committed by themselves have changed the table.
     changed: bool,
+    /// The table that a load in steps has made and entered into the ledger, as long as no step is committed.
+    made: bool,
 }
 
 impl<'a> MysqlLoad<'a> {
@@ -336,6 +373,7 @@ impl<'a> MysqlLoad<'a> {
             before: Snapshot::default(),
             unsure: false,
             changed: false,
+            made: false,
             engine,
         };
         let prepared = load.prepare();
@@ -375,6 +413,7 @@ impl<'a> MysqlLoad<'a> {
                 Err(failure) => return Err(self.session.explain(failure)),
             }
         }
+        self.make_in_place()?;
         let in_one = self.rows_per_transaction() == 0;
         if job.choice.action == Action::Truncate {
             self.changed = !(in_one && has_transactions(&self.engine));
@@ -383,11 +422,65 @@ impl<'a> MysqlLoad<'a> {
             }
             self.run(&format!("DELETE FROM {}", quote(&job.table)))?;
         }
-        self.before = self.snapshot(job.request.verify)?;
+        self.before = match job.before() {
+            Some(before) => before.clone(),
+            None => self.snapshot(job.request.verify)?,
+        };
         if in_one && job.choice.action != Action::Truncate {
             self.run("START TRANSACTION")?;
         }
+        if self.made { Ok(()) } else { self.enter() }
+    }
+
+    /// Makes the table of a load in steps. That commits by itself, so the ledger has to know of it before.
+    fn make_in_place(&mut self) -> Result<()> {
+        let job = self.job;
+        if job.steps.as_ref().is_none_or(|steps| steps.goes_on) {
+            return Ok(());
+        }
+        // Who may write into an existing one need not have the right to make it.
+        let known = staging::exists(&mut self.session, ledger::TABLE);
+        if !known.map_err(|failure| self.session.explain(failure))? {
+            self.run(&ddl::ledger(&job.table).make())?;
+        }
+        if job.choice.action.makes_table() {
+            self.enter()?;
+            self.made = true;
+            self.run(&ddl::create_table(&job.table, job, &self.engine))?;
+        }
         Ok(())
+    }
+
+    /// Enters a load in steps into the ledger.
+    fn enter(&mut self) -> Result<()> {
+        let Some(steps) = self.job.steps.as_ref().filter(|steps| !steps.goes_on) else {
+            return Ok(());
+        };
+        let ledger = ddl::ledger(&self.job.table);
+        if let Some(forget) = ledger.forget(&steps.outdated) {
+            self.run(&forget)?;
+        }
+        self.run(&ledger.enter(&steps.entry)?)
+    }
+
+    /// Takes back what [`MysqlLoad::make_in_place`] has made; whether that could be done.
+    fn unmake(&mut self) -> bool {
+        let Some(steps) = &self.job.steps else { return true };
+        let table = quote(&self.job.table);
+        // A table that isn't there was never made; one that holds rows is another client's by now.
+        let rows = self.session.table(&format!("SELECT 1 FROM {table} LIMIT 1"));
+        match rows {
+            Ok(rows) if rows.is_empty() => {
+                if self.session.execute(format!("DROP TABLE {table}")).is_err() {
+                    return false;
+                }
+            }
+            Ok(_) => return false,
+            Err(_) if self.session.is_lost() => return false,
+            Err(_) => {}
+        }
+        let forget = ddl::ledger(&self.job.table).forget(std::slice::from_ref(&steps.entry.id));
+        forget.is_none_or(|forget| self.session.execute(forget).is_ok())
     }
 
     fn run(&mut self, sql: &str) -> Result<()> {
@@ -574,6 +667,23 @@ impl Load for MysqlLoad<'_> {
         Ok(lanes)
     }
 
+    fn begun(&mut self) -> Result<Begun> {
+        let found = facts::read_table(&mut self.session, &self.job.table)?;
+        let definition = found.as_ref().map(TableFacts::definition).unwrap_or_default();
+        Ok(Begun { before: self.before.clone(), definition })
+    }
+
+    fn record(&mut self, entry: &Entry) -> Result<()> {
+        let done = self.session.execute(ddl::ledger(&self.job.table).update(entry)?);
+        ledger::updated(done.map_err(|failure| self.session.explain(failure))?.affected)
+    }
+
+    fn step(&mut self) -> Result<()> {
+        self.run("COMMIT")?;
+        self.made = false;
+        self.run("START TRANSACTION")
+    }
+
     fn indexes(&self) -> bool {
         asks_for_indexes(self.job)
             || self.staging.as_ref().is_some_and(Staging::lacks_indexes)
@@ -660,6 +770,15 @@ impl Load for MysqlLoad<'_> {
         }
         let rows = self.shared.committed.load(Relaxed);
         let _ = self.session.execute("ROLLBACK");
+        if std::mem::take(&mut self.made) {
+            let is_there =
+                !self.session.is_lost() || self.place.is_local && self.session.reconnect().is_ok();
+            return match is_there && self.unmake() {
+                true => Aftermath::NothingChanged,
+                // No row, but a table; and the ledger knows of it.
+                false => Aftermath::Resumable { rows: 0 },
+            };
+        }
         match rows {
             _ if rows > 0 => Aftermath::Committed { rows },
             // The server rolls back by itself what a lost connection did not commit.

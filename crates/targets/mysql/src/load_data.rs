@@ -14,7 +14,7 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
 use inrush_core::target::{Fit, Knobs};
-use inrush_core::{Column, Facts, Job, OnConflict, Request};
+use inrush_core::{Column, Facts, Guarantee, Job, OnConflict, Request};
 use inrush_net::folder::Folder;
 use inrush_net::statement::{Batch, Done, Write};
 
@@ -43,6 +43,10 @@ pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) ->
 }
 
 pub(super) fn fit_converted(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    if request.guarantee == Guarantee::Chunks {
+        let reason = "MyISAM, which takes the rows first, has no transactions";
+        return Fit::Unusable { reason: reason.to_owned() };
+    }
     if let Some(reason) = no_local(facts) {
         return Fit::Barred { reason };
     }

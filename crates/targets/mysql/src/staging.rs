@@ -177,7 +177,7 @@ pub(super) fn drop_soon<A: Asks + ?Sized>(session: &mut A, table: &str) -> bool 
     dropped
 }
 
-fn exists(session: &mut Session<'_>, table: &str) -> Result<bool, Failure> {
+pub(super) fn exists(session: &mut Session<'_>, table: &str) -> Result<bool, Failure> {
     let count = session.value(&format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
         literal(table)

@@ -3,6 +3,7 @@
 use crate::facts::ServerFacts;
 use crate::types;
 use inrush_core::error::{Error, Result};
+use inrush_core::ledger::{self, Ledger};
 use inrush_core::{Column, Job, OnConflict, TargetFacts};
 
 /// Bytes of a name; of a longer one the server would leave out the rest
@@ -135,6 +136,12 @@ impl Table {
     pub(super) fn literal(&self) -> String {
         literal(&self.sql())
     }
+}
+
+/// The ledger of loads in steps into the table.
+pub(super) fn ledger<'n>(schema: &str, table: &'n str) -> Ledger<'n> {
+    let name = format!("{}.{}", quote(schema), quote(ledger::TABLE));
+    Ledger { name, table, text: "text", suffix: "", folds_case: false, literal }
 }
 
 /// The type of a loaded column: the catalogue's, or that of the table which the load makes.

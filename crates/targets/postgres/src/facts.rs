@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::ddl::{Name, Table, literal, quote};
+use crate::ddl::{self, Name, Table, literal, quote};
 use crate::lost;
 use crate::session::{Failure, Session};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts};
+use inrush_core::ledger::Entry;
+use inrush_core::{
+    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
+};
 
 /// <https://www.postgresql.org/docs/current/limits.html>
 const COLUMNS_MAX: usize = 1600;
@@ -100,6 +103,10 @@ pub(super) fn gather(
     } else {
         refuse_taken_name(session, &server.schema, &name.table)?;
     }
+    let ledger = match request.guarantee {
+        Guarantee::Chunks => ledger(session, &server.schema, &name.table)?,
+        Guarantee::Atomic => Vec::new(),
+    };
     server.table = name.table;
     Ok(TargetFacts {
         engine: engine(server.setting("server_version")),
@@ -111,6 +118,7 @@ pub(super) fn gather(
         own: Own::new(server),
         engine_only: None,
         gave_up: BTreeMap::new(),
+        ledger,
     })
 }
 
@@ -135,6 +143,22 @@ fn server(session: &mut Session<'_>) -> Result<ServerFacts, Failure> {
         settings,
         ..ServerFacts::default()
     })
+}
+
+/// An existing relation, by its name in SQL.
+pub(super) fn relation(session: &mut Session<'_>, sql: &str) -> Result<Option<String>, Failure> {
+    session.value(&format!("SELECT pg_catalog.to_regclass({})::text", literal(sql)))
+}
+
+/// The table's loads in steps.
+fn ledger(session: &mut Session<'_>, schema: &str, table: &str) -> Result<Vec<Entry>> {
+    let ledger = ddl::ledger(schema, table);
+    let known = relation(session, &ledger.name).map_err(|failure| session.explain(failure))?;
+    if known.is_none() {
+        return Ok(Vec::new());
+    }
+    let rows = session.table(&ledger.read()).map_err(|failure| session.explain(failure))?;
+    rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect()
 }
 
 /// Name and version, from the setting `server_version`, behind which packagers may have written something.

@@ -8,7 +8,7 @@ use crate::knobs::{
 };
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
 use inrush_core::{
-    Column, Durability, Facts, IfExists, Job, OnConflict, Request, TableFacts, Verify,
+    Column, Durability, Facts, Guarantee, IfExists, Job, OnConflict, Request, TableFacts, Verify,
 };
 
 /// The columns of the existing table, or those that the load would make one with.
@@ -97,7 +97,15 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         // What several chunks had in one statement can't be sent again.
         knobs.suggest(&ROWS_PER_STATEMENT, "1000000");
     }
-    if ordered || conflicts {
+    let in_steps = request.guarantee == Guarantee::Chunks;
+    if in_steps && let Some(reason) = no_steps(kept, knobs) {
+        return unusable(reason.to_owned());
+    }
+    if in_steps && knobs.is(&ROWS_PER_STATEMENT, "0") {
+        // What an earlier step has brought is not sent again to find a bad row.
+        knobs.suggest(&ROWS_PER_STATEMENT, "1000000");
+    }
+    if ordered || conflicts || in_steps {
         knobs.suggest(&INDEXES, "before");
     }
     if conflicts && kept.is_none() && knobs.is(&INDEXES, "after") {
@@ -109,6 +117,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     if kept.is_none()
         && !large
         && !conflicts
+        && !in_steps
         && facts.source.seekable
         && request.lanes.is_none_or(|lanes| lanes == 1)
     {
@@ -145,10 +154,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
             Some(ours) => ours.to_owned(),
         },
     };
-    let lanes_max = if kept.is_none() && !conflicts && !freeze { LANES_MAX } else { 1 };
+    let lanes_max =
+        if kept.is_none() && !conflicts && !freeze && !in_steps { LANES_MAX } else { 1 };
     // A second connection fills the gaps of the first while it waits for the disk or for us, even on one core.
     let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
-    let lanes_used = request.lanes.unwrap_or(lanes);
+    let lanes_used = request.lanes.unwrap_or(lanes).min(lanes_max);
     let mode = Mode::of(kept.is_some(), lanes_used, knobs);
     let (durability, weakness) = durability(kept, &promised, knobs, server.setting("fsync"));
     Fit::Usable {
@@ -161,6 +171,29 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         encoders: (facts.processors / 2).max(1),
         notes: notes(request, facts, knobs, mode),
     }
+}
+
+/// Why a load with these knobs can't be committed step by step.
+fn no_steps(kept: Option<&TableFacts>, knobs: &Knobs) -> Option<&'static str> {
+    let storage = kept.and_then(|table| table.storage.as_deref());
+    Some(match () {
+        () if knobs.get_count(&ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0) => {
+            "rows_per_transaction commits without the ledger; --commit-rows says how many rows a step has"
+        }
+        () if knobs.is(&FREEZE, "on") => {
+            "freeze=on takes a table that the same transaction makes, and each step is another one"
+        }
+        () if knobs.is(&UNLOGGED, "on") => {
+            "unlogged=on keeps nothing of a table whose server crashes, and so none of the steps"
+        }
+        () if knobs.is_set(&INDEXES) && knobs.is(&INDEXES, "after") => {
+            "indexes=after finds a row that repeats a key when the steps are committed"
+        }
+        () if storage == Some("foreign table") => {
+            "rows of a foreign table are not committed together with the ledger"
+        }
+        () => return None,
+    })
 }
 
 /// What a crash of server or machine leaves of what was committed
@@ -200,6 +233,9 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<Str
     let kept = facts.kept_table(request);
     let mut notes = Vec::new();
     notes.push(match (mode, kept.is_some()) {
+        (Mode::InOne, _) if request.guarantee == Guarantee::Chunks => {
+            "one connection, and a transaction for each step".to_owned()
+        }
         (Mode::InOne, false) => "one connection and one transaction, which makes the table".to_owned(),
         (Mode::InOne, true) => "one connection and one transaction: the table is there, and may be in use".to_owned(),
         (Mode::Hidden, _) => "the rows go into a hidden table, which gets its name when all are in: a rename in one transaction".to_owned(),

@@ -162,6 +162,10 @@ impl Target for Postgres {
         Some("PostgreSQL's text has none")
     }
 
+    fn no_steps(&self) -> Option<&'static str> {
+        None
+    }
+
     fn spell(&self, column: &Column, _plan: &Job) -> String {
         ddl::declared(column)
     }

@@ -20,6 +20,7 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
+use inrush_core::ledger::{self, Begun, Entry};
 use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, Verdict};
 use inrush_core::{Action, Job, OnConflict, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
@@ -163,7 +164,7 @@ impl<'a> PostgresLoad<'a> {
             (Mode::InOne, Some(hidden)) => {
                 self.session.execute(begin)?;
                 self.session.execute(create(hidden))?;
-                return Ok(());
+                return self.enter();
             }
             (Mode::InOne, None) => {
                 self.session.execute(begin)?;
@@ -176,7 +177,29 @@ impl<'a> PostgresLoad<'a> {
         if job.choice.action == Action::Truncate {
             self.truncate()?;
         }
-        self.before = self.snapshot(job.request.verify)?;
+        self.before = match job.before() {
+            Some(before) => before.clone(),
+            None => self.snapshot(job.request.verify)?,
+        };
+        self.enter()
+    }
+
+    /// Enters a load in steps into the ledger.
+    fn enter(&mut self) -> Result<(), Trouble> {
+        let Some(steps) = self.job.steps.as_ref().filter(|steps| !steps.goes_on) else {
+            return Ok(());
+        };
+        let ledger = ddl::ledger(&self.target.schema, &self.target.name);
+        // Who may write into an existing one need not have the right to make it.
+        let known = facts::relation(&mut self.session, &ledger.name)?;
+        if known.is_none() {
+            self.session.execute(ledger.make())?;
+        }
+        if let Some(forget) = ledger.forget(&steps.outdated) {
+            self.session.execute(forget)?;
+        }
+        let enter = ledger.enter(&steps.entry).map_err(Trouble::Ended)?;
+        self.session.execute(enter)?;
         Ok(())
     }
 
@@ -232,6 +255,7 @@ impl<'a> PostgresLoad<'a> {
             && job.request.on_conflict == OnConflict::Fail
             && job.request.max_rejects != RejectLimit::Rows(0)
             && !job.facts.source.repeats.are_known()
+            && job.steps.is_none()
     }
 
     /// Looks for the values of the key that rows repeat; the retry of this try.
@@ -492,6 +516,30 @@ impl Load for PostgresLoad<'_> {
             lanes.push(Box::new(StatementLane::new(held, writer, bounds, shared, job)));
         }
         Ok(lanes)
+    }
+
+    fn begun(&mut self) -> Result<Begun> {
+        let Table { schema, name, .. } = self.table();
+        let name = Name { schema: Some(schema.clone()), table: name.clone() };
+        let found = facts::read_table(&mut self.session, &name)?;
+        let definition = found.map(|found| found.facts.definition()).unwrap_or_default();
+        Ok(Begun { before: self.before.clone(), definition })
+    }
+
+    fn record(&mut self, entry: &Entry) -> Result<()> {
+        let update = ddl::ledger(&self.target.schema, &self.target.name).update(entry)?;
+        let rows = self.session.execute(update);
+        ledger::updated(rows.map_err(|failure| self.session.explain(failure))?)
+    }
+
+    fn step(&mut self) -> Result<()> {
+        if let Some(hidden) = self.hidden.take() {
+            staging::publish(&mut self.session, &hidden, &self.target, self.job)
+                .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
+        }
+        let begin = settings(self.job, self.mode, false);
+        let stepped = self.session.commit().and_then(|()| self.session.execute(begin));
+        stepped.map(drop).map_err(|failure| self.session.explain(failure))
     }
 
     fn indexes(&self) -> bool {

@@ -1,6 +1,7 @@
 //! SQL text: identifiers quoted, tables made, rows inserted.
 
 use crate::types;
+use inrush_core::ledger::{self, Ledger};
 use inrush_core::{Column, Job, OnConflict, Type};
 
 /// A name as SQL takes it, whatever is in it.
@@ -10,6 +11,13 @@ pub(super) fn quote(name: &str) -> String {
 
 fn list(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     names.into_iter().map(|name| quote(name.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+/// The ledger of loads in steps into the table.
+pub(super) fn ledger(table: &str) -> Ledger<'_> {
+    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let name = ledger::TABLE.to_owned();
+    Ledger { name, table, text: "text", suffix: "", folds_case: true, literal }
 }
 
 /// CREATE TABLE for a table that the load makes.

@@ -7,14 +7,15 @@ use std::path::Path;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 
-use crate::ddl::quote;
+use crate::ddl::{self, quote};
 use crate::lost;
 use crate::pages::layout::{database_obstacle, table_obstacle};
 use crate::session::{Home, LockWait, explain, open_file, refuse_leftovers, with_suffix};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::ledger::{self, Entry};
 use inrush_core::pending::{directory, follow_link, no_directory};
-use inrush_core::{Column, IfExists, Own, Request, TableFacts, TargetFacts};
+use inrush_core::{Column, Guarantee, IfExists, Own, Request, TableFacts, TargetFacts};
 
 /// What only this target knows: how an existing database is laid out.
 #[derive(Debug, Default)]
@@ -73,6 +74,9 @@ pub(super) fn gather(
     facts.exists = exists;
     let database = database(&connection, is_memory).map_err(|error| explain(path, &error))?;
     facts.own = Own::new(database);
+    if request.guarantee == Guarantee::Chunks {
+        facts.ledger = ledger(&connection, table).map_err(|error| explain(path, &error))??;
+    }
     if is_memory {
         facts.engine_only = Some("the database is in memory, and has no file".to_owned());
     }
@@ -130,6 +134,18 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
     facts.engine_only = database_obstacle(connection)?;
     facts.table = read_table(connection, table)?;
     Ok(facts)
+}
+
+/// The table's loads in steps.
+fn ledger(connection: &Connection, table: &str) -> rusqlite::Result<Result<Vec<Entry>>> {
+    let known = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    if connection.query_row(known, [ledger::TABLE], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(Ok(Vec::new()));
+    }
+    let mut statement = connection.prepare(&ddl::ledger(table).read())?;
+    let rows: Vec<String> =
+        statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(rows.iter().map(|text| Entry::parse(text)).collect())
 }
 
 fn database(connection: &Connection, is_in_memory: bool) -> rusqlite::Result<DatabaseFacts> {

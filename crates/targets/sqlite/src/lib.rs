@@ -116,6 +116,10 @@ impl Target for Sqlite {
         Some("SQLite's text functions stop there")
     }
 
+    fn no_steps(&self) -> Option<&'static str> {
+        None
+    }
+
     fn spell(&self, column: &Column, _plan: &Job) -> String {
         types::spell(column.ty).to_owned()
     }

@@ -15,11 +15,12 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Cell, Checksum, Encode};
+use inrush_core::ledger::{self, Begun, Entry};
 use inrush_core::target::{
     Ended, Fit, Inspect, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict,
     Weakness,
 };
-use inrush_core::{Action, Durability, Facts, Job, Request, Retry};
+use inrush_core::{Action, Durability, Facts, Guarantee, Job, Request, Retry, TableFacts};
 
 /// Rows in one transaction: all of them.
 const WHOLE_LOAD: u64 = 0;
@@ -134,6 +135,20 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         return Fit::Unusable {
             reason: "with journal_mode=off a failed load may destroy an existing database: --durability none accepts that".to_owned(),
         };
+    }
+    if request.guarantee == Guarantee::Chunks {
+        if rows_per_transaction(knobs) != WHOLE_LOAD {
+            return Fit::Unusable {
+                reason: "rows_per_transaction commits without the ledger; --commit-rows says how many rows a step has".to_owned(),
+            };
+        }
+        if matches!(journal, "memory" | "off") {
+            return Fit::Unusable {
+                reason: format!(
+                    "with journal_mode={journal} a load that is killed may destroy the steps before"
+                ),
+            };
+        }
     }
     let is_memory = database.is_in_memory;
     if is_memory && !matches!(journal, "memory" | "off") {
@@ -260,9 +275,11 @@ impl<'a> SqliteLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let knobs = &job.choice.knobs;
-        let mut session =
-            Session::open(Path::new(&job.location.secret), knobs.count(&BUSY_TIMEOUT), stop)?;
-        if session.is_new() && !knobs.is(&PAGE_SIZE, "keep") {
+        let path = Path::new(&job.location.secret);
+        // What is committed step by step has to be in its place from the first step on.
+        let in_place = job.steps.is_some();
+        let mut session = Session::open(path, knobs.count(&BUSY_TIMEOUT), stop, in_place)?;
+        if !job.facts.target.exists && !knobs.is(&PAGE_SIZE, "keep") {
             session.execute(&format!("PRAGMA page_size = {}", knobs.word(&PAGE_SIZE)))?;
         }
         let mut journal_mode_before = None;
@@ -302,6 +319,7 @@ impl<'a> SqliteLoad<'a> {
     fn prepare(&mut self) -> Result<()> {
         begin(&self.session, self.job)?;
         self.prepare_table()?;
+        self.enter()?;
         // One row a transaction is what SQLite does by itself; the table itself is made or emptied in one, all the same.
         if rows_per_transaction(&self.job.choice.knobs) == 1 {
             self.session.execute("COMMIT")?;
@@ -335,8 +353,24 @@ impl<'a> SqliteLoad<'a> {
                 &job.request.primary_key,
             ))?;
         }
-        self.before = self.snapshot(job.request.verify)?;
+        self.before = match job.before() {
+            Some(before) => before.clone(),
+            None => self.snapshot(job.request.verify)?,
+        };
         Ok(())
+    }
+
+    /// Enters a load in steps into the ledger.
+    fn enter(&mut self) -> Result<()> {
+        let Some(steps) = self.job.steps.as_ref().filter(|steps| !steps.goes_on) else {
+            return Ok(());
+        };
+        let ledger = ddl::ledger(&self.job.table);
+        self.session.execute(&ledger.make())?;
+        if let Some(forget) = ledger.forget(&steps.outdated) {
+            self.session.execute(&forget)?;
+        }
+        self.session.execute(&ledger.enter(&steps.entry)?)
     }
 }
 
@@ -395,6 +429,25 @@ impl Load for SqliteLoad<'_> {
         Ok(vec![self.writing.lane(transaction, self.job)?])
     }
 
+    fn begun(&mut self) -> Result<Begun> {
+        let now = facts::read(self.session.connection(), &self.job.table)
+            .map_err(|error| self.session.explain(&error))?;
+        let definition = now.table.as_ref().map(TableFacts::definition).unwrap_or_default();
+        Ok(Begun { before: self.before.clone(), definition })
+    }
+
+    fn record(&mut self, entry: &Entry) -> Result<()> {
+        begin(&self.session, self.job)?;
+        self.session.execute(&ddl::ledger(&self.job.table).update(entry)?)?;
+        ledger::updated(self.session.connection().changes())
+    }
+
+    fn step(&mut self) -> Result<()> {
+        self.session.execute("COMMIT")?;
+        self.session.keep();
+        begin(&self.session, self.job)
+    }
+
     fn indexes(&self) -> bool {
         self.writing.indexes(self.job)
     }
@@ -434,6 +487,7 @@ impl Load for SqliteLoad<'_> {
         if self.session.in_transaction() {
             self.session.execute("COMMIT")?;
         }
+        self.session.keep();
         if let Some(unsure) = self.session.finish()? {
             settings.insert("directory".to_owned(), unsure);
         }

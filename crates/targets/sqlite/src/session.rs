@@ -84,6 +84,8 @@ pub(super) struct Session<'a> {
     pub(super) path: PathBuf,
     /// The file being written until the load has committed, when the database isn't there yet.
     temporary: Option<Pending>,
+    /// Whether the database is new, and written in its place: without a transaction it goes again.
+    is_made: bool,
     /// What every connection to the database begins with.
     settings: String,
     /// Whether the progress handler is registered.
@@ -92,11 +94,20 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Opens the database for writing. One that isn't there is written under a temporary name beside it, so that a load that
-    /// is killed leaves nothing under the target's name.
-    pub(super) fn open(path: &Path, busy_timeout_ms: u64, stop: &'a AtomicBool) -> Result<Self> {
+    /// is killed leaves nothing under the target's name, unless it is to be written `in_place`.
+    pub(super) fn open(
+        path: &Path,
+        busy_timeout_ms: u64,
+        stop: &'a AtomicBool,
+        in_place: bool,
+    ) -> Result<Self> {
         let is_memory = Home::of(path).is_memory();
         let path = &if is_memory { path.to_owned() } else { follow_link(path) };
-        let temporary = if is_memory || path.exists() {
+        let is_made = in_place && !is_memory && !path.exists();
+        let temporary = if is_made {
+            refuse_leftovers(path)?;
+            None
+        } else if is_memory || path.exists() {
             None
         } else {
             refuse_leftovers(path)?;
@@ -117,6 +128,7 @@ impl<'a> Session<'a> {
             locks,
             path: path.to_owned(),
             temporary,
+            is_made,
             settings: String::new(),
             watched: false,
         })
@@ -305,11 +317,23 @@ impl<'a> Session<'a> {
         if let Some(temporary) = self.temporary.take() {
             remove_database(&temporary.path);
         }
+        // Unless another process has written into it meanwhile.
+        if self.is_made && fs::metadata(&self.path).is_ok_and(|found| found.len() == 0) {
+            remove_database(&self.path);
+        }
+    }
+
+    /// Something is committed, so a database that is new stays.
+    pub(super) fn keep(&mut self) {
+        self.is_made = false;
     }
 
     /// Has SQLite play back what a failed transaction left in the journal: after an error of the disk it leaves that to the next
     /// connection, and the user should not have to be that one. For a closed session.
     pub(super) fn recover(&self) -> Result<()> {
+        if self.is_made {
+            return Ok(());
+        }
         open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .and_then(|connection| {
                 connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))

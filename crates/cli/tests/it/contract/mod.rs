@@ -39,6 +39,9 @@ mod reports;
 /// Loads that are killed or stopped.
 mod endings;
 
+/// Loads in steps, which go on where they ended.
+mod resumed;
+
 /// Rows that a program has, and no file.
 mod programs;
 
@@ -63,6 +66,10 @@ pub(crate) struct Traits {
     pub(crate) slow: bool,
     /// Whether rows that a load added to those that were there go when it ends early. Else it has to say that they stay.
     pub(crate) undoes_appends: bool,
+    /// Whether a load can be committed in steps.
+    pub(crate) has_steps: bool,
+    /// Whether such a load can put a new table in the place of an existing one.
+    pub(crate) replaces_in_steps: bool,
     /// Whether a table can have a key.
     pub(crate) has_keys: bool,
     /// Whether rows may have other columns than the existing ones.
@@ -84,6 +91,8 @@ impl Traits {
             is_text: false,
             slow: false,
             undoes_appends: true,
+            has_steps: false,
+            replaces_in_steps: true,
             has_keys: true,
             takes_any: false,
             with_key: &[],
@@ -127,6 +136,9 @@ pub(crate) trait Place {
 
     /// Waits until the target knows that a killed load is gone.
     fn settle(&self) {}
+
+    /// Ends the connections of loads, where there are any.
+    fn end_connections(&self) {}
 
     /// The table's name.
     fn table(&self) -> &str {
@@ -274,6 +286,12 @@ over_every_target! {
         endings::a_killed_load_leaves_the_table_as_it_was,
         endings::a_load_that_is_stopped_leaves_the_table_as_it_was,
         endings::a_load_that_ends_at_any_moment_leaves_the_table_as_it_was,
+        resumed::a_load_goes_on_behind_its_last_step_wherever_it_ended,
+        resumed::a_load_that_ends_behind_a_step_is_resumable,
+        resumed::what_has_changed_since_the_last_step_is_refused,
+        resumed::the_first_step_leaves_nothing_when_it_fails,
+        resumed::every_form_of_file_goes_on_where_it_ended,
+        resumed::what_can_not_be_committed_in_steps_is_refused,
         programs::rows_are_loaded_as_those_of_files,
         programs::bad_rows_are_told_by_their_position,
         programs::a_writer_loads_all_or_nothing,

@@ -12,6 +12,7 @@ impl Place for File {
     const TRAITS: Traits = Traits {
         // For files that the library reads by itself.
         special: &["duckdb/read-file"],
+        has_steps: true,
         ..Traits::of("duckdb")
     };
 

@@ -69,6 +69,8 @@ impl Database for MySql {
         lanes: TWO_LANES,
         // Those for tables without transactions.
         special: &["mysql/csv-file", "mysql/convert", "mysql/insert-delayed"],
+        has_steps: true,
+        replaces_in_steps: false,
         ..Traits::of("mysql")
     };
 
@@ -165,6 +167,10 @@ impl Database for MySql {
             "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()",
         );
         rows.into_iter().flatten().flatten().collect()
+    }
+
+    fn end_connections(&self) {
+        self.connections().iter().for_each(|id| self.kill("CONNECTION", id));
     }
 
     fn bring_rows(&self) -> Vec<String> {

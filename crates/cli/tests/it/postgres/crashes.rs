@@ -74,6 +74,38 @@ fn a_server_that_goes_away_has_the_table_as_it_was() {
 }
 
 #[test]
+fn a_load_in_steps_goes_on_when_its_server_is_back() {
+    for_each_private_server(
+        |_| true,
+        Extras::default(),
+        |private, server| {
+            server.write("t.csv", file(ROWS));
+            let url = server.url();
+            let steps = ["--guarantee", "chunks", "--commit-rows", "2000", "--chunk-size", "16k"];
+            let load = [&["load", "t.csv", &url, "--primary-key", "id"], &steps[..]].concat();
+            let child = start(&mut server.command(&load));
+            wait_until("some steps", || {
+                let is_begun = server.tables().iter().any(|table| table == "inrush_steps");
+                is_begun && server.number("SELECT coalesce(max(steps), 0) FROM inrush_steps") > 1
+            });
+            private.kill().unwrap();
+            let run = Outcome::of("load, without a server".to_owned(), finish(child, b""));
+            let run = run.exits(1).says(&["the connection to"]);
+            assert!(run.stderr.lines().last().unwrap().contains("resumable"), "{run:?}");
+            private.restart().unwrap();
+            server.connect_again();
+            let committed = server.count("t");
+            assert!((2_000..i64::from(ROWS)).contains(&committed), "{committed} rows");
+            let report = server.inrush(&[&load[..], &["--resume", "--json"]].concat()).exits(0);
+            let report = report.json();
+            assert_eq!(report["steps"]["rows_loaded_before"].as_i64(), Some(committed));
+            assert_eq!(server.count("t"), i64::from(ROWS));
+            assert_eq!(server.number("SELECT count(DISTINCT id) FROM t"), i64::from(ROWS));
+        },
+    );
+}
+
+#[test]
 fn a_server_that_crashes_at_the_commit_is_asked_when_it_is_back() {
     for_each_private_server(
         |_| true,

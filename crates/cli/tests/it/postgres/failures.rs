@@ -304,6 +304,36 @@ fn where_the_answer_to_commit_is_lost_the_server_is_asked_what_became_of_it() {
 }
 
 #[test]
+fn a_step_whose_commit_had_no_answer_is_there_once() {
+    for_each_server(|server| {
+        let rows: String = (1..=4_000)
+            .map(|id| if id % 7 == 0 { format!("{id}x,bad\n") } else { format!("{id},n {id}\n") })
+            .collect();
+        server.write("t.csv", format!("id,name\n{rows}"));
+        for act in [Act::Swallow, Act::Cut] {
+            server.drop_table("t").drop_table("inrush_steps");
+            let trick = Trick::At { after: "SET state = 'open'", words: "COMMIT", act };
+            let proxy = Proxy::start(&server.address, trick);
+            let load = |url: &str, more: &[&str]| {
+                let load = ["load", "t.csv", url, "--type", "id=integer", "--max-rejects", "all"];
+                let steps = ["--guarantee", "chunks", "--commit-rows", "500", "--chunk-size", "4k"];
+                server.inrush(&[&load[..], &steps, more].concat())
+            };
+            let run = load(&server.url_at(&proxy.address), &[]).exits(1).says(&["was lost"]);
+            assert!(proxy.has_happened());
+            assert!(run.stderr.lines().last().unwrap().contains("resumable"), "{run:?}");
+            server.wait_until_alone();
+            load(&server.url(), &["--resume"]).exits(3);
+            assert_eq!(server.number("SELECT count(*) FROM t"), 4_000 - 571);
+            assert_eq!(server.number("SELECT count(DISTINCT id) FROM t"), 4_000 - 571);
+            let bad = String::from_utf8(server.read("t.rejects.csv")).unwrap();
+            let wanted: String = (1..=571).map(|n| format!("{}x,bad\n", 7 * n)).collect();
+            assert!(bad == format!("id,name\n{wanted}"), "other bad rows than the file has");
+        }
+    });
+}
+
+#[test]
 #[ignore = "a minute of waiting: make test-all"]
 fn where_nobody_can_be_asked_what_became_of_commit_the_message_says_so() {
     for_each_server(|server| {

@@ -87,7 +87,7 @@ impl Database for Postgres {
         example: "postgres=postgres://postgres@127.0.0.1:5432/postgres",
     };
 
-    const TRAITS: Traits = Traits { lanes: TWO_LANES, ..Traits::of("postgres") };
+    const TRAITS: Traits = Traits { lanes: TWO_LANES, has_steps: true, ..Traits::of("postgres") };
 
     fn make(name: &str, url: &str) -> Self {
         let rest = url.split_once("://").expect("a URL").1;
@@ -169,6 +169,10 @@ impl Database for Postgres {
 
     fn connections(&self) -> Vec<String> {
         self.activity("true")
+    }
+
+    fn end_connections(&self) {
+        self.connections().iter().for_each(|id| self.kill(id));
     }
 
     fn bring_rows(&self) -> Vec<String> {

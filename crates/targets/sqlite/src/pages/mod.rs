@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 use crate::load::{self, CACHE, JOURNAL_MODE, SqliteLoad};
 use inrush_core::error::Result;
 use inrush_core::target::{Fit, Knob, KnobKind, Knobs, Load, Memory, Strategy};
-use inrush_core::{Facts, IfExists, Job, OnConflict, Request, TableFacts};
+use inrush_core::{Facts, Guarantee, IfExists, Job, OnConflict, Request, TableFacts};
 
 use self::write::PageWriting;
 
@@ -94,6 +94,11 @@ impl Strategy for Pages {
 
 /// Why this load needs SQLite's own INSERT.
 fn obstacle(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<String> {
+    if request.guarantee == Guarantee::Chunks {
+        return Some(
+            "a b-tree is whole when its last page is written, and not step by step".to_owned(),
+        );
+    }
     if request.on_conflict != OnConflict::Fail {
         let conflict = request.on_conflict;
         return Some(format!("--on-conflict {conflict} looks keys up row by row"));

@@ -1,0 +1,374 @@
+use std::fs::File;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::written::records;
+use super::{COLUMNS, Place, all_of, by_every_strategy, load, refuses, sorted};
+use crate::crash::signal;
+use crate::fixture::{Outcome, Random, finish, json_lines, size, start};
+use crate::servers::Rows;
+
+const IN_STEPS: [&str; 4] = ["--guarantee", "chunks", "--commit-rows", "500"];
+
+/// Small enough for several chunks in a step.
+const SMALL: [&str; 2] = ["--chunk-size", "4k"];
+
+/// Whether the load can be committed in steps by this strategy.
+fn can<P: Place>(place: &P, way: &[&str]) -> bool {
+    let url = place.url();
+    let args = ["plan", "in.csv", "--table", place.table(), &url];
+    place.files().inrush(&[&args, &IN_STEPS[..], way].concat()).status.success()
+}
+
+/// Records of two columns, of which every 97th is bad; quotes and line ends within values stand in them.
+fn record(id: usize) -> String {
+    match id {
+        id if id % 97 == 0 => format!("{id}x,\"bad\n{id}\"\n"),
+        id if id % 5 == 0 => format!("{id},\"name, \"\"of\"\"\n{id}\"\n"),
+        id => format!("{id},name of {id}\n"),
+    }
+}
+
+fn is_bad(id: &usize) -> bool {
+    id.is_multiple_of(97)
+}
+
+/// The good rows of the records from the first to the `last`.
+fn good(last: usize) -> Rows {
+    let text: String = (1..=last).filter(|id| !is_bad(id)).map(record).collect();
+    records(&text)
+}
+
+/// Bad rows are where an uninterrupted load would have them, each once, with the places that they have in the whole file.
+#[track_caller]
+fn assert_rejects_complete<P: Place>(place: &P, rows: usize) {
+    let bad: Vec<usize> = (1..=rows).filter(is_bad).collect();
+    let aside: String = bad.iter().map(|id| record(*id)).collect();
+    let found = place.files().read("in.rejects.csv");
+    assert!(found == format!("id,name\n{aside}").as_bytes(), "other bad rows than the file has");
+    let line = |id: usize| {
+        let before: String = (1..id).map(record).collect();
+        2 + before.matches('\n').count()
+    };
+    let notes = json_lines(&place.files().read("in.rejects.csv.jsonl"));
+    assert_eq!(notes.len(), bad.len());
+    for (note, id) in notes.iter().zip(bad) {
+        assert_eq!(note["record"].as_u64(), Some(id as u64));
+        // Each is looked for from the start of the file, so not all of them.
+        if id % 485 == 0 {
+            assert_eq!(note["line"].as_u64(), Some(line(id) as u64), "record {id}");
+        }
+    }
+}
+
+/// Ends a load by force, or asks it to end, or takes its connection away; what it said, where it could.
+fn end<P: Place>(place: &P, mut child: Child, way: usize) -> Option<Outcome> {
+    match way % 3 {
+        0 => {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            // A target may hear of the commit after the load is gone.
+            place.settle();
+            return None;
+        }
+        1 => signal(&child, "INT"),
+        _ => place.end_connections(),
+    }
+    let run = Outcome::of("load, ended".to_owned(), finish(child, b""));
+    place.settle();
+    Some(run)
+}
+
+pub(super) fn a_load_goes_on_behind_its_last_step_wherever_it_ended<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    let rows = size(6_000, 20_000);
+    let text: String = (1..=rows).map(record).collect();
+    by_every_strategy::<P>(|place, way| {
+        let (files, url) = (place.files(), place.url());
+        files.write("in.csv", format!("id,name\n{text}"));
+        if !can(place, way) {
+            println!("not by {way:?}");
+            return;
+        }
+        let key: &[&str] = &["--primary-key", "id", "--index", "name"];
+        let key = if way.is_empty() { key } else { &key[..2] };
+        let options = ["--type", "id=integer", "--max-rejects", "all", "--table", place.table()];
+        // What spreads the work over several connections has its own.
+        let small: &[&str] = if way.contains(&"--chunk-size") { &[] } else { &SMALL };
+        let args = [&["load", "in.csv", &url][..], &options, &IN_STEPS, small, key, way].concat();
+        let again = [&args[..], &["--resume"]].concat();
+        let mut random = Random(0x20);
+        let (mut ended, mut rows_before, mut moment) = (0, 0, Duration::from_millis(60));
+        while ended < size(6, 15) {
+            let child = start(&mut files.command(if ended == 0 { &args } else { &again }));
+            sleep(moment.mul_f64(0.3 + 0.7 * random.share()));
+            let run = end(place, child, ended);
+            let now = place.rows(&COLUMNS).map_or(0, |rows| rows.len());
+            println!("ended in way {} with {now} rows of {rows_before}", ended % 3);
+            assert!(now >= rows_before, "committed rows are gone");
+            if let Some(run) = run {
+                match run.status.code() {
+                    // It was over before.
+                    Some(0 | 3) => break,
+                    Some(code) => {
+                        assert!([1, 130].contains(&code), "{run:?}");
+                        let last = run.stderr.lines().last().unwrap();
+                        // It may have come to nothing before it knew of any step.
+                        let is_told = match now == rows_before {
+                            true => last.contains("resumable") || last.contains("nothing changed"),
+                            false => last.contains("resumable") && last.contains("--resume"),
+                        };
+                        assert!(is_told, "{run:?}");
+                    }
+                    None => panic!("{run:?}"),
+                }
+            }
+            let committed = good(now * 98 / 97 + 2);
+            let found = sorted(place.rows(&COLUMNS).unwrap_or_default());
+            assert!(
+                found == sorted(committed[..now].to_vec()),
+                "rows that are no prefix of the file"
+            );
+            if now == rows_before {
+                moment = moment.mul_f64(1.5);
+            }
+            (ended, rows_before) = (ended + 1, now);
+        }
+        let run = files.inrush(&again);
+        assert!(matches!(run.status.code(), Some(0 | 3)), "{run:?}");
+        assert!(all_of(place, &COLUMNS) == sorted(good(rows)), "other rows than the file has");
+        assert_rejects_complete(place, rows);
+        let run = files.leaves_all(|| files.inrush(&again).exits(0).prints(&["nothing to do"]));
+        assert_eq!(all_of(place, &COLUMNS).len(), good(rows).len(), "{run:?}");
+    });
+}
+
+/// Rows of a load that a bad one ends, and the record that is bad.
+const ROWS: usize = 3_000;
+const BAD: usize = 2_100;
+
+/// A load that its bad row ends behind some steps.
+fn stopped<P: Place>(place: &P) -> Outcome {
+    let row = |id: usize| if id == BAD { format!("{id}x,bad\n") } else { format!("{id},n {id}\n") };
+    let text: String = (1..=ROWS).map(row).collect();
+    place.files().write("in.csv", format!("id,name\n{text}"));
+    load(place, &[&PLAIN[..], &IN_STEPS].concat())
+}
+
+const PLAIN: [&str; 5] = ["in.csv", "--type", "id=integer", "--chunk-size", "4k"];
+
+fn wanted() -> Rows {
+    let ids = (1..=ROWS).filter(|id| *id != BAD);
+    records(&ids.map(|id| format!("{id},n {id}\n")).collect::<String>())
+}
+
+pub(super) fn a_load_that_ends_behind_a_step_is_resumable<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    P::for_each(|place| {
+        let run = stopped(place).exits(1).says(&["in.csv: line 2101", "--max-rejects"]);
+        let last = run.stderr.lines().last().unwrap();
+        assert!(last.contains("resumable") && last.ends_with("--resume"), "{run:?}");
+        let committed = all_of(place, &COLUMNS).len();
+        assert!((500..BAD).contains(&committed), "{committed} rows");
+        // Not by accident a second time.
+        let again = [&PLAIN[..], &IN_STEPS, &["--if-exists", "append"]].concat();
+        load(place, &again).exits(1).says(&["is unfinished", "--resume"]);
+        assert_eq!(all_of(place, &COLUMNS).len(), committed);
+        // The bad row is still there.
+        let on = [&PLAIN[..], &IN_STEPS, &["--resume"]].concat();
+        load(place, &on).exits(1).says(&["line 2101"]);
+        let report = load(place, &[&on[..], &["--max-rejects", "1", "--json"]].concat());
+        let report = report.exits(3).json();
+        assert_eq!(report["plan"]["guarantee"], "chunks");
+        assert_eq!(report["rows_read"], ROWS);
+        assert_eq!(report["rows_loaded"], ROWS - 1);
+        assert_eq!(report["verify"]["ok"], true);
+        assert!(report["steps"]["rows_read_before"].as_u64() > Some(500), "{report}");
+        assert_eq!(all_of(place, &COLUMNS), sorted(wanted()));
+        assert_eq!(place.files().read("in.rejects.csv"), b"id,name\n2100x,bad\n");
+        // Of a load that is through nothing is done, whatever the options that don't change its rows.
+        let report = load(place, &[&on[..], &["--json"]].concat()).exits(0).json();
+        assert_eq!(report["steps"]["was_finished"], true);
+        assert_eq!(all_of(place, &COLUMNS), sorted(wanted()));
+    });
+}
+
+pub(super) fn what_has_changed_since_the_last_step_is_refused<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    P::for_each(|place| {
+        stopped(place).exits(1);
+        let path = place.files().path("in.csv");
+        let (bytes, time) = (place.files().read("in.csv"), path.metadata().unwrap().modified());
+        let on = [&PLAIN[..], &IN_STEPS, &["--resume", "--max-rejects", "1"]].concat();
+        let restore = |bytes: &[u8]| {
+            place.files().write("in.csv", bytes);
+            File::options()
+                .append(true)
+                .open(&path)
+                .unwrap()
+                .set_modified(*time.as_ref().unwrap())
+                .unwrap();
+        };
+        let refused = |words: &[&str]| {
+            let before = all_of(place, &COLUMNS);
+            load(place, &on).exits(1).says(words).ends_with_nothing_changed();
+            assert_eq!(all_of(place, &COLUMNS), before);
+        };
+        restore(&[&bytes[..], b"9999,more\n"].concat());
+        refused(&["in.csv has changed"]);
+        // As long as before, and as old.
+        restore(&[b"id,name\n9,n 1\n", &bytes[14..]].concat());
+        refused(&["in.csv has changed"]);
+        place.files().write("in.csv", &bytes);
+        refused(&["in.csv has changed"]);
+        restore(&bytes);
+        let other = |more: &[&str]| load(place, &[&on[..], more].concat());
+        other(&["--null", "NA"]).exits(2).says(&["changed", "--null"]);
+        other(&["--type", "name=text"]).exits(2).says(&["changed", "--type"]);
+        other(&["--header", "no"]).exits(2).says(&["changed"]);
+        place.files().write("more.csv", "id,name\n1,a\n");
+        let with_more = [&["more.csv"], &on[..]].concat();
+        load(place, &with_more).exits(1).says(&["files have changed"]);
+        // Rows of others, which are not in the ledger.
+        load(place, &["more.csv", "--if-exists", "append"]).exits(0);
+        load(place, &on).exits(1).says(&["rows of table", "have changed", "--verify none"]);
+        place.files().write("wide.csv", "id,name,n\n1,a,2\n");
+        load(place, &["wide.csv", "--if-exists", "replace"]).exits(0);
+        load(place, &on).exits(1).says(&["definition of table", "changed"]);
+        // And from the first row on.
+        load(place, &["more.csv", "--if-exists", "replace"]).exits(0);
+        let first = [&PLAIN[..], &IN_STEPS, &["--max-rejects", "1", "--if-exists", "truncate"]];
+        load(place, &first.concat()).exits(3);
+        assert_eq!(all_of(place, &COLUMNS), sorted(wanted()));
+    });
+}
+
+pub(super) fn the_first_step_leaves_nothing_when_it_fails<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    P::for_each(|place| {
+        let rows: String = (1..=100).map(|id| format!("{id},n {id}\n")).collect();
+        place.files().write("in.csv", format!("id,name\n{rows}x,bad\n"));
+        let args = [&PLAIN[..], &IN_STEPS].concat();
+        refuses(place, &COLUMNS, &args).says(&["line 102"]);
+        assert_eq!(place.rows(&COLUMNS), None);
+        place.files().write("old.csv", "id,name\n-1,old\n");
+        load(place, &["old.csv"]).exits(0);
+        for how in ["append", "truncate"] {
+            refuses(place, &COLUMNS, &[&args[..], &["--if-exists", how]].concat());
+        }
+        // Without a load that could go on there is an ordinary one.
+        let on = [&args[..], &["--resume", "--if-exists", "append", "--max-rejects", "1"]].concat();
+        let run = load(place, &[&on[..], &["-v"]].concat()).exits(3);
+        assert!(run.stderr.contains("no load of these files"), "{run:?}");
+        assert_eq!(all_of(place, &COLUMNS), sorted(records(&format!("-1,old\n{rows}"))));
+    });
+}
+
+/// Files of every form, of which a repeated key ends the load behind some steps.
+pub(super) fn every_form_of_file_goes_on_where_it_ended<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    let row = |id: usize| if id == BAD { 7 } else { id };
+    let csv = |ids: std::ops::RangeInclusive<usize>| -> String {
+        let rows = ids.map(|id| format!("{},n {id}\n", row(id)));
+        format!("id,name\n{}", rows.collect::<String>())
+    };
+    let json = |before: &str, between: &str, after: &str| {
+        let rows = (1..=ROWS).map(|id| format!("{{\"id\": {}, \"name\": \"n {id}\"}}", row(id)));
+        format!("{before}{}{after}\n", rows.collect::<Vec<_>>().join(between))
+    };
+    P::for_each(|place| {
+        let files = place.files();
+        files
+            .write("a.csv", csv(1..=1_000))
+            .write("b.csv", csv(1_001..=2_000))
+            .write("c.csv", csv(2_001..=ROWS))
+            .write("zipped.csv", csv(1..=ROWS))
+            .write("lines.jsonl", json("", "\n", ""))
+            .write("array.json", json("[", ",", "]"))
+            .write("wide.csv", encoded(&csv(1..=ROWS)));
+        files.tool("gzip", &["zipped.csv"], b"");
+        let mut forms: Vec<Vec<&str>> = vec![
+            vec!["a.csv", "b.csv", "c.csv"],
+            vec!["zipped.csv.gz"],
+            vec!["lines.jsonl"],
+            vec!["array.json"],
+            vec!["wide.csv", "--encoding", "utf-16le"],
+        ];
+        if cfg!(all(feature = "files", feature = "parquet")) {
+            files.write("in.csv", csv(1..=ROWS));
+            files.load(&["in.csv", "parquet:in.parquet"]).exits(0);
+            forms.push(vec!["in.parquet"]);
+        }
+        for form in forms {
+            println!("{form:?}");
+            // A table of its own each time: the rows of the last are no matter of this one.
+            let begin = [&form[..], &IN_STEPS, &SMALL, &["--if-exists", "replace"]].concat();
+            let begin = match P::TRAITS.replaces_in_steps {
+                true => begin,
+                false => {
+                    files.write("none.csv", "id,name\n");
+                    let types = ["--type", "id=integer", "--type", "name=text"];
+                    let key = ["--primary-key", "id", "--if-exists", "replace"];
+                    load(place, &[&["none.csv"], &types[..], &key].concat()).exits(0);
+                    [&form[..], &IN_STEPS, &SMALL, &["--if-exists", "truncate"]].concat()
+                }
+            };
+            let key: &[&str] =
+                if P::TRAITS.replaces_in_steps { &["--primary-key", "id"] } else { &[] };
+            let run = load(place, &[&begin[..], key].concat()).exits(1);
+            assert!(run.stderr.lines().last().unwrap().contains("resumable"), "{run:?}");
+            let committed = all_of(place, &COLUMNS).len();
+            assert!((500..BAD).contains(&committed), "{committed} rows");
+            let on = [&begin[..], key, &["--resume", "--max-rejects", "1", "--json"]].concat();
+            let report = load(place, &on).exits(3).json();
+            assert_eq!(report["rows_read"], ROWS, "{report}");
+            assert_eq!(report["steps"]["rows_loaded_before"], committed);
+            let inputs = report["inputs"].as_array().unwrap();
+            let read: u64 = inputs.iter().map(|input| input["rows_read"].as_u64().unwrap()).sum();
+            assert_eq!(read, ROWS as u64);
+            assert_eq!(all_of(place, &COLUMNS), sorted(wanted()));
+        }
+    });
+}
+
+fn encoded(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+pub(super) fn what_can_not_be_committed_in_steps_is_refused<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", "id,name\n1,a\n");
+        let refused = |args: &[&str], words: &[&str]| {
+            let url = place.url();
+            let args = [args, &["--table", place.table(), &url]].concat();
+            place.files().leaves_all(|| {
+                place.files().load_reading(b"id,name\n1,a\n", &args).exits(2).says(words);
+            });
+            assert_eq!(place.rows(&COLUMNS), None);
+        };
+        refused(&["in.csv", "--commit-rows", "5"], &["--guarantee chunks"]);
+        if !P::TRAITS.has_steps {
+            refused(&["in.csv", "--guarantee", "chunks"], &["--guarantee chunks", "try: "]);
+            refused(&["in.csv", "--resume"], &["--guarantee chunks"]);
+            return;
+        }
+        refused(&["-", "--guarantee", "chunks"], &["second time", "save it to a file"]);
+        refused(&["-", "--resume"], &["second time"]);
+        refused(&["in.csv", "--guarantee", "chunks", "--commit-rows", "0"], &["at least 1"]);
+        // As loads are without a word about it.
+        let atomic = load(place, &["in.csv", "--guarantee", "atomic", "--json"]).exits(0).json();
+        assert_eq!(atomic["plan"]["guarantee"], "atomic");
+        assert!(atomic["steps"].is_null());
+    });
+}

@@ -1,0 +1,134 @@
+//! A load in steps: what goes into the ledger, and when.
+
+use std::cell::Cell;
+
+use super::tally::Tally;
+use crate::observer::Observer;
+use crate::pipe::reject::RejectFiles;
+use crate::plan::{Plan, Verify};
+use crate::report::{Report, Seconds, StepsReport, Verification};
+use inrush_core::error::{Aftermath, Error, Result};
+use inrush_core::flow::Phase;
+use inrush_core::ledger::{Entry, Rows, StepPlan};
+use inrush_core::target::{Load, Sent};
+
+/// The report of a load that has reached its end in an earlier run; `None` where there is something left to do.
+pub(super) fn finished(plan: &Plan) -> Option<Report> {
+    let steps = plan.steps.as_ref().filter(|steps| steps.is_finished)?;
+    let tally = Tally::new(plan);
+    let rows = steps.entry.so_far.rows;
+    let mut warnings = plan.warnings();
+    warnings.push("the load was finished before: nothing was done".to_owned());
+    let report = StepsReport { was_finished: true, ..StepsReport::of(&steps.entry, rows) };
+    Some(Report {
+        version: env!("CARGO_PKG_VERSION"),
+        plan: plan.clone(),
+        rows_read: rows.read,
+        rows_loaded: rows.loaded,
+        rows_rejected: rows.rejected,
+        rows_skipped: rows.skipped,
+        rows_inserted: None,
+        rows_updated: None,
+        inputs: tally.inputs,
+        bytes_read: 0,
+        seconds: Seconds::default(),
+        rows_per_second: 0.0,
+        mb_per_second: 0.0,
+        stages: Vec::new(),
+        verify: Verification { method: Verify::None, ok: false },
+        durability_read_back: Default::default(),
+        rejects: steps.entry.so_far.rejects.iter().map(|rejects| rejects.path.clone()).collect(),
+        steps: Some(report),
+        warnings,
+    })
+}
+
+/// The steps of one try.
+pub(super) struct Steps {
+    /// The load's row in the ledger, as it was written last, or will be next.
+    entry: Entry,
+    /// Steps that are committed for sure.
+    committed: u64,
+    /// Rows of those.
+    rows_committed: u64,
+    /// What earlier runs have committed.
+    before: Rows,
+    /// Something was recorded since, and only the ledger knows whether it is committed.
+    is_recorded: bool,
+}
+
+impl Steps {
+    pub(super) fn new(plan: &StepPlan) -> Self {
+        let entry = plan.entry.clone();
+        let before = entry.so_far.rows;
+        let (committed, rows_committed) = (entry.steps, before.loaded);
+        Self { entry, committed, rows_committed, before, is_recorded: false }
+    }
+
+    /// Looks at the table, and, where an earlier run has begun, whether it holds what that has left.
+    pub(super) fn begin(
+        &mut self,
+        plan: &Plan,
+        observer: &dyn Observer,
+        load: &mut dyn Load,
+        rejects: &mut RejectFiles,
+    ) -> Result<()> {
+        let so_far = &self.entry.so_far;
+        if self.entry.begun.is_none() {
+            self.entry.begun = Some(load.begun()?);
+            return Ok(());
+        }
+        if plan.request.verify != Verify::None {
+            observer.phase(&Phase::Verify);
+            let (rows, checksum) = (so_far.rows.loaded, so_far.checksum.clone());
+            let verdict = load.verify(&Sent { rows, checksum, grown: Cell::new(None) })?;
+            if let Some(difference) = verdict.difference {
+                let what = format!(
+                    "the rows of table {} have changed since the last step: {difference}",
+                    plan.table
+                );
+                return Err(Error::target(what)
+                    .advise("look at what other programs did to the table")
+                    .advise("or go on with --verify none, if they had a right to"));
+            }
+        }
+        rejects.go_on(&so_far.rejects)
+    }
+
+    /// Writes what there is now into the ledger, and gives the bad rows that go with it their names: all but the commit. In this order
+    /// a process that goes on with a load of another one touches none of its files.
+    pub(super) fn record(
+        &mut self,
+        load: &mut dyn Load,
+        tally: &Tally,
+        rejects: &mut RejectFiles,
+        is_done: bool,
+    ) -> Result<()> {
+        self.entry.steps += 1;
+        self.entry.is_done = is_done;
+        self.entry.so_far = tally.so_far(rejects.lengths()?);
+        load.record(&self.entry)?;
+        rejects.publish()?;
+        rejects.keep();
+        self.is_recorded = true;
+        Ok(())
+    }
+
+    /// What was recorded is committed.
+    pub(super) fn committed(&mut self) {
+        self.committed = self.entry.steps;
+        self.rows_committed = self.entry.so_far.rows.loaded;
+        self.is_recorded = false;
+    }
+
+    /// What a try leaves that fails now; `None` where it may have committed nothing.
+    pub(super) fn aftermath(&self) -> Option<Aftermath> {
+        let is_begun = self.committed > 0 || self.is_recorded;
+        is_begun.then_some(Aftermath::Resumable { rows: self.rows_committed })
+    }
+
+    /// The steps of a load that has reached its end.
+    pub(super) fn report(&self) -> StepsReport {
+        StepsReport::of(&self.entry, self.before)
+    }
+}

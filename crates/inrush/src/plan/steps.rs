@@ -1,0 +1,372 @@
+//! Loads in steps: whether one begins, or goes on behind the last step of an earlier run.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::hash::Hasher as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::plan::{Guarantee, IfExists, Request, TargetFacts};
+use crate::target::{ALL, Target};
+use inrush_core::error::{Error, Result};
+use inrush_core::ledger::{Entry, InputState, StepPlan};
+use inrush_core::wording::counted;
+use inrush_source::Place;
+
+/// Rows of a step where the user says nothing: a commit costs some milliseconds, and as many rows take about a second.
+const COMMIT_ROWS: u64 = 500_000;
+
+/// Bytes of an input that its sum is taken of.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// Rows from which on a step ends.
+///
+/// # Errors
+/// When the user wants steps without rows.
+pub(super) fn commit_rows(request: &Request) -> Result<u64> {
+    match request.commit_rows {
+        Some(0) => Err(Error::usage("--commit-rows 0: takes at least 1")),
+        rows => Ok(rows.unwrap_or(COMMIT_ROWS)),
+    }
+}
+
+/// The request with what its words for steps imply.
+///
+/// # Errors
+/// When they contradict each other.
+pub(super) fn settled(request: &Request) -> Result<Request> {
+    let mut request = request.clone();
+    if request.resume {
+        request.guarantee = Guarantee::Chunks;
+    }
+    commit_rows(&request)?;
+    if request.guarantee == Guarantee::Atomic && request.commit_rows.is_some() {
+        return Err(Error::usage("--commit-rows is for a load that commits in steps")
+            .advise("say --guarantee chunks as well"));
+    }
+    Ok(request)
+}
+
+/// Refuses what can't be loaded in steps, whatever the table.
+///
+/// # Errors
+/// When the target has no ledger, or a source can't be read again.
+pub(super) fn refuse(target: &dyn Target, places: &[Place]) -> Result<()> {
+    if let Some(reason) = target.no_steps() {
+        let with: Vec<&str> = ALL
+            .iter()
+            .filter(|known| known.no_steps().is_none())
+            .map(|known| known.name())
+            .collect();
+        return Err(Error::usage(format!(
+            "{} takes no --guarantee chunks: {reason}",
+            target.name()
+        ))
+        .advise("leave it out: inrush plan says what a load that fails leaves")
+        .advise(format!("or load into a target that takes it: {}", with.join(", "))));
+    }
+    match places.iter().find(|place| place.regular_bytes().is_none()) {
+        None => Ok(()),
+        Some(place) => Err(Error::usage(format!(
+            "--guarantee chunks: {} can't be read a second time, so no later run could go on behind the last step",
+            named(place)
+        ))
+        .advise("save it to a file first")
+        .advise("or leave --guarantee chunks out: then a load that fails leaves nothing")),
+    }
+}
+
+fn named(place: &Place) -> String {
+    match place {
+        Place::Stdin => "standard input".to_owned(),
+        Place::Rows => "what a program has".to_owned(),
+        Place::File(_) => place.name(),
+    }
+}
+
+/// The inputs as they are now.
+///
+/// # Errors
+/// When one can't be read.
+pub(super) fn inputs(places: &[Place]) -> Result<Vec<InputState>> {
+    places
+        .iter()
+        .map(|place| {
+            let Place::File(path) = place else {
+                return Err(Error::usage(format!("{} is no file", place.name())));
+            };
+            state(path).map_err(|error| {
+                Error::source(format!("cannot read {}: {error}", place.name())).about(&place.name())
+            })
+        })
+        .collect()
+}
+
+fn state(path: &Path) -> std::io::Result<InputState> {
+    let meta = fs::metadata(path)?;
+    let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    hasher.write(&head);
+    Ok(InputState {
+        path: std::path::absolute(path)?,
+        bytes: meta.len(),
+        modified_ns: modified.and_then(|since| i64::try_from(since.as_nanos()).ok()),
+        head: hasher.finish(),
+    })
+}
+
+/// The options that decide what a row means, besides those of the dialect, which is compared as it was detected.
+fn options(request: &Request) -> BTreeMap<String, String> {
+    let types: Vec<String> =
+        request.types.iter().map(|(name, ty)| format!("{name}={ty}")).collect();
+    let said = [
+        ("--type", types.join(", ")),
+        ("--types", request.inference.to_string()),
+        ("--match", request.match_by.map(|by| by.to_string()).unwrap_or_default()),
+        ("--on-conflict", request.on_conflict.to_string()),
+        ("--key", request.key.join(",")),
+        ("--primary-key", request.primary_key.join(",")),
+        (VERIFY, request.verify.to_string()),
+        ("--flatten", if request.dialect.flatten { "yes" } else { "no" }.to_owned()),
+    ];
+    said.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// What a load in steps begins with.
+pub(super) struct Start {
+    plan: StepPlan,
+    options: BTreeMap<String, String>,
+    /// What the user should know of it.
+    pub(super) note: Option<String>,
+}
+
+impl Start {
+    /// Looks into the ledger for a load of the same files.
+    ///
+    /// # Errors
+    /// When there is one that this one would repeat, or which it can't go on with.
+    pub(super) fn of(
+        request: &Request,
+        inputs: Vec<InputState>,
+        facts: &TargetFacts,
+        table: &str,
+    ) -> Result<Self> {
+        let options = options(request);
+        let is_same = |entry: &&Entry| paths(&entry.inputs).eq(paths(&inputs));
+        let shares = |entry: &&Entry| {
+            paths(&entry.inputs).any(|path| paths(&inputs).any(|other| other == path))
+        };
+        let all = || facts.ledger.iter().map(|entry| entry.id.clone()).collect::<Vec<_>>();
+        let own = facts.ledger.iter().find(is_same);
+        let other = facts.ledger.iter().filter(|entry| !is_same(entry)).find(shares);
+        let starts_over = matches!(request.if_exists, IfExists::Replace | IfExists::Truncate);
+        let mut outdated: Vec<String> = own.iter().map(|entry| entry.id.clone()).collect();
+        let mut note = None;
+        match (&facts.table, own) {
+            (None, _) => {
+                outdated = all();
+                if request.resume {
+                    note = Some(format!(
+                        "--resume: there is no table {table}, so the load begins at the first row"
+                    ));
+                }
+            }
+            (Some(_), Some(entry)) if request.resume => {
+                goes_on(entry, &inputs, &options, facts, table)?;
+                let is_finished = entry.is_done;
+                let plan = StepPlan {
+                    commit_rows: commit_rows(request)?,
+                    entry: entry.clone(),
+                    goes_on: true,
+                    is_finished,
+                    outdated: Vec::new(),
+                };
+                let (steps, rows) = (entry.steps, entry.so_far.rows.read);
+                let (steps, rows) = (counted(steps, "step"), counted(rows, "row"));
+                note = Some(match is_finished {
+                    true => format!(
+                        "the load is finished already, with {rows} in {steps}: nothing is left to do"
+                    ),
+                    false => {
+                        format!("the load goes on behind {rows} in {steps}, which are committed")
+                    }
+                });
+                return Ok(Self { plan, options, note });
+            }
+            (Some(_), None) if request.resume => {
+                if let Some(other) = other {
+                    return Err(Error::source(format!(
+                        "the files have changed since the load of table {table} was begun: it had {}",
+                        listed(&other.inputs)
+                    ))
+                    .advise("name the same files; what has come since can be loaded by itself")
+                    .advise(FROM_THE_FIRST_ROW));
+                }
+                note = Some(format!(
+                    "--resume: no load of these files into table {table} was begun, so it begins at the first row"
+                ));
+            }
+            (Some(_), _) if starts_over => outdated = all(),
+            (Some(_), own) => {
+                let unfinished = own.or(other).filter(|entry| !entry.is_done);
+                if let Some(entry) = unfinished {
+                    return Err(Error::target(format!(
+                        "a load of {} into table {table} is unfinished: {} of it are committed",
+                        listed(&entry.inputs),
+                        counted(entry.so_far.rows.loaded, "row")
+                    ))
+                    .advise("--resume goes on behind them")
+                    .advise(FROM_THE_FIRST_ROW));
+                }
+            }
+        }
+        let plan = StepPlan {
+            commit_rows: commit_rows(request)?,
+            entry: Entry::new(inputs, BTreeMap::new()),
+            goes_on: false,
+            is_finished: false,
+            outdated,
+        };
+        Ok(Self { plan, options, note })
+    }
+
+    /// The request of the load from here on: one that goes on adds to the table that its first run has found or made.
+    pub(super) fn request(&self, request: &Request) -> Request {
+        let mut request = request.clone();
+        request.resume = self.plan.goes_on;
+        if self.plan.goes_on {
+            request.if_exists = IfExists::Append;
+            request.primary_key = Vec::new();
+            let header = self.plan.entry.options.get(HEADER);
+            // With a table there the first line may be judged otherwise.
+            request.dialect.header =
+                request.dialect.header.or(header.map(|header| header == "true"));
+        }
+        request
+    }
+
+    /// The steps of a load whose inputs are written in this way: names and words of the dialect.
+    ///
+    /// # Errors
+    /// When they were read otherwise before.
+    pub(super) fn with_dialect(
+        mut self,
+        dialect: &serde_json::Value,
+        delimited: bool,
+    ) -> Result<StepPlan> {
+        let empty = serde_json::Map::new();
+        for (name, value) in dialect.as_object().unwrap_or(&empty) {
+            let name = format!("--{}", name.replace('_', "-"));
+            // JSON and columns take no word about a header.
+            if delimited || name != HEADER {
+                self.options.insert(name, value.to_string());
+            }
+        }
+        let entry = &mut self.plan.entry;
+        if !self.plan.goes_on {
+            entry.options = self.options;
+            return Ok(self.plan);
+        }
+        same_options(&entry.options, &self.options)?;
+        Ok(self.plan)
+    }
+}
+
+/// How the rows are verified, which decides on what has to be known of the table before the first.
+const VERIFY: &str = "--verify";
+
+/// The word for whether there is a header.
+const HEADER: &str = "--header";
+
+/// What else a user can do.
+const FROM_THE_FIRST_ROW: &str =
+    "or begin at the first row: --if-exists truncate or replace, which deletes the table's rows";
+
+fn paths(inputs: &[InputState]) -> impl Iterator<Item = &PathBuf> {
+    inputs.iter().map(|input| &input.path)
+}
+
+fn listed(inputs: &[InputState]) -> String {
+    const SHOWN: usize = 3;
+    let mut names: Vec<String> =
+        paths(inputs).take(SHOWN).map(|path| path.display().to_string()).collect();
+    if inputs.len() > SHOWN {
+        names.push(format!("{} more", inputs.len() - SHOWN));
+    }
+    names.join(", ")
+}
+
+/// Whether the load of the entry can go on with what there is now.
+fn goes_on(
+    entry: &Entry,
+    inputs: &[InputState],
+    options: &BTreeMap<String, String>,
+    facts: &TargetFacts,
+    table: &str,
+) -> Result<()> {
+    if let Some((was, is)) = entry.inputs.iter().zip(inputs).find(|(was, is)| was != is) {
+        let name = is.path.display();
+        let how = match () {
+            () if was.bytes != is.bytes => {
+                format!(
+                    "it had {} and has {}",
+                    counted(was.bytes, "byte"),
+                    counted(is.bytes, "byte")
+                )
+            }
+            () if was.head != is.head => "it begins otherwise".to_owned(),
+            () => "it was written again".to_owned(),
+        };
+        let error = Error::source(format!("{name} has changed since the load was begun: {how}"));
+        return Err(error
+            .about(&name.to_string())
+            .advise("put the file back as it was, and its time")
+            .advise(FROM_THE_FIRST_ROW));
+    }
+    let before: BTreeMap<String, String> = entry
+        .options
+        .iter()
+        .filter(|(name, _)| options.contains_key(*name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    same_options(&before, options)?;
+    let definition = facts.table.as_ref().map(inrush_core::TableFacts::definition);
+    if let (Some(begun), Some(now)) = (&entry.begun, definition)
+        && begun.definition != now
+    {
+        return Err(Error::target(format!(
+            "the definition of table {table} has changed since the load was begun: it was {}, and is {now}",
+            begun.definition
+        ))
+        .advise("change it back until the load is through")
+        .advise(FROM_THE_FIRST_ROW));
+    }
+    Ok(())
+}
+
+fn same_options(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Result<()> {
+    let nothing = String::new();
+    let names = before.keys().chain(now.keys());
+    for name in names {
+        let (was, is) = (before.get(name).unwrap_or(&nothing), now.get(name).unwrap_or(&nothing));
+        // Less can always be compared.
+        let is_less = name == VERIFY && (was == "checksum" || is == "none");
+        if was != is && !is_less {
+            let shown = |value: &String| match value.as_str() {
+                "" | "null" | "[]" => "not said".to_owned(),
+                value => value.to_owned(),
+            };
+            return Err(Error::usage(format!(
+                "the options have changed since the load was begun: {name} was {}, and is {}",
+                shown(was),
+                shown(is)
+            ))
+            .advise("say the same options as then: the other rows are loaded with them already")
+            .advise(FROM_THE_FIRST_ROW));
+        }
+    }
+    Ok(())
+}
