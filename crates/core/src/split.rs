@@ -181,6 +181,23 @@ impl Split {
         Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     }
 
+    /// Whether what counts on each other fits, as it does where nobody has changed the text.
+    fn is_sound(&self) -> bool {
+        let width = self.fields.len();
+        let are_members = match &self.writing {
+            Writing::Json { members, .. } => members.is_empty() || members.len() == width,
+            Writing::Delimited { .. } | Writing::Columns { .. } => true,
+        };
+        let is_part = |part: &SplitPart| {
+            let mut order = part.order.clone();
+            order.sort_unstable();
+            order.into_iter().eq(0..width)
+                && part.end.is_none_or(|end| part.start.byte <= end)
+                && part.groups.is_none_or(|(first, end)| first <= end)
+        };
+        width > 0 && are_members && !self.parts.is_empty() && self.parts.iter().all(is_part)
+    }
+
     /// Says so where a file is not what it was when it was split.
     ///
     /// # Errors
@@ -259,7 +276,14 @@ impl FromStr for Split {
             ))
             .advise("install the same version of inrush wherever a part of the load runs"));
         }
-        serde_json::from_str(text).map_err(wrong)
+        let split: Self = serde_json::from_str(text).map_err(wrong)?;
+        match split.is_sound() {
+            true => Ok(split),
+            false => {
+                Err(Error::usage("this is not the text of a split: its parts don't fit each other")
+                    .advise("take it whole and unchanged from where the files were split"))
+            }
+        }
     }
 }
 
@@ -336,7 +360,7 @@ mod tests {
             groups: None,
             header: "a,b\r\n".to_owned(),
             separator_line: String::new(),
-            order: vec![1, 0],
+            order: vec![0],
         };
         let ty = Type::Decimal { precision: 9, scale: 2 };
         let fields = vec![SplitField { name: "a".to_owned(), ty, digits: 0 }];
@@ -359,6 +383,11 @@ mod tests {
         let text = split().to_string().replacen("\"form\":1", "\"form\":2", 1);
         let error = text.parse::<Split>().unwrap_err();
         assert!(error.to_string().contains("of form 2"), "{error}");
+        for (good, changed) in [("\"order\":[0]", "\"order\":[7]"), ("\"end\":47", "\"end\":1")] {
+            let text = split().to_string().replacen(good, changed, 1);
+            let error = text.parse::<Split>().unwrap_err();
+            assert!(error.what().ends_with("its parts don't fit each other"), "{error}");
+        }
         assert!("{}".parse::<Split>().unwrap_err().to_string().contains("not the text of a split"));
         let other = Writing::Delimited {
             delimiter: '\u{20ac}',
