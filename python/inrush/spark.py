@@ -39,7 +39,8 @@ def write(df: Any, url: str, *, table: str, mode: str = "append", **options: Any
     """Writes a frame of Spark into a table: all rows or none.
 
     `mode` is append, or overwrite, which recreates the table. Other keywords are those of `inrush.job.begin`: `job_id`, `connections`,
-    `password`, `on_conflict`, `key`, `primary_key`, `max_rejects` and so on. For Spark 3.3 and later, with or without Spark Connect.
+    `password`, `on_conflict`, `key`, `primary_key`, `max_rejects` and so on. Needs `mapInArrow`, which Spark has since 3.3;
+    tested with Spark 4.3.
     """
     if mode not in MODES:
         raise UsageError(f"mode: '{mode}' is none of {', '.join(MODES)}")
