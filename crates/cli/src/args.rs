@@ -186,12 +186,8 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The way to write, see 'inrush strategies' [default: the planner's choice]
-    #[arg(long, value_name = "ID", help_heading = "Work")]
-    pub(crate) strategy: Option<String>,
-    /// A parameter of the strategy; may be repeated
-    #[arg(long = "set", value_name = "KNOB=VALUE", help_heading = "Work")]
-    pub(crate) knobs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) way: WayArgs,
     /// Connections that write [default: the strategy's]
     #[arg(long, value_name = "N", help_heading = "Work")]
     pub(crate) lanes: Option<usize>,
@@ -259,15 +255,33 @@ pub(crate) struct LoadArgs {
     /// Print the report, or the failure, as one JSON object on standard output
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
+    /// Say more: the plan before the load, and what each stage waited for
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
+    pub(crate) verbose: bool,
+}
+
+/// What is said of the way to write.
+#[derive(Args)]
+pub(crate) struct WayArgs {
+    /// The way to write, see 'inrush strategies' [default: the planner's choice]
+    #[arg(long, value_name = "ID", help_heading = "Work")]
+    pub(crate) strategy: Option<String>,
+    /// A parameter of the strategy; may be repeated
+    #[arg(long = "set", value_name = "KNOB=VALUE", help_heading = "Work")]
+    pub(crate) knobs: Vec<String>,
+}
+
+/// What is to be seen of the work.
+#[derive(Args)]
+pub(crate) struct ShownArgs {
     /// How to show progress on standard error; auto is a bar on a terminal and nothing elsewhere
     #[arg(long, value_name = "auto|bar|plain|json|none", default_value = "auto", hide_default_value = true, value_parser = ["auto", "bar", "plain", "json", "none"], help_heading = "Output")]
     pub(crate) progress: String,
     /// Say nothing but errors
     #[arg(short, long, help_heading = "Output")]
     pub(crate) quiet: bool,
-    /// Say more: the plan before the load, and what each stage waited for
-    #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
-    pub(crate) verbose: bool,
 }
 
 /// What is said of the table.
@@ -405,12 +419,8 @@ pub(crate) struct BenchArgs {
     /// Print what was found, or the failure, as one JSON object on standard output
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// How to show progress on standard error; auto is a bar on a terminal and nothing elsewhere
-    #[arg(long, value_name = "auto|bar|plain|json|none", default_value = "auto", hide_default_value = true, value_parser = ["auto", "bar", "plain", "json", "none"], help_heading = "Output")]
-    pub(crate) progress: String,
-    /// Say nothing but errors
-    #[arg(short, long, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
 }
 
 /// What `compare` takes.

@@ -6,7 +6,7 @@ use inrush::plan::{DialectRequest, Type};
 use inrush::target::parse_count;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
-use crate::args::{BeginArgs, InputArgs, LoadArgs, TableArgs};
+use crate::args::{BeginArgs, InputArgs, LoadArgs, TableArgs, WayArgs};
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -55,8 +55,6 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
         target: target.to_owned(),
         dialect: dialect(&args.input)?,
         options: LoadOptions {
-            strategy: args.strategy.clone(),
-            knobs: knobs(&args.knobs)?,
             lanes: args.lanes,
             encoders: args.encoders,
             chunk_bytes,
@@ -68,7 +66,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             rejects: args.rejects.clone().map_or(RejectsTo::Beside, RejectsTo::File),
             verify: args.verify,
             libraries: library.into_iter().collect(),
-            ..table(&args.table)?
+            ..common(&args.table, &args.way)?
         },
     })
 }
@@ -81,26 +79,21 @@ pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
         target: args.url.clone(),
         dialect: dialect(&args.input)?,
         options: LoadOptions {
-            strategy: args.strategy.clone(),
-            knobs: knobs(&args.knobs)?,
             max_rejects: args.max_rejects,
             verify: args.verify,
-            ..table(&args.table)?
+            ..common(&args.table, &args.way)?
         },
     })
 }
 
-fn knobs(texts: &[String]) -> Result<BTreeMap<String, String>> {
-    texts.iter().map(|text| pair(text, "--set", "KNOB=VALUE")).collect()
-}
-
-/// What is said of the table.
-fn table(args: &TableArgs) -> Result<LoadOptions> {
+/// What is said of the table, and of the way to write.
+fn common(args: &TableArgs, way: &WayArgs) -> Result<LoadOptions> {
     let mut types = BTreeMap::new();
     for text in &args.types {
         let (column, ty) = pair(text, "--type", "COL=TYPE")?;
         types.insert(column, ty.parse::<Type>().map_err(usage)?);
     }
+    let knob = |text: &String| pair(text, "--set", "KNOB=VALUE");
     let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
     Ok(LoadOptions {
         table: args.table.clone(),
@@ -112,6 +105,8 @@ fn table(args: &TableArgs) -> Result<LoadOptions> {
         indexes: args.index.iter().map(columns).collect(),
         types,
         inference: args.inference,
+        strategy: way.strategy.clone(),
+        knobs: way.knobs.iter().map(knob).collect::<Result<_>>()?,
         ..LoadOptions::default()
     })
 }

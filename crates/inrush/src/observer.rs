@@ -27,6 +27,34 @@ pub trait Observer: Sync {
     fn rejected(&self, _row: &Reject) {}
 }
 
+/// An observer to whom bad rows come by way of `rejected`.
+pub(crate) struct Redirected<'a, R> {
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) rejected: R,
+}
+
+impl<R: Fn(&Reject) + Sync> Observer for Redirected<'_, R> {
+    fn stop(&self) -> &AtomicBool {
+        self.observer.stop()
+    }
+
+    fn phase(&self, phase: &Phase) {
+        self.observer.phase(phase);
+    }
+
+    fn progress(&self, progress: &Progress) {
+        self.observer.progress(progress);
+    }
+
+    fn replanned(&self, why: &str) {
+        self.observer.replanned(why);
+    }
+
+    fn rejected(&self, row: &Reject) {
+        (self.rejected)(row);
+    }
+}
+
 /// An observer that looks away.
 pub struct Unobserved;
 

@@ -83,8 +83,8 @@ impl Target for Unnamed {
         Err(Error::usage("no target is named"))
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
-        Err("no target is named")
+    fn jobs(&self) -> Result<&'static dyn Jobs> {
+        Err(Error::usage("no target is named"))
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -16,12 +16,11 @@ use arrow_schema::{ArrowError, Field, Fields, SchemaRef};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 
 use crate::load::run;
-use crate::observer::Observer;
+use crate::observer::{Observer, Redirected};
 use crate::pipe::reject::{Position, Reject};
 use crate::plan::{IfExists, LoadOptions, Plan, Request, plan_rows};
 use crate::report::Report;
 use inrush_core::error::{Aftermath, Error, Result};
-use inrush_core::flow::{Phase, Progress};
 use inrush_source::BatchSource;
 
 /// How often a thread that waits for rows looks whether anybody still wants them.
@@ -453,7 +452,14 @@ impl Committer {
     /// Loads a step.
     fn commit(&mut self) -> Result<()> {
         let before = self.total.as_ref().map_or(0, |total| total.rows_read);
-        let observer = &Shifted { observer: &*self.observer, before };
+        let observer: &dyn Observer = &*self.observer;
+        // A bad row of a step is told by its place in all that was written.
+        let rejected = |row: &Reject| {
+            let record = row.record + before;
+            let at = Position::Rows { row: record };
+            observer.rejected(&Reject { record, at, ..row.clone() });
+        };
+        let observer = &Redirected { observer, rejected };
         let report = self.patiently(|| {
             let rows = Step { schema: Arc::clone(&self.schema), batches: self.waiting.clone() };
             run(&plan_rows(Box::new(rows), &self.request, observer)?, observer)
@@ -545,37 +551,6 @@ fn adding(first: &Plan, stop: &AtomicBool) -> Result<LoadOptions> {
         options.primary_key.clear();
     }
     Ok(options)
-}
-
-/// Tells bad rows of a step by their place in all that was written.
-struct Shifted<'a> {
-    observer: &'a dyn Observer,
-    /// Rows of the steps before.
-    before: u64,
-}
-
-impl Observer for Shifted<'_> {
-    fn stop(&self) -> &AtomicBool {
-        self.observer.stop()
-    }
-
-    fn phase(&self, phase: &Phase) {
-        self.observer.phase(phase);
-    }
-
-    fn progress(&self, progress: &Progress) {
-        self.observer.progress(progress);
-    }
-
-    fn replanned(&self, why: &str) {
-        self.observer.replanned(why);
-    }
-
-    fn rejected(&self, row: &Reject) {
-        let record = row.record + self.before;
-        let at = Position::Rows { row: record };
-        self.observer.rejected(&Reject { record, at, ..row.clone() });
-    }
 }
 
 /// The plan of a load of rows that a program has.

@@ -1,7 +1,7 @@
 //! Names of the hidden tables that loads fill before they take the target's place.
 
 use inrush_core::error::Error;
-use inrush_core::target::Console;
+use inrush_core::target::{Console, text};
 use inrush_core::unique;
 
 /// What every hidden table's name begins with; digits of base 16 follow.
@@ -49,10 +49,8 @@ impl Asks for dyn Console + '_ {
     }
 
     fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
-        let text =
-            |value: &Option<&[u8]>| value.map(|text| String::from_utf8_lossy(text).into_owned());
         let mut rows = Vec::new();
-        self.query(sql, &mut |row| rows.push(row.iter().map(text).collect()))?;
+        self.query(sql, &mut |row| rows.push((0..row.len()).map(|at| text(row, at)).collect()))?;
         Ok(rows)
     }
 }

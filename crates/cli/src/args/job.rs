@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::{InputArgs, TableArgs};
+use super::{InputArgs, ShownArgs, TableArgs, WayArgs};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -97,12 +97,8 @@ pub(crate) struct BeginArgs {
     pub(crate) table: TableArgs,
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// The way to write, see 'inrush strategies' [default: the planner's choice]
-    #[arg(long, value_name = "ID", help_heading = "Work")]
-    pub(crate) strategy: Option<String>,
-    /// A parameter of the strategy; may be repeated
-    #[arg(long = "set", value_name = "KNOB=VALUE", help_heading = "Work")]
-    pub(crate) knobs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) way: WayArgs,
     /// Bad rows of the whole job to reject before giving up: a number, a share, or all
     #[arg(
         long,
@@ -137,12 +133,8 @@ pub(crate) struct WriteArgs {
     pub(crate) partition: Option<u32>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// How to show progress on standard error; auto is a bar on a terminal and nothing elsewhere
-    #[arg(long, value_name = "auto|bar|plain|json|none", default_value = "auto", hide_default_value = true, value_parser = ["auto", "bar", "plain", "json", "none"], help_heading = "Output")]
-    pub(crate) progress: String,
-    /// Say nothing but errors
-    #[arg(short, long, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
 }
 
 /// What `publish` takes.

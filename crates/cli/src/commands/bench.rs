@@ -47,8 +47,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
         })
         .collect::<Result<Vec<_>>>()?;
     let stop = stop_on_signals()?;
-    let mode = ProgressMode::of(&args.progress, args.quiet);
-    let watch = |stop: &Arc<AtomicBool>| BenchProgress::new(mode, Arc::clone(stop), args.quiet);
+    let mode = ProgressMode::of(&args.shown.progress, args.shown.quiet);
+    let watch =
+        |stop: &Arc<AtomicBool>| BenchProgress::new(mode, Arc::clone(stop), args.shown.quiet);
     let mut failed = 0;
     if let Some(run) = &args.resume {
         let progress = watch(&stop);
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
         let done = bench(request, prepared, &worker, &progress);
         progress.finish();
         failed += shown(done?, args)?;
-        if !args.quiet {
+        if !args.shown.quiet {
             eprint_text(&offered(prepared));
         }
     }

@@ -18,8 +18,8 @@ const ELSEWHERE: usize = 1_000_000;
 /// Reads all and writes nothing, and answers with the number of bad rows.
 pub(crate) fn check(args: &LoadArgs) -> Result<u64> {
     let request = settings::check_request(args)?;
-    let mode = ProgressMode::of(&args.progress, args.quiet);
-    let observer = render::Progress::new(mode, stop_on_signals()?, args.quiet);
+    let mode = ProgressMode::of(&args.shown.progress, args.shown.quiet);
+    let observer = render::Progress::new(mode, stop_on_signals()?, args.shown.quiet);
     let is_shown = !args.json && io::stdout().is_terminal();
     let shown_max = if is_shown { ON_A_TERMINAL } else { ELSEWHERE };
     let outcome = inrush::check(&request, &observer, shown_max);
@@ -27,7 +27,7 @@ pub(crate) fn check(args: &LoadArgs) -> Result<u64> {
     let check = outcome?;
     if args.json {
         print(&(serde_json::to_string(&check)? + "\n"))?;
-    } else if !args.quiet {
+    } else if !args.shown.quiet {
         print(&render::check(&check))?;
     }
     Ok(check.rows_bad)

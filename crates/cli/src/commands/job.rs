@@ -23,7 +23,7 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
     };
     match command {
         JobCommand::Begin(args) => begin(args, &observer("none", false)),
-        JobCommand::Write(args) => write(args, &observer(&args.progress, args.quiet)),
+        JobCommand::Write(args) => write(args, &observer(&args.shown.progress, args.shown.quiet)),
         JobCommand::Publish(args) => publish(args, &observer("none", args.quiet)),
         JobCommand::Abort { job } => {
             let job: Job = read(job)?;

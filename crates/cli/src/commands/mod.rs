@@ -39,8 +39,8 @@ pub(crate) use man::man;
 pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     let request = settings::request(args)?;
     let stop = stop_on_signals()?;
-    let mode = ProgressMode::of(&args.progress, args.quiet);
-    let observer = render::Progress::new(mode, stop, args.quiet);
+    let mode = ProgressMode::of(&args.shown.progress, args.shown.quiet);
+    let observer = render::Progress::new(mode, stop, args.shown.quiet);
     let plan = inrush::plan(&request, &observer)?;
     if args.verbose {
         eprint_text(&plan.explain());
@@ -50,7 +50,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     let report = outcome?;
     if args.json {
         print(&(serde_json::to_string(&report)? + "\n"))?;
-    } else if !args.quiet {
+    } else if !args.shown.quiet {
         print(&render::report(&report, args.verbose))?;
     }
     // The run that finished the load has reported its bad rows.

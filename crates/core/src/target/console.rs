@@ -45,15 +45,20 @@ pub trait Console: Send {
         let mut first = None;
         self.query(sql, &mut |row| {
             if first.is_none() {
-                first = Some(
-                    row.first()
-                        .copied()
-                        .flatten()
-                        .map(|text| String::from_utf8_lossy(text).into_owned()),
-                );
+                first = Some(text(row, 0));
             }
         })?;
         Ok(first.flatten())
+    }
+
+    /// The first value of each row of a query, `None` for NULL.
+    ///
+    /// # Errors
+    /// As [`Console::query`].
+    fn column(&mut self, sql: &str) -> Result<Vec<Option<String>>> {
+        let mut values = Vec::new();
+        self.query(sql, &mut |row| values.push(text(row, 0)))?;
+        Ok(values)
     }
 
     /// Asks for nothing, and waits for the answer: whether somebody is there, and how long the way takes.
@@ -75,6 +80,11 @@ pub trait Console: Send {
     /// # Errors
     /// As [`Console::query`].
     fn engine(&mut self) -> Result<String>;
+}
+
+/// A value of a row as text, `None` for NULL.
+pub fn text(row: &Row<'_>, index: usize) -> Option<String> {
+    row.get(index).copied().flatten().map(|text| String::from_utf8_lossy(text).into_owned())
 }
 
 /// A row of an answer: values as the database writes them as text, `None` for NULL. Gone when the call that hands it out goes on.

@@ -3,11 +3,20 @@
 use serde::{Deserialize, Serialize};
 
 use super::Console;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::{Job, TableFacts, TargetFacts};
 
 /// What every hidden table of a job is called, before its number and what it is for.
 pub const JOB_PREFIX: &str = "inrush_job_";
+
+/// What to do without the right to make tables.
+pub const WITHOUT_TABLES: &str =
+    "inrush load from one machine makes no other tables, and is all or nothing as well";
+
+/// The error of a target that has no jobs: why, and what to do instead.
+pub fn no_jobs(why: &str, instead: &str) -> Error {
+    Error::usage(format!("no job can write here: {why}")).advise(instead)
+}
 
 /// Where a job's table is; its hidden tables and the ledger are beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,9 +35,12 @@ pub trait Jobs: Sync {
     /// Where the table is that the facts are of.
     fn home(&self, facts: &TargetFacts, table: &str) -> Home;
 
-    /// Why no job can write into this table, with what to do instead; `None` where one can.
-    fn refusal(&self, _job: &Job) -> Option<String> {
-        None
+    /// Refuses a table that no job can write into.
+    ///
+    /// # Errors
+    /// Why, and what to do instead.
+    fn refuse(&self, _job: &Job) -> Result<()> {
+        Ok(())
     }
 
     /// What of a table has to be the same when a job is published as when it began, in words.
@@ -115,6 +127,6 @@ pub trait Jobs: Sync {
     /// have these sixteen digits. It is the connection's until that closes.
     fn try_lock(&self, digits: &str, number: u32) -> String;
 
-    /// A query for whether no connection has that lock.
-    fn is_free(&self, digits: &str, number: u32) -> String;
+    /// A query for whether no connection has one of the locks up to this number, `t` or `1`.
+    fn are_free(&self, digits: &str, last: u32) -> String;
 }

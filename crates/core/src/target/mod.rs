@@ -21,8 +21,8 @@ use crate::error::Result;
 use crate::flow::Encode;
 use crate::{Column, Job, Request, TargetFacts};
 
-pub use console::{Console, Row, Setting, may_be_secret};
-pub use jobs::{Home, JOB_PREFIX, Jobs};
+pub use console::{Console, Row, Setting, may_be_secret, text};
+pub use jobs::{Home, JOB_PREFIX, Jobs, WITHOUT_TABLES, no_jobs};
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 pub use load::{Ended, Lane, Load};
 pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
@@ -81,7 +81,7 @@ pub trait Target: Sync {
     ///
     /// # Errors
     /// Why there are none here, and what to do instead.
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str>;
+    fn jobs(&self) -> Result<&'static dyn Jobs>;
 
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;

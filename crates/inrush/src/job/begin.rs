@@ -15,13 +15,14 @@ use crate::plan::{
     plan_rows,
 };
 use crate::split::{Parts, Split, split_with_warnings};
+use crate::target::WITHOUT_TABLES;
 use inrush_core::error::{Error, Result};
 use inrush_core::unique;
 
 /// Characters of a job's name.
 const ID_MAX: usize = 190;
 
-/// Who has not said so for so long works no more.
+/// A process that has not noted for so long that it is at work is taken for dead.
 const STALE: u64 = 6 * BEAT.as_secs();
 
 /// Begins a job for rows of this schema.
@@ -136,19 +137,18 @@ fn begun(
     };
     // A name that is done has to be known before its rows are in the way of a table that was to be empty.
     let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
-    if ledger.is_there()?
+    let has_ledger = ledger.is_there()?;
+    if has_ledger
         && let Some(entry) = ledger.entry(&job.id, false).map_err(unreadable)?
         && let Some(known) = free(&mut ledger, &place, &job, entry, observer)?
     {
         return Ok(known);
     }
     let plan = planned(&request, &mut job)?;
-    if let Some(why) = place.sql.refusal(&plan.job) {
-        let (what, instead) = why.split_once("; ").unwrap_or((&why, ""));
-        let error = Error::target(what);
-        return Err(if instead.is_empty() { error } else { error.advise(instead) });
+    place.sql.refuse(&plan.job)?;
+    if !has_ledger {
+        ledger.make()?;
     }
-    ledger.make()?;
     job.columns = plan.choice.columns.iter().map(|column| column.name.clone()).collect();
     if job.load.on_conflict != OnConflict::Fail {
         job.load.key.clone_from(&plan.choice.key);
@@ -183,9 +183,10 @@ fn begun(
         if let Err(error) = ledger.console.execute(&statement) {
             ledger.clear(&job);
             let _ = ledger.step((&job.id, &job.digits), (State::Open, State::Aborted), None, None);
-            return Err(Error::target(format!("can't make a table beside {}: {}", job.table(), error.what())).advise(
-                "a job makes tables in the schema of its own; inrush load from one machine needs no right to, and is all or nothing as well",
-            ));
+            let (table, why) = (job.table(), error.what());
+            return Err(Error::target(format!("can't make a table beside {table}: {why}"))
+                .advise("a job makes tables in the schema of its own: ask for the right to")
+                .advise(WITHOUT_TABLES));
         }
     }
     Ok(job)
@@ -195,9 +196,14 @@ fn begun(
 fn unreadable(error: Error) -> Error {
     match error.is_lost_connection() {
         true => error,
-        false => Error::target(format!("can't use the table {LEDGER}, which jobs make: {}", error.what()))
-            .advise(format!("have its owner grant SELECT, INSERT, UPDATE and DELETE on {LEDGER}, and the right to make tables beside it"))
-            .advise("inrush load from one machine needs neither, and is all or nothing as well"),
+        false => Error::target(format!(
+            "can't use the table {LEDGER}, which jobs make: {}",
+            error.what()
+        ))
+        .advise(format!(
+            "have its owner grant SELECT, INSERT, UPDATE and DELETE on {LEDGER}, and the right to make tables beside it"
+        ))
+        .advise(WITHOUT_TABLES),
     }
 }
 
@@ -226,7 +232,6 @@ fn free(
     observer: &dyn Observer,
 ) -> Result<Option<Job>> {
     let known = entry.record()?.job.clone();
-    known.check_version()?;
     if known.home != job.home {
         return Err(Error::usage(format!(
             "job {} is one of table {}, and not of {}",
@@ -260,12 +265,9 @@ fn free(
 
 fn taken(entry: &Entry) -> Error {
     Error::target(format!(
-        "job {} is {} already: whoever works at it said so {} s ago",
+        "job {} is {} already: a process was at work {} s ago",
         entry.id, entry.state, entry.age
     ))
-    .advise(format!(
-        "where nobody does any more, inrush job recover URL '{}' frees the name",
-        entry.id
-    ))
+    .advise(format!("where none is any more, inrush job recover URL '{}' frees the name", entry.id))
     .advise("or give this load another name")
 }

@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use super::LEDGER;
 use super::ledger::{Ledger, Lock};
-use super::publish::{entry_of, finish};
+use super::publish::{entry_of, finish, own_entry};
 use super::text::{Job, Place, State};
 use crate::observer::Observer;
 use crate::target::{Home, JOB_PREFIX};
 use inrush_core::error::{Error, Result};
 
-/// Ends a job, and drops what it has written; the job, in the state in which it has ended. One that is committed stays so: a scheduler may ask for this after a
-/// commit whose answer was lost.
+/// Ends a job, and drops what it has written; the job, in the state in which it has ended. One that is committed stays so: a scheduler
+/// may ask for this after a commit whose answer was lost.
 ///
 /// # Errors
 /// When the database can't be asked.
@@ -23,7 +23,7 @@ pub fn abort(job: &Job, observer: &dyn Observer) -> Result<Job> {
     let place = job.place()?;
     let _lock = Lock::take(&place, job, 0..=0, observer)?;
     let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
-    let Ok(entry) = entry_of(&mut ledger, job) else {
+    let Some(entry) = own_entry(&mut ledger, job)? else {
         // Another job has the name, or none: of this one nothing but tables can be left.
         ledger.clear(job);
         return ended(State::Aborted);
@@ -58,7 +58,7 @@ pub struct Listed {
     pub working: bool,
     /// When it began, in seconds since 1970.
     pub begun: i64,
-    /// Seconds since who works at it has said so.
+    /// Seconds since a process has noted that it is at work.
     pub heartbeat_age: i64,
     /// The version of inrush that has begun it.
     pub version: String,
@@ -73,9 +73,9 @@ pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Resul
     let mut listed = Vec::new();
     for mut ledger in ledgers(&place, observer)? {
         for entry in ledger.entries(" ORDER BY begun, id")? {
-            let working = match entry.record() {
-                Ok(record) => !ledger.is_idle(&record.job)?,
-                Err(_) => false,
+            let working = match &entry.record {
+                Some(record) => !ledger.is_idle(&record.job)?,
+                None => false,
             };
             listed.push(Listed {
                 schema: ledger.home.schema.clone(),
@@ -94,15 +94,9 @@ pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Resul
 
 /// The ledgers of a database, in whatever schema.
 fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'a>>> {
-    let mut schemas = Vec::new();
-    let home = Home { schema: None, table: String::new() };
-    let mut any = Ledger::open(place, &home, observer.stop())?;
-    any.console.query(&place.sql.schemas_with(LEDGER), &mut |row| {
-        let schema = row.first().copied().flatten();
-        schemas.push(schema.map(|schema| String::from_utf8_lossy(schema).into_owned()));
-    })?;
     let open =
         |schema| Ledger::open(place, &Home { schema, table: String::new() }, observer.stop());
+    let schemas = open(None)?.console.column(&place.sql.schemas_with(LEDGER))?;
     schemas.into_iter().map(open).collect()
 }
 
@@ -125,7 +119,6 @@ pub fn recover(
             password: password.map(str::to_owned),
             ..entry.record()?.job.clone()
         };
-        job.check_version()?;
         if entry.state == State::Open && !ledger.is_idle(&job)? {
             return Err(Error::target(format!("a process still writes for job {id}"))
                 .advise("wait for it or end it; or inrush job abort ends the job"));
@@ -181,6 +174,8 @@ pub fn gc(
     let place = Place::of(url, password)?;
     let mut collected = Collected::default();
     for mut ledger in ledgers(&place, observer)? {
+        // Before the jobs are: a table that is found belongs to one whose row was there first.
+        let mut tables = ledger.tables(JOB_PREFIX)?;
         let mut living = Vec::new();
         for entry in ledger.entries(" ORDER BY begun, id")? {
             let is_old = entry.age.unsigned_abs() >= older_than.as_secs();
@@ -207,7 +202,6 @@ pub fn gc(
                 living.push(entry.digits.clone());
             }
         }
-        let mut tables = ledger.tables(JOB_PREFIX)?;
         tables.retain(|table| {
             let digits = table.get(JOB_PREFIX.len()..JOB_PREFIX.len() + 16);
             digits.is_some_and(|digits| {

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::LEDGER;
-use super::text::{Job, Place, State};
+use super::text::{Job, Place, State, other_version};
 use crate::observer::Observer;
-use crate::target::{Console, Home, Jobs};
+use crate::target::{Console, Home, Jobs, WITHOUT_TABLES, text};
 use inrush_core::error::{Error, Result};
 
 /// What publishing has to know, and only who reads the ledger does.
@@ -43,9 +43,10 @@ pub(super) struct Entry {
     pub(super) digits: String,
     pub(super) version: String,
     pub(super) begun: i64,
-    /// Seconds since who works has said so.
+    /// Seconds since a process at work has noted that it is.
     pub(super) age: i64,
-    pub(super) record: Result<Record>,
+    /// `None` where only the version knows it that has begun the job.
+    pub(super) record: Option<Record>,
     pub(super) tokens: Option<String>,
     pub(super) report: Option<String>,
     pub(super) table: String,
@@ -53,9 +54,13 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// What only a job of this version says.
+    /// What publishing has to know.
+    ///
+    /// # Errors
+    /// When another version of inrush has begun the job.
     pub(super) fn record(&self) -> Result<&Record> {
-        self.record.as_ref().map_err(|error| Error::target(error.what()))
+        let own = self.record.as_ref().filter(|_| self.version == env!("CARGO_PKG_VERSION"));
+        own.ok_or_else(|| other_version(&self.id, &self.version))
     }
 }
 
@@ -83,18 +88,19 @@ impl<'a> Ledger<'a> {
         self.sql.literal(text)
     }
 
-    /// Makes the ledger, unless it is there.
+    /// Makes the ledger.
     pub(super) fn make(&mut self) -> Result<()> {
-        if self.is_there()? {
-            return Ok(());
-        }
         let sql = self.sql.make_ledger(&self.home, LEDGER);
         match self.console.execute(&sql) {
             Ok(_) => Ok(()),
             // Another process may have made it meanwhile.
             Err(_) if self.is_there().unwrap_or(false) => Ok(()),
-            Err(error) => Err(Error::target(format!("can't make the table {LEDGER}, in which jobs are kept: {}", error.what()))
-                .advise("have somebody make tables who may; inrush load from one machine needs no right to, and is all or nothing as well")),
+            Err(error) => Err(Error::target(format!(
+                "can't make the table {LEDGER}, in which jobs are kept: {}",
+                error.what()
+            ))
+            .advise("ask for the right to make tables")
+            .advise(WITHOUT_TABLES)),
         }
     }
 
@@ -105,16 +111,7 @@ impl<'a> Ledger<'a> {
 
     /// Names that a query answers with.
     pub(super) fn names(&mut self, sql: &str) -> Result<Vec<String>> {
-        let mut names = Vec::new();
-        self.console.query(sql, &mut |row| {
-            names.extend(
-                row.first()
-                    .copied()
-                    .flatten()
-                    .map(|name| String::from_utf8_lossy(name).into_owned()),
-            );
-        })?;
-        Ok(names)
+        Ok(self.console.column(sql)?.into_iter().flatten().collect())
     }
 
     /// The job's row; with `settled` once nobody is changing it.
@@ -132,37 +129,19 @@ impl<'a> Ledger<'a> {
         );
         let mut entries = Vec::new();
         self.console.query(&sql, &mut |row| {
-            let text = |index: usize| {
-                row.get(index)
-                    .copied()
-                    .flatten()
-                    .map(|text| String::from_utf8_lossy(text).into_owned())
-            };
-            let must = |index: usize| text(index).unwrap_or_default();
-            let state = match must(0).as_str() {
-                "publishing" => State::Publishing,
-                "renaming" => State::Renaming,
-                "committed" => State::Committed,
-                "aborted" => State::Aborted,
-                _ => State::Open,
-            };
-            let version = must(2);
-            let record = serde_json::from_str(&must(5)).map_err(|_| {
-                let own = env!("CARGO_PKG_VERSION");
-                Error::target(format!(
-                    "job {} was begun by inrush {version}, and this is inrush {own}",
-                    must(9)
-                ))
-            });
+            let must = |index| text(row, index).unwrap_or_default();
+            // A state that is not known here is another version's, as is what it says besides.
+            let state = State::of(&must(0));
+            let record = serde_json::from_str(&must(5)).ok().filter(|_| state.is_some());
             entries.push(Entry {
-                state,
+                state: state.unwrap_or(State::Open),
                 digits: must(1),
-                version,
+                version: must(2),
                 begun: must(3).parse().unwrap_or(0),
                 age: must(4).parse().unwrap_or(0),
                 record,
-                tokens: text(6),
-                report: text(7),
+                tokens: text(row, 6),
+                report: text(row, 7),
                 table: must(8),
                 id: must(9),
             });
@@ -218,7 +197,7 @@ impl<'a> Ledger<'a> {
         Ok(self.console.execute(&sql)? == 1)
     }
 
-    /// Says that somebody works.
+    /// Notes that a process is at work.
     pub(super) fn beat(&mut self, id: &str, digits: &str) -> Result<()> {
         let [id, digits] = [id, digits].map(|text| self.literal(text));
         let sql = format!(
@@ -231,13 +210,7 @@ impl<'a> Ledger<'a> {
 
     /// Whether nobody holds one of the job's locks.
     pub(super) fn is_idle(&mut self, job: &Job) -> Result<bool> {
-        for number in 0..=job.connections {
-            let sql = self.sql.is_free(&job.digits, number);
-            if !is_yes(self.console.value(&sql)?) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(is_yes(self.console.value(&self.sql.are_free(&job.digits, job.connections))?))
     }
 
     /// Tables of the job that are left.
@@ -272,6 +245,9 @@ impl<'a> Ledger<'a> {
 fn is_yes(value: Option<String>) -> bool {
     matches!(value.as_deref(), Some("t" | "1"))
 }
+
+/// For what has to be done whether or not the user wants to stop.
+pub(super) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// One of a job's locks, for as long as this is there: number 0 is for who publishes, aborts or recovers, the others are for attempts.
 pub(super) struct Lock<'a> {

@@ -5,13 +5,13 @@
 //!   |                        |                                          |
 //!   ledger's row: open       a hidden table an attempt,                 one transaction (or one rename): the rows of these
 //!   and the template         by an ordinary load                        tokens, and open -> committed in the ledger
-//!                                                                       abort, gc: what nobody will publish goes
+//!                                                                       abort, gc: what will not be published goes
 //! ```
 //!
 //! What schedules the attempts is a scheduler's business: Spark's, Ray's, a shell script's. An attempt is named at random, and not after
 //! its part of the rows, so it doesn't matter how often a part is tried, or whether two try it at once: what is published is what the
-//! tokens name. Who works holds a lock of the database's, and says so in the ledger ([`BEAT`]); what has neither is somebody's who is no
-//! more.
+//! tokens name. A process at work holds a lock of the database, and notes so in the ledger ([`BEAT`]); a job with neither has no living
+//! process.
 
 mod begin;
 mod keep;
@@ -29,7 +29,7 @@ pub use publish::publish;
 pub use text::{Job, Options, Published, Rejected, State, Token};
 pub use write::{write, write_sources, write_split};
 
-/// How often who works says so.
+/// How often a process notes that it is at work.
 pub const BEAT: Duration = Duration::from_secs(10);
 
 /// The ledger's name. It stays in the database, for it knows which jobs are done.

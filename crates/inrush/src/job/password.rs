@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
 use inrush_core::error::{Error, Result};
 
 /// Refuses a URL that holds a password.
@@ -47,13 +49,7 @@ pub(super) fn resolve(url: &str, reference: Option<&str>) -> Result<String> {
                 .advise("write env:NAME for an environment variable, or file:PATH for a file"));
         }
     };
-    let password: String = password
-        .bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect();
+    let password = utf8_percent_encode(&password, NON_ALPHANUMERIC);
     let Some(start) = url.find("://").map(|at| at + 3) else { return Ok(url.to_owned()) };
     let (authority, _) = parts(url);
     let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));

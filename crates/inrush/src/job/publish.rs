@@ -1,7 +1,7 @@
 //! Makes a job's rows seen: all of them in one step, or none.
 //!
 //! ```text
-//! open -> publishing -> committed              rows into a table that is there, or a new name within a transaction
+//! open -> publishing -> committed              rows into an existing table, or a new name within a transaction
 //!             |
 //!             +-> renaming -> committed        a new name is a statement of its own: whether the hidden table is there says whether it
 //!                                              has happened, and dropping that table is how to see to it that it never will
@@ -10,11 +10,11 @@
 //! The tokens are in the ledger from `publishing` on, so that another process can go on where one was killed.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::ledger::{Entry, Ledger, Lock, Record};
+use super::ledger::{Entry, Ledger, Lock, NEVER, Record};
 use super::text::{Job, Place, PublishSeconds, Published, State, Token};
 use crate::observer::Observer;
 use crate::plan::{IfExists, LoadOptions, OnConflict, Request};
@@ -77,15 +77,15 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
 
 /// The job's row of the ledger.
 pub(super) fn entry_of(ledger: &mut Ledger<'_>, job: &Job) -> Result<Entry> {
-    let gone = |how: &str| {
-        Error::target(format!("job {} {how}", job.id))
+    own_entry(ledger, job)?.ok_or_else(|| {
+        Error::target(format!("job {} has been begun again by another process, or swept", job.id))
             .advise("begin it anew, and write its rows again")
-    };
-    match ledger.entry(&job.id, true)? {
-        Some(entry) if entry.digits == job.digits => Ok(entry),
-        Some(_) => Err(gone("has been begun again by another process")),
-        None => Err(gone("is not in the ledger any more")),
-    }
+    })
+}
+
+/// The same; `None` where another job has the name, or none.
+pub(super) fn own_entry(ledger: &mut Ledger<'_>, job: &Job) -> Result<Option<Entry>> {
+    Ok(ledger.entry(&job.id, true)?.filter(|entry| entry.digits == job.digits))
 }
 
 fn report_of(entry: &Entry) -> Result<Published> {
@@ -158,7 +158,7 @@ fn known(ledger: &mut Ledger<'_>, job: &Job, tokens: &[Token]) -> Result<()> {
         .advise("give the tokens that write has answered, or abort the job")
         .leaving(Aftermath::NothingChanged));
     }
-    // A part that was written and is of no token would be missing; other attempts at a part that is there are not.
+    // The rows of a partition that was written and has no token would be missing. Of one that has a token more attempts may be left.
     let partition = |table: &String| table.rsplit_once("_p")?.1.parse::<u32>().ok();
     let covered: BTreeSet<u32> = given.iter().filter_map(partition).collect();
     if let Some(missing) =
@@ -301,7 +301,7 @@ impl Publishing<'_> {
         (&self.job().id, &self.job().digits)
     }
 
-    /// Adds the rows to the table that is there, in one transaction with the ledger's row.
+    /// Adds the rows to the existing table, in one transaction with the ledger's row.
     fn add(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
         self.observer.phase(&Phase::Load);
         ledger.console.execute("BEGIN")?;
@@ -493,7 +493,6 @@ impl Publishing<'_> {
 
     /// Asks over another connection, for as long as nobody answers: a server that has crashed takes a while.
     fn ask<T>(&self, question: impl Fn(&mut Ledger<'_>) -> Result<T>) -> Option<T> {
-        static NEVER: AtomicBool = AtomicBool::new(false);
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
             let answer = Ledger::open(self.place, &self.job().home, &NEVER);

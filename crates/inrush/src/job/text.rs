@@ -50,6 +50,14 @@ pub enum State {
 }
 
 impl State {
+    const ALL: [Self; 5] =
+        [Self::Open, Self::Publishing, Self::Renaming, Self::Committed, Self::Aborted];
+
+    /// The state of this word.
+    pub(super) fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word() == word)
+    }
+
     /// The word that the ledger has.
     pub fn word(self) -> &'static str {
         match self {
@@ -127,11 +135,7 @@ impl Place {
     pub(super) fn of(url: &str, reference: Option<&str>) -> Result<Self> {
         password::refuse(url)?;
         let (target, _) = target::find(url)?;
-        let sql = target.jobs().map_err(|why| {
-            let (what, instead) = why.split_once(": ").unwrap_or((why, ""));
-            let error = Error::usage(format!("no job can write here: {what}"));
-            if instead.is_empty() { error } else { error.advise(instead) }
-        })?;
+        let sql = target.jobs()?;
         let (target, location) = target::find(&password::resolve(url, reference)?)?;
         Ok(Self { target, sql, location })
     }
@@ -169,16 +173,18 @@ impl Job {
 
     /// Refuses a job of another version: what one means another may not know.
     pub(super) fn check_version(&self) -> Result<()> {
-        let own = env!("CARGO_PKG_VERSION");
-        if self.version == own {
-            return Ok(());
+        match self.version == env!("CARGO_PKG_VERSION") {
+            true => Ok(()),
+            false => Err(other_version(&self.id, &self.version)),
         }
-        Err(Error::usage(format!(
-            "job {} was begun by inrush {}, and this is inrush {own}",
-            self.id, self.version
-        ))
-        .advise("have the same version on every machine"))
     }
+}
+
+/// The error of a job that another version has begun.
+pub(super) fn other_version(id: &str, version: &str) -> Error {
+    let own = env!("CARGO_PKG_VERSION");
+    Error::usage(format!("job {id} was begun by inrush {version}, and this is inrush {own}"))
+        .advise("have the same version on every machine")
 }
 
 impl fmt::Display for Job {

@@ -1,15 +1,14 @@
 //! An attempt: an ordinary load into a table of its own.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::BEAT;
-use super::ledger::{Ledger, Lock};
+use super::ledger::{Ledger, Lock, NEVER};
 use super::text::{Job, Place, Rejected, State, Token};
 use crate::load::run;
-use crate::observer::Observer;
+use crate::observer::{Observer, Redirected};
 use crate::pipe::reject::Reject;
 use crate::plan::{
     DialectRequest, Durability, IfExists, LoadOptions, OnConflict, Plan, RejectsTo, Request, plan,
@@ -18,7 +17,6 @@ use crate::plan::{
 use crate::report::Report;
 use crate::split::Split;
 use inrush_core::error::{Error, Result};
-use inrush_core::flow::{Phase, Progress};
 use inrush_core::unique;
 use inrush_source::BatchSource;
 
@@ -114,31 +112,42 @@ fn written(
         },
         ..Request::default()
     };
-    let collecting = Collecting { observer, rejected: Mutex::default() };
+    // A database may end a connection that is idle for as long as a load takes.
+    drop(ledger);
+    let rejected = Mutex::new(Vec::new());
+    let collecting = Redirected {
+        observer,
+        rejected: |row: &Reject| {
+            rejected.lock().unwrap_or_else(PoisonError::into_inner).push(row.clone());
+            observer.rejected(row);
+        },
+    };
     let outcome = beating(&place, job, || {
         let plan = planned(&request, &collecting)?;
         let report = run(&plan, &collecting)?;
         Ok((report, plan.source_names().into_iter().map(str::to_owned).collect::<Vec<_>>()))
     });
-    // Of a connection that was idle for that long nobody knows whether it still is one.
-    let reopened = Ledger::open(&place, &job.home, observer.stop());
-    let outcome = outcome.and_then(|(report, names)| {
-        ledger = reopened?;
-        is_open(&mut ledger, job)?;
-        let rows = match job.load.on_conflict {
-            OnConflict::Fail => report.rows_loaded,
-            _ => ledger.count(&table)?,
-        };
-        Ok((report, names, rows))
-    });
-    let (report, names, rows): (Report, Vec<String>, u64) = match outcome {
-        Ok(done) => done,
-        Err(error) => {
-            place.sql.drop_table(&mut *ledger.console, &job.home, &table);
-            return Err(in_job(job, &table, error));
+    let judged = match Ledger::open(&place, &job.home, &NEVER) {
+        Ok(mut ledger) => {
+            let judged = outcome.and_then(|(report, names)| {
+                is_open(&mut ledger, job)?;
+                let rows = match job.load.on_conflict {
+                    OnConflict::Fail => report.rows_loaded,
+                    _ => ledger.count(&table)?,
+                };
+                Ok((report, names, rows))
+            });
+            if judged.is_err() {
+                ledger.drop_tables(std::slice::from_ref(&table));
+            }
+            judged
         }
+        // What has ended the load is the reason, where something has.
+        Err(lost) => Err(outcome.err().unwrap_or(lost)),
     };
-    let rejected = collecting.rejected.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (report, names, rows): (Report, Vec<String>, u64) =
+        judged.map_err(|error| in_job(job, &table, error))?;
+    let rejected = rejected.into_inner().unwrap_or_else(PoisonError::into_inner);
     let named = |reject: &Reject| {
         names.get(reject.file as usize).filter(|_| names.len() > 1 || !is_program(&report))
     };
@@ -179,12 +188,11 @@ fn is_open(ledger: &mut Ledger<'_>, job: &Job) -> Result<()> {
     }
 }
 
-/// Says every now and then that somebody works, while `work` does.
+/// Notes every now and then that this process is at work, for as long as `work` takes.
 fn beating<T: Send>(place: &Place, job: &Job, work: impl FnOnce() -> Result<T>) -> Result<T> {
     thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
         scope.spawn(move || {
-            static NEVER: AtomicBool = AtomicBool::new(false);
             while is_done.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
                 // A beat that is lost is no reason to stop.
                 if let Ok(mut ledger) = Ledger::open(place, &job.home, &NEVER) {
@@ -201,33 +209,4 @@ fn beating<T: Send>(place: &Place, job: &Job, work: impl FnOnce() -> Result<T>) 
 /// Errors of the load name the job's table, and not the attempt's.
 fn in_job(job: &Job, table: &str, error: Error) -> Error {
     error.reworded(|text| text.replace(table, job.table()))
-}
-
-/// Collects bad rows.
-struct Collecting<'a> {
-    observer: &'a dyn Observer,
-    rejected: Mutex<Vec<Reject>>,
-}
-
-impl Observer for Collecting<'_> {
-    fn stop(&self) -> &AtomicBool {
-        self.observer.stop()
-    }
-
-    fn phase(&self, phase: &Phase) {
-        self.observer.phase(phase);
-    }
-
-    fn progress(&self, progress: &Progress) {
-        self.observer.progress(progress);
-    }
-
-    fn replanned(&self, why: &str) {
-        self.observer.replanned(why);
-    }
-
-    fn rejected(&self, row: &Reject) {
-        self.rejected.lock().unwrap_or_else(PoisonError::into_inner).push(row.clone());
-        self.observer.rejected(row);
-    }
 }

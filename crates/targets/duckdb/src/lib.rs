@@ -32,7 +32,7 @@ use std::sync::atomic::AtomicBool;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::{
-    Console, Fit, Jobs, Knob, Knobs, Load, Location, Memory, Strategy, Target,
+    Console, Fit, Jobs, Knob, Knobs, Load, Location, Memory, Strategy, Target, no_jobs,
 };
 use inrush_core::{Column, Facts, Job, Request, TargetFacts};
 use load::{DuckLoad, Way};
@@ -161,11 +161,11 @@ impl Target for DuckDb {
         Ok(Box::new(console::DuckConsole::open(location, stop)?))
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
-        Err(
-            "a DuckDB file has one writer at a time: have every worker write a Parquet file, and load them all at once, as \
-             in inrush load 'part-*.parquet' duckdb:FILE",
-        )
+    fn jobs(&self) -> Result<&'static dyn Jobs> {
+        Err(no_jobs(
+            "a DuckDB file has one writer at a time",
+            "have every worker write a Parquet file, and load them all at once, as in inrush load 'part-*.parquet' duckdb:FILE",
+        ))
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

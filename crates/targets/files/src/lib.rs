@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Jobs, Location, Strategy, Target};
+use inrush_core::target::{Console, Jobs, Location, Strategy, Target, no_jobs};
 use inrush_core::{Column, Job, Request, TargetFacts, Type};
 use load::FileLoad;
 use place::{Format, Place};
@@ -111,8 +111,8 @@ impl Target for Files {
         Ok(Box::new(console::FileConsole::new(Place::of(location), stop)))
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
-        Err("a file has one writer: have every worker write one of its own")
+    fn jobs(&self) -> Result<&'static dyn Jobs> {
+        Err(no_jobs("a file has one writer", "have every worker write one of its own"))
     }
 
     fn no_steps(&self) -> Option<&'static str> {

@@ -36,7 +36,7 @@ use crate::load::MongoLoad;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target};
+use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target, no_jobs};
 use inrush_core::{Column, Job, Request, TargetFacts};
 
 static STRATEGIES: [&dyn Strategy; 2] = [
@@ -111,10 +111,11 @@ impl Target for Mongodb {
         })
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
-        Err(
-            "MongoDB has no jobs here yet: have every worker write a file, and load them all at once",
-        )
+    fn jobs(&self) -> Result<&'static dyn Jobs> {
+        Err(no_jobs(
+            "MongoDB has no jobs here yet",
+            "have every worker write a file, and load them all at once",
+        ))
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

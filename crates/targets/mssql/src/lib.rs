@@ -36,7 +36,7 @@ use crate::load::MssqlLoad;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target};
+use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target, no_jobs};
 use inrush_core::{Column, Job, Request, TargetFacts};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
@@ -120,10 +120,11 @@ impl Target for Mssql {
         })
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
-        Err(
-            "SQL Server has no jobs here yet: have every worker write a file, and load them all at once",
-        )
+    fn jobs(&self) -> Result<&'static dyn Jobs> {
+        Err(no_jobs(
+            "SQL Server has no jobs here yet",
+            "have every worker write a file, and load them all at once",
+        ))
     }
 
     fn no_steps(&self) -> Option<&'static str> {

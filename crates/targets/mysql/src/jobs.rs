@@ -3,7 +3,7 @@
 use crate::ddl::{self, Insert, literal, quote};
 use crate::load::{engine_of, has_transactions};
 use crate::{indexes, staging};
-use inrush_core::error::Result;
+use inrush_core::error::{Error, Result};
 use inrush_core::target::{Console, Home, Jobs};
 use inrush_core::{Job, TargetFacts};
 
@@ -21,19 +21,23 @@ impl Jobs for MysqlJobs {
         Home { schema: None, table: named.to_owned() }
     }
 
-    fn refusal(&self, job: &Job) -> Option<String> {
+    fn refuse(&self, job: &Job) -> Result<()> {
         if let Some(table) = job.kept_table()
             && table.storage.is_none()
         {
-            return Some(format!("{} is a view, and no table can be made like it", table.name));
+            let name = &table.name;
+            return Err(Error::target(format!(
+                "{name} is a view, and no table can be made like it"
+            )));
         }
         let engine = engine_of(job);
-        (!has_transactions(engine)).then(|| {
-            format!(
-                "tables of the engine {engine} have no transactions: a job's rows would come one after the other; write them into an \
-                 InnoDB table, or use inrush load"
-            )
-        })
+        if has_transactions(engine) {
+            return Ok(());
+        }
+        Err(Error::target(format!(
+            "tables of the engine {engine} have no transactions: a job's rows would come one after the other"
+        ))
+        .advise("write them into an InnoDB table, or use inrush load"))
     }
 
     /// What the attempts' tables took is taken again, and 0 is 0 in a column that counts by itself.
@@ -152,7 +156,8 @@ impl Jobs for MysqlJobs {
         format!("SELECT GET_LOCK({}, 0)", lock(digits, number))
     }
 
-    fn is_free(&self, digits: &str, number: u32) -> String {
-        format!("SELECT IS_FREE_LOCK({})", lock(digits, number))
+    fn are_free(&self, digits: &str, last: u32) -> String {
+        let free = |number| format!("IS_FREE_LOCK({})", lock(digits, number));
+        format!("SELECT {}", (0..=last).map(free).collect::<Vec<_>>().join(" AND "))
     }
 }

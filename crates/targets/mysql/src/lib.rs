@@ -180,7 +180,7 @@ impl Target for Mysql {
         })
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
+    fn jobs(&self) -> Result<&'static dyn Jobs> {
         Ok(&jobs::MysqlJobs)
     }
 

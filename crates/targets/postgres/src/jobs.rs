@@ -3,8 +3,8 @@
 use crate::ddl::{self, Table, literal, names};
 use crate::facts::ServerFacts;
 use crate::staging;
-use inrush_core::error::Result;
-use inrush_core::target::{Console, Home, Jobs};
+use inrush_core::error::{Error, Result};
+use inrush_core::target::{Console, Home, Jobs, WITHOUT_TABLES};
 use inrush_core::{Job, TargetFacts};
 
 /// Jobs of PostgreSQL: everything that publishes, renames too, is one transaction.
@@ -28,15 +28,14 @@ impl Jobs for PostgresJobs {
         Home { schema: Some(server.schema.clone()), table: named.clone() }
     }
 
-    fn refusal(&self, job: &Job) -> Option<String> {
+    fn refuse(&self, job: &Job) -> Result<()> {
         let server = ServerFacts::of(&job.facts.target);
-        (!server.creates).then(|| {
-            format!(
-                "a job makes tables in schema {}, and this user may not; inrush load from one machine needs no right to, and is all \
-                 or nothing as well",
-                server.schema
-            )
-        })
+        if server.creates {
+            return Ok(());
+        }
+        let schema = &server.schema;
+        Err(Error::target(format!("a job makes tables in schema {schema}, and this user may not"))
+            .advise(WITHOUT_TABLES))
     }
 
     fn opening(&self) -> &'static [&'static str] {
@@ -173,15 +172,18 @@ impl Jobs for PostgresJobs {
         format!("SELECT pg_catalog.pg_try_advisory_xact_lock({})", key(digits, number))
     }
 
-    fn is_free(&self, digits: &str, number: u32) -> String {
+    fn are_free(&self, digits: &str, last: u32) -> String {
         // https://www.postgresql.org/docs/current/view-pg-locks.html: a key of 64 bits is in two halves.
-        let key = key(digits, number);
+        let halves = |number| {
+            let key = key(digits, number).cast_unsigned();
+            format!("({}, {})", key >> 32, key & 0xffff_ffff)
+        };
+        let keys: Vec<String> = (0..=last).map(halves).collect();
         format!(
             "SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted \
              AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()) \
-             AND classid::int8 = {} AND objid::int8 = {})",
-            (key.cast_unsigned() >> 32),
-            (key.cast_unsigned() & 0xffff_ffff)
+             AND (classid::int8, objid::int8) IN ({}))",
+            keys.join(", ")
         )
     }
 }

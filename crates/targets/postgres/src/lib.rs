@@ -154,7 +154,7 @@ impl Target for Postgres {
         })
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
+    fn jobs(&self) -> Result<&'static dyn Jobs> {
         Ok(&jobs::PostgresJobs)
     }
 

@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 
 use inrush_core::encode::{self, Encode};
 use inrush_core::error::Result;
-use inrush_core::target::{Console, Jobs, Location, Strategy, Target};
+use inrush_core::target::{Console, Jobs, Location, Strategy, Target, no_jobs};
 use inrush_core::{Column, Job, Request, TargetFacts};
 
 /// SQLite database files, and databases in memory: `sqlite::memory:NAME` is the same one for all who name it so in one process, for as
@@ -104,11 +104,11 @@ impl Target for Sqlite {
         Ok(Box::new(console::SqliteConsole::open(location.secret.as_ref(), stop)?))
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs, &'static str> {
-        Err(
-            "a SQLite file has one writer at a time: have every worker write a Parquet file, and load them all at once, as \
-             in inrush load 'part-*.parquet' FILE.db",
-        )
+    fn jobs(&self) -> Result<&'static dyn Jobs> {
+        Err(no_jobs(
+            "a SQLite file has one writer at a time",
+            "have every worker write a Parquet file, and load them all at once, as in inrush load 'part-*.parquet' FILE.db",
+        ))
     }
 
     fn nul_fault(&self) -> Option<&'static str> {
