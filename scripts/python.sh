@@ -31,7 +31,7 @@ make_venv() {
     say "installing what the package is tested with (a minute, once)"
     rm -rf "$venv"
     "$(a_python)" -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement python/requirements.txt
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement python/requirements.txt
     echo "$wanted" >"$venv/made-of"
 }
 
@@ -62,7 +62,7 @@ make_test_wheel() {
 }
 
 install_wheel() {
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/inrush-*.whl
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/inrush-*.whl
 }
 
 # mysqlclient is built from its source.
@@ -70,7 +70,7 @@ install_rivals() {
     make_venv
     "$venv/bin/python" -c 'import MySQLdb, sqlalchemy' 2>/dev/null && return 0
     scripts/packages.sh libmariadb-dev pkg-config python3-dev
-    "$venv/bin/pip" install --quiet --disable-pip-version-check mysqlclient sqlalchemy
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check mysqlclient sqlalchemy
 }
 
 case "${1-}" in

@@ -164,6 +164,7 @@ def write(
     primary_key: str | Sequence[str] | None = None,
     indexes: Sequence[str | Sequence[str]] | None = None,
     types: Mapping[str, str] | None = None,
+    nulls: Sequence[str] | None = None,
     strategy: str | None = None,
     settings: Mapping[str, Any] | None = None,
     lanes: int | None = None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use inrush::plan::{DialectRequest, Inference, Type};
+use inrush::plan::{DialectRequest, Inference, ReadRequest, Type};
 use inrush::{Error, LoadOptions, RejectsTo, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -103,6 +103,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         indexes: said.get("indexes")?.unwrap_or_default(),
         types,
         inference: if is_text { Inference::Text } else { Inference::Infer },
+        read: ReadRequest { nulls: said.get("nulls")?.unwrap_or_default() },
         strategy: said.get("strategy")?,
         knobs: said.get("knobs")?.unwrap_or_default(),
         lanes: said.get("lanes")?,
@@ -124,7 +125,6 @@ fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
         quote: said.byte_or_none("quote")?,
         escape: said.byte_or_none("escape")?,
         header: said.get("header")?,
-        nulls: said.get("nulls")?.unwrap_or_default(),
         encoding: said.get("encoding")?,
         skip_lines: said.get("skip_lines")?.unwrap_or_default(),
         comment: said.byte("comment")?,

@@ -162,6 +162,13 @@ def test_missing_keys_are_null(sqlite):
     assert sqlite.read()[1] == [(None, 1), (None, None), (2, None)]
 
 
+def test_a_key_that_some_dicts_lack_is_null_in_their_rows(database):
+    """A default is for a column that no row says anything of."""
+    database.execute(f"create table {database.table} (id integer, kind varchar(10) default 'plain')")
+    database.write([{"id": 1, "kind": "odd"}, {"id": 2}], if_exists="append")
+    assert database.read()[1] == [(1, "odd"), (2, None)]
+
+
 def test_columns_choose_the_order(sqlite):
     sqlite.write([{"a": 1, "b": 2}, {"b": 4, "a": 3}], columns=["b", "a"])
     assert sqlite.read() == (["b", "a"], [(2, 1), (4, 3)])

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inrush::plan::{DialectRequest, Type};
+use inrush::plan::{DialectRequest, ReadRequest, Type};
 use inrush::target::parse_count;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
@@ -71,6 +71,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             indexes: args.index.iter().map(columns).collect(),
             types,
             inference: args.inference,
+            read: ReadRequest { nulls: args.null.clone() },
             strategy: args.strategy.clone(),
             knobs,
             lanes: args.lanes,
@@ -104,7 +105,6 @@ fn dialect(args: &LoadArgs) -> Result<DialectRequest> {
             "no" => Some(false),
             _ => None,
         },
-        nulls: args.null.clone(),
         encoding: args.encoding.clone(),
         skip_lines: args.skip_lines,
         comment: maybe(&args.comment, "--comment")?,

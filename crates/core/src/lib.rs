@@ -41,6 +41,6 @@ pub use moments::{MomentFacts, MomentLimits, Settled};
 pub use nulls::Nulls;
 pub use request::{
     DialectRequest, Durability, Format, IfExists, Inference, LoadOptions, MatchBy, OnConflict,
-    RejectLimit, RejectsTo, Request, Verify,
+    ReadRequest, RejectLimit, RejectsTo, Request, Verify,
 };
 pub use schema::{Column, Type};

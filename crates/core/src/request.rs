@@ -44,6 +44,8 @@ pub struct LoadOptions {
     pub types: BTreeMap<String, Type>,
     /// Whether other columns' types are inferred or all text.
     pub inference: Inference,
+    /// How values are read.
+    pub read: ReadRequest,
     /// A strategy id, `target/name` or just `name`; `None` lets the planner choose.
     pub strategy: Option<String>,
     /// Knob settings by name, unparsed.
@@ -118,8 +120,6 @@ pub struct DialectRequest {
     pub escape: Option<Option<u8>>,
     /// Whether the first record names the columns.
     pub header: Option<bool>,
-    /// Spellings of NULL besides the empty unquoted field; `COLUMN=S` is the spelling S of one column.
-    pub nulls: Vec<String>,
     /// A label of the WHATWG encoding standard.
     pub encoding: Option<String>,
     /// Physical lines to skip at the start of every file.
@@ -145,6 +145,14 @@ impl DialectRequest {
         ];
         options.into_iter().find_map(|(option, is_said)| is_said.then_some(option))
     }
+}
+
+/// How values are read, as far as the user says, whatever they are written in: fields of text, strings of JSON, and of columns that have
+/// types of their own.
+#[derive(Clone, Debug, Default)]
+pub struct ReadRequest {
+    /// Spellings of NULL besides the empty unquoted field; `COLUMN=S` is the spelling S of one column.
+    pub nulls: Vec<String>,
 }
 
 macro_rules! words {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inrush_scan as scan;
 
 use crate::Input;
-use inrush_core::encode::{BadValue, EncodeRow, Row};
+use inrush_core::encode::{BadValue, EncodeRow, Row, Typed};
 use inrush_core::error::shorten;
 use inrush_core::flow::{Chunk, Encoded, Origin, Wire};
 use inrush_core::value;
@@ -53,6 +53,8 @@ pub(crate) struct Observed {
     odd: Option<Sight>,
     /// Values written with a point, or otherwise as nothing but a float.
     points: u64,
+    /// Floats of a source with types of its own that are no numbers: NaN and the infinities.
+    specials: u64,
     /// Digits after the point of values that have one, at the least; `digits_after` is the most.
     scale_min: Option<u16>,
     /// The first value with a zero at the end that no program writes for a number: `1.10`, not `1.0`.
@@ -209,6 +211,20 @@ impl Observed {
         self.is_textual = self.tried.iter().all(is_misfit);
     }
 
+    /// A float that is no number. That it is a float its own type says, as no text would: `NaN` may be a name.
+    pub(crate) fn add_special(&mut self, value: &[u8], spot: Spot) {
+        let class =
+            Class { fits: 1 << Candidate::Float as u16, is_point: true, ..Class::default() };
+        self.count(value, spot, &class);
+        self.specials += 1;
+    }
+
+    /// Whether the column is of floats, and some of them are none that a text would be taken for: then that is its type, and no
+    /// guess. Where the target has no such floats, their rows are bad ones.
+    pub(crate) fn has_specials(&self) -> bool {
+        self.specials > 0 && self.ty() == Type::Float
+    }
+
     /// A value that is a string: it may be a day or a moment, which have no other form, and nothing else but text.
     pub(crate) fn add_string(&mut self, value: &[u8], spot: Spot) {
         const MOMENTS: u16 = 1 << Candidate::Date as u16
@@ -223,6 +239,7 @@ impl Observed {
     pub(crate) fn merge(&mut self, other: &Observed) {
         self.values += other.values;
         self.points += other.points;
+        self.specials += other.specials;
         self.null_like += other.null_like;
         if self.null_spelling.is_none() {
             self.null_spelling.clone_from(&other.null_spelling);
@@ -519,7 +536,13 @@ impl EncodeRow for Surveyor {
         for (column, seen) in self.seen.iter_mut().enumerate() {
             wire.values.clear();
             if let Some((home, span)) = row.value(column, &mut wire.values) {
-                seen.add(row.bytes(home, span, &wire.values), spot);
+                let value = row.bytes(home, span, &wire.values);
+                match row.typed(column) {
+                    Some(Typed::Float(number)) if !number.is_finite() => {
+                        seen.add_special(value, spot);
+                    }
+                    _ => seen.add(value, spot),
+                }
             }
         }
         self.rows += 1;

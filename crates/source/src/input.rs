@@ -18,7 +18,7 @@ use inrush_core::encode::{self, Encode, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::Meter;
-use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts};
+use inrush_core::{DialectRequest, FieldFacts, Nulls, ReadRequest, SourceFacts};
 
 /// One input, opened, looked at, and closed again (standard input stays open).
 #[derive(Clone, Debug)]
@@ -50,6 +50,8 @@ pub struct Source {
     pub inputs: Vec<Input>,
     /// How all of them are written.
     pub grammar: Grammar,
+    /// How values are read.
+    pub(super) read: ReadRequest,
     /// Spellings of NULL besides the empty unquoted field, by the first input's fields.
     pub nulls: Nulls,
     /// Whether the first record names the columns.
@@ -68,6 +70,7 @@ impl Source {
     pub fn open(
         places: &[Place],
         request: &DialectRequest,
+        read: &ReadRequest,
         known: Option<&[String]>,
         stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
@@ -88,8 +91,8 @@ impl Source {
         }
         let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
-            (_, None) => Self::open_text(places, request, known, pipe, abandoned, stop),
-            (None, _) => Self::open_columns(&layouts, request, pipe, abandoned, stop),
+            (_, None) => Self::open_text(places, request, read, known, pipe, abandoned, stop),
+            (None, _) => Self::open_columns(&layouts, request, read, pipe, abandoned, stop),
             (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
                 "{} is {}, and {} is text",
                 place.name(),
@@ -104,6 +107,7 @@ impl Source {
     fn open_text(
         places: &[Place],
         request: &DialectRequest,
+        read: &ReadRequest,
         known: Option<&[String]>,
         mut pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
@@ -133,7 +137,7 @@ impl Source {
             .advise("load them one by one, or say what they are with --format"));
         }
         if let Some(layouts) = layouts.into_iter().collect::<Option<Vec<_>>>() {
-            return Self::open_json(heads, layouts, request, known, pipe, abandoned);
+            return Self::open_json(heads, layouts, request, read, known, pipe, abandoned);
         }
         if request.flatten {
             let name = &heads[0].input.name;
@@ -180,6 +184,7 @@ impl Source {
         let mut source = Source {
             inputs: Vec::new(),
             grammar: Grammar::Delimited(dialect.clone()),
+            read: read.clone(),
             nulls: Nulls::default(),
             header: false,
             orders: Vec::new(),
@@ -196,7 +201,7 @@ impl Source {
             &mut warnings,
         )?;
         let known_as = names.iter().map(String::as_str).collect();
-        source.nulls = Nulls::of(&request.nulls, &[known_as]);
+        source.nulls = Nulls::of(&read.nulls, &[known_as]);
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
         let seen = source.sample(&heads, &dialect, names.len())?;
         let fields = names

@@ -19,7 +19,7 @@ use crate::{Input, Source};
 use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Origin, Part};
-use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
+use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, ReadRequest, SourceFacts, Type};
 
 /// Records that are looked at to tell one layout from another.
 const LAYOUT_RECORDS: usize = 100;
@@ -173,6 +173,7 @@ impl Source {
         mut heads: Vec<Head>,
         layouts: Vec<JsonLayout>,
         request: &DialectRequest,
+        read: &ReadRequest,
         known: Option<&[String]>,
         pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
@@ -196,7 +197,8 @@ impl Source {
         let mut source = Source {
             inputs: heads.iter().map(|head| head.input.clone()).collect(),
             grammar: Grammar::Json(json.clone()),
-            nulls: Nulls::of(&request.nulls, &[]),
+            read: read.clone(),
+            nulls: Nulls::of(&read.nulls, &[]),
             header: !is_positional,
             orders: Vec::new(),
             tables: Vec::new(),
@@ -206,7 +208,7 @@ impl Source {
         let mut fields = source.look_at_members(&heads, &json, &[])?;
         // Which spellings are one column's is known when the names are.
         let known_as = fields.iter().map(|field| field.name.as_str()).collect();
-        source.nulls = Nulls::of(&request.nulls, &[known_as]);
+        source.nulls = Nulls::of(&read.nulls, &[known_as]);
         if source.nulls.are_for_columns() {
             fields = source.look_at_members(&heads, &json, &fields)?;
         }
@@ -319,6 +321,7 @@ impl Source {
         Source {
             inputs: self.inputs.clone(),
             grammar,
+            read: self.read.clone(),
             nulls: self.nulls.clone(),
             header: self.header,
             orders: vec![(0..fields.len()).collect(); self.inputs.len()],

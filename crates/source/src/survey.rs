@@ -101,7 +101,7 @@ impl<'a> Survey<'a> {
                         name: field.name.clone(),
                         ty: seen.ty(),
                         spoiler: seen.spoiler(inputs),
-                        is_declared: false,
+                        is_declared: seen.has_specials(),
                         moments: seen.moments(inputs),
                     },
                 };

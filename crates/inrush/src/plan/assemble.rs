@@ -148,8 +148,8 @@ fn gather(
         })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
     let opened = match rows {
-        None => Source::open(&places, &request.dialect, known.as_deref(), stop),
-        Some(rows) => Source::of_rows(rows, request.dialect.flatten),
+        None => Source::open(&places, &request.dialect, &request.read, known.as_deref(), stop),
+        Some(rows) => Source::of_rows(rows, &request.read, request.dialect.flatten),
     };
     let (source, mut source_facts) = opened.map_err(|error| match places.as_slice() {
         [place] => error.in_input(&place.name()),
@@ -227,7 +227,7 @@ fn shape(
     let targets = choice.columns.iter().map(|column| column.name.as_str()).collect();
     Shape {
         grammar: source.grammar.clone(),
-        nulls: Nulls::of(&request.dialect.nulls, &[sources, targets]),
+        nulls: Nulls::of(&request.read.nulls, &[sources, targets]),
         width: facts.fields.len(),
         fields,
         columns,
@@ -405,7 +405,7 @@ impl Plan {
                 inrush_scan::Newline::Cr => "cr",
             }),
             header: self.source.header,
-            nulls: self.request.dialect.nulls.clone(),
+            nulls: self.request.read.nulls.clone(),
             encodings: self.source.inputs.iter().map(|input| input.encoding.name()).collect(),
             compressions: self
                 .source

@@ -23,6 +23,6 @@ pub use inrush_core::moments::{MomentFacts, MomentLimits};
 pub use inrush_core::nulls::Nulls;
 pub use inrush_core::request::{
     DialectRequest, Durability, Format, IfExists, Inference, LoadOptions, MatchBy, OnConflict,
-    RejectLimit, RejectsTo, Request, Verify,
+    ReadRequest, RejectLimit, RejectsTo, Request, Verify,
 };
 pub use inrush_core::schema::{Column, Type};

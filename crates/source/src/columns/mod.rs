@@ -33,7 +33,8 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin};
 use inrush_core::{
-    DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, SourceFacts, Type,
+    DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, ReadRequest, SourceFacts,
+    Type,
 };
 use reading::{Reading, names_of, readings};
 use rows::Rows;
@@ -85,6 +86,7 @@ impl Source {
     pub(super) fn open_columns(
         places: &[(Place, Layout)],
         request: &DialectRequest,
+        read: &ReadRequest,
         mut pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
         stop: &AtomicBool,
@@ -107,14 +109,18 @@ impl Source {
             inputs.push(input);
             tables.push(table);
         }
-        Ok(Self::of_tables(inputs, tables, orders, pipe, abandoned, request.flatten))
+        Ok(Self::of_tables(inputs, tables, orders, pipe, abandoned, read, request.flatten))
     }
 
     /// Takes the rows of a program, and looks at their schema.
     ///
     /// # Errors
     /// When they have no columns, or too many.
-    pub fn of_rows(rows: Box<dyn BatchSource>, flatten: bool) -> Result<(Self, SourceFacts)> {
+    pub fn of_rows(
+        rows: Box<dyn BatchSource>,
+        read: &ReadRequest,
+        flatten: bool,
+    ) -> Result<(Self, SourceFacts)> {
         let readings = readings(&rows.schema(), flatten);
         let (is_guess, is_replayable) = (rows.is_guess(), rows.is_replayable());
         let input = Input::plain(&Place::Rows);
@@ -122,7 +128,7 @@ impl Source {
         let orders = vec![(0..table.readings.len()).collect()];
         let (inputs, tables) = (vec![input], vec![table]);
         let (source, mut facts) =
-            Self::of_tables(inputs, tables, orders, None, Arc::default(), flatten);
+            Self::of_tables(inputs, tables, orders, None, Arc::default(), read, flatten);
         facts.seekable = is_replayable;
         if is_guess {
             facts.reasons = vec!["types are those of the first rows' values".to_owned()];
@@ -137,6 +143,7 @@ impl Source {
         orders: Vec<Vec<usize>>,
         pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
+        read: &ReadRequest,
         flatten: bool,
     ) -> (Self, SourceFacts) {
         let mut warnings = Vec::new();
@@ -174,10 +181,12 @@ impl Source {
             chunks_ahead: tables.iter().map(Table::chunks_ahead).max().unwrap_or(0),
             plain_files: plain_files(&inputs, &tables, &orders).filter(|_| !flatten),
         };
+        let known_as = facts.fields.iter().map(|field| field.name.as_str()).collect();
         let source = Source {
             inputs,
             grammar: Grammar::Columns,
-            nulls: Nulls::default(),
+            nulls: Nulls::of(&read.nulls, &[known_as]),
+            read: read.clone(),
             header: true,
             orders,
             tables,
