@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use inrush::plan::{DialectRequest, Inference, ReadRequest, Type};
+use inrush::plan::{DialectRequest, Inference, ReadRequest, Trim, TypeWord};
 use inrush::{Error, LoadOptions, RejectsTo, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -81,10 +81,12 @@ impl<'py> Said<'py> {
 }
 
 fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
-    let mut types = BTreeMap::new();
+    let (mut types, mut read_types) = (BTreeMap::new(), BTreeMap::new());
     for (column, word) in said.get::<BTreeMap<String, String>>("types")?.unwrap_or_default() {
-        let ty: Type = word.parse().map_err(|error: String| said.wrong("types", &error))?;
-        types.insert(column, ty);
+        match word.parse().map_err(|error: String| said.wrong("types", &error))? {
+            TypeWord::Type(ty) => drop(types.insert(column, ty)),
+            TypeWord::Read(ty) => drop(read_types.insert(column, ty)),
+        }
     }
     let rejects = match said.get::<PathBuf>("rejects")? {
         Some(path) => RejectsTo::File(path),
@@ -103,7 +105,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         indexes: said.get("indexes")?.unwrap_or_default(),
         types,
         inference: if is_text { Inference::Text } else { Inference::Infer },
-        read: ReadRequest { nulls: said.get("nulls")?.unwrap_or_default() },
+        read: ReadRequest { types: read_types, ..read(said)? },
         strategy: said.get("strategy")?,
         knobs: said.get("knobs")?.unwrap_or_default(),
         lanes: said.get("lanes")?,
@@ -114,6 +116,28 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         rejects,
         verify: said.word("verify")?.unwrap_or_default(),
         libraries: library.into_iter().collect(),
+    })
+}
+
+fn read(said: &Said<'_>) -> PyResult<ReadRequest> {
+    let texts = |name| said.get::<Vec<String>>(name).map(Option::unwrap_or_default);
+    let trim = match said.get::<String>("trim")?.as_deref() {
+        None => Trim::No,
+        Some("unquoted") => Trim::Unquoted,
+        Some("all") => Trim::All,
+        Some(other) => return Err(said.wrong("trim", &format!("'{other}' is none of True, all"))),
+    };
+    Ok(ReadRequest {
+        nulls: texts("nulls")?,
+        decimals: texts("decimal")?,
+        thousands: texts("thousands")?,
+        date_formats: texts("date_format")?,
+        timestamp_formats: texts("timestamp_format")?,
+        truths: texts("true")?,
+        falses: texts("false")?,
+        time_zones: texts("time_zone")?,
+        trim,
+        types: BTreeMap::new(),
     })
 }
 

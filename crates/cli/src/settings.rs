@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inrush::plan::{DialectRequest, ReadRequest, Type};
+use inrush::plan::{DialectRequest, ReadRequest, Trim, TypeWord};
 use inrush::target::parse_count;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
@@ -39,10 +39,13 @@ pub(crate) fn check_request(args: &LoadArgs) -> Result<Request> {
 }
 
 fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
-    let mut types = BTreeMap::new();
+    let (mut types, mut read_types) = (BTreeMap::new(), BTreeMap::new());
     for text in &args.types {
         let (column, ty) = pair(text, "--type", "COL=TYPE")?;
-        types.insert(column, ty.parse::<Type>().map_err(usage)?);
+        match ty.parse().map_err(usage)? {
+            TypeWord::Type(ty) => drop(types.insert(column, ty)),
+            TypeWord::Read(ty) => drop(read_types.insert(column, ty)),
+        }
     }
     let knobs =
         args.knobs.iter().map(|text| pair(text, "--set", "KNOB=VALUE")).collect::<Result<_>>()?;
@@ -71,7 +74,22 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             indexes: args.index.iter().map(columns).collect(),
             types,
             inference: args.inference,
-            read: ReadRequest { nulls: args.null.clone() },
+            read: ReadRequest {
+                nulls: args.null.clone(),
+                decimals: args.decimal.clone(),
+                thousands: args.thousands.clone(),
+                date_formats: args.date_format.clone(),
+                timestamp_formats: args.timestamp_format.clone(),
+                truths: args.truths.clone(),
+                falses: args.falses.clone(),
+                time_zones: args.time_zone.clone(),
+                trim: match args.trim.as_deref() {
+                    None => Trim::No,
+                    Some("all") => Trim::All,
+                    Some(_) => Trim::Unquoted,
+                },
+                types: read_types,
+            },
             strategy: args.strategy.clone(),
             knobs,
             lanes: args.lanes,

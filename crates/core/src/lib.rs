@@ -6,7 +6,7 @@
 //! source: Chunk -> encode: Encoded (Wire, Found) -> target: Lane -> Ack
 //! ```
 //!
-//! - [`request`], [`schema`], [`facts`], [`moments`], [`nulls`], [`job`]: data, decided on by the planner and read by everybody.
+//! - [`request`], [`schema`], [`facts`], [`moments`], [`nulls`], [`reading`], [`job`]: data, decided on by the planner and read by everybody.
 //! - [`flow`]: what goes from stage to stage. [`cut`] makes chunks of what is read, [`mod@encode`] makes wires of chunks.
 //! - [`value`]: what a text is as a number, once for all engines.
 //! - [`target`]: the traits that an engine's crate implements.
@@ -24,6 +24,7 @@ pub mod job;
 pub mod moments;
 pub mod nulls;
 pub mod pending;
+pub mod reading;
 pub mod request;
 pub mod schema;
 pub mod target;
@@ -39,8 +40,9 @@ pub use facts::{
 pub use job::{Action, Choice, Job};
 pub use moments::{MomentFacts, MomentLimits, Settled};
 pub use nulls::Nulls;
+pub use reading::{ReadFacts, ReadRequest, ReadType, Trim, TypeWord};
 pub use request::{
     DialectRequest, Durability, Format, IfExists, Inference, LoadOptions, MatchBy, OnConflict,
-    ReadRequest, RejectLimit, RejectsTo, Request, Verify,
+    RejectLimit, RejectsTo, Request, Verify,
 };
 pub use schema::{Column, Type};

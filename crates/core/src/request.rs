@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::reading::ReadRequest;
 use crate::schema::Type;
 
 /// A load as the user asked for it. The planner turns it into a [`crate::Job`].
@@ -145,14 +146,6 @@ impl DialectRequest {
         ];
         options.into_iter().find_map(|(option, is_said)| is_said.then_some(option))
     }
-}
-
-/// How values are read, as far as the user says, whatever they are written in: fields of text, strings of JSON, and of columns that have
-/// types of their own.
-#[derive(Clone, Debug, Default)]
-pub struct ReadRequest {
-    /// Spellings of NULL besides the empty unquoted field; `COLUMN=S` is the spelling S of one column.
-    pub nulls: Vec<String>,
 }
 
 macro_rules! words {

@@ -18,7 +18,8 @@ use inrush_core::encode::{self, Encode, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::Meter;
-use inrush_core::{DialectRequest, FieldFacts, Nulls, ReadRequest, SourceFacts};
+use inrush_core::reading::{ColumnReads, Readers, Reading};
+use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts};
 
 /// One input, opened, looked at, and closed again (standard input stays open).
 #[derive(Clone, Debug)]
@@ -51,7 +52,9 @@ pub struct Source {
     /// How all of them are written.
     pub grammar: Grammar,
     /// How values are read.
-    pub(super) read: ReadRequest,
+    pub(super) read: Readers,
+    /// What of that concerns each of the first input's fields; none where nothing does.
+    pub reads: Vec<Option<Arc<ColumnReads>>>,
     /// Spellings of NULL besides the empty unquoted field, by the first input's fields.
     pub nulls: Nulls,
     /// Whether the first record names the columns.
@@ -70,7 +73,7 @@ impl Source {
     pub fn open(
         places: &[Place],
         request: &DialectRequest,
-        read: &ReadRequest,
+        read: &Readers,
         known: Option<&[String]>,
         stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
@@ -107,7 +110,7 @@ impl Source {
     fn open_text(
         places: &[Place],
         request: &DialectRequest,
-        read: &ReadRequest,
+        read: &Readers,
         known: Option<&[String]>,
         mut pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
@@ -185,6 +188,7 @@ impl Source {
             inputs: Vec::new(),
             grammar: Grammar::Delimited(dialect.clone()),
             read: read.clone(),
+            reads: Vec::new(),
             nulls: Nulls::default(),
             header: false,
             orders: Vec::new(),
@@ -202,6 +206,7 @@ impl Source {
         )?;
         let known_as = names.iter().map(String::as_str).collect();
         source.nulls = Nulls::of(&read.nulls, &[known_as]);
+        source.reads = names.iter().map(|name| read.column(&[name])).collect();
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
         let seen = source.sample(&heads, &dialect, names.len())?;
         let fields = names
@@ -213,6 +218,7 @@ impl Source {
                 spoiler: seen.spoiler(&source.inputs),
                 is_declared: false,
                 moments: seen.moments(&source.inputs),
+                reads: seen.reads(&source.inputs),
             })
             .collect();
         for input in &source.inputs {
@@ -241,6 +247,12 @@ impl Source {
         Ok((source, facts))
     }
 
+    /// Nothing seen yet of so many columns.
+    pub(super) fn unseen(&self, width: usize) -> Vec<Observed> {
+        let reads = |at: usize| self.reads.get(at).and_then(Option::as_ref);
+        (0..width).map(|at| Observed::of(reads(at))).collect()
+    }
+
     /// An encoder that only looks at the values' types and adds what it saw to `total`, one entry a field.
     pub(super) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
         let width = total.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -253,6 +265,7 @@ impl Source {
                 // What has a type is looked at as it is, bytes among it.
                 bytes: self.grammar.form() == "columns",
                 is_textual: true,
+                reading: Reading::trim(self.reads.get(n).and_then(Option::as_ref)),
             })
             .collect();
         let shape = Shape {

@@ -19,7 +19,8 @@ use crate::{Input, Source};
 use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Origin, Part};
-use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, ReadRequest, SourceFacts, Type};
+use inrush_core::reading::Readers;
+use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
 
 /// Records that are looked at to tell one layout from another.
 const LAYOUT_RECORDS: usize = 100;
@@ -173,7 +174,7 @@ impl Source {
         mut heads: Vec<Head>,
         layouts: Vec<JsonLayout>,
         request: &DialectRequest,
-        read: &ReadRequest,
+        read: &Readers,
         known: Option<&[String]>,
         pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
@@ -199,6 +200,7 @@ impl Source {
             grammar: Grammar::Json(json.clone()),
             read: read.clone(),
             nulls: Nulls::of(&read.nulls, &[]),
+            reads: Vec::new(),
             header: !is_positional,
             orders: Vec::new(),
             tables: Vec::new(),
@@ -221,6 +223,7 @@ impl Source {
                     spoiler: None,
                     is_declared: false,
                     moments: Default::default(),
+                    reads: Default::default(),
                 })
                 .collect();
         }
@@ -281,7 +284,8 @@ impl Source {
         known: &[FieldFacts],
     ) -> Result<Vec<FieldFacts>> {
         let total = Arc::new(Mutex::new(Seen::default()));
-        let mut surveyor = MemberSurveyor::new(json, &self.nulls, known, Arc::clone(&total));
+        let mut surveyor =
+            MemberSurveyor::new(json, &self.read, &self.nulls, known, Arc::clone(&total));
         for (file, head) in heads.iter().enumerate() {
             let text = &head.text[head.input.body_at as usize..];
             let tail = if head.whole { Tail::End } else { Tail::More };
@@ -322,6 +326,7 @@ impl Source {
             inputs: self.inputs.clone(),
             grammar,
             read: self.read.clone(),
+            reads: fields.iter().map(|field| self.read.column(&[&field.name])).collect(),
             nulls: self.nulls.clone(),
             header: self.header,
             orders: vec![(0..fields.len()).collect(); self.inputs.len()],
@@ -345,9 +350,12 @@ struct Member {
 }
 
 impl Seen {
-    fn add(&mut self, name: &[u8], seq: u64) -> &mut Observed {
+    fn add(&mut self, name: &[u8], seq: u64, read: &Readers) -> &mut Observed {
         let first = (seq, self.members.len());
-        let member = || Member { first, observed: Observed::default() };
+        let member = || {
+            let reads = read.column(&[&String::from_utf8_lossy(name)]);
+            Member { first, observed: Observed::of(reads.as_ref()) }
+        };
         &mut self.members.entry(name.into()).or_insert_with(member).observed
     }
 
@@ -382,6 +390,7 @@ impl Seen {
                 spoiler: member.observed.spoiler(inputs),
                 is_declared: false,
                 moments: member.observed.moments(inputs),
+                reads: member.observed.reads(inputs),
             })
             .collect()
     }
@@ -391,6 +400,7 @@ impl Seen {
 pub(super) struct MemberSurveyor {
     layouts: Vec<JsonLayout>,
     flatten: bool,
+    read: Readers,
     nulls: Nulls,
     /// The members that are known, by which a spelling of NULL may be for one.
     places: HashMap<Box<[u8]>, usize>,
@@ -403,6 +413,7 @@ impl MemberSurveyor {
     /// All surveyors of one survey share `total`. `nulls` are by the places of the members that are `known`.
     pub(super) fn new(
         json: &Json,
+        read: &Readers,
         nulls: &Nulls,
         known: &[FieldFacts],
         total: Arc<Mutex<Seen>>,
@@ -411,6 +422,7 @@ impl MemberSurveyor {
         Self {
             layouts: json.layouts.clone(),
             flatten: json.flatten,
+            read: read.clone(),
             nulls: nulls.clone(),
             places: places.map(|(at, field)| (field.name.as_bytes().into(), at)).collect(),
             total,
@@ -453,7 +465,7 @@ impl MemberSurveyor {
                 self.look(&inner, member.value.raw(bytes), self.name.len(), (seq, spot), seen);
                 continue;
             }
-            let observed = seen.add(&self.name, seq);
+            let observed = seen.add(&self.name, seq, &self.read);
             let raw = member.value.raw(bytes);
             match member.value.kind {
                 JsonKind::Null => {}

@@ -129,7 +129,7 @@ impl Source {
     }
 
     pub(super) fn survey(&self, texts: Vec<Sample>, width: usize) -> Vec<Observed> {
-        let total = Arc::new(Mutex::new(vec![Observed::default(); width]));
+        let total = Arc::new(Mutex::new(self.unseen(width)));
         let mut encoder = self.surveyor(&total);
         let mut encoded = Encoded::default();
         for Sample { origin, lines_before, bytes } in texts {

@@ -645,3 +645,39 @@ fn what_a_replaced_table_had_is_listed_in_plan_and_report() {
     let without = lost.replace("PRIMARY KEY (id), ", "");
     assert_eq!(report["warnings"], serde_json::json!([without]));
 }
+
+#[test]
+fn a_date_that_two_forms_read_differently_is_told_once() {
+    let files = Fixture::new();
+    files.write("t.csv", "d\n31/12/2024\n01/02/2024\n03/04/2024\n12/31/2024\n");
+    let forms = ["--date-format", "%d/%m/%Y", "--date-format", "%m/%d/%Y"];
+    let report = files.report(&[&["t.csv", "t.db"], &forms[..]].concat());
+    let notes = report["warnings"].as_array().unwrap();
+    let told: Vec<&str> = notes
+        .iter()
+        .filter_map(|note| note.as_str())
+        .filter(|note| note.contains("another"))
+        .collect();
+    assert_eq!(told.len(), 1, "{notes:?}");
+    assert!(told[0].contains("'01/02/2024' (line 3)") && told[0].contains("%d/%m/%Y comes first"));
+    let days = files.query("t.db", "SELECT d FROM t ORDER BY rowid");
+    let wanted = ["2024-12-31", "2024-02-01", "2024-04-03", "2024-12-31"];
+    assert_eq!(days, wanted.map(|day| vec![rusqlite::types::Value::from(day.to_owned())]));
+}
+
+#[test]
+fn forms_that_can_not_be_are_misuse_before_anything_is_read() {
+    let files = Fixture::new();
+    files.write("t.csv", "d\n31/12/2024\n");
+    for (options, words) in [
+        (["--date-format", "%d.%Q"], "'%Q' at character 4"),
+        (["--date-format", "born=%d.%m.%Y"], "no column born"),
+        (["--decimal", ";"], "takes '.' or ','"),
+        (["--thousands", "."], "--decimal ','"),
+        (["--time-zone", "Mars/Base"], "no such zone"),
+        (["--type", "d=timestamp[h]"], "s, ms, us or ns"),
+    ] {
+        files.misused(&[&["load", "t.csv", "t.db"], &options[..]].concat()).says(&[words]);
+        assert_eq!(files.names(), ["t.csv"]);
+    }
+}

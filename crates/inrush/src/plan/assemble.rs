@@ -15,7 +15,8 @@ use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job};
 use inrush_core::nulls::Nulls;
-use inrush_core::request::{Durability, IfExists, RejectLimit, RejectsTo, Request};
+use inrush_core::reading::{Readers, Reading};
+use inrush_core::request::{Durability, IfExists, Inference, RejectLimit, RejectsTo, Request};
 use inrush_core::schema::{Column, Type};
 use inrush_source::{BatchSource, Compression, Place, Source, decode};
 
@@ -147,20 +148,24 @@ fn gather(
             request.if_exists != IfExists::Replace && !table.takes_any && !table.is_nameless
         })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
+    let readers = Readers::of(&request.read)?;
     let opened = match rows {
-        None => Source::open(&places, &request.dialect, &request.read, known.as_deref(), stop),
-        Some(rows) => Source::of_rows(rows, &request.read, request.dialect.flatten),
+        None => Source::open(&places, &request.dialect, &readers, known.as_deref(), stop),
+        Some(rows) => Source::of_rows(rows, &readers, request.dialect.flatten),
     };
     let (source, mut source_facts) = opened.map_err(|error| match places.as_slice() {
         [place] => error.in_input(&place.name()),
         _ => error,
     })?;
     source_facts.warnings.splice(0..0, twice);
+    are_there(&readers, &source_facts)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let facts = Facts { source: source_facts, target: target_facts, processors };
-    let choice = choose(request, &facts, target, &location.shown, &table)?;
+    let mut choice = choose(request, &facts, target, &location.shown, &table)?;
     let reject_places = reject_places(request, &places, &source, location)?;
     let shape = Arc::new(shape(request, &facts.source, &choice, &source, target));
+    choice.reasons.extend(read_so(&shape));
+    choice.hints.extend(two_ways(&facts.source, &choice, &shape));
     let location = location.clone();
     let job = Job { request: request.clone(), facts, choice, location, table, shape };
     Ok(Plan { job, target, source: Arc::new(source), reject_places })
@@ -171,6 +176,10 @@ impl Plan {
         let Self { job, target, .. } = self;
         job.choice = choose(&job.request, &job.facts, *target, &job.location.shown, &job.table)?;
         self.shape_again();
+        let reasons = read_so(&self.shape);
+        let hints = two_ways(&self.facts.source, &self.choice, &self.shape);
+        self.choice.reasons.extend(reasons);
+        self.choice.hints.extend(hints);
         Ok(())
     }
 
@@ -191,6 +200,42 @@ impl Plan {
     }
 }
 
+/// What values have to be that are read otherwise than they are written, in words.
+fn read_so(shape: &Shape) -> Vec<String> {
+    let words = |column: &ShapeColumn| {
+        let words = column.reading.as_ref()?.words()?;
+        Some(format!("a value of column {} is {words}", column.name))
+    };
+    shape.columns.iter().filter_map(words).collect()
+}
+
+/// Values that two forms read differently: which of the two is taken.
+fn two_ways(facts: &SourceFacts, choice: &Choice, shape: &Shape) -> Vec<String> {
+    let words = |(field, column): (&usize, &ShapeColumn)| {
+        let (misfit, [first, other]) = facts.fields[*field].reads.two_ways.as_ref()?;
+        column.reading.as_ref()?.words()?;
+        Some(format!(
+            "column {}: {misfit} is one value as {first} has it and another as {other} has it: {first} comes first, and is taken",
+            column.name
+        ))
+    };
+    choice.fields.iter().zip(&shape.columns).filter_map(words).collect()
+}
+
+/// Whether the source has the columns that options of reading name.
+fn are_there(readers: &Readers, facts: &SourceFacts) -> Result<()> {
+    let is_there =
+        |name: &str| facts.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+    match readers.columns().find(|(_, column)| !is_there(column)) {
+        None => Ok(()),
+        Some((option, column)) => {
+            let names: Vec<&str> = facts.fields.iter().map(|field| field.name.as_str()).collect();
+            Err(Error::usage(format!("{option} {column}=...: there is no column {column}"))
+                .advise(format!("use one of the columns: {}", names.join(", "))))
+        }
+    }
+}
+
 /// How records become rows.
 fn shape(
     request: &Request,
@@ -207,7 +252,8 @@ fn shape(
     let columns = choice
         .columns
         .iter()
-        .map(|column| ShapeColumn {
+        .zip(&choice.fields)
+        .map(|(column, field)| ShapeColumn {
             name: column.name.clone(),
             pinned: column.pinned,
             bytes: column.ty == Type::Bytes,
@@ -218,6 +264,12 @@ fn shape(
                     | Type::Date
                     | Type::Timestamp { .. }
                     | Type::TimestampNs { .. }
+            ),
+            reading: Reading::of(
+                source.reads.get(*field).and_then(Option::as_ref),
+                column,
+                &facts.fields[*field],
+                request.inference == Inference::Text,
             ),
         })
         .collect();

@@ -32,9 +32,9 @@ use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin};
+use inrush_core::reading::Readers;
 use inrush_core::{
-    DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, ReadRequest, SourceFacts,
-    Type,
+    DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, SourceFacts, Type,
 };
 use reading::{Reading, names_of, readings};
 use rows::Rows;
@@ -86,7 +86,7 @@ impl Source {
     pub(super) fn open_columns(
         places: &[(Place, Layout)],
         request: &DialectRequest,
-        read: &ReadRequest,
+        read: &Readers,
         mut pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
         stop: &AtomicBool,
@@ -118,7 +118,7 @@ impl Source {
     /// When they have no columns, or too many.
     pub fn of_rows(
         rows: Box<dyn BatchSource>,
-        read: &ReadRequest,
+        read: &Readers,
         flatten: bool,
     ) -> Result<(Self, SourceFacts)> {
         let readings = readings(&rows.schema(), flatten);
@@ -143,7 +143,7 @@ impl Source {
         orders: Vec<Vec<usize>>,
         pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
-        read: &ReadRequest,
+        read: &Readers,
         flatten: bool,
     ) -> (Self, SourceFacts) {
         let mut warnings = Vec::new();
@@ -158,9 +158,25 @@ impl Source {
                 tables.iter().zip(&orders).map(|(table, order)| &table.readings[order[index]]);
             let digits = all.map(Reading::moment_digits).max().unwrap_or(0);
             let moments = MomentFacts { digits, ..MomentFacts::default() };
-            FieldFacts { name, ty, spoiler: None, is_declared: true, moments }
+            let reads = read.column(&[&name]);
+            let (ty, is_declared) = match &reads {
+                // What options say of a column's texts stands above the schema, as a first guess.
+                Some(reads) if reads.is_declared() && matches!(ty, Type::Text | Type::Integer) => {
+                    (reads.default_type(), false)
+                }
+                _ => (ty, true),
+            };
+            let facts = FieldFacts {
+                name,
+                ty,
+                spoiler: None,
+                is_declared,
+                moments,
+                reads: Default::default(),
+            };
+            (facts, reads)
         });
-        let fields: Vec<FieldFacts> = fields.collect();
+        let (fields, reads): (Vec<FieldFacts>, Vec<_>) = fields.unzip();
         let mut reasons = vec!["columns and types are those of the source's own schema".to_owned()];
         let is_ipc = |table: &Table| matches!(table.store, Store::IpcFile | Store::IpcStream);
         if tables.iter().any(is_ipc) {
@@ -179,13 +195,15 @@ impl Source {
             repeats: Arc::default(),
             memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
             chunks_ahead: tables.iter().map(Table::chunks_ahead).max().unwrap_or(0),
-            plain_files: plain_files(&inputs, &tables, &orders).filter(|_| !flatten),
+            plain_files: plain_files(&inputs, &tables, &orders)
+                .filter(|_| !flatten && read.is_empty()),
         };
         let known_as = facts.fields.iter().map(|field| field.name.as_str()).collect();
         let source = Source {
             inputs,
             grammar: Grammar::Columns,
             nulls: Nulls::of(&read.nulls, &[known_as]),
+            reads,
             read: read.clone(),
             header: true,
             orders,

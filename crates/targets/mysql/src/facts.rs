@@ -100,6 +100,7 @@ pub(super) fn gather(
         table,
         lost_with,
         columns_max: COLUMNS_MAX,
+        decimals_are_texts: false,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
         own: Own::new(server),
         engine_only: None,
