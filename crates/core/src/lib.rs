@@ -40,7 +40,7 @@ pub use facts::{
 pub use job::{Action, Choice, Job};
 pub use moments::{MomentFacts, MomentLimits, Settled};
 pub use nulls::Nulls;
-pub use reading::{ReadFacts, ReadRequest, ReadType, Trim, TypeWord};
+pub use reading::{Proposal, ReadFacts, ReadRequest, ReadType, Trim, TypeWord};
 pub use request::{
     DialectRequest, Durability, Format, IfExists, Inference, LoadOptions, MatchBy, OnConflict,
     RejectLimit, RejectsTo, Request, Verify,

@@ -127,7 +127,7 @@ impl Source {
                 observed
             })
             .collect();
-        let seen = self.survey(vec![Sample::of(0, rest)], values.len());
+        let (seen, _) = self.survey(vec![Sample::of(0, rest)], values.len());
         sniff::header(&names, &first, &seen, known)
     }
 }

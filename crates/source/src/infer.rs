@@ -199,9 +199,9 @@ impl Observed {
         }
     }
 
-    /// What is told of the column: of its values as the options of reading have them, where those make a type of it, and else as they are
+    /// What is reported of the column: of its values as the options of reading have them, where those make a type of it, and else as they are
     /// written.
-    fn told(&self) -> &Self {
+    fn reported(&self) -> &Self {
         match &self.read {
             Some(read) if self.is_read() => &read.seen,
             _ => self,
@@ -406,9 +406,9 @@ impl Observed {
 
     /// How fine the values are that are moments.
     pub(crate) fn moments(&self, inputs: &[Input]) -> MomentFacts {
-        let told = self.told();
-        let finest = told.finest.as_ref().map(|sight| sight.misfit(inputs));
-        MomentFacts { finest, ..told.moments.clone() }
+        let seen = self.reported();
+        let finest = seen.finest.as_ref().map(|sight| sight.misfit(inputs));
+        MomentFacts { finest, ..seen.moments.clone() }
     }
 
     /// How many values were seen.
@@ -438,7 +438,7 @@ impl Observed {
                 let found = CANDIDATES.iter().zip(&seen.tried).find_map(fits);
                 found.filter(|_| seen.values > 0).unwrap_or_else(|| read.reads.default_type())
             }
-            _ => self.told().own_type(),
+            _ => self.reported().own_type(),
         }
     }
 
@@ -483,7 +483,7 @@ impl Observed {
     pub(crate) fn spoiler(&self, inputs: &[Input]) -> Option<Spoiler> {
         match &self.read {
             Some(read) if read.reads.is_declared() => None,
-            Some(_) if self.is_read() => self.told().own_spoiler(inputs),
+            Some(_) if self.is_read() => self.reported().own_spoiler(inputs),
             Some(read) => self.own_spoiler(inputs).or_else(|| read.seen.own_spoiler(inputs)),
             None => self.own_spoiler(inputs),
         }

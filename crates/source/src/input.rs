@@ -14,7 +14,7 @@ use crate::infer::{Observed, Surveyor};
 use crate::place::cannot_open;
 use crate::stdin::Pipe;
 use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
-use inrush_core::encode::{self, Encode, Grammar, Shape, ShapeColumn};
+use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::Meter;
@@ -208,17 +208,18 @@ impl Source {
         source.nulls = Nulls::of(&read.nulls, &[known_as]);
         source.reads = names.iter().map(|name| read.column(&[name])).collect();
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
-        let seen = source.sample(&heads, &dialect, names.len())?;
+        let (proposals, seen) = source.sample(&heads, &dialect, names.len())?;
         let fields = names
             .into_iter()
             .zip(seen)
-            .map(|(name, seen)| FieldFacts {
+            .zip(proposals)
+            .map(|((name, seen), proposal)| FieldFacts {
                 name,
                 ty: seen.ty(),
                 spoiler: seen.spoiler(&source.inputs),
                 is_declared: false,
                 moments: seen.moments(&source.inputs),
-                reads: seen.reads(&source.inputs),
+                reads: seen.reads(&source.inputs).proposing(proposal),
             })
             .collect();
         for input in &source.inputs {
@@ -256,6 +257,11 @@ impl Source {
     /// An encoder that only looks at the values' types and adds what it saw to `total`, one entry a field.
     pub(super) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
         let width = total.lock().unwrap_or_else(PoisonError::into_inner).len();
+        self.looker(width, Surveyor::new(Arc::clone(total)))
+    }
+
+    /// An encoder of so many columns that are looked at as they are.
+    pub(super) fn looker(&self, width: usize, row: impl EncodeRow + 'static) -> Box<dyn Encode> {
         let fields =
             if self.orders.is_empty() { vec![(0..width).collect()] } else { self.orders.clone() };
         let columns = (0..width)
@@ -277,7 +283,7 @@ impl Source {
             nul_fault: Some("it is not sampled"),
             found_max: u64::MAX,
         };
-        encode::encoder(Arc::new(shape), Surveyor::new(Arc::clone(total)))
+        encode::encoder(Arc::new(shape), row)
     }
 
     /// Feeds every input into the pipeline, in order, as chunks of about `chunk_bytes`.

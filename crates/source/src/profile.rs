@@ -54,7 +54,7 @@ impl<'a> Profiles<'a> {
     pub fn of(source: &'a Source, shape: &Shape) -> Self {
         let mut shape = shape.clone();
         // What is a value of its column is for others to judge.
-        // And how they are written is told of values as they are.
+        // And how values are written is counted as they stand.
         shape.columns.iter_mut().for_each(|column| {
             column.pinned = true;
             column.reading = None;

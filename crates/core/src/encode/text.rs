@@ -248,7 +248,7 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let mut lines = LineCounter::default();
         let reads = Reader::is_needed(shape);
         let is_plain = shape.nulls.is_empty() && !reads;
-        let (mut reader, mut memory) = (Reader::default(), Vec::new());
+        let (unread, mut reader, mut memory) = (Reader::default(), Reader::default(), Vec::new());
         while let Some(record) = records.next(fields) {
             let before = out.wire.mark();
             let outcome = match record.what {
@@ -259,7 +259,6 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 What::Bad(bad) => Err(bad),
                 What::Row => {
                     let fields = order.apply(fields, ordered);
-                    let unread = Reader::default();
                     let row =
                         TextRow { chunk: bytes, fields, shape, syntax, reader: &unread, is_plain };
                     let checked = if clean { Ok(()) } else { check_text(&row) };
@@ -387,7 +386,7 @@ pub(super) fn found_by_lane(
             let record = syntax.records(shape, chunk, start).next(&mut fields);
             let end = record.map_or(bytes.len() as u32, |record| start + record.next);
             let fields = order.apply(&fields, &mut ordered);
-            // As it is written: where it could be told, it has been read already.
+            // As it is written: its readings were for the encoder.
             let (chunk, reader) = (&bytes[start as usize..], &Reader::default());
             let row = TextRow { chunk, fields, shape, syntax, reader, is_plain: false };
             let line = lines.before(syntax, bytes, start);

@@ -63,6 +63,8 @@ pub struct ReadFacts {
     pub exact: Option<Type>,
     /// The first value that two forms read differently, and these, of which the first is taken.
     pub two_ways: Option<(Misfit, [String; 2])>,
+    /// Where no options concern the column: those that would read all of its values.
+    pub proposal: Option<Proposal>,
 }
 
 impl ReadFacts {
@@ -71,9 +73,28 @@ impl ReadFacts {
         self.plain |= 1 << family as u8;
     }
 
+    /// The same with what to propose.
+    #[must_use]
+    pub fn proposing(self, proposal: Option<Proposal>) -> Self {
+        Self { proposal, ..self }
+    }
+
     fn is_plain(&self, family: Family) -> bool {
         self.plain & (1 << family as u8) != 0
     }
+}
+
+/// A way to read all values of a column of text that were seen, and no other: what to say to have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// What the values would be.
+    pub family: Family,
+    /// Options, and what each is given for the column.
+    pub options: Vec<(&'static str, String)>,
+    /// What each of the values is, in words.
+    pub words: String,
+    /// How many were seen.
+    pub values: u64,
 }
 
 /// The options of reading that concern one column of the source.
@@ -169,6 +190,11 @@ impl ColumnReads {
         })
     }
 
+    /// What a value of a column that options name has to be, in words.
+    pub fn declared_words(&self) -> String {
+        self.declared.map_or_else(|| "text".to_owned(), |family| self.words(family))
+    }
+
     /// Two forms that read a text as different values, the one that is taken first.
     pub fn two_ways(&self, text: &[u8]) -> Option<[&str; 2]> {
         let forms = self.moments.as_ref().map_or(&[][..], |moments| &moments.formats);
@@ -260,7 +286,7 @@ fn two_ways<V: PartialEq>(
     Some([first, other])
 }
 
-/// As numbers are written that nobody could take for something else: without a plus, zeros in front, or a sign of zero.
+/// As inrush writes numbers: without a plus, zeros in front, or a sign of zero.
 fn normalize(at: usize, out: &mut Vec<u8>) {
     let number = out.split_off(at);
     let (sign, digits) = match &number[..] {
@@ -594,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_two_forms_read_differently_is_told() {
+    fn a_value_that_two_forms_read_differently_is_found() {
         let date_formats = said(&["%d/%m/%Y", "%m/%d/%Y"]);
         let reads = reads(ReadRequest { date_formats, ..ReadRequest::default() }, "d");
         assert_eq!(reads.two_ways(b"01/02/2024"), Some(["%d/%m/%Y", "%m/%d/%Y"]));

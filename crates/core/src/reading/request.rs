@@ -169,7 +169,7 @@ impl Readers {
         if self.is_empty() {
             return None;
         }
-        // What can't be was told before.
+        // What can't be was an error before.
         self.made(names).ok().flatten().map(Arc::new)
     }
 
@@ -290,7 +290,7 @@ fn truths(yes: &[&str], no: &[&str], is_own: bool) -> Result<Option<Truths>> {
     let words = |texts: &[&str]| -> Vec<String> {
         let words = texts.iter().flat_map(|text| text.split(','));
         let words = words.map(|word| word.trim().to_lowercase());
-        // Of a column of digits nobody can tell whether it is one of booleans.
+        // A column of digits may be one of booleans or of numbers: that takes the column's name.
         words.filter(|word| is_own || (word != "1" && word != "0")).collect()
     };
     let (yes, no) = (words(yes), words(no));

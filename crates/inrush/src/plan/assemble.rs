@@ -15,9 +15,10 @@ use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job};
 use inrush_core::nulls::Nulls;
-use inrush_core::reading::{Readers, Reading};
+use inrush_core::reading::{Family, Readers, Reading};
 use inrush_core::request::{Durability, IfExists, Inference, RejectLimit, RejectsTo, Request};
 use inrush_core::schema::{Column, Type};
+use inrush_core::wording::{counted, shell_word};
 use inrush_source::{BatchSource, Compression, Place, Source, decode};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
@@ -166,6 +167,7 @@ fn gather(
     let shape = Arc::new(shape(request, &facts.source, &choice, &source, target));
     choice.reasons.extend(read_so(&shape));
     choice.hints.extend(two_ways(&facts.source, &choice, &shape));
+    choice.hints.extend(proposed(request, &facts.source, &choice));
     let location = location.clone();
     let job = Job { request: request.clone(), facts, choice, location, table, shape };
     Ok(Plan { job, target, source: Arc::new(source), reject_places })
@@ -179,7 +181,8 @@ impl Plan {
         let reasons = read_so(&self.shape);
         let hints = two_ways(&self.facts.source, &self.choice, &self.shape);
         self.choice.reasons.extend(reasons);
-        self.choice.hints.extend(hints);
+        let proposals = proposed(&self.request, &self.facts.source, &self.choice);
+        self.choice.hints.extend(hints.into_iter().chain(proposals));
         Ok(())
     }
 
@@ -207,6 +210,53 @@ fn read_so(shape: &Shape) -> Vec<String> {
         Some(format!("a value of column {} is {words}", column.name))
     };
     shape.columns.iter().filter_map(words).collect()
+}
+
+/// What to say to have a column's values read, which are text as they stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Proposed {
+    /// The column, by its name in the source.
+    pub column: String,
+    /// Options and their values, one after the other.
+    pub options: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Plan {
+    /// Options that would read columns whose values are all written in one way, and in no other that is known. Nothing is read so
+    /// unless the user says it.
+    pub fn proposals(&self) -> Vec<Proposed> {
+        proposals(&self.request, &self.facts.source, &self.choice)
+    }
+}
+
+fn proposals(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Proposed> {
+    let proposed = |(field, column): (&usize, &Column)| {
+        let field = &facts.fields[*field];
+        let proposal = field.reads.proposal.as_ref()?;
+        let is_guess = column.declared.is_none() && !column.asked && column.ty == Type::Text;
+        let is_of_type = Family::of(column.ty) == Some(proposal.family);
+        let is_meant = is_guess && request.inference == Inference::Infer || is_of_type;
+        let option = |(option, value): &(&str, String)| {
+            [(*option).to_owned(), format!("{}={value}", field.name)]
+        };
+        is_meant.then(|| Proposed {
+            column: field.name.clone(),
+            options: proposal.options.iter().flat_map(option).collect(),
+            reason: format!("{} seen, each {}", counted(proposal.values, "value"), proposal.words),
+        })
+    };
+    choice.fields.iter().zip(&choice.columns).filter_map(proposed).collect()
+}
+
+/// The same in words.
+fn proposed(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<String> {
+    let words = |Proposed { column, options, reason }: Proposed| {
+        let options: Vec<_> = options.iter().map(|option| shell_word(option)).collect();
+        format!("column {column}: {reason} ({} reads them so)", options.join(" "))
+    };
+    proposals(request, facts, choice).into_iter().map(words).collect()
 }
 
 /// Values that two forms read differently: which of the two is taken.
@@ -488,6 +538,7 @@ impl Serialize for Plan {
             chunk_bytes: usize,
             memory_ceiling_bytes: u64,
             reasons: Vec<String>,
+            proposals: Vec<Proposed>,
         }
         let choice = &self.choice;
         Shown {
@@ -505,6 +556,7 @@ impl Serialize for Plan {
             chunk_bytes: choice.chunk_bytes,
             memory_ceiling_bytes: choice.memory_ceiling_bytes,
             reasons: self.reasons(),
+            proposals: self.proposals(),
         }
         .serialize(serializer)
     }
