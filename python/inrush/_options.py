@@ -73,6 +73,14 @@ def request(
     rejects: Any = None,
     verify: str | None = None,
     duckdb_lib: Any = None,
+    decimal: str | Sequence[str] | None = None,
+    thousands: str | Sequence[str] | None = None,
+    date_format: str | Sequence[str] | None = None,
+    timestamp_format: str | Sequence[str] | None = None,
+    true: str | Sequence[str] | None = None,
+    false: str | Sequence[str] | None = None,
+    time_zone: str | Sequence[str] | None = None,
+    trim: bool | str | None = None,
     **dialect: Any,
 ) -> dict[str, Any]:
     """What was said, and nothing else."""
@@ -98,6 +106,14 @@ def request(
         "max_rejects": None if max_rejects is None else str(max_rejects),
         "verify": verify,
         "duckdb_lib": None if duckdb_lib is None else os.fspath(duckdb_lib),
+        "decimal": names("decimal", decimal),
+        "thousands": names("thousands", thousands),
+        "date_format": names("date_format", date_format),
+        "timestamp_format": names("timestamp_format", timestamp_format),
+        "true": names("true", true),
+        "false": names("false", false),
+        "time_zone": names("time_zone", time_zone),
+        "trim": ("unquoted" if trim else None) if isinstance(trim, bool) else trim,
         **dialect,
     }
     if isinstance(types, str):

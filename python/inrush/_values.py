@@ -7,10 +7,23 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import ipaddress
 import json
+import math
+import pathlib
 import uuid
 from collections.abc import Mapping
 from typing import Any, Callable
+
+
+_ADDRESSES = (
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Network,
+    ipaddress.IPv4Interface,
+    ipaddress.IPv6Interface,
+)
 
 
 def _json(value: Any) -> Any:
@@ -24,10 +37,13 @@ def _json(value: Any) -> Any:
         return None if str(value) == "NaT" else value.isoformat()
     if isinstance(value, datetime.timedelta):
         return iso_duration(value)
-    if isinstance(value, (decimal.Decimal, uuid.UUID)):
+    if isinstance(value, (decimal.Decimal, uuid.UUID, pathlib.PurePath, *_ADDRESSES)):
         return str(value)
     if isinstance(value, (set, frozenset)):
-        return sorted(value)
+        try:
+            return sorted(value)
+        except TypeError:
+            raise TypeError("a set of values that have no order: make a list of it") from None
     if isinstance(value, Mapping):
         return dict(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -48,7 +64,26 @@ def _json(value: Any) -> Any:
 
 def dumps(value: Any) -> str:
     """JSON of a dict, a list or a tuple; what JSON has no form for is text in it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_json)
+    options: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "default": _json, "allow_nan": False}
+    try:
+        return json.dumps(value, **options)
+    except ValueError as error:
+        if "JSON compliant" not in str(error):
+            raise
+    return json.dumps(_with_words(value), **options)
+
+
+def _with_words(value: Any) -> Any:
+    """JSON has no number that is none: as in documents of Arrow's values, it is a text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, Mapping):
+        return {name: _with_words(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_with_words(one) for one in value]
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    return _with_words(_json(value))
 
 
 #: Units of NumPy's durations, as powers of ten of a second.
@@ -57,7 +92,7 @@ _SECONDS = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60}
 
 
 def iso_duration(value: Any) -> str:
-    """A `timedelta`, also one of pandas or NumPy, as ISO 8601 has durations: `PT93600.5S`."""
+    """A `timedelta`, also one of pandas or NumPy, as ISO 8601 has durations: `PT93600.5S`, `PT-1S`."""
     if isinstance(value, datetime.timedelta):
         micros = (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
         # pandas' are finer.
@@ -71,11 +106,9 @@ def iso_duration(value: Any) -> str:
             power = _POWERS[unit]
         else:
             raise TypeError(f"a duration in '{unit or 'no unit'}' has no length")
-    if count == 0:
-        return "P0D"
     seconds, fraction = divmod(abs(count), 10**power)
     digits = f".{fraction:0{power}}".rstrip("0") if fraction else ""
-    return f"{'-' if count < 0 else ''}PT{seconds}{digits}S"
+    return f"PT{'-' if count < 0 else ''}{seconds}{digits}S"
 
 
 def _unit(name: str) -> tuple[str, int]:
@@ -93,22 +126,20 @@ _READ: dict[type, Callable[[str], Any]] = {
     decimal.Decimal: decimal.Decimal,
     datetime.timedelta: lambda text: _timedelta(text),
     uuid.UUID: uuid.UUID,
+    **{address: address for address in _ADDRESSES},
 }
 
 
 def _timedelta(text: str) -> datetime.timedelta:
     """Of the text that `iso_duration` makes."""
-    if text == "P0D":
-        return datetime.timedelta()
-    micros = int(decimal.Decimal(text.lstrip("-")[2:-1]) * 10**6)
-    return datetime.timedelta(microseconds=-micros if text.startswith("-") else micros)
+    return datetime.timedelta(microseconds=int(decimal.Decimal(text[2:-1]) * 10**6))
 
 
 def _like(value: Any, first: Any) -> Any:
     """A value that has gone through JSON, as the type that the column's first one has."""
     if isinstance(first, (dict, list, tuple)) and isinstance(value, str):
         return type(first)(json.loads(value))
-    read = type(first) if isinstance(first, enum.Enum) else _READ.get(type(first))
+    read = type(first) if isinstance(first, (enum.Enum, pathlib.PurePath)) else _READ.get(type(first))
     if value is None or read is None:
         return value
     try:

@@ -37,7 +37,8 @@ pub(crate) enum Kind {
     Instant,
     Time,
     Duration,
-    Uuid,
+    /// What its own text says: UUIDs, addresses, paths.
+    Named,
     Json,
 }
 
@@ -70,6 +71,7 @@ pub(crate) struct Classes {
     decimal: Py<PyType>,
     uuid: Py<PyType>,
     enumeration: Py<PyType>,
+    path: Py<PyType>,
     dumps: Py<PyAny>,
     iso_duration: Py<PyAny>,
 }
@@ -90,6 +92,7 @@ impl Classes {
                 decimal: class("decimal", "Decimal")?,
                 uuid: class("uuid", "UUID")?,
                 enumeration: class("enum", "Enum")?,
+                path: class("pathlib", "PurePath")?,
                 dumps: py.import("inrush._values")?.getattr("dumps")?.unbind(),
                 iso_duration: py.import("inrush._values")?.getattr("iso_duration")?.unbind(),
             })
@@ -382,7 +385,7 @@ impl Column {
             | Kind::Decimal
             | Kind::Time
             | Kind::Duration
-            | Kind::Uuid
+            | Kind::Named
             | Kind::Json => Data::Text(Spans::of_nulls(rows)),
         }
     }
@@ -550,17 +553,19 @@ fn kind_of<'py>(
             Kind::Time
         } else if is(&classes.timedelta)? {
             Kind::Duration
-        } else if is(&classes.uuid)? {
-            Kind::Uuid
+        } else if is(&classes.uuid)? || is(&classes.path)? {
+            Kind::Named
         } else if value.is_instance_of::<PyDict>()
             || value.is_instance_of::<PyList>()
             || value.is_instance_of::<PyTuple>()
+            || (class.hasattr("__dataclass_fields__")? && !value.is_instance_of::<PyType>())
         {
             Kind::Json
         } else {
             let module = class.module()?;
             match (&*module.to_string_lossy(), &*class.name()?.to_string_lossy()) {
                 (_, "NAType" | "NaTType") => return Ok(None),
+                ("ipaddress", _) => return Ok(Some((Kind::Named, value))),
                 ("numpy", "timedelta64") => {
                     // What it makes of itself is a plain number where it has nanoseconds.
                     if value.str()?.to_str()? == "NaT" {
@@ -645,7 +650,7 @@ fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
         Kind::Date | Kind::Moment | Kind::Instant | Kind::Time => {
             value.call_method0("isoformat")?
         }
-        Kind::Uuid => value.str()?.into_any(),
+        Kind::Named => value.str()?.into_any(),
         Kind::Duration => PyString::new(py, &duration(value)?).into_any(),
         Kind::Json => Classes::get(py)?.dumps.bind(py).call1((value,))?,
         Kind::Bytes => {
@@ -655,7 +660,7 @@ fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     Ok(text.cast_into::<PyString>()?)
 }
 
-/// A `timedelta` as ISO 8601 has durations: `PT93600.5S`.
+/// A `timedelta` as ISO 8601 has durations, and as Arrow's are written: `PT93600.5S`, `PT-1S`.
 fn duration(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = value.py();
     let classes = Classes::get(py)?;
@@ -665,13 +670,9 @@ fn duration(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     let part = |name: &str| value.getattr(name)?.extract::<i128>();
     let micros = (part("days")? * 86_400 + part("seconds")?) * 1_000_000 + part("microseconds")?;
-    if micros == 0 {
-        // As Arrow's durations have it.
-        return Ok("P0D".to_owned());
-    }
     let (sign, size) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
     let (seconds, micros) = (size / 1_000_000, size % 1_000_000);
     let fraction = format!(".{micros:06}");
     let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
-    Ok(format!("{sign}PT{seconds}{fraction}S"))
+    Ok(format!("PT{sign}{seconds}{fraction}S"))
 }

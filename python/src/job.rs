@@ -99,10 +99,9 @@ pub(crate) fn job_write_files(
     partition: Option<u32>,
 ) -> PyResult<String> {
     let job: Job = parsed(py, job)?;
-    let Request { sources, dialect, .. } = request.0;
-    let dialect: DialectRequest = dialect;
+    let Request { sources, dialect, options, .. } = request.0;
     let token = watch.over(py, move |observer| {
-        job::write_sources(&job, &sources, &dialect, partition, observer)
+        job::write_sources(&job, &sources, &dialect, &options.read, partition, observer)
     })?;
     Ok(token.to_string())
 }

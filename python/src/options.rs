@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use inrush::plan::{DialectRequest, Inference, Type};
+use inrush::plan::{DialectRequest, Inference, ReadRequest, Trim, TypeWord};
 use inrush::{Error, LoadOptions, RejectsTo, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -86,10 +86,12 @@ impl<'py> Said<'py> {
 }
 
 fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
-    let mut types = BTreeMap::new();
+    let (mut types, mut read_types) = (BTreeMap::new(), BTreeMap::new());
     for (column, word) in said.get::<BTreeMap<String, String>>("types")?.unwrap_or_default() {
-        let ty: Type = word.parse().map_err(|error: String| said.wrong("types", &error))?;
-        types.insert(column, ty);
+        match word.parse().map_err(|error: String| said.wrong("types", &error))? {
+            TypeWord::Type(ty) => drop(types.insert(column, ty)),
+            TypeWord::Read(ty) => drop(read_types.insert(column, ty)),
+        }
     }
     let rejects = match said.get::<PathBuf>("rejects")? {
         Some(path) => RejectsTo::File(path),
@@ -108,6 +110,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         indexes: said.get("indexes")?.unwrap_or_default(),
         types,
         inference: if is_text { Inference::Text } else { Inference::Infer },
+        read: ReadRequest { types: read_types, ..read(said)? },
         strategy: said.get("strategy")?,
         knobs: said.get("knobs")?.unwrap_or_default(),
         lanes: said.get("lanes")?,
@@ -124,6 +127,28 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
     })
 }
 
+fn read(said: &Said<'_>) -> PyResult<ReadRequest> {
+    let texts = |name| said.get::<Vec<String>>(name).map(Option::unwrap_or_default);
+    let trim = match said.get::<String>("trim")?.as_deref() {
+        None => Trim::No,
+        Some("unquoted") => Trim::Unquoted,
+        Some("all") => Trim::All,
+        Some(other) => return Err(said.wrong("trim", &format!("'{other}' is none of True, all"))),
+    };
+    Ok(ReadRequest {
+        nulls: texts("nulls")?,
+        decimals: texts("decimal")?,
+        thousands: texts("thousands")?,
+        date_formats: texts("date_format")?,
+        timestamp_formats: texts("timestamp_format")?,
+        truths: texts("true")?,
+        falses: texts("false")?,
+        time_zones: texts("time_zone")?,
+        trim,
+        types: BTreeMap::new(),
+    })
+}
+
 fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
     Ok(DialectRequest {
         format: said.word("format")?,
@@ -132,7 +157,6 @@ fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
         quote: said.byte_or_none("quote")?,
         escape: said.byte_or_none("escape")?,
         header: said.get("header")?,
-        nulls: said.get("nulls")?.unwrap_or_default(),
         encoding: said.get("encoding")?,
         skip_lines: said.get("skip_lines")?.unwrap_or_default(),
         comment: said.byte("comment")?,

@@ -8,6 +8,7 @@ import types
 import typing
 
 import pytest
+from conftest import assert_same
 
 import inrush
 
@@ -160,6 +161,40 @@ def test_missing_keys_are_null(sqlite):
         rows.insert({})
         rows.insert({"a": 2})
     assert sqlite.read()[1] == [(None, 1), (None, None), (2, None)]
+
+
+def test_a_key_that_some_dicts_lack_is_null_in_their_rows(database):
+    """A default is for a column that no row says anything of."""
+    database.execute(f"create table {database.table} (id integer, kind varchar(10) default 'plain')")
+    database.write([{"id": 1, "kind": "odd"}, {"id": 2}], if_exists="append")
+    assert database.read()[1] == [(1, "odd"), (2, None)]
+
+
+def test_texts_are_read_as_is_said(database):
+    rows = [("1", "31.12.2024", "1.234,5", 1_700_000_000, "ja"), ("2", "01.02.1999", "-0,25", None, "nein"), ("3", None, None, 0, None)]
+    said = {
+        "date_format": "day=%d.%m.%Y",
+        "decimal": "n=,",
+        "thousands": ["n=."],
+        "types": {"at": "timestamp[s]"},
+        "true": "ok=ja",
+        "false": "ok=nein",
+    }
+    report = database.write(rows, columns=["id", "day", "n", "at", "ok"], **said)
+    types = {column["name"]: column["type"] for column in report.plan.columns}
+    assert (types["day"], types["at"], types["ok"]) == ("date", "timestamptz", "boolean")
+    assert_same(database.values("day"), [dt.date(2024, 12, 31), dt.date(1999, 2, 1), None])
+    assert [None if n is None else float(n) for n in database.values("n")] == [1234.5, -0.25, None]
+    utc = dt.timezone.utc
+    assert_same(database.values("at"), [dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=utc), None, dt.datetime(1970, 1, 1, tzinfo=utc)])
+    assert_same(database.values("ok"), [True, False, None])
+    with pytest.raises(inrush.RejectedRows) as caught:
+        database.write([("4", "2024-12-31", "1", 0, "ja")], columns=["id", "day", "n", "at", "ok"], if_exists="append", **said)
+    assert [(row.column, row.row[1]) for row in caught.value.rows] == [("day", "2024-12-31")]
+    with pytest.raises(inrush.UsageError, match="no column nope"):
+        database.write([(1,)], columns=["a"], date_format="nope=%F", if_exists="replace")
+    with pytest.raises(inrush.UsageError, match="trim"):
+        database.write([(1,)], columns=["a"], trim="left", if_exists="replace")
 
 
 def test_columns_choose_the_order(sqlite):

@@ -320,7 +320,8 @@ pub(crate) struct TableArgs {
     /// An index to build after the rows; may be repeated
     #[arg(long, value_name = "COL[,COL]", help_heading = "Table")]
     pub(crate) index: Vec<String>,
-    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, json or bytes; may be repeated
+    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, json or bytes; or how its
+    /// values are written: money, percent, timestamp[s|ms|us|ns]; may be repeated
     #[arg(long = "type", value_name = "COL=TYPE", help_heading = "Table")]
     pub(crate) types: Vec<String>,
     /// Infer the other columns' types, or make them all text
@@ -359,6 +360,38 @@ pub(crate) struct InputArgs {
     /// quoted empty fields NULL too
     #[arg(long, value_name = "[COLUMN=]S", allow_hyphen_values = true, help_heading = "Input")]
     pub(crate) null: Vec<String>,
+    /// The decimal separator, . or ,
+    #[arg(long, value_name = "[COLUMN=]C", help_heading = "Values")]
+    pub(crate) decimal: Vec<String>,
+    /// What stands between groups of three digits: . , ' or a blank
+    #[arg(long, value_name = "[COLUMN=]C", help_heading = "Values")]
+    pub(crate) thousands: Vec<String>,
+    /// How dates are written, such as %d.%m.%Y; may be repeated, and is tried in that order
+    #[arg(long, value_name = "[COLUMN=]FORMAT", help_heading = "Values")]
+    pub(crate) date_format: Vec<String>,
+    /// How timestamps are written, such as '%d.%m.%Y %H:%M'; may be repeated, and is tried in that order
+    #[arg(long, value_name = "[COLUMN=]FORMAT", help_heading = "Values")]
+    pub(crate) timestamp_format: Vec<String>,
+    /// Words for true, such as yes,y, in any case
+    #[arg(long = "true", value_name = "[COLUMN=]WORD[,WORD]", help_heading = "Values")]
+    pub(crate) truths: Vec<String>,
+    /// Words for false
+    #[arg(long = "false", value_name = "[COLUMN=]WORD[,WORD]", help_heading = "Values")]
+    pub(crate) falses: Vec<String>,
+    /// The time zone of timestamps without one, such as Europe/Berlin: they are stored as moments of UTC
+    #[arg(long, value_name = "[COLUMN=]ZONE", help_heading = "Values")]
+    pub(crate) time_zone: Vec<String>,
+    /// Cut off blanks around values without quotes, or around all
+    #[arg(
+        long,
+        value_name = "unquoted|all",
+        num_args = 0..=1,
+        default_missing_value = "unquoted",
+        require_equals = true,
+        value_parser = ["unquoted", "all"],
+        help_heading = "Values"
+    )]
+    pub(crate) trim: Option<String>,
     /// The input's encoding: utf-8, utf-16le, utf-16be, latin1, ... [default: UTF-8, or as a byte order mark says]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub(crate) encoding: Option<String>,

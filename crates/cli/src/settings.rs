@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inrush::plan::{DialectRequest, Type};
+use inrush::plan::{DialectRequest, ReadRequest, Trim, TypeWord};
 use inrush::target::parse_count;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
@@ -66,7 +66,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             rejects: args.rejects.clone().map_or(RejectsTo::Beside, RejectsTo::File),
             verify: args.verify,
             libraries: library.into_iter().collect(),
-            ..common(&args.table, &args.way)?
+            ..common(&args.table, &args.way, &args.input)?
         },
     })
 }
@@ -81,17 +81,21 @@ pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
         options: LoadOptions {
             max_rejects: args.max_rejects,
             verify: args.verify,
-            ..common(&args.table, &args.way)?
+            ..common(&args.table, &args.way, &args.input)?
         },
     })
 }
 
-/// What is said of the table, and of the way to write.
-fn common(args: &TableArgs, way: &WayArgs) -> Result<LoadOptions> {
+/// What is said of the table, of its values, and of the way to write.
+fn common(args: &TableArgs, way: &WayArgs, input: &InputArgs) -> Result<LoadOptions> {
     let mut types = BTreeMap::new();
+    let mut read = read(input);
     for text in &args.types {
         let (column, ty) = pair(text, "--type", "COL=TYPE")?;
-        types.insert(column, ty.parse::<Type>().map_err(usage)?);
+        match ty.parse().map_err(usage)? {
+            TypeWord::Type(ty) => drop(types.insert(column, ty)),
+            TypeWord::Read(ty) => drop(read.types.insert(column, ty)),
+        }
     }
     let knob = |text: &String| pair(text, "--set", "KNOB=VALUE");
     let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
@@ -105,10 +109,31 @@ fn common(args: &TableArgs, way: &WayArgs) -> Result<LoadOptions> {
         indexes: args.index.iter().map(columns).collect(),
         types,
         inference: args.inference,
+        read,
         strategy: way.strategy.clone(),
         knobs: way.knobs.iter().map(knob).collect::<Result<_>>()?,
         ..LoadOptions::default()
     })
+}
+
+/// How values are read, as far as the arguments of the input say.
+pub(crate) fn read(args: &InputArgs) -> ReadRequest {
+    ReadRequest {
+        nulls: args.null.clone(),
+        decimals: args.decimal.clone(),
+        thousands: args.thousands.clone(),
+        date_formats: args.date_format.clone(),
+        timestamp_formats: args.timestamp_format.clone(),
+        truths: args.truths.clone(),
+        falses: args.falses.clone(),
+        time_zones: args.time_zone.clone(),
+        trim: match args.trim.as_deref() {
+            None => Trim::No,
+            Some("all") => Trim::All,
+            Some(_) => Trim::Unquoted,
+        },
+        types: BTreeMap::new(),
+    }
 }
 
 /// How the input is written, as far as the arguments say.
@@ -131,7 +156,6 @@ pub(crate) fn dialect(args: &InputArgs) -> Result<DialectRequest> {
             "no" => Some(false),
             _ => None,
         },
-        nulls: args.null.clone(),
         encoding: args.encoding.clone(),
         skip_lines: args.skip_lines,
         comment: maybe(&args.comment, "--comment")?,

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::ledger::Entry;
 use crate::moments::{MomentFacts, MomentLimits};
+use crate::reading::ReadFacts;
 use crate::request::{Format, IfExists, Request};
 use crate::schema::{Column, Type};
 use crate::target::Knob;
@@ -168,6 +169,8 @@ pub struct FieldFacts {
     pub is_declared: bool,
     /// How fine its moments are, where it has any.
     pub moments: MomentFacts,
+    /// What its values are as the options of reading have it.
+    pub reads: ReadFacts,
 }
 
 /// What keeps a column from a narrower type.
@@ -254,6 +257,8 @@ pub struct TargetFacts {
     pub columns_max: usize,
     /// The moments that columns of a new table keep.
     pub moments: MomentLimits,
+    /// Whether decimals of a new table are kept as texts, for want of a type.
+    pub decimals_are_texts: bool,
     /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
     pub lost_with: Vec<String>,
     /// What only this target knows of itself, such as settings that bear on loads.

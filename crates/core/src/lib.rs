@@ -6,8 +6,8 @@
 //! source: Chunk -> encode: Encoded (Wire, Found) -> target: Lane -> Ack
 //! ```
 //!
-//! - [`request`], [`schema`], [`facts`], [`moments`], [`nulls`], [`job`], [`ledger`]: data, decided on by the planner and read by
-//!   everybody.
+//! - [`request`], [`schema`], [`facts`], [`moments`], [`nulls`], [`reading`], [`job`], [`ledger`]: data, decided on by the planner and
+//!   read by all.
 //! - [`flow`]: what goes from stage to stage. [`cut`] makes chunks of what is read, [`mod@encode`] makes wires of chunks.
 //! - [`value`]: what a text is as a number, once for all engines.
 //! - [`target`]: the traits that an engine's crate implements.
@@ -26,6 +26,7 @@ pub mod ledger;
 pub mod moments;
 pub mod nulls;
 pub mod pending;
+pub mod reading;
 pub mod request;
 pub mod schema;
 pub mod split;
@@ -42,6 +43,7 @@ pub use facts::{
 pub use job::{Action, Choice, Job};
 pub use moments::{MomentFacts, MomentLimits, Settled};
 pub use nulls::Nulls;
+pub use reading::{Proposal, ReadFacts, ReadRequest, ReadType, Trim, TypeWord};
 pub use request::{
     DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
     OnConflict, RejectLimit, RejectsTo, Request, Verify,

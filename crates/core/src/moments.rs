@@ -150,7 +150,14 @@ mod tests {
             }
         }
         let ty = Type::Timestamp { zone };
-        FieldFacts { name: "t".to_owned(), ty, spoiler: None, is_declared: false, moments }
+        FieldFacts {
+            name: "t".to_owned(),
+            ty,
+            spoiler: None,
+            is_declared: false,
+            moments,
+            reads: Default::default(),
+        }
     }
 
     fn misfit(value: &str) -> Misfit {

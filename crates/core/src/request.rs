@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::reading::ReadRequest;
 use crate::schema::Type;
 use crate::split::Split;
 
@@ -47,6 +48,8 @@ pub struct LoadOptions {
     pub types: BTreeMap<String, Type>,
     /// Whether other columns' types are inferred or all text.
     pub inference: Inference,
+    /// How values are read.
+    pub read: ReadRequest,
     /// A strategy id, `target/name` or just `name`; `None` lets the planner choose.
     pub strategy: Option<String>,
     /// Knob settings by name, unparsed.
@@ -127,8 +130,6 @@ pub struct DialectRequest {
     pub escape: Option<Option<u8>>,
     /// Whether the first record names the columns.
     pub header: Option<bool>,
-    /// Spellings of NULL besides the empty unquoted field; `COLUMN=S` is the spelling S of one column.
-    pub nulls: Vec<String>,
     /// A label of the WHATWG encoding standard.
     pub encoding: Option<String>,
     /// Physical lines to skip at the start of every file.

@@ -12,6 +12,7 @@ use inrush_scan::{Boundary, Dialect, JsonLayout, Newline};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::reading::{Families, ReadRequest};
 use crate::schema::Type;
 
 /// The form of the text. Another one is refused: what its fields mean is not known.
@@ -39,8 +40,8 @@ pub struct Split {
     pub writing: Writing,
     /// Whether the columns' names are the files' own.
     pub header: bool,
-    /// Spellings of NULL, as they were asked for.
-    pub nulls: Vec<String>,
+    /// How values are read, as it was asked for.
+    pub read: ReadRequest,
     /// The columns, in the first file's order.
     pub fields: Vec<SplitField>,
     /// The files, in the source's order.
@@ -88,6 +89,9 @@ pub struct SplitField {
     pub ty: Type,
     /// The decimal digits of a second that its moments need.
     pub digits: u8,
+    /// Of what families more of its values are as they are written than as the options read them.
+    #[serde(default)]
+    pub plain: Families,
 }
 
 /// What is read of one file.
@@ -167,11 +171,11 @@ impl Split {
         (number, of): (usize, usize),
         writing: Writing,
         header: bool,
-        nulls: Vec<String>,
+        read: ReadRequest,
         fields: Vec<SplitField>,
         parts: Vec<SplitPart>,
     ) -> Self {
-        Self { form: FORM, number, of, writing, header, nulls, fields, parts }
+        Self { form: FORM, number, of, writing, header, read, fields, parts }
     }
 
     /// The columns in Arrow's words, from which a table can be made. Documents of JSON are marked as such; a decimal of unknown width
@@ -363,9 +367,11 @@ mod tests {
             order: vec![0],
         };
         let ty = Type::Decimal { precision: 9, scale: 2 };
-        let fields = vec![SplitField { name: "a".to_owned(), ty, digits: 0 }];
+        let fields =
+            vec![SplitField { name: "a".to_owned(), ty, digits: 0, plain: Families::default() }];
         let writing = Writing::from(&Dialect { escape: Some(b'\\'), ..Dialect::tsv() });
-        Split::new((1, 3), writing, true, vec!["NA".to_owned()], fields, vec![part])
+        let read = ReadRequest { nulls: vec!["NA".to_owned()], ..ReadRequest::default() };
+        Split::new((1, 3), writing, true, read, fields, vec![part])
     }
 
     #[test]

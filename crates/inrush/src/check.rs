@@ -201,7 +201,8 @@ fn attempt(
     // Where the values of a text alone decide, there is nothing that they could be refused for.
     let is_free = plan.request.target.is_empty()
         && plan.source.grammar.dialect().is_some()
-        && plan.choice.columns.iter().all(|column| !column.pinned && !column.required);
+        && plan.choice.columns.iter().all(|column| !column.pinned && !column.required)
+        && shape.columns.iter().all(|column| column.reading.is_none());
     let encoders = (0..threads).map(|_| {
         if is_free {
             return Ok(profiles.encoder());
@@ -306,9 +307,14 @@ fn attempt(
 }
 
 fn columns(plan: &Plan, profiles: &[Profile]) -> Vec<CheckedColumn> {
-    let columns = plan.choice.columns.iter().zip(profiles);
-    let checked = columns.map(|(column, profile)| {
-        let decider = if column.pinned { None } else { profile.decider(column.ty, &plan.source) };
+    let columns = plan.choice.columns.iter().zip(profiles).zip(&plan.shape.columns);
+    let checked = columns.map(|((column, profile), shape)| {
+        // What is read otherwise than it is written tells nothing as it is written.
+        let decider = if column.pinned || shape.reading.is_some() {
+            None
+        } else {
+            profile.decider(column.ty, &plan.source)
+        };
         CheckedColumn {
             name: column.name.clone(),
             ty: column.ty,

@@ -40,8 +40,8 @@ pub(crate) fn split_with_warnings(
         plan = next;
     }
     let fields = fields(&plan);
-    let nulls = &plan.request.dialect.nulls;
-    let splits = plan.source.split(parts, nulls, &fields, observer.stop())?;
+    let read = &plan.request.read;
+    let splits = plan.source.split(parts, read, &fields, observer.stop())?;
     Ok((splits, plan.facts.source.warnings.clone()))
 }
 
@@ -63,6 +63,7 @@ fn fields(plan: &Plan) -> Vec<SplitField> {
             name: field.name.clone(),
             ty: column.map_or(field.ty, |column| column.ty),
             digits: field.moments.digits,
+            plain: field.reads.plain,
         }
     };
     plan.facts.source.fields.iter().enumerate().map(field).collect()

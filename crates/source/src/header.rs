@@ -32,7 +32,7 @@ impl Source {
                     (Some(header), _) => header,
                     (None, Some((values, record))) => {
                         let rest = &text[record.next as usize..];
-                        let verdict = self.looks_like_header(values, rest, request, known);
+                        let verdict = self.looks_like_header(values, rest, known);
                         let Some(header) = verdict.header else {
                             return Err(unclear(&head.input.name, values, known, verdict.why));
                         };
@@ -103,7 +103,6 @@ impl Source {
         &mut self,
         values: &[Vec<u8>],
         rest: &[u8],
-        request: &DialectRequest,
         known: Option<&[String]>,
     ) -> sniff::HeaderVerdict {
         let names: Vec<String> =
@@ -111,7 +110,7 @@ impl Source {
         // Whether these are the columns' names is the question, so each column has both of its names.
         let numbers: Vec<String> = (1..=names.len()).map(column_name).collect();
         let known_as = [&names, &numbers].map(|names| names.iter().map(String::as_str).collect());
-        self.nulls = Nulls::of(&request.nulls, &known_as);
+        self.nulls = Nulls::of(&self.read.nulls, &known_as);
         let is_null = |column: usize, value: &[u8]| {
             value.is_empty()
                 || is_null_like(value)
@@ -128,7 +127,7 @@ impl Source {
                 observed
             })
             .collect();
-        let seen = self.survey(vec![Sample::of(0, rest)], values.len());
+        let (seen, _) = self.survey(vec![Sample::of(0, rest)], values.len());
         sniff::header(&names, &first, &seen, known)
     }
 }

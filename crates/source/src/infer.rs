@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inrush_scan as scan;
 
 use crate::Input;
-use inrush_core::encode::{BadValue, EncodeRow, Row};
+use inrush_core::encode::{BadValue, EncodeRow, Row, Typed};
 use inrush_core::error::shorten;
 use inrush_core::flow::{Chunk, Encoded, Origin, Wire};
+use inrush_core::reading::{ColumnReads, Family};
 use inrush_core::value;
-use inrush_core::{Form, Misfit, MomentFacts, Spoiler, Type};
+use inrush_core::{Form, Misfit, MomentFacts, ReadFacts, Spoiler, Type};
 
 /// The candidates, narrowest first. A column gets the first one that all its values fit.
 const CANDIDATES: [Candidate; 8] = [
@@ -53,6 +54,8 @@ pub(crate) struct Observed {
     odd: Option<Sight>,
     /// Values written with a point, or otherwise as nothing but a float.
     points: u64,
+    /// Floats of a source with types of its own that are no numbers: NaN and the infinities.
+    specials: u64,
     /// Digits after the point of values that have one, at the least; `digits_after` is the most.
     scale_min: Option<u16>,
     /// The first value with a zero at the end that no program writes for a number: `1.10`, not `1.0`.
@@ -69,6 +72,24 @@ pub(crate) struct Observed {
     moments: MomentFacts,
     /// The first value that is as fine as any.
     finest: Option<Sight>,
+    /// What was seen of the values as the options of reading have them, where any concern the column.
+    read: Option<Box<ReadSeen>>,
+}
+
+/// What the values of a column are as the options of reading have them.
+#[derive(Clone, Debug)]
+struct ReadSeen {
+    reads: Arc<ColumnReads>,
+    seen: Observed,
+    /// The first value that two forms read differently, and these.
+    two_ways: Option<(Sight, [String; 2])>,
+    text: Vec<u8>,
+}
+
+impl PartialEq for ReadSeen {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.reads, &other.reads) && self.seen == other.seen
+    }
 }
 
 /// What was seen of one column as values of one type.
@@ -137,9 +158,84 @@ pub(crate) struct Attempt {
 }
 
 impl Observed {
+    /// Nothing seen yet of a column that these options of reading concern.
+    pub(crate) fn of(reads: Option<&Arc<ColumnReads>>) -> Self {
+        let read = reads.map(|reads| {
+            let (reads, seen) = (Arc::clone(reads), Observed::default());
+            Box::new(ReadSeen { reads, seen, two_ways: None, text: Vec::new() })
+        });
+        Self { read, ..Self::default() }
+    }
+
+    /// Nothing seen yet of the same column.
+    fn anew(&self) -> Self {
+        Self::of(self.read.as_ref().map(|read| &read.reads))
+    }
+
     /// Looks at a value, and notes its place if that matters.
     pub(crate) fn add(&mut self, value: &[u8], spot: Spot) {
+        if self.read.is_some() {
+            self.read(value, spot);
+        }
         self.add_number(value, spot, Plain::of(value));
+    }
+
+    /// Looks at a value as the options of reading have it.
+    #[inline(never)]
+    fn read(&mut self, value: &[u8], spot: Spot) {
+        let Some(read) = self.read.as_deref_mut() else { return };
+        let ReadSeen { reads, seen, two_ways, text } = read;
+        text.clear();
+        if reads.canonical(value, text) {
+            seen.add(text, spot);
+        } else if !reads.is_declared() {
+            seen.count(value, spot, &Class::default());
+        }
+        if two_ways.is_none()
+            && let Some(forms) = reads.two_ways(value)
+        {
+            let sight = Sight { value: shorten(value), spot };
+            *two_ways = Some((sight, forms.map(str::to_owned)));
+        }
+    }
+
+    /// What is reported of the column: of its values as the options of reading have them, where those make a type of it, and else as they are
+    /// written.
+    fn reported(&self) -> &Self {
+        match &self.read {
+            Some(read) if self.is_read() => &read.seen,
+            _ => self,
+        }
+    }
+
+    /// Whether the column's type is that of its values as the options of reading have them.
+    fn is_read(&self) -> bool {
+        self.read.as_ref().is_some_and(|read| {
+            read.reads.is_declared() || read.seen.values > 0 && read.seen.own_type() != Type::Text
+        })
+    }
+
+    /// What the options of reading make of the column.
+    pub(crate) fn reads(&self, inputs: &[Input]) -> ReadFacts {
+        let Some(read) = &self.read else { return ReadFacts::default() };
+        let mut facts = ReadFacts::default();
+        for family in Family::ALL {
+            let fits = |seen: &Self| {
+                let tried = CANDIDATES.iter().zip(&seen.tried);
+                let of_family = tried
+                    .filter(|(candidate, _)| Family::of(seen.type_of(**candidate)) == Some(family));
+                of_family.map(|(_, tried)| tried.fits).max().unwrap_or(0)
+            };
+            if fits(self) > fits(&read.seen) {
+                facts.plain.add(family);
+            }
+        }
+        let two_ways = read.two_ways.as_ref();
+        facts.two_ways = two_ways.map(|(sight, forms)| (sight.misfit(inputs), forms.clone()));
+        if read.reads.is_exact() && read.seen.values > 0 {
+            facts.exact = Some(read.seen.type_of(Candidate::Decimal));
+        }
+        facts
     }
 
     /// The same of a value at which somebody has glanced. Nearly all numbers of a column of numbers bring no news.
@@ -209,8 +305,25 @@ impl Observed {
         self.is_textual = self.tried.iter().all(is_misfit);
     }
 
+    /// A float that is no number. That it is a float its own type says, as no text would: `NaN` may be a name.
+    pub(crate) fn add_special(&mut self, value: &[u8], spot: Spot) {
+        let class =
+            Class { fits: 1 << Candidate::Float as u16, is_point: true, ..Class::default() };
+        self.count(value, spot, &class);
+        self.specials += 1;
+    }
+
+    /// Whether the column is of floats, and some of them are none that a text would be taken for: then that is its type, and no
+    /// guess. Where the target has no such floats, their rows are bad ones.
+    pub(crate) fn has_specials(&self) -> bool {
+        self.specials > 0 && self.ty() == Type::Float
+    }
+
     /// A value that is a string: it may be a day or a moment, which have no other form, and nothing else but text.
     pub(crate) fn add_string(&mut self, value: &[u8], spot: Spot) {
+        if self.read.is_some() {
+            self.read(value, spot);
+        }
         const MOMENTS: u16 = 1 << Candidate::Date as u16
             | 1 << Candidate::Timestamp as u16
             | 1 << Candidate::TimestampZone as u16;
@@ -221,8 +334,17 @@ impl Observed {
     }
 
     pub(crate) fn merge(&mut self, other: &Observed) {
+        if let (Some(read), Some(other)) = (&mut self.read, &other.read) {
+            read.seen.merge(&other.seen);
+            if let Some((sight, _)) = &other.two_ways
+                && read.two_ways.as_ref().is_none_or(|(known, _)| sight.spot < known.spot)
+            {
+                read.two_ways.clone_from(&other.two_ways);
+            }
+        }
         self.values += other.values;
         self.points += other.points;
+        self.specials += other.specials;
         self.null_like += other.null_like;
         if self.null_spelling.is_none() {
             self.null_spelling.clone_from(&other.null_spelling);
@@ -254,6 +376,12 @@ impl Observed {
 
     /// Values were told apart by their row in the chunk alone, from 0: now their records' `starts` are known.
     pub(crate) fn place(&mut self, chunk: &Chunk, starts: impl Fn(u64) -> u32) {
+        if let Some(read) = &mut self.read {
+            read.seen.place(chunk, &starts as &dyn Fn(u64) -> u32);
+            if let Some((sight, _)) = &mut read.two_ways {
+                sight.spot = Spot::of(chunk, starts(sight.spot.byte));
+            }
+        }
         for sight in self.sights() {
             sight.spot = Spot::of(chunk, starts(sight.spot.byte));
         }
@@ -261,19 +389,26 @@ impl Observed {
 
     /// Finds the lines of what was seen in this chunk, of which `line` tells the one at an offset.
     pub(crate) fn locate(&mut self, chunk: &Chunk, line: impl Fn(usize) -> u64) {
+        if let Some(read) = &mut self.read {
+            read.seen.locate(chunk, &line as &dyn Fn(usize) -> u64);
+        }
         let Origin { file, byte, .. } = chunk.origin;
         let here = byte..byte + chunk.bytes.len() as u64;
-        for Sight { spot, .. } in self.sights() {
+        let mut read = self.read.take();
+        let two_ways = read.as_mut().and_then(|read| read.two_ways.as_mut());
+        for Sight { spot, .. } in self.sights().chain(two_ways.map(|(sight, _)| sight)) {
             if spot.line.is_none() && spot.file == file && here.contains(&spot.byte) {
                 spot.line = Some(line((spot.byte - byte) as usize));
             }
         }
+        self.read = read;
     }
 
     /// How fine the values are that are moments.
     pub(crate) fn moments(&self, inputs: &[Input]) -> MomentFacts {
-        let finest = self.finest.as_ref().map(|sight| sight.misfit(inputs));
-        MomentFacts { finest, ..self.moments.clone() }
+        let seen = self.reported();
+        let finest = seen.finest.as_ref().map(|sight| sight.misfit(inputs));
+        MomentFacts { finest, ..seen.moments.clone() }
     }
 
     /// How many values were seen.
@@ -291,8 +426,23 @@ impl Observed {
         CANDIDATES.iter().zip(&self.tried).map(attempt).collect()
     }
 
-    /// The column's type; text where nothing was seen.
+    /// The column's type; text where nothing was seen, unless the user says what it is.
     pub(crate) fn ty(&self) -> Type {
+        match &self.read {
+            Some(read) if read.reads.is_declared() => {
+                let seen = &read.seen;
+                // A number is one here whatever its zeros.
+                let fits = |(candidate, tried): (&Candidate, &Tried)| {
+                    (tried.fits == seen.values).then(|| seen.type_of(*candidate))
+                };
+                let found = CANDIDATES.iter().zip(&seen.tried).find_map(fits);
+                found.filter(|_| seen.values > 0).unwrap_or_else(|| read.reads.default_type())
+            }
+            _ => self.reported().own_type(),
+        }
+    }
+
+    fn own_type(&self) -> Type {
         let fits_all =
             |index: usize| self.tried[index].fits == self.values && self.is_float_column(index);
         let fitting = (0..CANDIDATES.len()).find(|index| self.values > 0 && fits_all(*index));
@@ -331,7 +481,16 @@ impl Observed {
     /// Why the column is no narrower type than it is: of text, although at least half of its values fit one; of decimals, which
     /// targets without such make text of.
     pub(crate) fn spoiler(&self, inputs: &[Input]) -> Option<Spoiler> {
-        let index = match self.ty() {
+        match &self.read {
+            Some(read) if read.reads.is_declared() => None,
+            Some(_) if self.is_read() => self.reported().own_spoiler(inputs),
+            Some(read) => self.own_spoiler(inputs).or_else(|| read.seen.own_spoiler(inputs)),
+            None => self.own_spoiler(inputs),
+        }
+    }
+
+    fn own_spoiler(&self, inputs: &[Input]) -> Option<Spoiler> {
+        let index = match self.own_type() {
             Type::Text => self.nearest()?,
             Type::Decimal { .. } => Candidate::Float as usize,
             _ => return None,
@@ -507,8 +666,10 @@ pub(crate) struct Surveyor {
 impl Surveyor {
     /// All surveyors of one survey share `total`, one entry a column.
     pub(crate) fn new(total: Arc<Mutex<Vec<Observed>>>) -> Self {
-        let columns = total.lock().unwrap_or_else(PoisonError::into_inner).len();
-        Self { seen: vec![Observed::default(); columns], rows: 0, total }
+        let known = total.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = known.iter().map(Observed::anew).collect();
+        drop(known);
+        Self { seen, rows: 0, total }
     }
 }
 
@@ -519,7 +680,13 @@ impl EncodeRow for Surveyor {
         for (column, seen) in self.seen.iter_mut().enumerate() {
             wire.values.clear();
             if let Some((home, span)) = row.value(column, &mut wire.values) {
-                seen.add(row.bytes(home, span, &wire.values), spot);
+                let value = row.bytes(home, span, &wire.values);
+                match row.typed(column) {
+                    Some(Typed::Float(number)) if !number.is_finite() => {
+                        seen.add_special(value, spot);
+                    }
+                    _ => seen.add(value, spot),
+                }
             }
         }
         self.rows += 1;
@@ -532,7 +699,7 @@ impl EncodeRow for Surveyor {
         for (sum, seen) in total.iter_mut().zip(&mut self.seen) {
             seen.place(chunk, |row| out.wire.rows[row as usize].start);
             sum.merge(seen);
-            *seen = Observed::default();
+            *seen = seen.anew();
         }
         out.wire.clear();
     }

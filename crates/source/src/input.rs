@@ -14,10 +14,11 @@ use crate::infer::{Observed, Surveyor};
 use crate::place::cannot_open;
 use crate::stdin::Pipe;
 use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
-use inrush_core::encode::{self, Encode, Grammar, Shape, ShapeColumn};
+use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Point};
+use inrush_core::reading::{ColumnReads, Readers, Reading};
 use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts};
 
 /// One input, opened, looked at, and closed again (standard input stays open).
@@ -54,6 +55,10 @@ pub struct Source {
     pub inputs: Vec<Input>,
     /// How all of them are written.
     pub grammar: Grammar,
+    /// How values are read.
+    pub(super) read: Readers,
+    /// What of that concerns each of the first input's fields; none where nothing does.
+    pub reads: Vec<Option<Arc<ColumnReads>>>,
     /// Spellings of NULL besides the empty unquoted field, by the first input's fields.
     pub nulls: Nulls,
     /// Whether the first record names the columns.
@@ -74,6 +79,7 @@ impl Source {
     pub fn open(
         places: &[Place],
         request: &DialectRequest,
+        read: &Readers,
         known: Option<&[String]>,
         stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
@@ -94,8 +100,8 @@ impl Source {
         }
         let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
-            (_, None) => Self::open_text(places, request, known, pipe, abandoned, stop),
-            (None, _) => Self::open_columns(&layouts, request, pipe, abandoned, stop),
+            (_, None) => Self::open_text(places, request, read, known, pipe, abandoned, stop),
+            (None, _) => Self::open_columns(&layouts, request, read, pipe, abandoned, stop),
             (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
                 "{} is {}, and {} is text",
                 place.name(),
@@ -110,6 +116,7 @@ impl Source {
     fn open_text(
         places: &[Place],
         request: &DialectRequest,
+        read: &Readers,
         known: Option<&[String]>,
         mut pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
@@ -139,7 +146,7 @@ impl Source {
             .advise("load them one by one, or say what they are with --format"));
         }
         if let Some(layouts) = layouts.into_iter().collect::<Option<Vec<_>>>() {
-            return Self::open_json(heads, layouts, request, known, pipe, abandoned);
+            return Self::open_json(heads, layouts, request, read, known, pipe, abandoned);
         }
         if request.flatten {
             let name = &heads[0].input.name;
@@ -186,6 +193,8 @@ impl Source {
         let mut source = Source {
             inputs: Vec::new(),
             grammar: Grammar::Delimited(dialect.clone()),
+            read: read.clone(),
+            reads: Vec::new(),
             nulls: Nulls::default(),
             header: false,
             flatten: false,
@@ -203,18 +212,21 @@ impl Source {
             &mut warnings,
         )?;
         let known_as = names.iter().map(String::as_str).collect();
-        source.nulls = Nulls::of(&request.nulls, &[known_as]);
+        source.nulls = Nulls::of(&read.nulls, &[known_as]);
+        source.reads = names.iter().map(|name| read.column(&[name])).collect();
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
-        let seen = source.sample(&heads, &dialect, names.len())?;
+        let (proposals, seen) = source.sample(&heads, &dialect, names.len())?;
         let fields = names
             .into_iter()
             .zip(seen)
-            .map(|(name, seen)| FieldFacts {
+            .zip(proposals)
+            .map(|((name, seen), proposal)| FieldFacts {
                 name,
                 ty: seen.ty(),
                 spoiler: seen.spoiler(&source.inputs),
                 is_declared: false,
                 moments: seen.moments(&source.inputs),
+                reads: seen.reads(&source.inputs).proposing(proposal),
             })
             .collect();
         for input in &source.inputs {
@@ -243,9 +255,20 @@ impl Source {
         Ok((source, facts))
     }
 
+    /// Nothing seen yet of so many columns.
+    pub(super) fn unseen(&self, width: usize) -> Vec<Observed> {
+        let reads = |at: usize| self.reads.get(at).and_then(Option::as_ref);
+        (0..width).map(|at| Observed::of(reads(at))).collect()
+    }
+
     /// An encoder that only looks at the values' types and adds what it saw to `total`, one entry a field.
     pub(super) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
         let width = total.lock().unwrap_or_else(PoisonError::into_inner).len();
+        self.looker(width, Surveyor::new(Arc::clone(total)))
+    }
+
+    /// An encoder of so many columns that are looked at as they are.
+    pub(super) fn looker(&self, width: usize, row: impl EncodeRow + 'static) -> Box<dyn Encode> {
         let fields =
             if self.orders.is_empty() { vec![(0..width).collect()] } else { self.orders.clone() };
         let columns = (0..width)
@@ -255,6 +278,7 @@ impl Source {
                 // What has a type is looked at as it is, bytes among it.
                 bytes: self.grammar.form() == "columns",
                 is_textual: true,
+                reading: Reading::trim(self.reads.get(n).and_then(Option::as_ref)),
             })
             .collect();
         let shape = Shape {
@@ -266,7 +290,7 @@ impl Source {
             nul_fault: Some("it is not sampled"),
             found_max: u64::MAX,
         };
-        encode::encoder(Arc::new(shape), Surveyor::new(Arc::clone(total)))
+        encode::encoder(Arc::new(shape), row)
     }
 
     /// Feeds every input into the pipeline, in order, as chunks of about `chunk_bytes`: what comes behind `from`.

@@ -19,6 +19,7 @@ use crate::{Input, Source};
 use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Origin, Part};
+use inrush_core::reading::Readers;
 use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
 
 /// Records that are looked at to tell one layout from another.
@@ -173,6 +174,7 @@ impl Source {
         mut heads: Vec<Head>,
         layouts: Vec<JsonLayout>,
         request: &DialectRequest,
+        read: &Readers,
         known: Option<&[String]>,
         pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
@@ -196,7 +198,9 @@ impl Source {
         let mut source = Source {
             inputs: heads.iter().map(|head| head.input.clone()).collect(),
             grammar: Grammar::Json(json.clone()),
-            nulls: Nulls::of(&request.nulls, &[]),
+            read: read.clone(),
+            nulls: Nulls::of(&read.nulls, &[]),
+            reads: Vec::new(),
             header: !is_positional,
             flatten: false,
             orders: Vec::new(),
@@ -207,7 +211,7 @@ impl Source {
         let mut fields = source.look_at_members(&heads, &json, &[])?;
         // Which spellings are one column's is known when the names are.
         let known_as = fields.iter().map(|field| field.name.as_str()).collect();
-        source.nulls = Nulls::of(&request.nulls, &[known_as]);
+        source.nulls = Nulls::of(&read.nulls, &[known_as]);
         if source.nulls.are_for_columns() {
             fields = source.look_at_members(&heads, &json, &fields)?;
         }
@@ -220,6 +224,7 @@ impl Source {
                     spoiler: None,
                     is_declared: false,
                     moments: Default::default(),
+                    reads: Default::default(),
                 })
                 .collect();
         }
@@ -280,7 +285,8 @@ impl Source {
         known: &[FieldFacts],
     ) -> Result<Vec<FieldFacts>> {
         let total = Arc::new(Mutex::new(Seen::default()));
-        let mut surveyor = MemberSurveyor::new(json, &self.nulls, known, Arc::clone(&total));
+        let mut surveyor =
+            MemberSurveyor::new(json, &self.read, &self.nulls, known, Arc::clone(&total));
         for (file, head) in heads.iter().enumerate() {
             let text = &head.text[head.input.body_at as usize..];
             let tail = if head.whole { Tail::End } else { Tail::More };
@@ -320,6 +326,8 @@ impl Source {
         Source {
             inputs: self.inputs.clone(),
             grammar,
+            read: self.read.clone(),
+            reads: fields.iter().map(|field| self.read.column(&[&field.name])).collect(),
             nulls: self.nulls.clone(),
             header: self.header,
             flatten: false,
@@ -344,9 +352,12 @@ struct Member {
 }
 
 impl Seen {
-    fn add(&mut self, name: &[u8], seq: u64) -> &mut Observed {
+    fn add(&mut self, name: &[u8], seq: u64, read: &Readers) -> &mut Observed {
         let first = (seq, self.members.len());
-        let member = || Member { first, observed: Observed::default() };
+        let member = || {
+            let reads = read.column(&[&String::from_utf8_lossy(name)]);
+            Member { first, observed: Observed::of(reads.as_ref()) }
+        };
         &mut self.members.entry(name.into()).or_insert_with(member).observed
     }
 
@@ -381,6 +392,7 @@ impl Seen {
                 spoiler: member.observed.spoiler(inputs),
                 is_declared: false,
                 moments: member.observed.moments(inputs),
+                reads: member.observed.reads(inputs),
             })
             .collect()
     }
@@ -390,6 +402,7 @@ impl Seen {
 pub(super) struct MemberSurveyor {
     layouts: Vec<JsonLayout>,
     flatten: bool,
+    read: Readers,
     nulls: Nulls,
     /// The members that are known, by which a spelling of NULL may be for one.
     places: HashMap<Box<[u8]>, usize>,
@@ -402,6 +415,7 @@ impl MemberSurveyor {
     /// All surveyors of one survey share `total`. `nulls` are by the places of the members that are `known`.
     pub(super) fn new(
         json: &Json,
+        read: &Readers,
         nulls: &Nulls,
         known: &[FieldFacts],
         total: Arc<Mutex<Seen>>,
@@ -410,6 +424,7 @@ impl MemberSurveyor {
         Self {
             layouts: json.layouts.clone(),
             flatten: json.flatten,
+            read: read.clone(),
             nulls: nulls.clone(),
             places: places.map(|(at, field)| (field.name.as_bytes().into(), at)).collect(),
             total,
@@ -452,7 +467,7 @@ impl MemberSurveyor {
                 self.look(&inner, member.value.raw(bytes), self.name.len(), (seq, spot), seen);
                 continue;
             }
-            let observed = seen.add(&self.name, seq);
+            let observed = seen.add(&self.name, seq, &self.read);
             let raw = member.value.raw(bytes);
             match member.value.kind {
                 JsonKind::Null => {}

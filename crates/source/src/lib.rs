@@ -22,6 +22,7 @@ mod input;
 mod json;
 mod place;
 pub mod profile;
+mod proposal;
 mod quoting;
 mod sample;
 mod separator_line;

@@ -54,7 +54,11 @@ impl<'a> Profiles<'a> {
     pub fn of(source: &'a Source, shape: &Shape) -> Self {
         let mut shape = shape.clone();
         // What is a value of its column is for others to judge.
-        shape.columns.iter_mut().for_each(|column| column.pinned = true);
+        // And how values are written is counted as they stand.
+        shape.columns.iter_mut().for_each(|column| {
+            column.pinned = true;
+            column.reading = None;
+        });
         shape.found_max = u64::MAX;
         let total = vec![Profile::default(); shape.columns.len()];
         let (shape, total) = (Arc::new(shape), Arc::new(Mutex::new(total)));

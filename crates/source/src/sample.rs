@@ -9,10 +9,12 @@ use inrush_scan::{Cutter, Dialect, Newline, Tail};
 use crate::head::{HEAD_BYTES, Head};
 use crate::infer::Observed;
 use crate::place::cannot_open;
+use crate::proposal::Proposer;
 use crate::{Input, Place, Source, decode};
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::Result;
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin};
+use inrush_core::{Proposal, Type};
 
 /// Places in a plain file, besides its start, that are looked at too...
 const SPREAD_PLACES: u64 = 8;
@@ -44,13 +46,13 @@ impl Sample {
 }
 
 impl Source {
-    /// The inference over every input's head, and over places spread through a plain first file.
+    /// What to propose, and the inference, over every input's head, and over places spread through a plain first file.
     pub(super) fn sample(
         &self,
         heads: &[Head],
         dialect: &Dialect,
         width: usize,
-    ) -> Result<Vec<Observed>> {
+    ) -> Result<(Vec<Option<Proposal>>, Vec<Observed>)> {
         let mut texts = Vec::new();
         for (index, head) in heads.iter().enumerate() {
             let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
@@ -65,7 +67,29 @@ impl Source {
             }
         }
         texts.extend(self.spread(&heads[0], Some(dialect))?);
-        Ok(self.survey(texts, width))
+        let (seen, texts) = self.survey(texts, width);
+        Ok((self.propose(&seen, texts), seen))
+    }
+
+    /// What to say of columns that are text, where all of their values in the samples are written in one way that an option reads.
+    fn propose(&self, seen: &[Observed], texts: Vec<Sample>) -> Vec<Option<Proposal>> {
+        let is_meant = |(at, seen): (usize, &Observed)| {
+            let is_free = self.reads.get(at).is_none_or(Option::is_none);
+            is_free && seen.values() > 0 && seen.ty() == Type::Text
+        };
+        let columns: Vec<bool> = seen.iter().enumerate().map(is_meant).collect();
+        let found = Arc::new(Mutex::new(vec![None; columns.len()]));
+        if columns.contains(&true) {
+            let mut encoder =
+                self.looker(columns.len(), Proposer::new(&columns, Arc::clone(&found)));
+            let mut encoded = Encoded::default();
+            for Sample { origin, bytes, .. } in texts {
+                let chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
+                encoded.clear();
+                encoder.encode(&chunk, &mut encoded);
+            }
+        }
+        found.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The first record of an input, where it is longer than what was looked at.
@@ -128,12 +152,18 @@ impl Source {
         Ok(texts)
     }
 
-    pub(super) fn survey(&self, texts: Vec<Sample>, width: usize) -> Vec<Observed> {
-        let total = Arc::new(Mutex::new(vec![Observed::default(); width]));
+    /// What was seen of the samples' columns; and the samples.
+    pub(super) fn survey(
+        &self,
+        mut texts: Vec<Sample>,
+        width: usize,
+    ) -> (Vec<Observed>, Vec<Sample>) {
+        let total = Arc::new(Mutex::new(self.unseen(width)));
         let mut encoder = self.surveyor(&total);
         let mut encoded = Encoded::default();
-        for Sample { origin, lines_before, bytes } in texts {
-            let chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
+        for Sample { origin, lines_before, bytes: kept } in &mut texts {
+            let (origin, bytes) = (*origin, std::mem::take(kept));
+            let mut chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
             encoded.clear();
             encoder.encode(&chunk, &mut encoded);
             let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,8 +172,10 @@ impl Source {
                     lines_before.unwrap_or(0) + self.grammar.lines(&chunk.bytes[..at]) + 1
                 });
             }
+            drop(total);
+            *kept = std::mem::take(&mut chunk.bytes);
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);
-        total.clone()
+        (total.clone(), texts)
     }
 }

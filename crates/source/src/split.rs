@@ -24,6 +24,7 @@ use crate::{Input, Place, Source, decode};
 use inrush_core::cut::{ChunkReader, Next, RECORD_BYTES_MAX};
 use inrush_core::encode::{Grammar, Json};
 use inrush_core::error::{Error, Result};
+use inrush_core::reading::{ReadFacts, ReadRequest, Readers};
 use inrush_core::split::{Layout, Parts, Split, SplitField, SplitPart, Stamp, Writing};
 use inrush_core::{FieldFacts, MomentFacts, Nulls, SourceFacts};
 
@@ -52,14 +53,14 @@ enum At {
 }
 
 impl Source {
-    /// Cuts the source into about equal parts, each of whole records. `nulls` and `fields` are what is known of its columns, besides.
+    /// Cuts the source into about equal parts, each of whole records. `read` and `fields` are what is known of its columns, besides.
     ///
     /// # Errors
     /// When a file can't be read, has changed, or is a pipe; and when `stop` is set.
     pub fn split(
         &self,
         parts: Parts,
-        nulls: &[String],
+        read: &ReadRequest,
         fields: &[SplitField],
         stop: &AtomicBool,
     ) -> Result<Vec<Split>> {
@@ -110,8 +111,8 @@ impl Source {
         let splits: Vec<Split> = (0..)
             .zip(runs)
             .map(|(number, parts)| {
-                let (nulls, fields) = (nulls.to_vec(), fields.to_vec());
-                Split::new((number, of), self.writing(), self.header, nulls, fields, parts)
+                let (read, fields) = (read.clone(), fields.to_vec());
+                Split::new((number, of), self.writing(), self.header, read, fields, parts)
             })
             .collect();
         for split in &splits {
@@ -238,11 +239,12 @@ impl Source {
         })
     }
 
-    /// Opens a part of a source as the whole was opened, with nothing left to find out.
+    /// Opens a part of a source as the whole was opened, with nothing left to find out. `read` is what the split says of values, looked
+    /// through.
     ///
     /// # Errors
     /// When a file is not there, or not what it was.
-    pub fn of_split(split: &Split) -> Result<(Self, SourceFacts)> {
+    pub fn of_split(split: &Split, read: &Readers) -> Result<(Self, SourceFacts)> {
         split.expect_unchanged()?;
         let mut inputs = Vec::new();
         for part in &split.parts {
@@ -273,6 +275,7 @@ impl Source {
                 spoiler: None,
                 is_declared: true,
                 moments: MomentFacts { digits: field.digits, ..MomentFacts::default() },
+                reads: ReadFacts { plain: field.plain, ..ReadFacts::default() },
             })
             .collect();
         let mut tables = Vec::new();
@@ -297,7 +300,7 @@ impl Source {
                 None => Grammar::Columns,
             },
         };
-        let names = fields.iter().map(|field| field.name.as_str()).collect();
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
         let facts = SourceFacts {
             header: split.header,
             reasons: vec![format!("part {} of {}", split.number + 1, split.of)],
@@ -312,7 +315,9 @@ impl Source {
         let source = Source {
             inputs,
             grammar,
-            nulls: Nulls::of(&split.nulls, &[names]),
+            reads: names.iter().map(|name| read.column(&[name])).collect(),
+            nulls: Nulls::of(&read.nulls, &[names]),
+            read: read.clone(),
             header: split.header,
             flatten: matches!(split.writing, Writing::Columns { flatten: true }),
             orders: split.parts.iter().map(|part| part.order.clone()).collect(),

@@ -52,7 +52,7 @@ impl<'a> Survey<'a> {
     pub fn of(source: &'a Source, fields: &'a [FieldFacts]) -> Self {
         let total = match source.grammar {
             Grammar::Json(_) => Total::Members(Arc::default()),
-            _ => Total::Fields(Arc::new(Mutex::new(vec![Observed::default(); fields.len()]))),
+            _ => Total::Fields(Arc::new(Mutex::new(source.unseen(fields.len())))),
         };
         Self { source, fields, total, lines: LinesSoFar::default() }
     }
@@ -63,6 +63,7 @@ impl<'a> Survey<'a> {
             (Total::Fields(total), _) => self.source.surveyor(total),
             (Total::Members(total), Grammar::Json(json)) => Box::new(MemberSurveyor::new(
                 json,
+                &self.source.read,
                 &self.source.nulls,
                 self.fields,
                 Arc::clone(total),
@@ -101,8 +102,9 @@ impl<'a> Survey<'a> {
                         name: field.name.clone(),
                         ty: seen.ty(),
                         spoiler: seen.spoiler(inputs),
-                        is_declared: false,
+                        is_declared: seen.has_specials(),
                         moments: seen.moments(inputs),
+                        reads: seen.reads(inputs),
                     },
                 };
                 (self.fields.iter().zip(seen.iter()).map(field).collect(), None)

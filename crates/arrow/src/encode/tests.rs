@@ -27,6 +27,7 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
                 pinned: !column.strict,
                 bytes: column.ty == DataType::Binary,
                 is_textual: true,
+                reading: None,
             })
             .collect(),
         nul_fault: None,
@@ -166,6 +167,7 @@ fn absent_columns_are_null_and_required_ones_are_not() {
                 pinned: true,
                 bytes: false,
                 is_textual: true,
+                reading: None,
             })
             .collect(),
         nul_fault: None,

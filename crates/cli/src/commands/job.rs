@@ -92,7 +92,9 @@ fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
 fn write(args: &WriteArgs, observer: &render::Progress) -> Result<u64> {
     let job: Job = read(&args.job)?;
     let dialect = settings::dialect(&args.input)?;
-    let outcome = jobs::write_sources(&job, &args.sources, &dialect, args.partition, observer);
+    let read = settings::read(&args.input);
+    let outcome =
+        jobs::write_sources(&job, &args.sources, &dialect, &read, args.partition, observer);
     observer.finish();
     let token = outcome?;
     print(&format!("{token}\n"))?;

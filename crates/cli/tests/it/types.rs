@@ -645,3 +645,77 @@ fn what_a_replaced_table_had_is_listed_in_plan_and_report() {
     let without = lost.replace("PRIMARY KEY (id), ", "");
     assert_eq!(report["warnings"], serde_json::json!([without]));
 }
+
+#[test]
+fn a_date_that_two_forms_read_differently_is_reported_once() {
+    let files = Fixture::new();
+    files.write("t.csv", "d\n31/12/2024\n01/02/2024\n03/04/2024\n12/31/2024\n");
+    let forms = ["--date-format", "%d/%m/%Y", "--date-format", "%m/%d/%Y"];
+    let report = files.report(&[&["t.csv", "t.db"], &forms[..]].concat());
+    let notes = report["warnings"].as_array().unwrap();
+    let about: Vec<&str> = notes
+        .iter()
+        .filter_map(|note| note.as_str())
+        .filter(|note| note.contains("another"))
+        .collect();
+    assert_eq!(about.len(), 1, "{notes:?}");
+    assert!(
+        about[0].contains("'01/02/2024' (line 3)") && about[0].contains("%d/%m/%Y comes first")
+    );
+    let days = files.query("t.db", "SELECT d FROM t ORDER BY rowid");
+    let wanted = ["2024-12-31", "2024-02-01", "2024-04-03", "2024-12-31"];
+    assert_eq!(days, wanted.map(|day| vec![rusqlite::types::Value::from(day.to_owned())]));
+}
+
+#[test]
+fn forms_that_can_not_be_are_misuse_before_anything_is_read() {
+    let files = Fixture::new();
+    files.write("t.csv", "d\n31/12/2024\n");
+    for (options, words) in [
+        (["--date-format", "%d.%Q"], "'%Q' at character 4"),
+        (["--date-format", "born=%d.%m.%Y"], "no column born"),
+        (["--decimal", ";"], "takes '.' or ','"),
+        (["--thousands", "."], "--decimal ','"),
+        (["--time-zone", "Mars/Base"], "no such zone"),
+        (["--type", "d=timestamp[h]"], "s, ms, us or ns"),
+    ] {
+        files.misused(&[&["load", "t.csv", "t.db"], &options[..]].concat()).says(&[words]);
+        assert_eq!(files.names(), ["t.csv"]);
+    }
+}
+
+#[test]
+fn one_form_of_all_values_is_proposed_and_nothing_is_read_unasked() {
+    let files = Fixture::new();
+    files.write(
+        "t.csv",
+        "id,day,price,either,name\n1,31.12.2024,\"1.234,5\",01/02/2024,Ann\n2,01.02.1999,\"7\",03/04/2024,Bob\n",
+    );
+    let report = files.report(&["t.csv", "t.db"]);
+    let proposals = report["plan"]["proposals"].as_array().unwrap();
+    let options: Vec<String> = proposals
+        .iter()
+        .flat_map(|one| one["options"].as_array().unwrap())
+        .map(|option| option.as_str().unwrap().to_owned())
+        .collect();
+    let wanted =
+        ["--date-format", "day=%d.%m.%Y", "--decimal", "price=,", "--thousands", "price=."];
+    assert_eq!(options, wanted, "{report}");
+    let notes = report["warnings"].to_string();
+    assert!(notes.contains("--date-format day=%d.%m.%Y reads them so"), "{notes}");
+    let text = |value: &str| Value::from(value.to_owned());
+    let days = files.query("t.db", "SELECT day, price FROM t ORDER BY id");
+    assert_eq!(days[0], [text("31.12.2024"), text("1.234,5")]);
+    // What is proposed can be said as it is.
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let report = files.report(&[&["t.csv", "other.db"], &options[..]].concat());
+    assert_eq!(report["plan"]["proposals"], serde_json::json!([]));
+    let days = files.query("other.db", "SELECT day, price FROM t ORDER BY id");
+    assert_eq!(
+        days,
+        vec![
+            vec![text("2024-12-31"), Value::from(1234.5)],
+            vec![text("1999-02-01"), Value::from(7.0)],
+        ]
+    );
+}

@@ -14,6 +14,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use inrush_scan::Field;
 
 use crate::Nulls;
+use crate::encode::read::{Done, Given, Reader, Unread};
 use crate::encode::row::{Moment, Row, Typed};
 use crate::encode::{
     BadRecord, Encode, EncodeRow, Encoded, Shape, check_text, describe, told_by_lane,
@@ -242,6 +243,8 @@ impl<'a> Columns<'a> {
 struct ColumnsRow<'a> {
     columns: &'a Columns<'a>,
     at: usize,
+    /// What the readings of columns have made of the values.
+    reader: &'a Reader,
 }
 
 impl ColumnsRow<'_> {
@@ -267,7 +270,7 @@ impl Row for ColumnsRow<'_> {
     #[inline(always)]
     fn typed(&self, index: usize) -> Option<Typed> {
         let column = &self.columns.columns[index];
-        if column.is_null(self.at) {
+        if column.is_null(self.at) || self.reader.of(index) != Done::AsIs {
             return None;
         }
         let typed = column.typed(self.at)?;
@@ -277,6 +280,15 @@ impl Row for ColumnsRow<'_> {
     #[inline]
     fn value(&self, index: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
         let column = &self.columns.columns[index];
+        match self.reader.of(index) {
+            Done::AsIs => {}
+            Done::Null => return None,
+            Done::Written(from, len) => {
+                let at = values.len();
+                values.extend_from_slice(self.reader.text(from, len));
+                return Some((Home::Wire, Span { at: at as u32, len }));
+            }
+        }
         if let View::Text(offsets) = column.view {
             if column.is_null(self.at) {
                 return None;
@@ -307,6 +319,9 @@ impl Row for ColumnsRow<'_> {
 
     #[inline(always)]
     fn text_among(&self, column: usize) -> Option<(&[u8], Span)> {
+        if self.reader.of(column) != Done::AsIs {
+            return None;
+        }
         let column = &self.columns.columns[column];
         let View::Text(offsets) = column.view else { return None };
         if column.is_null(self.at) || !self.columns.nulls.is_empty() {
@@ -345,17 +360,25 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
         let shape: &Shape = shape;
         let (columns, rows) = Columns::of(shape, chunk);
         let is_clean = columns.columns.iter().all(|column| !column.is_suspect);
+        let reads = Reader::is_needed(shape);
+        let (unread, mut reader, mut memory) = (Reader::default(), Reader::default(), Vec::new());
         for at in 0..rows {
-            let row = ColumnsRow { columns: &columns, at };
+            let row = ColumnsRow { columns: &columns, at, reader: &unread };
             let before = out.wire.mark();
-            let outcome = if is_clean { Ok(()) } else { row.check(shape) }.and_then(|()| {
+            let checked = if is_clean { Ok(()) } else { row.check(shape) };
+            let checked = match reads {
+                true => checked.and_then(|()| reader.read(shape, &mut memory, &row)),
+                false => checked,
+            };
+            let row = ColumnsRow { reader: &reader, ..row };
+            let outcome = checked.and_then(|()| {
                 encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
             });
             let at = at as u32;
             if let Err(bad) = outcome {
                 out.wire.rewind(before);
-                let is_mismatch = bad.is_mismatch;
-                if out.bad(shape, bad.at(at, at + 1, at, 0), is_mismatch) {
+                let verdict = bad.verdict;
+                if out.bad(shape, bad.at(at, at + 1, at, 0), verdict) {
                     break;
                 }
             } else {
@@ -365,6 +388,22 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
             out.records += 1;
         }
         encoder.end(chunk, out);
+    }
+}
+
+impl Unread for ColumnsRow<'_> {
+    fn given<'m>(&'m self, column: usize, memory: &'m mut Vec<u8>) -> Option<Given<'m>> {
+        let is_text = match &self.columns.columns[column].view {
+            View::Text(_) => true,
+            View::Int32(_) | View::Int64(_) | View::UInt64(_) => false,
+            _ => return None,
+        };
+        let (home, span) = self.value(column, memory)?;
+        Some(Given { text: self.bytes(home, span, memory), is_quoted: false, is_text })
+    }
+
+    fn is_null(&self, column: usize, text: &[u8], _is_quoted: bool) -> bool {
+        self.is_null_spelling(column, text)
     }
 }
 
@@ -378,7 +417,7 @@ pub(super) fn found_by_lane(
     let (columns, _) = Columns::of(shape, chunk);
     let found = |fault: &RowFault| {
         let at = encoded.wire.rows[fault.row as usize].start;
-        let row = ColumnsRow { columns: &columns, at: at as usize };
+        let row = ColumnsRow { columns: &columns, at: at as usize, reader: &Reader::default() };
         told_by_lane(shape, fault, &row).at(at, at + 1, at, 0)
     };
     faults.iter().map(found).collect()

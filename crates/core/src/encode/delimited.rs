@@ -3,7 +3,7 @@
 use inrush_scan::{Dialect, Fault, Field, Form, Scanner, count_lines, unescape};
 
 use crate::encode::text::{Record, Records, Syntax, What};
-use crate::encode::{BadRecord, Shape};
+use crate::encode::{BadRecord, Shape, Verdict};
 use crate::error::shorten;
 use crate::flow::{Chunk, Code};
 use crate::wording::counted_in;
@@ -65,7 +65,7 @@ impl Records for DelimitedRecords<'_> {
 /// What is wrong with a record that is not written as records are, or has too few or too many fields.
 #[cold]
 fn broken(width: usize, record: &inrush_scan::Record, bytes: &[u8], fields: &[Field]) -> BadRecord {
-    let bad = |code, message| BadRecord { column: None, code, message, is_mismatch: false };
+    let bad = |code, message| BadRecord { column: None, code, message, verdict: Verdict::OfColumn };
     match &record.fault {
         Some(Fault::UnclosedQuote { at }) => {
             let column = 1 + at.saturating_sub(record.start);

@@ -8,7 +8,7 @@ use inrush_scan::json::{
 use inrush_scan::{Field, Form};
 
 use crate::encode::text::{Record, Records, Syntax, What};
-use crate::encode::{BadRecord, Shape};
+use crate::encode::{BadRecord, Shape, Verdict};
 use crate::error::shorten;
 use crate::flow::{Chunk, Code};
 use crate::wording::counted_in;
@@ -190,7 +190,7 @@ impl JsonRecords<'_> {
         }
         let message = format!("there is no column {}", shorten(&self.name));
         // Not each record has each member: those that were looked at hadn't this one.
-        Err(BadRecord { is_mismatch: true, ..bad(Code::FieldCount, message) })
+        Err(BadRecord { verdict: Verdict::Mismatch, ..bad(Code::FieldCount, message) })
     }
 
     fn put(&self, place: usize, field: Field, fields: &mut [Field]) -> Result<(), BadRecord> {
@@ -241,7 +241,7 @@ pub fn inner(member: &JsonMember, bytes: &[u8]) -> Vec<JsonMember> {
 }
 
 fn bad(code: Code, message: String) -> BadRecord {
-    BadRecord { column: None, code, message, is_mismatch: false }
+    BadRecord { column: None, code, message, verdict: Verdict::OfColumn }
 }
 
 /// A bad record as a line of its own: between values a newline is as good as a blank, and a string has none.

@@ -6,6 +6,7 @@
 mod columns;
 mod delimited;
 mod json;
+mod read;
 mod row;
 mod text;
 
@@ -18,6 +19,7 @@ use crate::Nulls;
 use crate::error::shorten;
 use crate::flow::Found;
 use crate::flow::{Chunk, Code, RowFault, Wire};
+use crate::reading::Reading;
 
 pub use columns::Texts;
 pub use columns::{column_data, is_viewed};
@@ -146,6 +148,8 @@ pub struct ShapeColumn {
     pub bytes: bool,
     /// Whether it holds text of whatever kind, days and moments among it.
     pub is_textual: bool,
+    /// How its texts are read, where they are no values as they stand.
+    pub reading: Option<Reading>,
 }
 
 /// A value that its column can't hold unchanged.
@@ -229,8 +233,19 @@ struct BadRecord {
     column: Option<usize>,
     code: Code,
     message: String,
-    /// It disproves what was guessed of the columns' names, rather than being a bad row.
-    is_mismatch: bool,
+    /// What it is to the load.
+    verdict: Verdict,
+}
+
+/// What a record that is no good row is to the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It depends on its column: a value that isn't of a guessed type disproves the guess.
+    OfColumn,
+    /// It disproves a guess.
+    Mismatch,
+    /// A bad row, whatever its column.
+    Bad,
 }
 
 impl BadRecord {
@@ -243,10 +258,15 @@ impl BadRecord {
 impl Encoded {
     /// Notes a bad row. True when there are more of them than the load allows: it ends at this row, and nobody will look at the
     /// rest of the chunk.
-    fn bad(&mut self, shape: &Shape, found: Found, is_mismatch: bool) -> bool {
-        let is_mismatch = is_mismatch
-            || found.column.is_some_and(|column| !shape.columns[column as usize].pinned)
-                && matches!(found.code, Code::Type | Code::Range);
+    fn bad(&mut self, shape: &Shape, found: Found, verdict: Verdict) -> bool {
+        let is_mismatch = match verdict {
+            Verdict::Bad => false,
+            Verdict::Mismatch => true,
+            Verdict::OfColumn => {
+                found.column.is_some_and(|column| !shape.columns[column as usize].pinned)
+                    && matches!(found.code, Code::Type | Code::Range)
+            }
+        };
         if is_mismatch {
             self.mismatch.get_or_insert(found);
             return false;
@@ -274,14 +294,15 @@ fn told_by_lane(shape: &Shape, fault: &RowFault, row: &impl Row) -> BadRecord {
         column,
         code: fault.code,
         message: value.unwrap_or_default() + &fault.message,
-        is_mismatch: false,
+        verdict: Verdict::OfColumn,
     }
 }
 
 /// Whether a text is one that the target takes.
 fn check_text(shape: &Shape, column: usize, raw: &[u8]) -> Result<(), BadRecord> {
-    let bad =
-        |code, message| Err(BadRecord { column: Some(column), code, message, is_mismatch: false });
+    let bad = |code, message| {
+        Err(BadRecord { column: Some(column), code, message, verdict: Verdict::OfColumn })
+    };
     if let Err(error) = std::str::from_utf8(raw) {
         let at = error.valid_up_to();
         return bad(
@@ -308,5 +329,5 @@ fn describe(row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
         Code::Range => format!("{value} is out of range for {}", bad.wanted),
         _ => format!("{value} is not {}", bad.wanted),
     };
-    BadRecord { column: Some(bad.column), code: bad.code, message, is_mismatch: false }
+    BadRecord { column: Some(bad.column), code: bad.code, message, verdict: Verdict::OfColumn }
 }

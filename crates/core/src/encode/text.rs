@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use inrush_scan::{Field, Form};
 
+use crate::encode::read::{Done, Given, Reader, Unread};
 use crate::encode::row::{Row, Typed};
 use crate::encode::{
-    BadRecord, Encode, EncodeRow, Encoded, Shape, describe, is_plain, told_by_lane,
+    BadRecord, Encode, EncodeRow, Encoded, Shape, Verdict, describe, is_plain, told_by_lane,
 };
 use crate::error::shorten;
 use crate::flow::Found;
 use crate::flow::{Chunk, Code, Home, RowFault, RowMark, Span};
+use crate::reading::Reading;
 
 /// How text is written.
 pub(super) trait Syntax: Send {
@@ -65,6 +67,10 @@ struct TextRow<'a, S> {
     fields: &'a [Field],
     shape: &'a Shape,
     syntax: &'a S,
+    /// What the readings of columns have made of the values.
+    reader: &'a Reader,
+    /// Whether any value may be taken as it stands.
+    is_plain: bool,
 }
 
 impl<S: Syntax> Row for TextRow<'_, S> {
@@ -75,8 +81,10 @@ impl<S: Syntax> Row for TextRow<'_, S> {
 
     #[inline(always)]
     fn value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
-        match self.fields().get(column) {
-            Some(field) if is_plain(field) => Some((Home::Chunk, span(field))),
+        match self.fields.get(column) {
+            Some(field) if is_plain(field) && (self.is_plain || self.stands(column)) => {
+                Some((Home::Chunk, span(field)))
+            }
             _ => self.any_value(column, values),
         }
     }
@@ -92,7 +100,7 @@ impl<S: Syntax> Row for TextRow<'_, S> {
 
     #[inline(always)]
     fn fields(&self) -> &[Field] {
-        if self.shape.nulls.is_empty() { self.fields } else { &[] }
+        if self.is_plain { self.fields } else { &[] }
     }
 
     #[inline(always)]
@@ -102,9 +110,24 @@ impl<S: Syntax> Row for TextRow<'_, S> {
 }
 
 impl<S: Syntax> TextRow<'_, S> {
+    /// Whether a column has no reading, and NULL no spelling.
+    #[inline]
+    fn stands(&self, column: usize) -> bool {
+        self.shape.nulls.is_empty() && self.shape.columns[column].reading.is_none()
+    }
+
     /// [`Row::value`] for a field that may be NULL or has to be written out.
     #[inline(never)]
     fn any_value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
+        match self.reader.of(column) {
+            Done::AsIs => {}
+            Done::Null => return None,
+            Done::Written(from, len) => {
+                let at = values.len();
+                values.extend_from_slice(self.reader.text(from, len));
+                return Some((Home::Wire, Span { at: at as u32, len }));
+            }
+        }
         let field = &self.fields[column];
         let raw = field.raw(self.chunk);
         if raw.is_empty() || !self.shape.nulls.is_empty() {
@@ -131,11 +154,37 @@ impl<S: Syntax> TextRow<'_, S> {
     /// Whether the field is NULL because the user says that it is written so.
     fn is_spelling_of_null(&self, column: usize) -> bool {
         let field = &self.fields[column];
-        let (raw, quoted) = (field.raw(self.chunk), field.form.is_quoted());
+        self.is_null_text(column, field.raw(self.chunk), field.form.is_quoted())
+    }
+
+    fn is_null_text(&self, column: usize, raw: &[u8], quoted: bool) -> bool {
         // A quoted NA is the text NA; only an empty spelling can mean the quoted empty field.
         self.shape.nulls.of_column(column).any(|null| {
             null == raw && (quoted == null.is_empty() || quoted && self.syntax.has_quoted_nulls())
         })
+    }
+}
+
+impl<S: Syntax> Unread for TextRow<'_, S> {
+    fn given<'m>(&'m self, column: usize, memory: &'m mut Vec<u8>) -> Option<Given<'m>> {
+        let field = &self.fields[column];
+        let raw = field.raw(self.chunk);
+        let is_quoted = field.form.is_quoted();
+        if raw.is_empty() && !is_quoted {
+            return None;
+        }
+        let text = match field.form {
+            Form::Plain | Form::Quoted => raw,
+            form => {
+                self.syntax.unescape(raw, form, memory);
+                memory.as_slice()
+            }
+        };
+        Some(Given { text, is_quoted, is_text: !S::HAS_STRINGS || is_quoted })
+    }
+
+    fn is_null(&self, column: usize, text: &[u8], is_quoted: bool) -> bool {
+        self.is_null_text(column, text, is_quoted)
     }
 }
 
@@ -197,6 +246,9 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let clean = simdutf8::basic::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none();
         let mut records = syntax.records(shape, chunk, 0);
         let mut lines = LineCounter::default();
+        let reads = Reader::is_needed(shape);
+        let is_plain = shape.nulls.is_empty() && !reads;
+        let (unread, mut reader, mut memory) = (Reader::default(), Reader::default(), Vec::new());
         while let Some(record) = records.next(fields) {
             let before = out.wire.mark();
             let outcome = match record.what {
@@ -207,12 +259,18 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 What::Bad(bad) => Err(bad),
                 What::Row => {
                     let fields = order.apply(fields, ordered);
-                    let row = TextRow { chunk: bytes, fields, shape, syntax };
+                    let row =
+                        TextRow { chunk: bytes, fields, shape, syntax, reader: &unread, is_plain };
                     let checked = if clean { Ok(()) } else { check_text(&row) };
                     let checked = match S::HAS_STRINGS {
                         true => checked.and_then(|()| check_strings(&row)),
                         false => checked,
                     };
+                    let checked = match reads {
+                        true => checked.and_then(|()| reader.read(shape, &mut memory, &row)),
+                        false => checked,
+                    };
+                    let row = TextRow { reader: &reader, ..row };
                     checked.and_then(|()| {
                         encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
                     })
@@ -227,9 +285,9 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 Err(bad) => {
                     out.wire.rewind(before);
                     let line = lines.before(syntax, bytes, record.start);
-                    let is_mismatch = bad.is_mismatch;
+                    let verdict = bad.verdict;
                     let found = bad.at(record.start, record.next, out.records, line);
-                    out.bad(shape, found, is_mismatch)
+                    out.bad(shape, found, verdict)
                 }
             };
             if done {
@@ -262,11 +320,17 @@ fn check_strings<S: Syntax>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
         if !field.form.is_quoted() {
             continue;
         }
-        let is_other = !column.pinned && !column.is_textual;
+        let is_read = column.reading.as_ref().is_some_and(Reading::makes_values);
+        let is_other = !column.pinned && !column.is_textual && !is_read;
         if is_other && !row.is_spelling_of_null(index) {
             let message = format!("{} is a string", shorten(field.raw(row.chunk)));
             let column = Some(index);
-            return Err(BadRecord { column, code: Code::Type, message, is_mismatch: true });
+            return Err(BadRecord {
+                column,
+                code: Code::Type,
+                message,
+                verdict: Verdict::Mismatch,
+            });
         }
         if !matches!(field.form, Form::Quoted) && !column.bytes {
             check_escaped(row, index)?;
@@ -322,7 +386,9 @@ pub(super) fn found_by_lane(
             let record = syntax.records(shape, chunk, start).next(&mut fields);
             let end = record.map_or(bytes.len() as u32, |record| start + record.next);
             let fields = order.apply(&fields, &mut ordered);
-            let row = TextRow { chunk: &bytes[start as usize..], fields, shape, syntax };
+            // As it is written: its readings were for the encoder.
+            let (chunk, reader) = (&bytes[start as usize..], &Reader::default());
+            let row = TextRow { chunk, fields, shape, syntax, reader, is_plain: false };
             let line = lines.before(syntax, bytes, start);
             told_by_lane(shape, fault, &row).at(
                 start,

@@ -11,8 +11,8 @@ use super::text::{Job, Load, Options, Place, State};
 use super::{BEAT, LEDGER};
 use crate::observer::Observer;
 use crate::plan::{
-    IfExists, Inference, LoadOptions, OnConflict, Plan, RejectLimit, RejectsTo, Request, plan,
-    plan_rows,
+    IfExists, Inference, LoadOptions, OnConflict, Plan, ReadRequest, RejectLimit, RejectsTo,
+    Request, plan, plan_rows,
 };
 use crate::split::{Parts, Split, split_with_warnings};
 use crate::target::WITHOUT_TABLES;
@@ -76,6 +76,7 @@ pub fn begin_split(
             let options = LoadOptions {
                 types: BTreeMap::new(),
                 inference: Inference::Infer,
+                read: ReadRequest::default(),
                 ..request.options.clone()
             };
             let split = splits.first().cloned();

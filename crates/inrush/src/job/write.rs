@@ -11,8 +11,8 @@ use crate::load::run;
 use crate::observer::{Observer, Redirected};
 use crate::pipe::reject::Reject;
 use crate::plan::{
-    DialectRequest, Durability, IfExists, LoadOptions, OnConflict, Plan, RejectsTo, Request, plan,
-    plan_rows,
+    DialectRequest, Durability, IfExists, LoadOptions, OnConflict, Plan, ReadRequest, RejectsTo,
+    Request, plan, plan_rows,
 };
 use crate::report::Report;
 use crate::split::Split;
@@ -44,12 +44,14 @@ pub fn write_sources(
     job: &Job,
     sources: &[String],
     dialect: &DialectRequest,
+    read: &ReadRequest,
     partition: Option<u32>,
     observer: &dyn Observer,
 ) -> Result<Token> {
     let planned = |request: &Request, observer: &dyn Observer| {
-        let request =
+        let mut request =
             Request { sources: sources.to_vec(), dialect: dialect.clone(), ..request.clone() };
+        request.read.clone_from(read);
         plan(&request, observer)
     };
     written(job, partition, observer, planned)

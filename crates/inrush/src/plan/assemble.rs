@@ -16,11 +16,13 @@ use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job};
 use inrush_core::nulls::Nulls;
+use inrush_core::reading::{Family, ReadRequest, Readers, Reading};
 use inrush_core::request::{
     DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
 };
 use inrush_core::schema::{Column, Type};
 use inrush_core::split::SplitPart;
+use inrush_core::wording::{counted, shell_word};
 use inrush_source::{BatchSource, Compression, Place, Source, decode};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
@@ -132,6 +134,7 @@ fn gather(
         (None, Some(split)) => {
             let nothing_else = request.sources.is_empty()
                 && request.dialect == DialectRequest::default()
+                && request.read == ReadRequest::default()
                 && request.types.is_empty()
                 && request.inference == Inference::Infer;
             if !nothing_else {
@@ -141,7 +144,7 @@ fn gather(
             }
             let place = |part: &SplitPart| Place::File(part.path.clone());
             let places = split.parts.iter().map(place).collect();
-            request.dialect.nulls.clone_from(&split.nulls);
+            request.options.read.clone_from(&split.read);
             (places, Vec::new())
         }
     };
@@ -188,16 +191,18 @@ fn gather(
             request.if_exists != IfExists::Replace && !table.takes_any && !table.is_nameless
         })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
+    let readers = Readers::of(&request.read)?;
     let opened = match (rows, &request.split) {
-        (Some(rows), _) => Source::of_rows(rows, request.dialect.flatten),
-        (None, Some(split)) => Source::of_split(split),
-        (None, None) => Source::open(&places, &request.dialect, known.as_deref(), stop),
+        (Some(rows), _) => Source::of_rows(rows, &readers, request.dialect.flatten),
+        (None, Some(split)) => Source::of_split(split, &readers),
+        (None, None) => Source::open(&places, &request.dialect, &readers, known.as_deref(), stop),
     };
     let (source, mut source_facts) = opened.map_err(|error| match places.as_slice() {
         [place] => error.in_input(&place.name()),
         _ => error,
     })?;
     source_facts.warnings.splice(0..0, twice);
+    are_there(&readers, &source_facts)?;
     let note = start.as_ref().and_then(|start| start.note.clone());
     let steps = start.map(|start| {
         let shown = serde_json::to_value(dialect_shown(&source, request)).unwrap_or_default();
@@ -210,6 +215,9 @@ fn gather(
     choice.reasons.extend(note);
     let reject_places = reject_places(request, &places, &source, location)?;
     let shape = Arc::new(shape(request, &facts.source, &choice, &source, target));
+    choice.reasons.extend(read_so(&shape));
+    choice.hints.extend(two_ways(&facts.source, &choice, &shape));
+    choice.hints.extend(proposed(request, &facts.source, &choice));
     let location = location.clone();
     let job = Job { request: request.clone(), facts, choice, location, table, shape, steps };
     Ok(Plan { job, target, source: Arc::new(source), reject_places })
@@ -220,6 +228,11 @@ impl Plan {
         let Self { job, target, .. } = self;
         job.choice = choose(&job.request, &job.facts, *target, &job.location.shown, &job.table)?;
         self.shape_again();
+        let reasons = read_so(&self.shape);
+        let hints = two_ways(&self.facts.source, &self.choice, &self.shape);
+        self.choice.reasons.extend(reasons);
+        let proposals = proposed(&self.request, &self.facts.source, &self.choice);
+        self.choice.hints.extend(hints.into_iter().chain(proposals));
         Ok(())
     }
 
@@ -240,6 +253,89 @@ impl Plan {
     }
 }
 
+/// What values have to be that are read otherwise than they are written, in words.
+fn read_so(shape: &Shape) -> Vec<String> {
+    let words = |column: &ShapeColumn| {
+        let words = column.reading.as_ref()?.words()?;
+        Some(format!("a value of column {} is {words}", column.name))
+    };
+    shape.columns.iter().filter_map(words).collect()
+}
+
+/// What to say to have a column's values read, which are text as they stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Proposed {
+    /// The column, by its name in the source.
+    pub column: String,
+    /// Options and their values, one after the other.
+    pub options: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Plan {
+    /// Options that would read columns whose values are all written in one way, and in no other that is known. Nothing is read so
+    /// unless the user says it.
+    pub fn proposals(&self) -> Vec<Proposed> {
+        proposals(&self.request, &self.facts.source, &self.choice)
+    }
+}
+
+fn proposals(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Proposed> {
+    let proposed = |(field, column): (&usize, &Column)| {
+        let field = &facts.fields[*field];
+        let proposal = field.reads.proposal.as_ref()?;
+        let is_guess = column.declared.is_none() && !column.asked && column.ty == Type::Text;
+        let is_of_type = Family::of(column.ty) == Some(proposal.family);
+        let is_meant = is_guess && request.inference == Inference::Infer || is_of_type;
+        let option = |(option, value): &(&str, String)| {
+            [(*option).to_owned(), format!("{}={value}", field.name)]
+        };
+        is_meant.then(|| Proposed {
+            column: field.name.clone(),
+            options: proposal.options.iter().flat_map(option).collect(),
+            reason: format!("{} seen, each {}", counted(proposal.values, "value"), proposal.words),
+        })
+    };
+    choice.fields.iter().zip(&choice.columns).filter_map(proposed).collect()
+}
+
+/// The same in words.
+fn proposed(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<String> {
+    let words = |Proposed { column, options, reason }: Proposed| {
+        let options: Vec<_> = options.iter().map(|option| shell_word(option)).collect();
+        format!("column {column}: {reason} ({} reads them so)", options.join(" "))
+    };
+    proposals(request, facts, choice).into_iter().map(words).collect()
+}
+
+/// Values that two forms read differently: which of the two is taken.
+fn two_ways(facts: &SourceFacts, choice: &Choice, shape: &Shape) -> Vec<String> {
+    let words = |(field, column): (&usize, &ShapeColumn)| {
+        let (misfit, [first, other]) = facts.fields[*field].reads.two_ways.as_ref()?;
+        column.reading.as_ref()?.words()?;
+        Some(format!(
+            "column {}: {misfit} is one value as {first} has it and another as {other} has it: {first} comes first, and is taken",
+            column.name
+        ))
+    };
+    choice.fields.iter().zip(&shape.columns).filter_map(words).collect()
+}
+
+/// Whether the source has the columns that options of reading name.
+fn are_there(readers: &Readers, facts: &SourceFacts) -> Result<()> {
+    let is_there =
+        |name: &str| facts.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+    match readers.columns().find(|(_, column)| !is_there(column)) {
+        None => Ok(()),
+        Some((option, column)) => {
+            let names: Vec<&str> = facts.fields.iter().map(|field| field.name.as_str()).collect();
+            Err(Error::usage(format!("{option} {column}=...: there is no column {column}"))
+                .advise(format!("use one of the columns: {}", names.join(", "))))
+        }
+    }
+}
+
 /// How records become rows.
 fn shape(
     request: &Request,
@@ -256,7 +352,8 @@ fn shape(
     let columns = choice
         .columns
         .iter()
-        .map(|column| ShapeColumn {
+        .zip(&choice.fields)
+        .map(|(column, field)| ShapeColumn {
             name: column.name.clone(),
             pinned: column.pinned,
             bytes: column.ty == Type::Bytes,
@@ -268,6 +365,12 @@ fn shape(
                     | Type::Timestamp { .. }
                     | Type::TimestampNs { .. }
             ),
+            reading: Reading::of(
+                source.reads.get(*field).and_then(Option::as_ref),
+                column,
+                &facts.fields[*field],
+                request.inference == Inference::Text,
+            ),
         })
         .collect();
     // A spelling may be for one column, by its name in the source or in the table.
@@ -276,7 +379,7 @@ fn shape(
     let targets = choice.columns.iter().map(|column| column.name.as_str()).collect();
     Shape {
         grammar: source.grammar.clone(),
-        nulls: Nulls::of(&request.dialect.nulls, &[sources, targets]),
+        nulls: Nulls::of(&request.read.nulls, &[sources, targets]),
         width: facts.fields.len(),
         fields,
         columns,
@@ -469,7 +572,7 @@ fn dialect_shown(source: &Source, request: &Request) -> DialectShown {
             inrush_scan::Newline::Cr => "cr",
         }),
         header: source.header,
-        nulls: request.dialect.nulls.clone(),
+        nulls: request.read.nulls.clone(),
         encodings: source.inputs.iter().map(|input| input.encoding.name()).collect(),
         compressions: compressions.collect(),
         skip_lines: request.dialect.skip_lines,
@@ -496,6 +599,7 @@ impl Serialize for Plan {
             chunk_bytes: usize,
             memory_ceiling_bytes: u64,
             reasons: Vec<String>,
+            proposals: Vec<Proposed>,
         }
         let choice = &self.choice;
         Shown {
@@ -515,6 +619,7 @@ impl Serialize for Plan {
             chunk_bytes: choice.chunk_bytes,
             memory_ceiling_bytes: choice.memory_ceiling_bytes,
             reasons: self.reasons(),
+            proposals: self.proposals(),
         }
         .serialize(serializer)
     }

@@ -14,6 +14,7 @@ use crate::plan::{
 use crate::target::{Fit, Knobs, Strategy, Target};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::moments::Settled;
+use inrush_core::reading::Family;
 use inrush_core::schema::{Column, Type};
 use inrush_core::wording::counted_in;
 
@@ -270,6 +271,12 @@ fn made_columns(
         .iter()
         .zip(types)
         .map(|(field, (ty, has_price))| {
+            let ty = match field.reads.exact {
+                Some(exact) if Family::of(ty).is_some() && !facts.target.decimals_are_texts => {
+                    exact
+                }
+                _ => ty,
+            };
             let (ty, pinned) = match moments.settle(&FieldFacts { ty, ..field.clone() }) {
                 _ if text => (Type::Text, true),
                 Settled::As(ty) => (ty, field.is_declared),
@@ -476,6 +483,7 @@ mod tests {
             spoiler: None,
             is_declared: false,
             moments: Default::default(),
+            reads: Default::default(),
         }
     }
 

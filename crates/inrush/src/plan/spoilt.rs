@@ -154,6 +154,7 @@ mod tests {
             spoiler,
             is_declared: false,
             moments: Default::default(),
+            reads: Default::default(),
         }
     }
 

@@ -120,8 +120,9 @@ fn state(path: &Path) -> std::io::Result<InputState> {
 
 /// The options that decide what a row means, besides those of the dialect, which is compared as it was detected.
 fn options(request: &Request) -> BTreeMap<String, String> {
-    let types: Vec<String> =
+    let mut types: Vec<String> =
         request.types.iter().map(|(name, ty)| format!("{name}={ty}")).collect();
+    types.extend(request.read.types.iter().map(|(name, ty)| format!("{name}={ty}")));
     let said = [
         ("--type", types.join(", ")),
         ("--types", request.inference.to_string()),
@@ -132,7 +133,8 @@ fn options(request: &Request) -> BTreeMap<String, String> {
         (VERIFY, request.verify.to_string()),
         ("--flatten", if request.dialect.flatten { "yes" } else { "no" }.to_owned()),
     ];
-    said.map(|(name, value)| (name.to_owned(), value)).into()
+    let read = request.read.said().filter(|(_, value)| !value.is_empty());
+    said.into_iter().chain(read).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// What a load in steps begins with.

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema};
 use inrush::plan::{
-    DialectRequest, Durability, IfExists, Inference, LoadOptions, RejectLimit, Type,
+    DialectRequest, Durability, IfExists, Inference, LoadOptions, ReadRequest, ReadType,
+    RejectLimit, Type,
 };
 use inrush::{Observer, Parts, Reject, RejectsTo, Request, Split, Unobserved, plan, run, split};
 use inrush_scan::{Dialect, Scanner};
@@ -305,6 +306,39 @@ fn a_value_behind_all_samples_decides_the_type_before_the_file_is_split() {
     said.types.insert("n".to_owned(), Type::Float);
     let splits = split(&said, Parts::Count(3), &Unobserved).unwrap();
     assert_eq!(splits[2].fields[1].ty, Type::Float);
+}
+
+#[test]
+fn values_are_read_in_a_part_as_in_the_whole() {
+    let (_folder, folder) = folder();
+    let path = folder.join("in.csv");
+    let mut text = "day;amount;share;plain\n".to_owned();
+    for id in 0..3_000 {
+        let day = id % 28 + 1;
+        text += &format!("{day:02}.01.2024;1.{:03},5;{id}%;{id}.5\n", id % 1000);
+    }
+    // One that is no day, and one that is not there.
+    text += "2024-01-31;1,0;1%;1.5\n02.01.2024;none;2%;2.5\n";
+    fs::write(&path, text).unwrap();
+    let mut said = request(&[&path]);
+    let texts = |text: &str| vec![text.to_owned()];
+    said.read = ReadRequest {
+        nulls: texts("amount=none"),
+        decimals: texts(","),
+        thousands: texts("."),
+        date_formats: texts("%d.%m.%Y"),
+        types: [("share".to_owned(), ReadType::Percent)].into(),
+        ..ReadRequest::default()
+    };
+    said.types.insert("day".to_owned(), Type::Date);
+    // Which types there are for decimals is the target's matter.
+    said.target = folder.join("other.db").display().to_string();
+    let splits = expect_parts(&folder, &said, Parts::Count(4));
+    assert_eq!(splits.len(), 4);
+    let last = loaded(&folder, &[said]);
+    assert_eq!(last.bad.len(), 1);
+    let row = last.rows.last().unwrap();
+    assert_eq!(row[..2], ["Text(2024-01-02)", "Null"]);
 }
 
 #[test]

@@ -32,6 +32,7 @@ use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point};
+use inrush_core::reading::Readers;
 use inrush_core::{
     DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, SourceFacts, Type,
 };
@@ -89,6 +90,7 @@ impl Source {
     pub(super) fn open_columns(
         places: &[(Place, Layout)],
         request: &DialectRequest,
+        read: &Readers,
         mut pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
         stop: &AtomicBool,
@@ -111,14 +113,18 @@ impl Source {
             inputs.push(input);
             tables.push(table);
         }
-        Ok(Self::of_tables(inputs, tables, orders, pipe, abandoned, request.flatten))
+        Ok(Self::of_tables(inputs, tables, orders, pipe, abandoned, read, request.flatten))
     }
 
     /// Takes the rows of a program, and looks at their schema.
     ///
     /// # Errors
     /// When they have no columns, or too many.
-    pub fn of_rows(rows: Box<dyn BatchSource>, flatten: bool) -> Result<(Self, SourceFacts)> {
+    pub fn of_rows(
+        rows: Box<dyn BatchSource>,
+        read: &Readers,
+        flatten: bool,
+    ) -> Result<(Self, SourceFacts)> {
         let readings = readings(&rows.schema(), flatten);
         let (is_guess, is_replayable) = (rows.is_guess(), rows.is_replayable());
         let input = Input::plain(&Place::Rows);
@@ -126,7 +132,7 @@ impl Source {
         let orders = vec![(0..table.readings.len()).collect()];
         let (inputs, tables) = (vec![input], vec![table]);
         let (source, mut facts) =
-            Self::of_tables(inputs, tables, orders, None, Arc::default(), flatten);
+            Self::of_tables(inputs, tables, orders, None, Arc::default(), read, flatten);
         facts.seekable = is_replayable;
         if is_guess {
             facts.reasons = vec!["types are those of the first rows' values".to_owned()];
@@ -141,6 +147,7 @@ impl Source {
         orders: Vec<Vec<usize>>,
         pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
+        read: &Readers,
         flatten: bool,
     ) -> (Self, SourceFacts) {
         let mut warnings = Vec::new();
@@ -155,9 +162,25 @@ impl Source {
                 tables.iter().zip(&orders).map(|(table, order)| &table.readings[order[index]]);
             let digits = all.map(Reading::moment_digits).max().unwrap_or(0);
             let moments = MomentFacts { digits, ..MomentFacts::default() };
-            FieldFacts { name, ty, spoiler: None, is_declared: true, moments }
+            let reads = read.column(&[&name]);
+            let (ty, is_declared) = match &reads {
+                // What options say of a column's texts stands above the schema, as a first guess.
+                Some(reads) if reads.is_declared() && matches!(ty, Type::Text | Type::Integer) => {
+                    (reads.default_type(), false)
+                }
+                _ => (ty, true),
+            };
+            let facts = FieldFacts {
+                name,
+                ty,
+                spoiler: None,
+                is_declared,
+                moments,
+                reads: Default::default(),
+            };
+            (facts, reads)
         });
-        let fields: Vec<FieldFacts> = fields.collect();
+        let (fields, reads): (Vec<FieldFacts>, Vec<_>) = fields.unzip();
         let mut reasons = vec!["columns and types are those of the source's own schema".to_owned()];
         let is_ipc = |table: &Table| matches!(table.store, Store::IpcFile | Store::IpcStream);
         if tables.iter().any(is_ipc) {
@@ -176,12 +199,16 @@ impl Source {
             repeats: Arc::default(),
             memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
             chunks_ahead: tables.iter().map(Table::chunks_ahead).max().unwrap_or(0),
-            plain_files: plain_files(&inputs, &tables, &orders).filter(|_| !flatten),
+            plain_files: plain_files(&inputs, &tables, &orders)
+                .filter(|_| !flatten && read.is_empty()),
         };
+        let known_as = facts.fields.iter().map(|field| field.name.as_str()).collect();
         let source = Source {
             inputs,
             grammar: Grammar::Columns,
-            nulls: Nulls::default(),
+            nulls: Nulls::of(&read.nulls, &[known_as]),
+            reads,
+            read: read.clone(),
             header: true,
             flatten,
             orders,

@@ -1,16 +1,15 @@
 //! What a value of an array is as text.
 //!
 //! For types that encoders don't know (times of day, durations, decimals of any size), and for what is within lists, structs and
-//! maps. The texts are those of Arrow's own formatter, to the byte, and so are the errors. The formatter itself comes with
-//! conversions of every type to every other, whose crates take a release build some 100 s.
+//! maps. The texts are those of Arrow's own formatter, to the byte, and so are the errors; but for durations and intervals, which are
+//! written in ISO 8601 so that databases read them. The formatter itself comes with conversions of every type to every other, whose
+//! crates take a release build some 100 s.
 
 use std::fmt::{Arguments, Debug, Display};
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
-use arrow_array::temporal_conversions::{
-    as_date, as_datetime, as_datetime_with_timezone, as_duration, as_time,
-};
+use arrow_array::temporal_conversions::{as_date, as_datetime, as_datetime_with_timezone, as_time};
 use arrow_array::timezone::Tz;
 use arrow_array::types::{
     ArrowPrimitiveType, ArrowTimestampType, Date32Type, Date64Type, Decimal32Type, Decimal64Type,
@@ -111,14 +110,13 @@ pub(super) fn texts<'a>(array: &'a dyn Array) -> Made<'a> {
                 TimeUnit::Nanosecond => moments::<TimestampNanosecondType>(array, zone),
             }
         }
-        D::Duration(TimeUnit::Second) => durations::<DurationSecondType>(array),
-        D::Duration(TimeUnit::Millisecond) => durations::<DurationMillisecondType>(array),
-        D::Duration(TimeUnit::Microsecond) => durations::<DurationMicrosecondType>(array),
-        D::Duration(TimeUnit::Nanosecond) => durations::<DurationNanosecondType>(array),
+        D::Duration(TimeUnit::Second) => durations::<DurationSecondType>(array, 0),
+        D::Duration(TimeUnit::Millisecond) => durations::<DurationMillisecondType>(array, 3),
+        D::Duration(TimeUnit::Microsecond) => durations::<DurationMicrosecondType>(array, 6),
+        D::Duration(TimeUnit::Nanosecond) => durations::<DurationNanosecondType>(array, 9),
         D::Interval(IntervalUnit::YearMonth) => {
             each(array.as_primitive::<IntervalYearMonthType>(), |months, out| {
-                let (years, months) = (months.div_euclid(12), months.rem_euclid(12));
-                put(out, format_args!("{years} years {months} mons"))
+                interval(months, 0, 0, 0, out)
             })
         }
         D::Interval(IntervalUnit::DayTime) => {
@@ -279,45 +277,54 @@ fn moments<T: ArrowTimestampType>(array: &dyn Array, zone: Option<Tz>) -> Made<'
     })
 }
 
-/// As ISO 8601 has them.
-fn durations<T: ArrowPrimitiveType<Native = i64>>(array: &dyn Array) -> Made<'_> {
-    each(array.as_primitive::<T>(), |value, out| match as_duration::<T>(value) {
-        Some(duration) => put(out, format_args!("{duration}")),
-        None => put(out, format_args!("<invalid>")),
+/// As ISO 8601 has them, in seconds: `PT93600.5S`, `PT-1S`. The values count a second's last of `places` decimal places.
+fn durations<T: ArrowPrimitiveType<Native = i64>>(array: &dyn Array, places: u32) -> Made<'_> {
+    each(array.as_primitive::<T>(), move |value, out| {
+        out.push_str("PT");
+        seconds(value.into(), places, out)
     })
 }
 
-/// The parts that aren't zero, of which those below a day come in units of a second's last of `places` decimal places.
+/// As ISO 8601 has them, and as PostgreSQL writes them: the parts that aren't zero, each with a sign of its own, `P1Y-2M3DT4H5M6.5S`.
+/// Those below a day come in units of a second's last of `places` decimal places.
 fn interval(months: i32, days: i32, units: i64, places: u32, out: &mut String) -> Result<()> {
-    let start = out.len();
-    let space = |out: &mut String| {
-        if out.len() > start {
-            out.push(' ');
-        }
-    };
-    let (per_second, width) = (10_i64.pow(places), places as usize);
-    let (seconds, rest) = (units / per_second, units % per_second);
-    for (number, name) in [
-        (months.into(), "mons"),
-        (days.into(), "days"),
-        (seconds / 3600, "hours"),
-        (seconds / 60 % 60, "mins"),
-    ] {
+    let per_second = 10_i64.pow(places);
+    let below_hour = units % (3_600 * per_second);
+    let below_minute = below_hour % (60 * per_second);
+    out.push('P');
+    for (number, name) in [(months / 12, 'Y'), (months % 12, 'M'), (days, 'D')] {
         if number != 0 {
-            space(out);
-            put(out, format_args!("{number} {name}"))?;
+            put(out, format_args!("{number}{name}"))?;
         }
     }
-    let seconds = seconds % 60;
-    if seconds != 0 || rest != 0 {
-        space(out);
-        let sign = if units < 0 { "-" } else { "" };
-        let (seconds, rest) = (seconds.abs(), rest.abs());
-        put(out, format_args!("{sign}{seconds}.{rest:0width$} secs"))?;
+    if units == 0 && (months, days) != (0, 0) {
+        return Ok(());
     }
-    if out.len() == start {
-        out.push_str("0 secs");
+    out.push('T');
+    for (number, name) in
+        [(units / (3_600 * per_second), 'H'), (below_hour / (60 * per_second), 'M')]
+    {
+        if number != 0 {
+            put(out, format_args!("{number}{name}"))?;
+        }
     }
+    if below_minute != 0 || units == 0 {
+        seconds(below_minute.into(), places, out)?;
+    }
+    Ok(())
+}
+
+/// `6.5S`, of a count of a second's last of `places` decimal places.
+fn seconds(count: i128, places: u32, out: &mut String) -> Result<()> {
+    let (size, per_second) = (count.unsigned_abs(), 10_u128.pow(places));
+    let sign = if count < 0 { "-" } else { "" };
+    put(out, format_args!("{sign}{}", size / per_second))?;
+    let fraction = size % per_second;
+    if fraction != 0 {
+        put(out, format_args!(".{fraction:0width$}", width = places as usize))?;
+        out.truncate(out.trim_end_matches('0').len());
+    }
+    out.push('S');
     Ok(())
 }
 

@@ -21,7 +21,7 @@ pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
         () if request.verify == Verify::Checksum => {
             "--verify checksum compares with values that inrush has read, and here DuckDB reads them"
         }
-        () if !request.dialect.nulls.is_empty() => {
+        () if !request.read.nulls.is_empty() => {
             "--null is inrush's own, and here DuckDB reads values"
         }
         () if facts.source.fields.iter().any(has_zoned_nanos) => {

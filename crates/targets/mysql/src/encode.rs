@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::ddl;
 use crate::facts::ServerFacts;
-use crate::types::{Class, Exact, Kept, Modes, Store};
+use crate::load::engine_of;
+use crate::types::{Class, Exact, Kept, Modes, SessionZone, Store};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
 use inrush_core::value::hex;
-use inrush_core::{Column, Job, Verify};
+use inrush_core::{Column, Job, Type, Verify};
 
 /// A way to write rows down.
 pub(super) trait Notation: Default + Send + 'static {
@@ -185,7 +186,8 @@ impl Stores {
     /// # Errors
     /// When a column's type is one that no text can be loaded into.
     pub(super) fn of(job: &Job, nullable: bool) -> Result<Self> {
-        let modes = modes(ServerFacts::of(&job.facts.target).variable("sql_mode"));
+        let mode = ServerFacts::of(&job.facts.target).variable("sql_mode");
+        let modes = Modes { zone: session_zone(job), ..modes(mode) };
         let store = |column: &Column| {
             let declared = ddl::declared(job, column);
             let store = Store::of(column, &declared, modes).map_err(|why| {
@@ -217,6 +219,36 @@ pub(super) fn modes(sql_mode: &str) -> Modes {
         zero_date: !has("NO_ZERO_DATE"),
         zero_in_date: !has("NO_ZERO_IN_DATE"),
         invalid_dates: has("ALLOW_INVALID_DATES"),
+        zone: SessionZone::Servers,
+    }
+}
+
+/// The zone of the load's sessions: UTC where a TIMESTAMP column gets moments with an offset, as they were seen in the source or are
+/// said to be.
+pub(super) fn session_zone(job: &Job) -> SessionZone {
+    // Its tables are text, which later sessions take for moments of their own zones.
+    if engine_of(job) == "csv" {
+        return SessionZone::Servers;
+    }
+    let server = ServerFacts::of(&job.facts.target);
+    let zone = match server.variable("time_zone") {
+        "SYSTEM" => server.variable("system_time_zone"),
+        zone => zone,
+    };
+    if matches!(zone, "UTC" | "Etc/UTC" | "+00:00" | "-00:00") {
+        return SessionZone::Utc;
+    }
+    let is_zoned =
+        |ty| matches!(ty, Type::Timestamp { zone: true } | Type::TimestampNs { zone: true });
+    let gets_offsets = |(column, field): (&Column, &usize)| {
+        let is_timestamp =
+            column.declared.as_ref().is_some_and(|declared| declared.starts_with("timestamp"));
+        let ty = if column.asked { column.ty } else { job.facts.source.fields[*field].ty };
+        is_timestamp && is_zoned(ty)
+    };
+    match job.choice.columns.iter().zip(&job.choice.fields).any(gets_offsets) {
+        true => SessionZone::UtcForLoad,
+        false => SessionZone::Servers,
     }
 }
 
@@ -326,7 +358,12 @@ mod tests {
     use crate::types;
     use inrush_core::Type;
 
-    const MODES: Modes = Modes { zero_date: true, zero_in_date: true, invalid_dates: true };
+    const MODES: Modes = Modes {
+        zero_date: true,
+        zero_in_date: true,
+        invalid_dates: true,
+        zone: SessionZone::Servers,
+    };
 
     /// A column of each sort, with the type that the server spells.
     fn samples() -> Vec<(Column, String)> {

@@ -45,7 +45,7 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 16] = [
+const VARIABLES: [&str; 18] = [
     "binlog_transaction_dependency_tracking",
     "datadir",
     "innodb_buffer_pool_size",
@@ -60,6 +60,8 @@ const VARIABLES: [&str; 16] = [
     "rocksdb_flush_log_at_trx_commit",
     "secure_file_priv",
     "sql_mode",
+    "system_time_zone",
+    "time_zone",
     "transaction_write_set_extraction",
     "version",
 ];
@@ -108,6 +110,7 @@ pub(super) fn gather(
         table,
         lost_with,
         columns_max: COLUMNS_MAX,
+        decimals_are_texts: false,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
         own: Own::new(server),
         engine_only: None,

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use crate::connect::{self, Place};
 use crate::ddl::{self, quote};
-use crate::encode::{Real, Stores};
+use crate::encode::{Real, Stores, session_zone};
 use crate::facts::{self, ServerFacts};
 use crate::knobs::{
     ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SQL_LOG_BIN,
@@ -14,7 +14,7 @@ use crate::knobs::{
 };
 use crate::session::{Failure, Session};
 use crate::staging::{self, Staging};
-use crate::types::Class;
+use crate::types::{Class, SessionZone};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
@@ -556,6 +556,9 @@ fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
         // A load may take its time between two statements of the first connection.
         "SESSION wait_timeout = 2147483".to_owned(),
     ];
+    if session_zone(job) != SessionZone::Servers {
+        settings.push("SESSION time_zone = '+00:00'".to_owned());
+    }
     for knob in [UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, SQL_LOG_BIN] {
         match job.choice.knobs.get(&knob) {
             Some("off") => settings.push(format!("SESSION {} = 0", knob.name)),

@@ -519,7 +519,13 @@ mod tests {
                 nulls: Default::default(),
                 width: 1,
                 fields: vec![vec![0]],
-                columns: vec![ShapeColumn { name, pinned: true, bytes: true, is_textual: true }],
+                columns: vec![ShapeColumn {
+                    name,
+                    pinned: true,
+                    bytes: true,
+                    is_textual: true,
+                    reading: None,
+                }],
                 nul_fault: Some("no NUL"),
                 found_max: 0,
             };

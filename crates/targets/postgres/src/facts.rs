@@ -113,6 +113,7 @@ pub(super) fn gather(
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
+        decimals_are_texts: false,
         lost_with,
         moments: MomentLimits::of(6),
         own: Own::new(server),

@@ -19,6 +19,9 @@ mod values;
 /// Numbers: what a column of them takes, and what is said where it is none.
 mod numbers;
 
+/// Values that are written otherwise, and what the user says of them.
+mod readings;
+
 /// Tables that are there, and files without rows.
 mod tables;
 
@@ -249,6 +252,12 @@ over_every_target! {
         numbers::may_be_a_negative_zero,
         #[cfg(feature = "parquet")]
         numbers::may_be_none,
+        readings::are_those_that_their_options_say,
+        readings::of_a_named_column_are_what_it_is_said_to_be,
+        readings::that_no_form_fits_are_bad_rows_of_a_named_column,
+        readings::that_come_late_and_fit_no_form_make_text_of_the_column,
+        readings::of_json_are_read_where_they_are_strings,
+        readings::are_looked_at_by_a_check_as_by_a_load,
         tables::are_added_to_emptied_or_replaced_as_was_asked,
         tables::a_plan_touches_nothing,
         tables::a_header_alone_is_a_table_without_rows,

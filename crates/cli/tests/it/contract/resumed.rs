@@ -231,6 +231,7 @@ pub(super) fn what_has_changed_since_the_last_step_is_refused<P: Place>() {
         restore(&bytes);
         let other = |more: &[&str]| load(place, &[&on[..], more].concat());
         other(&["--null", "NA"]).exits(2).says(&["changed", "--null"]);
+        other(&["--decimal", "n=,"]).exits(2).says(&["changed", "--decimal"]);
         other(&["--type", "name=text"]).exits(2).says(&["changed", "--type"]);
         other(&["--header", "no"]).exits(2).says(&["changed"]);
         place.files().write("more.csv", "id,name\n1,a\n");

@@ -52,7 +52,7 @@ fn are_kept<P: Place>(text: &str, kinds: &[Kind], options: &[&str]) {
 }
 
 /// The same of a file that says what another one says.
-fn come_as<P: Place>(text: &str, meant: &str, kinds: &[Kind], options: &[&str]) {
+pub(super) fn come_as<P: Place>(text: &str, meant: &str, kinds: &[Kind], options: &[&str]) {
     let (columns, wanted) = (names(text), plain(meant, kinds));
     by_every_strategy::<P>(|place, way| {
         place.files().write("in.csv", text);
@@ -61,7 +61,8 @@ fn come_as<P: Place>(text: &str, meant: &str, kinds: &[Kind], options: &[&str]) 
         let found = plain_rows(place.rows(&columns).expect("a table"), kinds);
         assert_eq!(found, wanted, "{way:?}");
         // Into the same table once more: now its columns rule.
-        let again: &[&str] = if options.contains(&"--null") { options } else { &[] };
+        let is_reading = options.contains(&"--null") || options.contains(&"--decimal");
+        let again: &[&str] = if is_reading { options } else { &[] };
         load(place, &[&checked[..], again, &adding::<P>(way)].concat()).exits(0);
         let found = plain_rows(place.rows(&columns).expect("a table"), kinds);
         let twice = sorted([&wanted[..], &wanted].concat());

@@ -244,6 +244,60 @@ fn hours_that_the_clock_skips_or_repeats() {
 }
 
 #[test]
+fn moments_with_an_offset_are_the_same_moments_in_timestamp_columns() {
+    // The hour that comes twice among them, once each time; second 0 is the zero date, and MySQL 5 to 8 end in 2038.
+    let file = "id,moment\n1,2023-10-29T02:30:00+02:00\n2,2023-10-29T02:30:00+01:00\n3,2024-07-01T12:00:00Z\n\
+                4,1970-01-01T00:00:00Z\n5,2106-12-31T00:00:00Z\n6,2024-01-31 12:00:00.5-03:30\n7,1960-01-01T00:00:00Z\n";
+    let good = rows![
+        [1, "1698539400.000000"],
+        [2, "1698543000.000000"],
+        [3, "1719835200.000000"],
+        [6, "1706715000.500000"]
+    ];
+    let table = "CREATE TABLE t (id INT PRIMARY KEY, moment TIMESTAMP(6) NULL) ENGINE=InnoDB";
+    let test = |server: &Server| {
+        server.write("t.csv", file);
+        server.sql(table);
+        for way in server.ways_into_empty() {
+            for verify in ["count", "checksum"] {
+                let options = way.options();
+                let load = [&["t.csv", "--verify", verify], &options[..]].concat();
+                server.refuses(&load).says(&["t.csv: line 5, column moment"]);
+                server.load(&[&load[..], &["--max-rejects", "3"]].concat()).exits(3);
+                // That is the moment itself, whatever the session's zone.
+                let stored = server.query("SELECT id, UNIX_TIMESTAMP(moment) FROM t ORDER BY id");
+                assert_eq!(stored, good, "{way:?} on {}", server.name);
+                server.sql("DELETE FROM t");
+            }
+        }
+        server.drop_table("t");
+    };
+    for_each_server(|server| test(server));
+    let environment = [("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")];
+    let extras = Extras { environment: &environment, ..Extras::default() };
+    for_each_private_server(
+        |_| true,
+        extras,
+        |_, server| {
+            test(server);
+            // One without would be shifted by the load's session.
+            server.sql("CREATE TABLE t (id INT, zoned TIMESTAMP NULL, local TIMESTAMP NULL)");
+            server
+                .write("both.csv", "id,zoned,local\n1,2024-07-01T12:00:00Z,2024-07-01 12:00:00\n");
+            let run = server.refuses(&["both.csv", "--table", "t"]);
+            run.says(&["column local", "'2024-07-01 12:00:00' is not a timestamp with an offset"]);
+            // And where none has one, all mean what they always did.
+            server.write("local.csv", "id,local\n1,2024-07-01 12:00:00\n");
+            server.load(&["local.csv", "--table", "t"]).exits(0);
+            assert_eq!(
+                server.query("SELECT CAST(local AS CHAR), UNIX_TIMESTAMP(local) FROM t"),
+                rows![["2024-07-01 12:00:00", 1_719_828_000]]
+            );
+        },
+    );
+}
+
+#[test]
 fn a_row_wider_than_a_page_takes_is_told_before_anything_is_there() {
     for_each_server(|server| {
         let names: Vec<String> = (0..500).map(|column| format!("c{column}")).collect();

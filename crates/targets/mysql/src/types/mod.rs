@@ -22,4 +22,4 @@ pub(super) use declared::{UTC, declared, spell};
 pub(super) use exact::Exact;
 #[cfg(test)]
 pub(super) use oracle::{DECLARED, MADE};
-pub(super) use store::{Class, Kept, Modes, Store};
+pub(super) use store::{Class, Kept, Modes, SessionZone, Store};

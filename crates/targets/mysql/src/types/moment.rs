@@ -67,7 +67,8 @@ impl Moments {
     #[inline(always)]
     pub(super) fn keep_plain(&self, value: &[u8], out: &mut Vec<u8>) -> Option<Kept> {
         let text: &[u8; 19] = value.try_into().ok()?;
-        if self.utc || scan::timestamp(text) != Some(Zone::None) || !self.has_year(text) {
+        let is_wanted = self.utc && self.zoned;
+        if is_wanted || scan::timestamp(text) != Some(Zone::None) || !self.has_year(text) {
             return None;
         }
         if self.digits == 0 && text[10] == b' ' {
@@ -108,7 +109,7 @@ impl Moments {
     ) -> Result<Kept, Misfit<'a>> {
         // Zone::None and that length: there are as many digits as the column has.
         let digits = usize::from(self.digits);
-        if !self.utc
+        if !(self.utc && self.zoned)
             && value.len() == 20 + digits
             && value[10] == b' '
             && scan::timestamp(value) == Some(Zone::None)
@@ -118,7 +119,11 @@ impl Moments {
         }
         let is_zoned = || self.zoned || scan::timestamp(value) == Some(Zone::Offset);
         let text = if self.utc && is_zoned() {
-            in_utc(value, wanted)?
+            let text = in_utc(value, wanted)?;
+            if !self.has_year(&text) {
+                return Err((Code::Range, wanted));
+            }
+            text
         } else {
             self.local(value, strict, modes, wanted)?
         };

@@ -11,7 +11,11 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use inrush_core::{Column, Type};
 
-use super::{Class, Kept, Modes, Store, declared, spell};
+use super::{Class, Kept, Modes, SessionZone, Store, declared, spell};
+
+/// The session that the server is asked in is in UTC.
+const MODES: Modes =
+    Modes { zero_date: false, zero_in_date: false, invalid_dates: false, zone: SessionZone::Utc };
 
 /// Types of existing columns.
 pub(crate) const DECLARED: &[&str] = &[
@@ -370,23 +374,20 @@ fn is_same(declared: &str, shown: &[u8], value: &[u8]) -> bool {
 
 #[test]
 fn what_is_kept_is_stored_and_shown_the_same() {
-    stored_and_shown_the_same(&[(
-        "",
-        Modes { zero_date: true, zero_in_date: true, invalid_dates: false },
-    )]);
+    stored_and_shown_the_same(&[("", Modes { zero_date: true, zero_in_date: true, ..MODES })]);
 }
 
 #[test]
 #[ignore = "every sql_mode: make test-all"]
 fn what_is_kept_is_stored_and_shown_the_same_whatever_the_sql_mode() {
     stored_and_shown_the_same(&[
-        ("ALLOW_INVALID_DATES", Modes { zero_date: true, zero_in_date: true, invalid_dates: true }),
         (
-            "NO_ZERO_DATE,NO_ZERO_IN_DATE",
-            Modes { zero_date: false, zero_in_date: false, invalid_dates: false },
+            "ALLOW_INVALID_DATES",
+            Modes { zero_date: true, zero_in_date: true, invalid_dates: true, ..MODES },
         ),
-        ("NO_ZERO_DATE", Modes { zero_date: false, zero_in_date: true, invalid_dates: false }),
-        ("NO_ZERO_IN_DATE", Modes { zero_date: true, zero_in_date: false, invalid_dates: false }),
+        ("NO_ZERO_DATE,NO_ZERO_IN_DATE", MODES),
+        ("NO_ZERO_DATE", Modes { zero_in_date: true, ..MODES }),
+        ("NO_ZERO_IN_DATE", Modes { zero_date: true, ..MODES }),
     ]);
 }
 
@@ -471,7 +472,7 @@ fn character_sets_have_what_the_server_has() {
             required: false,
             asked: false,
         };
-        let modes = Modes { zero_date: false, zero_in_date: false, invalid_dates: false };
+        let modes = MODES;
         let store = Store::of(&column, &declared, modes).unwrap();
         for (byte, hex) in (0x80_u8..=0xff).zip(texts.lines()) {
             let text: Vec<u8> = (0..hex.len())

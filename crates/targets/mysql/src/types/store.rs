@@ -12,7 +12,7 @@ use super::number::{Bits, Decimals, Floats, Integers, truth};
 use super::text::{Charset, Members, Texts, keep_inet4, keep_inet6, keep_uuid};
 use inrush_core::wording::counted;
 
-/// What the session's sql_mode allows of dates.
+/// What the session allows of dates and moments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Modes {
     /// `0000-00-00`.
@@ -21,6 +21,20 @@ pub(crate) struct Modes {
     pub(crate) zero_in_date: bool,
     /// `2020-02-31`: any day up to 31 in any month.
     pub(crate) invalid_dates: bool,
+    /// What TIMESTAMP takes, as the session's zone has it.
+    pub(crate) zone: SessionZone,
+}
+
+/// The time zone of a load's sessions. TIMESTAMP is a moment of UTC; the server takes what it is sent for one of the session's zone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SessionZone {
+    /// The server's own, whichever that is: a moment with an offset can't be written in it, for one hour comes twice in autumn.
+    #[default]
+    Servers,
+    /// UTC, and so is the server's: moments without an offset mean what they always do.
+    Utc,
+    /// UTC for the load, and the server's is another: there a moment without an offset would be shifted.
+    UtcForLoad,
 }
 
 /// What values are, for writers of statements and of fields to LOAD DATA.
@@ -130,6 +144,10 @@ impl Store {
         let mut kind = kind(&parsed, column.ty)?;
         if let Kind::Moment(moments) = &mut kind {
             moments.zoned = column.declared.is_none();
+            if moments.counts && modes.zone != SessionZone::Servers {
+                moments.utc = true;
+                moments.zoned = modes.zone == SessionZone::UtcForLoad;
+            }
         }
         let store = Self {
             wanted: wanted(&kind, &parsed, declared).into(),

@@ -1,6 +1,11 @@
 use super::*;
 
-const MODES: Modes = Modes { zero_date: false, zero_in_date: false, invalid_dates: false };
+const MODES: Modes = Modes {
+    zero_date: false,
+    zero_in_date: false,
+    invalid_dates: false,
+    zone: SessionZone::Servers,
+};
 
 fn existing(declared: &str) -> Store {
     with_modes(declared, MODES)
@@ -201,6 +206,18 @@ fn moments_are_shown_with_all_their_digits() {
         "1970-01-01 00:00:01|1968-12-31 23:59:59=[range]|2107-01-01 00:00:00=[range]|\
          2012-02-29 10:11:12+00:00=[type]",
     );
+    let utc = Modes { zone: SessionZone::Utc, ..MODES };
+    check(
+        &with_modes("timestamp(6)", utc),
+        "2012-02-29T23:30:00-01:00=2012-03-01 00:30:00.000000|2012-02-29 10:11:12=2012-02-29 10:11:12.000000|\
+         2012-02-29=2012-02-29 00:00:00.000000|2012-02-29 10:11:12.1234567Z=[range]|2107-01-01 00:00:00Z=[range]|\
+         1968-12-31 22:00:00-01:00=[range]|yesterday=[type]",
+    );
+    check(
+        &with_modes("timestamp", Modes { zone: SessionZone::UtcForLoad, ..MODES }),
+        "2012-02-29T23:30:00-01:00=2012-03-01 00:30:00|2012-02-29 10:11:12=[type]|2012-02-29=[type]",
+    );
+    check(&with_modes("datetime", utc), "2012-02-29 10:11:12+00:00=[type]|2012-02-29 10:11:12");
     check(
         &made(Type::Timestamp { zone: false }, false),
         "2012-02-29 10:11:12=2012-02-29 10:11:12.000000|2012-02-29=[type]|2012-02-29 10:11:12Z=[type]|\

@@ -1,0 +1,176 @@
+//! Values that are written otherwise than inrush writes them, and are read as the user says.
+
+use super::values::{come_as, with_late_value};
+use super::written::{Kind, plain, plain_rows};
+use super::{Place, all_of, by_every_strategy, load, refuses};
+
+/// As programs of the continent write a table, and what it says.
+const CONTINENTAL: &str = concat!(
+    "id,price,day,at,truth,name\n",
+    "1,\"1.234,56\",31.12.2024,31.12.2024 23:59,ja, Ann \n",
+    "2,\"-7,5\",1.2.1999,01.02.1999 0:00,NEIN,\" Bob \"\n",
+    "3,,,,,   \n",
+    "4,\"1234567,25\",29.02.2024,29.02.2024 12:30,nein,\"1.234,56\"\n",
+);
+const CONTINENTAL_MEANT: &str = concat!(
+    "id,price,day,at,truth,name\n",
+    "1,1234.56,2024-12-31,2024-12-31 23:59:00,true,Ann\n",
+    "2,-7.5,1999-02-01,1999-02-01 00:00:00,false,\" Bob \"\n",
+    "3,,,,,\n",
+    "4,1234567.25,2024-02-29,2024-02-29 12:30:00,false,\"1.234,56\"\n",
+);
+const CONTINENTAL_TYPES: [Kind; 6] = {
+    use Kind::{Boolean, Date, Float, Text, Timestamp};
+    [Text, Float, Date, Timestamp, Boolean, Text]
+};
+const CONTINENTAL_OPTIONS: &[&str] = &[
+    "--decimal",
+    ",",
+    "--thousands",
+    ".",
+    "--date-format",
+    "%d.%m.%Y",
+    "--timestamp-format",
+    "%d.%m.%Y %H:%M",
+    "--true",
+    "ja",
+    "--false",
+    "nein",
+    "--trim",
+];
+
+pub(super) fn are_those_that_their_options_say<P: Place>() {
+    come_as::<P>(CONTINENTAL, CONTINENTAL_MEANT, &CONTINENTAL_TYPES, CONTINENTAL_OPTIONS);
+}
+
+/// Each column by an option that names it.
+const NAMED: &str = concat!(
+    "id,cost,share,logged,day,truth,local\n",
+    "1,\"$1,299.50\",12.5%,1700000000125,01/31/2024,1,2024-01-31 12:00:00\n",
+    "2,($7.25),100 %,0,12/31/99,0,2024-07-31 12:00:00\n",
+    "3,,,,,,\n",
+    "4,$0.75,-3%,1700000000000,02/29/2024,1,2024-07-31 12:00:00+05:00\n",
+);
+const NAMED_MEANT: &str = concat!(
+    "id,cost,share,logged,day,truth,local\n",
+    "1,1299.50,0.125,2023-11-14 22:13:20.125Z,2024-01-31,true,2024-01-31 11:00:00Z\n",
+    "2,-7.25,1.00,1970-01-01 00:00:00Z,1999-12-31,false,2024-07-31 10:00:00Z\n",
+    "3,,,,,,\n",
+    "4,0.75,-0.03,2023-11-14 22:13:20Z,2024-02-29,true,2024-07-31 07:00:00Z\n",
+);
+const NAMED_OPTIONS: &[&str] = &[
+    "--type",
+    "cost=money",
+    "--type",
+    "share=percent",
+    "--type",
+    "logged=timestamp[ms]",
+    "--date-format",
+    "day=%m/%d/%Y",
+    "--date-format",
+    "day=%m/%d/%y",
+    "--true",
+    "truth=1",
+    "--false",
+    "truth=0",
+    "--time-zone",
+    "local=Europe/Berlin",
+];
+
+pub(super) fn of_a_named_column_are_what_it_is_said_to_be<P: Place>() {
+    use Kind::{Boolean, Date, Float, Moment, Text};
+    let kinds = [Text, Float, Float, Moment, Date, Boolean, Moment];
+    P::for_each(|place| {
+        let (text, meant) = match place.keeps_fractions() {
+            true => (NAMED.to_owned(), NAMED_MEANT.to_owned()),
+            false => (
+                NAMED.replace("1700000000125", "1700000000000"),
+                NAMED_MEANT.replace("20.125Z", "20Z"),
+            ),
+        };
+        place.files().write("in.csv", &text);
+        let args = [&["in.csv", "--verify", "checksum"], NAMED_OPTIONS].concat();
+        load(place, &args).exits(0);
+        let columns: Vec<&str> = NAMED.lines().next().unwrap().split(',').collect();
+        assert_eq!(plain_rows(all_of(place, &columns), &kinds), plain(&meant, &kinds));
+    });
+}
+
+pub(super) fn that_no_form_fits_are_bad_rows_of_a_named_column<P: Place>() {
+    by_every_strategy::<P>(|place, way| {
+        let rows = [
+            ("31.12.2024,\"1,5\"", None),
+            ("2024-12-31,\"1,5\"", Some("day")),
+            ("31.02.2024,\"1,5\"", Some("day")),
+            ("31.12.2024,1.5", Some("price")),
+            ("1.1.2024,\"1.000,5\"", Some("price")),
+            ("31/12/2024,\"-2,25\"", None),
+        ];
+        let lines = |is_wanted: &dyn Fn(Option<&str>) -> bool| {
+            let wanted = (1..).zip(rows).filter(|(_, (_, bad))| is_wanted(*bad));
+            wanted.fold("id,day,price\n".to_owned(), |text, (id, (row, _))| {
+                text + &format!("{id},{row}\n")
+            })
+        };
+        place.files().write("in.csv", lines(&|_| true));
+        let said = ["in.csv", "--date-format", "day=%d.%m.%Y", "--date-format", "day=%d/%m/%Y"];
+        let args = [&said[..], &["--decimal", "price=,"], way].concat();
+        let run = refuses(place, &["id", "day", "price"], &args);
+        run.says(&["line 3, column day", "'2024-12-31' is not a date", "%d.%m.%Y or %d/%m/%Y"]);
+        load(place, &[&args[..], &["--max-rejects", "4"]].concat()).exits(3);
+        let kinds = [Kind::Text, Kind::Date, Kind::Float];
+        let kept = "id,day,price\n1,2024-12-31,1.5\n6,2024-12-31,-2.25\n";
+        let found = plain_rows(all_of(place, &["id", "day", "price"]), &kinds);
+        assert_eq!(found, plain(kept, &kinds), "{way:?}");
+        let rejects = String::from_utf8(place.files().read("in.rejects.csv")).unwrap();
+        assert_eq!(rejects, lines(&|bad| bad.is_some()), "{way:?}");
+    });
+}
+
+pub(super) fn that_come_late_and_fit_no_form_make_text_of_the_column<P: Place>() {
+    let (text, line) = with_late_value("id,day", |id, is_late| {
+        format!("{id},{}", if is_late { "2024-12-32" } else { "31.12.2024" })
+    });
+    P::for_each(|place| {
+        place.files().write("in.csv", &text);
+        let args = ["in.csv", "--date-format", "%d.%m.%Y", "--verify", "checksum", "--json"];
+        let report = load(place, &args).exits(0).json();
+        let kinds = [Kind::Text; 3];
+        let found = plain_rows(all_of(place, &["id", "day", "filler"]), &kinds);
+        assert!(found == plain(&text, &kinds), "rows have changed");
+        let notes = report["warnings"].to_string();
+        assert!(notes.contains("column day") && notes.contains(&format!("line {line}")), "{notes}");
+    });
+}
+
+pub(super) fn of_json_are_read_where_they_are_strings<P: Place>() {
+    P::for_each(|place| {
+        let lines = concat!(
+            r#"{"id":1,"price":"1.234,5","day":"31.12.2024","whole":5}"#,
+            "\n",
+            r#"{"id":2,"price":"-0,25","day":"01.01.2025","whole":-7}"#,
+            "\n",
+            r#"{"id":3,"price":null,"day":null,"whole":null}"#,
+            "\n",
+        );
+        place.files().write("in.jsonl", lines);
+        let args = ["in.jsonl", "--decimal", ",", "--thousands", ".", "--date-format", "%d.%m.%Y"];
+        load(place, &args).exits(0);
+        let meant = "id,price,day,whole\n1,1234.5,2024-12-31,5\n2,-0.25,2025-01-01,-7\n3,,,\n";
+        let kinds = [Kind::Text, Kind::Float, Kind::Date, Kind::Text];
+        let found = plain_rows(all_of(place, &["id", "price", "day", "whole"]), &kinds);
+        assert_eq!(found, plain(meant, &kinds));
+    });
+}
+
+pub(super) fn are_looked_at_by_a_check_as_by_a_load<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", CONTINENTAL);
+        let url = place.url();
+        let args = ["check", "in.csv", &url, "--table", place.table(), "--json"];
+        let run = place.files().inrush(&[&args[..], CONTINENTAL_OPTIONS].concat()).exits(0);
+        let report = run.json();
+        assert_eq!((&report["rows_good"], &report["rows_bad"]), (&4.into(), &0.into()), "{report}");
+        assert_eq!(place.rows(&["id"]), None);
+    });
+}

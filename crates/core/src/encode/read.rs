@@ -1,0 +1,129 @@
+//! A record's values as their columns' readings have them: read once, before the encoder asks for them.
+
+use crate::encode::{BadRecord, Shape, Verdict};
+use crate::error::shorten;
+use crate::flow::Code;
+use crate::reading::{Read, Reading};
+
+/// What became of the values of one record.
+#[derive(Default)]
+pub(super) struct Reader {
+    /// By column; none where no column has a reading.
+    done: Vec<Done>,
+    texts: Vec<u8>,
+}
+
+/// What became of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Done {
+    /// It is its own.
+    #[default]
+    AsIs,
+    /// There is nothing left of it.
+    Null,
+    /// It is among the texts: where, and how long.
+    Written(u32, u32),
+}
+
+/// A value before its reading.
+pub(super) struct Given<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) is_quoted: bool,
+    /// Whether it is text, and no number or whatever else has a type of its own.
+    pub(super) is_text: bool,
+}
+
+/// A record whose values are to be read.
+pub(super) trait Unread {
+    /// A value; none where it is NULL by itself. What has to be written out goes to `memory`.
+    fn given<'m>(&'m self, column: usize, memory: &'m mut Vec<u8>) -> Option<Given<'m>>;
+
+    /// Whether a text is a spelling of NULL, which it may be when the blanks around it are gone.
+    fn is_null(&self, column: usize, text: &[u8], is_quoted: bool) -> bool;
+}
+
+impl Reader {
+    /// Whether a shape's columns have readings.
+    pub(super) fn is_needed(shape: &Shape) -> bool {
+        shape.columns.iter().any(|column| column.reading.is_some())
+    }
+
+    /// Reads the values of a record.
+    #[inline(never)]
+    pub(super) fn read(
+        &mut self,
+        shape: &Shape,
+        memory: &mut Vec<u8>,
+        record: &impl Unread,
+    ) -> Result<(), BadRecord> {
+        self.done.clear();
+        self.done.resize(shape.columns.len(), Done::AsIs);
+        self.texts.clear();
+        for (column, known) in shape.columns.iter().enumerate() {
+            let Some(reading) = &known.reading else { continue };
+            memory.clear();
+            let Some(given) = record.given(column, memory) else { continue };
+            self.done[column] = self
+                .one(reading, &given, |text| record.is_null(column, text, given.is_quoted))
+                .map_err(|wanted| BadRecord {
+                    column: Some(column),
+                    code: Code::Type,
+                    message: format!("{} is not {wanted}", shorten(given.text)),
+                    verdict: if reading.is_final { Verdict::Bad } else { Verdict::OfColumn },
+                })?;
+        }
+        Ok(())
+    }
+
+    fn one(
+        &mut self,
+        reading: &Reading,
+        given: &Given<'_>,
+        is_null: impl Fn(&[u8]) -> bool,
+    ) -> Result<Done, String> {
+        if !given.is_text {
+            if !reading.takes_numbers() {
+                return Ok(Done::AsIs);
+            }
+            return self.written(reading, given.text, false);
+        }
+        let (text, is_trimmed) = reading.trimmed(given.text, given.is_quoted);
+        if is_trimmed && (text.is_empty() || is_null(text)) {
+            return Ok(Done::Null);
+        }
+        if !is_trimmed && is_null(text) {
+            return Ok(Done::AsIs);
+        }
+        self.written(reading, text, is_trimmed)
+    }
+
+    fn written(
+        &mut self,
+        reading: &Reading,
+        text: &[u8],
+        is_trimmed: bool,
+    ) -> Result<Done, String> {
+        let at = self.texts.len();
+        match reading.read(text, &mut self.texts)? {
+            Read::AsIs if !is_trimmed => return Ok(Done::AsIs),
+            Read::AsIs => self.texts.extend_from_slice(text),
+            Read::Null => return Ok(Done::Null),
+            Read::Written => {}
+        }
+        Ok(Done::Written(at as u32, (self.texts.len() - at) as u32))
+    }
+
+    /// What became of a column's value.
+    #[inline(always)]
+    pub(super) fn of(&self, column: usize) -> Done {
+        match self.done.is_empty() {
+            true => Done::AsIs,
+            false => self.done[column],
+        }
+    }
+
+    /// The text of a value that is among the texts.
+    pub(super) fn text(&self, at: u32, len: u32) -> &[u8] {
+        &self.texts[at as usize..(at + len) as usize]
+    }
+}

@@ -1,0 +1,529 @@
+//! Dates and times in a form that a user spells with strftime's letters.
+
+use crate::encode::{Day, Moment};
+
+/// A form.
+#[derive(Clone, Debug)]
+pub(super) struct Format {
+    /// As the user has it.
+    pub(super) text: Box<str>,
+    items: Vec<Item>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Item {
+    /// This very byte.
+    Literal(u8),
+    /// One blank or more.
+    Blanks,
+    Part(Part),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// `%Y`
+    Year,
+    /// `%y`
+    ShortYear,
+    /// `%m`
+    Month,
+    /// `%d`, `%e`
+    Day,
+    /// `%b`, `%B`
+    MonthName,
+    /// `%a`, `%A`
+    DayName,
+    /// `%j`
+    DayOfYear,
+    /// `%H`
+    Hour,
+    /// `%I`
+    HalfHour,
+    /// `%p`
+    Half,
+    /// `%M`
+    Minute,
+    /// `%S`
+    Second,
+    /// `%f`
+    Fraction,
+    /// `%z`
+    Offset,
+    /// `%Z`
+    Zone,
+    /// `%s`
+    Epoch,
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// From 1970-01-01 on.
+const WEEKDAYS: [&str; 7] =
+    ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+
+/// What has been read of a text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    year: Option<i64>,
+    month: Option<i64>,
+    day: Option<i64>,
+    weekday: Option<i64>,
+    day_of_year: Option<i64>,
+    hour: Option<i64>,
+    half_hour: Option<i64>,
+    afternoon: Option<bool>,
+    minute: i64,
+    second: i64,
+    nanos: u32,
+    /// Seconds east of UTC.
+    offset: Option<i64>,
+    epoch: Option<i64>,
+}
+
+impl Format {
+    /// Takes a form apart, for days only or for days with a time.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub(super) fn parse(text: &str, has_time: bool) -> Result<Self, String> {
+        let mut items = Vec::new();
+        add(text, text, &mut items)?;
+        let has = |part| items.contains(&Item::Part(part));
+        let has_year = has(Part::Year) || has(Part::ShortYear);
+        let has_day = has_year
+            && (has(Part::DayOfYear)
+                || has(Part::Day) && (has(Part::Month) || has(Part::MonthName)));
+        let clock = [Part::Hour, Part::HalfHour, Part::Minute, Part::Second, Part::Fraction];
+        let zone = [Part::Offset, Part::Zone, Part::Epoch, Part::Half];
+        let is_timed = clock.into_iter().chain(zone).any(has);
+        if has(Part::Epoch) && has_time {
+            return match items.iter().all(|item| {
+                !matches!(item, Item::Part(part) if !matches!(part, Part::Epoch | Part::Fraction))
+            }) {
+                true => Ok(Self { text: text.into(), items }),
+                false => Err(format!("'{text}': %s is the whole moment, and needs nothing besides %f")),
+            };
+        }
+        if !has_day {
+            return Err(format!(
+                "'{text}' names no day: it takes a year (%Y, %y), a month (%m, %b) and a day (%d), or %Y and %j"
+            ));
+        }
+        if !has_time && is_timed {
+            return Err(format!("'{text}' has a time of day: --timestamp-format is for such"));
+        }
+        if has_time && !has(Part::Hour) && !has(Part::HalfHour) {
+            return Err(format!("'{text}' has no hour (%H): --date-format is for days"));
+        }
+        if has(Part::HalfHour) != has(Part::Half) {
+            return Err(format!("'{text}': %I and %p go together"));
+        }
+        Ok(Self { text: text.into(), items })
+    }
+
+    /// Whether what it reads has an offset from UTC.
+    pub(super) fn has_zone(&self) -> bool {
+        let names = [Part::Offset, Part::Zone, Part::Epoch].map(Item::Part);
+        self.items.iter().any(|item| names.contains(item))
+    }
+
+    /// Appends the day that a text is as `YYYY-MM-DD`.
+    pub(super) fn read_day(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let day = self.find(text)?.day()?;
+        out.extend_from_slice(&day.text());
+        Some(())
+    }
+
+    /// The moment that a text is.
+    pub(super) fn read_moment(&self, text: &[u8]) -> Option<Moment> {
+        self.find(text)?.moment()
+    }
+
+    fn find(&self, text: &[u8]) -> Option<Found> {
+        let (mut found, mut rest) = (Found::default(), text);
+        for item in &self.items {
+            rest = match item {
+                Item::Literal(byte) => rest.strip_prefix(&[*byte])?,
+                Item::Blanks => {
+                    let behind = rest.trim_ascii_start();
+                    if behind.len() == rest.len() {
+                        return None;
+                    }
+                    behind
+                }
+                Item::Part(part) => found.take(*part, rest)?,
+            };
+        }
+        rest.is_empty().then_some(found)
+    }
+}
+
+/// The items of a form, of which `whole` is what the user wrote.
+fn add(form: &str, whole: &str, items: &mut Vec<Item>) -> Result<(), String> {
+    let mut rest = form.char_indices();
+    while let Some((at, character)) = rest.next() {
+        if character == ' ' {
+            if items.last() != Some(&Item::Blanks) {
+                items.push(Item::Blanks);
+            }
+            continue;
+        }
+        if character != '%' {
+            let mut bytes = [0; 4];
+            items.extend(character.encode_utf8(&mut bytes).bytes().map(Item::Literal));
+            continue;
+        }
+        let letter = rest.next().map(|(_, letter)| letter);
+        items.push(Item::Part(match letter {
+            Some('Y') => Part::Year,
+            Some('y') => Part::ShortYear,
+            Some('m') => Part::Month,
+            Some('d' | 'e') => Part::Day,
+            Some('b' | 'B') => Part::MonthName,
+            Some('a' | 'A') => Part::DayName,
+            Some('j') => Part::DayOfYear,
+            Some('H') => Part::Hour,
+            Some('I') => Part::HalfHour,
+            Some('p') => Part::Half,
+            Some('M') => Part::Minute,
+            Some('S') => Part::Second,
+            Some('f') => Part::Fraction,
+            Some('z') => Part::Offset,
+            Some('Z') => Part::Zone,
+            Some('s') => Part::Epoch,
+            Some('%') => {
+                items.push(Item::Literal(b'%'));
+                continue;
+            }
+            Some('T') => {
+                add("%H:%M:%S", whole, items)?;
+                continue;
+            }
+            Some('F') => {
+                add("%Y-%m-%d", whole, items)?;
+                continue;
+            }
+            Some('D') => {
+                add("%m/%d/%y", whole, items)?;
+                continue;
+            }
+            letter => {
+                let shown = letter.map(String::from).unwrap_or_default();
+                return Err(format!(
+                    "'{whole}': '%{shown}' at character {} is none of %Y %y %m %d %e %b %B %a %A %j %H %I %p %M %S %f %z %Z %s %T %F %D %%",
+                    whole[..at.min(whole.len())].chars().count() + 1
+                ));
+            }
+        }));
+    }
+    Ok(())
+}
+
+/// A number of one to so many digits, and what follows it.
+fn number(text: &[u8], digits_max: usize) -> Option<(i64, &[u8])> {
+    let digits = text.iter().take(digits_max).take_while(|byte| byte.is_ascii_digit()).count();
+    let value = text[..digits].iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0'));
+    (digits > 0).then(|| (value, &text[digits..]))
+}
+
+/// The one of the names that a text begins with, in full or by its first three letters, in any case.
+fn name<'t>(text: &'t [u8], names: &[&str]) -> Option<(i64, &'t [u8])> {
+    let begins =
+        |name: &[u8]| text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    (0..).zip(names).find_map(|(at, name)| {
+        let name = name.as_bytes();
+        let len = [name.len(), 3].into_iter().find(|len| begins(&name[..*len]))?;
+        Some((at, &text[len..]))
+    })
+}
+
+/// Seconds east of UTC: `Z`, `+HH`, `+HHMM`, `+HH:MM`.
+fn offset(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (sign, rest) = match text {
+        [b'Z' | b'z', rest @ ..] => return Some((0, rest)),
+        [b'+', rest @ ..] => (1, rest),
+        [b'-', rest @ ..] => (-1, rest),
+        _ => return None,
+    };
+    let two = |text: &[u8]| match text {
+        [a, b, ..] if a.is_ascii_digit() && b.is_ascii_digit() => {
+            Some(i64::from(a - b'0') * 10 + i64::from(b - b'0'))
+        }
+        _ => None,
+    };
+    let (hours, rest) = (two(rest)?, &rest[2..]);
+    let behind = rest.strip_prefix(b":").unwrap_or(rest);
+    let (minutes, rest) = match two(behind) {
+        Some(minutes) => (minutes, &behind[2..]),
+        None => (0, rest),
+    };
+    (minutes < 60 && hours * 60 + minutes <= 14 * 60)
+        .then_some((sign * (hours * 60 + minutes) * 60, rest))
+}
+
+impl Found {
+    /// Reads a part, and says what follows it.
+    fn take<'t>(&mut self, part: Part, text: &'t [u8]) -> Option<&'t [u8]> {
+        let within = |(value, rest): (i64, &'t [u8]), range: std::ops::RangeInclusive<i64>| {
+            range.contains(&value).then_some((value, rest))
+        };
+        let short = |text: &'t [u8]| number(text, 2);
+        let (value, rest) = match part {
+            Part::Year => {
+                let (year, rest) = number(text, 4)?;
+                (text.len() - rest.len() == 4).then_some((year, rest))?
+            }
+            Part::ShortYear => {
+                let (year, rest) = short(text)?;
+                // As POSIX has it.
+                let year = if year < 69 { 2000 + year } else { 1900 + year };
+                (text.len() - rest.len() == 2).then_some((year, rest))?
+            }
+            Part::Month => within(short(text)?, 1..=12)?,
+            // A day of one digit may have a blank before it.
+            Part::Day => within(short(text.strip_prefix(b" ").unwrap_or(text))?, 1..=31)?,
+            Part::MonthName => name(text, &MONTHS).map(|(at, rest)| (at + 1, rest))?,
+            Part::DayName => name(text, &WEEKDAYS)?,
+            Part::DayOfYear => within(number(text, 3)?, 1..=366)?,
+            Part::Hour => within(short(text)?, 0..=23)?,
+            Part::HalfHour => within(short(text)?, 1..=12)?,
+            Part::Half => match text {
+                [b'a' | b'A', b'm' | b'M', rest @ ..] => (0, rest),
+                [b'p' | b'P', b'm' | b'M', rest @ ..] => (1, rest),
+                _ => return None,
+            },
+            Part::Minute | Part::Second => within(short(text)?, 0..=59)?,
+            Part::Fraction => {
+                let (value, rest) = number(text, 9)?;
+                let digits = (text.len() - rest.len()) as u32;
+                (value * 10_i64.pow(9 - digits), rest)
+            }
+            Part::Offset => offset(text)?,
+            Part::Zone => {
+                let named = ["UTC", "GMT", "Z"].into_iter().find(|name| {
+                    let start = text.get(..name.len());
+                    start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+                })?;
+                (0, &text[named.len()..])
+            }
+            Part::Epoch => {
+                let unsigned = text.strip_prefix(b"-");
+                let (seconds, rest) = number(unsigned.unwrap_or(text), 18)?;
+                (if unsigned.is_some() { -seconds } else { seconds }, rest)
+            }
+        };
+        let place = match part {
+            Part::Year | Part::ShortYear => &mut self.year,
+            Part::Month | Part::MonthName => &mut self.month,
+            Part::Day => &mut self.day,
+            Part::DayName => &mut self.weekday,
+            Part::DayOfYear => &mut self.day_of_year,
+            Part::Hour => &mut self.hour,
+            Part::HalfHour => &mut self.half_hour,
+            Part::Offset | Part::Zone => &mut self.offset,
+            Part::Epoch => &mut self.epoch,
+            Part::Half => {
+                self.afternoon = Some(value == 1);
+                return Some(rest);
+            }
+            Part::Minute => {
+                self.minute = value;
+                return Some(rest);
+            }
+            Part::Second => {
+                self.second = value;
+                return Some(rest);
+            }
+            Part::Fraction => {
+                self.nanos = value as u32;
+                return Some(rest);
+            }
+        };
+        // What is said twice has to be the same.
+        (*place.get_or_insert(value) == value).then_some(rest)
+    }
+
+    /// The day, if the calendar has it.
+    fn day(&self) -> Option<Day> {
+        let year = self.year?;
+        let days = match (self.month, self.day) {
+            (Some(month), Some(day)) => {
+                let text = format!("{year:04}-{month:02}-{day:02}");
+                i64::from(inrush_scan::date_days(text.as_bytes())?)
+            }
+            _ => {
+                let first = inrush_scan::date_days(format!("{year:04}-01-01").as_bytes())?;
+                i64::from(first) + self.day_of_year? - 1
+            }
+        };
+        let day = Day::of(days)?;
+        let is_same = i64::from(day.year) == year
+            && self.weekday.is_none_or(|weekday| weekday == days.rem_euclid(7))
+            && self.day_of_year.is_none_or(|number| {
+                let first = inrush_scan::date_days(format!("{year:04}-01-01").as_bytes());
+                first.is_some_and(|first| days - i64::from(first) + 1 == number)
+            });
+        is_same.then_some(day)
+    }
+
+    fn moment(&self) -> Option<Moment> {
+        if let Some(seconds) = self.epoch {
+            return Some(Moment { seconds, nanos: self.nanos, zone: true });
+        }
+        let day = i64::from(inrush_scan::date_days(&self.day()?.text())?);
+        let hour = match (self.hour, self.half_hour, self.afternoon) {
+            (None, Some(hour), Some(afternoon)) => hour % 12 + if afternoon { 12 } else { 0 },
+            (Some(hour), None, _) => hour,
+            _ => return None,
+        };
+        let seconds = day * 86_400 + hour * 3_600 + self.minute * 60 + self.second;
+        Some(Moment {
+            seconds: seconds - self.offset.unwrap_or(0),
+            nanos: self.nanos,
+            zone: self.offset.is_some(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(form: &str, text: &str) -> Option<String> {
+        let mut out = Vec::new();
+        Format::parse(form, false).unwrap().read_day(text.as_bytes(), &mut out)?;
+        Some(String::from_utf8(out).unwrap())
+    }
+
+    fn moment(form: &str, text: &str) -> Option<String> {
+        let moment = Format::parse(form, true).unwrap().read_moment(text.as_bytes())?;
+        let (text, len) = moment.text()?;
+        Some(String::from_utf8(text[..len].to_vec()).unwrap())
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (form, text, wanted) in [
+            ("%d.%m.%Y", "31.12.2024", Some("2024-12-31")),
+            ("%d.%m.%Y", "1.2.2024", Some("2024-02-01")),
+            ("%d.%m.%Y", "31.02.2024", None),
+            ("%d.%m.%Y", "31.12.24", None),
+            ("%d.%m.%Y", "31.12.2024 ", None),
+            ("%m/%d/%y", "12/31/68", Some("2068-12-31")),
+            ("%D", "12/31/69", Some("1969-12-31")),
+            ("%Y%m%d", "20240229", Some("2024-02-29")),
+            ("%Y%m%d", "20230229", None),
+            ("%e %B %Y", " 5 january 2024", Some("2024-01-05")),
+            ("%d-%b-%y", "05-SEP-99", Some("1999-09-05")),
+            ("%d-%b-%y", "05-Sept-99", None),
+            ("%A, %d %B %Y", "Wednesday, 31 January 2024", Some("2024-01-31")),
+            ("%A, %d %B %Y", "Monday, 31 January 2024", None),
+            ("%Y-%j", "2024-366", Some("2024-12-31")),
+            ("%Y-%j", "2023-366", None),
+            ("%F", "2024-01-31", Some("2024-01-31")),
+            ("%d%%%m%%%Y", "31%12%2024", Some("2024-12-31")),
+            (
+                "%Y\u{5e74}%m\u{6708}%d\u{65e5}",
+                "2024\u{5e74}1\u{6708}31\u{65e5}",
+                Some("2024-01-31"),
+            ),
+        ] {
+            assert_eq!(day(form, text).as_deref(), wanted, "{form} of {text}");
+        }
+    }
+
+    #[test]
+    fn moments_keep_their_digits_and_their_offset() {
+        for (form, text, wanted) in [
+            ("%d.%m.%Y %H:%M", "31.12.2024 9:05", Some("2024-12-31 09:05:00")),
+            ("%m/%d/%Y %I:%M:%S %p", "01/31/2024 12:00:01 AM", Some("2024-01-31 00:00:01")),
+            ("%m/%d/%Y %I:%M:%S %p", "01/31/2024 12:00:01 pm", Some("2024-01-31 12:00:01")),
+            ("%m/%d/%Y %I:%M:%S %p", "01/31/2024 13:00:01 pm", None),
+            ("%F %T.%f", "2024-01-31 10:11:12.123456789", Some("2024-01-31 10:11:12.123456789")),
+            ("%F %T.%f", "2024-01-31 10:11:12.5", Some("2024-01-31 10:11:12.5")),
+            ("%F %T.%f", "2024-01-31 10:11:12.1234567890", None),
+            ("%FT%T%z", "2024-01-31T10:11:12+0200", Some("2024-01-31 08:11:12+00:00")),
+            ("%FT%T%z", "2024-01-31T10:11:12-03:30", Some("2024-01-31 13:41:12+00:00")),
+            ("%FT%T%z", "2024-01-31T10:11:12Z", Some("2024-01-31 10:11:12+00:00")),
+            ("%FT%T%z", "2024-01-31T10:11:12", None),
+            ("%d/%b/%Y:%T %z", "10/Oct/2000:13:55:36 -0700", Some("2000-10-10 20:55:36+00:00")),
+            ("%F %T %Z", "2024-01-31 10:11:12 UTC", Some("2024-01-31 10:11:12+00:00")),
+            ("%F %T %Z", "2024-01-31 10:11:12 CET", None),
+            ("%s", "1700000000", Some("2023-11-14 22:13:20+00:00")),
+            ("%s.%f", "1700000000.25", Some("2023-11-14 22:13:20.25+00:00")),
+            ("%F %T", "2024-01-31 24:00:00", None),
+            ("%F %T", "2024-01-31 10:60:00", None),
+        ] {
+            assert_eq!(moment(form, text).as_deref(), wanted, "{form} of {text}");
+        }
+    }
+
+    /// A moment, written in many forms by its parts.
+    #[test]
+    fn what_is_written_in_a_form_is_read_by_it() {
+        for number in (-719_162..=2_932_896).step_by(211) {
+            let date = Day::of(number).unwrap();
+            let (year, month, day) = (date.year, date.month, date.day);
+            let name = MONTHS[usize::from(month) - 1];
+            let weekday = WEEKDAYS[number.rem_euclid(7) as usize];
+            let wanted = String::from_utf8(date.text().to_vec()).unwrap();
+            for (form, text) in [
+                ("%d.%m.%Y", format!("{day:02}.{month:02}.{year:04}")),
+                ("%d.%m.%Y", format!("{day}.{month}.{year:04}")),
+                ("%Y%m%d", format!("{year:04}{month:02}{day:02}")),
+                ("%B %d, %Y", format!("{name} {day}, {year:04}")),
+                ("%a %e %b %Y", format!("{} {day:2} {} {year:04}", &weekday[..3], &name[..3])),
+                ("%A, %d %B %Y", format!("{weekday}, {day:02} {name} {year:04}")),
+            ] {
+                assert_eq!(super::tests::day(form, &text), Some(wanted.clone()), "{form}: {text}");
+            }
+            let second = number.rem_euclid(86_400);
+            let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+            let half = if hour < 12 { "AM" } else { "PM" };
+            let twelve = if hour % 12 == 0 { 12 } else { hour % 12 };
+            let wanted = format!("{wanted} {hour:02}:{minute:02}:{second:02}");
+            for (form, text) in [
+                (
+                    "%d.%m.%Y %T",
+                    format!("{day}.{month}.{year:04} {hour:02}:{minute:02}:{second:02}"),
+                ),
+                (
+                    "%m/%d/%Y %I:%M:%S %p",
+                    format!("{month}/{day}/{year:04} {twelve}:{minute:02}:{second:02} {half}"),
+                ),
+            ] {
+                assert_eq!(moment(form, &text), Some(wanted.clone()), "{form}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_form_that_can_not_be_says_where() {
+        for (form, has_time, words) in [
+            ("%d.%m.%Q", false, "'%Q' at character 7"),
+            ("%d.%m.%", false, "'%' at character 7"),
+            ("%d.%m", false, "names no day"),
+            ("%Y-%m-%d %H", false, "--timestamp-format"),
+            ("%Y-%m-%d", true, "--date-format"),
+            ("%F %I:%M", true, "%I and %p"),
+            ("%s %Y", true, "%s is the whole moment"),
+            ("%s", false, "names no day"),
+        ] {
+            let error = Format::parse(form, has_time).unwrap_err();
+            assert!(error.contains(words), "{form}: {error}");
+        }
+    }
+}

@@ -1,0 +1,661 @@
+//! How the text of a value becomes what its column's encoder reads: a column's *reading*.
+//!
+//! ```text
+//! ReadRequest -> Readers -> for a source's column: ColumnReads -> for a column of the load: Reading
+//!                                                     |               |
+//!                                     what its values are (survey)    each value, between record and encoder
+//! ```
+//!
+//! What comes out is text again, as inrush writes such values: `1.234,56` becomes `1234.56`, `31.12.2024` becomes `2024-12-31`. So every
+//! encoder has every reading, and judges the value as ever. Columns without a reading don't come here.
+
+mod format;
+mod number;
+mod request;
+
+use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
+
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use serde::{Deserialize, Serialize};
+
+use crate::encode::Moment;
+use crate::facts::{FieldFacts, Misfit};
+use crate::schema::{Column, Type};
+use format::Format;
+use number::{Numbers, Style, trimmed};
+pub use request::{ReadRequest, ReadType, Readers, Trim, TypeWord};
+
+/// What kind of values a reading makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Integers, floats, decimals.
+    Number,
+    /// True or false.
+    Truth,
+    /// Days.
+    Day,
+    /// Days with a time.
+    Moment,
+}
+
+impl Family {
+    /// Those of a column of this type.
+    pub fn of(ty: Type) -> Option<Self> {
+        match ty {
+            Type::Integer | Type::Float | Type::Decimal { .. } => Some(Self::Number),
+            Type::Boolean => Some(Self::Truth),
+            Type::Date => Some(Self::Day),
+            Type::Timestamp { .. } | Type::TimestampNs { .. } => Some(Self::Moment),
+            Type::Text | Type::Json | Type::Bytes => None,
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Number, Self::Truth, Self::Day, Self::Moment];
+}
+
+/// What was found of a column's values, as the options of reading read them, and as they are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadFacts {
+    /// Of what families more values are as they are written than as the options read them.
+    pub plain: Families,
+    /// For amounts and shares: the decimal that holds those seen.
+    pub exact: Option<Type>,
+    /// The first value that two forms read differently, and these, of which the first is taken.
+    pub two_ways: Option<(Misfit, [String; 2])>,
+    /// Where no options concern the column: those that would read all of its values.
+    pub proposal: Option<Proposal>,
+}
+
+impl ReadFacts {
+    /// The same with what to propose.
+    #[must_use]
+    pub fn proposing(self, proposal: Option<Proposal>) -> Self {
+        Self { proposal, ..self }
+    }
+}
+
+/// Some of the families, by their bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Families(u8);
+
+impl Families {
+    /// Takes one in.
+    pub fn add(&mut self, family: Family) {
+        self.0 |= 1 << family as u8;
+    }
+
+    /// Whether this is one of them.
+    pub fn has(self, family: Family) -> bool {
+        self.0 & (1 << family as u8) != 0
+    }
+}
+
+/// A way to read all values of a column of text that were seen, and no other: what to say to have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// What the values would be.
+    pub family: Family,
+    /// Options, and what each is given for the column.
+    pub options: Vec<(&'static str, String)>,
+    /// What each of the values is, in words.
+    pub words: String,
+    /// How many were seen.
+    pub values: u64,
+}
+
+/// The options of reading that concern one column of the source.
+#[derive(Debug, Default)]
+pub struct ColumnReads {
+    trim: Trim,
+    numbers: Option<Numbers>,
+    truths: Option<Truths>,
+    days: Vec<Format>,
+    moments: Option<Moments>,
+    /// The family that options which name the column declare.
+    declared: Option<Family>,
+}
+
+/// Words for true and for false, in lower case.
+#[derive(Debug, Default)]
+struct Truths {
+    yes: Vec<String>,
+    no: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Moments {
+    formats: Vec<Format>,
+    /// Where there are none: what a whole number counts.
+    epoch: Option<Unit>,
+    /// Of moments without an offset.
+    zone: Option<TimeZone>,
+}
+
+/// What an epoch counts since 1970-01-01 00:00:00 UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+impl Unit {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "us",
+            Self::Nanoseconds => "ns",
+        }
+    }
+
+    fn digits(self) -> u32 {
+        match self {
+            Self::Seconds => 0,
+            Self::Milliseconds => 3,
+            Self::Microseconds => 6,
+            Self::Nanoseconds => 9,
+        }
+    }
+}
+
+impl FromStr for Unit {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Ok(match text {
+            "s" => Self::Seconds,
+            "ms" => Self::Milliseconds,
+            "us" => Self::Microseconds,
+            "ns" => Self::Nanoseconds,
+            _ => return Err(()),
+        })
+    }
+}
+
+impl ColumnReads {
+    /// Whether options name the column, so that a value which they can't read is a bad row.
+    pub fn is_declared(&self) -> bool {
+        self.declared.is_some()
+    }
+
+    /// Whether values are amounts or shares, which a decimal holds exactly.
+    pub fn is_exact(&self) -> bool {
+        let style = self.numbers.as_ref().map(|numbers| &numbers.style);
+        self.declared == Some(Family::Number)
+            && matches!(style, Some(Style::Money(_) | Style::Percent))
+    }
+
+    /// Appends a value as inrush writes it, as the first of the options that can read it; false where none can. Blanks around it are
+    /// taken for cut off already.
+    pub fn canonical(&self, text: &[u8], out: &mut Vec<u8>) -> bool {
+        let families = [Family::Truth, Family::Day, Family::Moment, Family::Number];
+        families.into_iter().any(|family| {
+            let at = out.len();
+            let is_read = self.has(family) && self.read(family, text, out).is_ok();
+            if !is_read {
+                out.truncate(at);
+            }
+            is_read
+        })
+    }
+
+    /// What a value of a column that options name has to be, in words.
+    pub fn declared_words(&self) -> String {
+        self.declared.map_or_else(|| "text".to_owned(), |family| self.words(family))
+    }
+
+    /// Two forms that read a text as different values, the one that is taken first.
+    pub fn two_ways(&self, text: &[u8]) -> Option<[&str; 2]> {
+        let forms = self.moments.as_ref().map_or(&[][..], |moments| &moments.formats);
+        let day = |format: &Format| {
+            let mut day = Vec::new();
+            format.read_day(text, &mut day).map(|()| day)
+        };
+        two_ways(&self.days, day).or_else(|| two_ways(forms, |form| form.read_moment(text)))
+    }
+
+    /// The type of a column that options name, where no value was seen.
+    pub fn default_type(&self) -> Type {
+        match self.declared {
+            Some(Family::Number) => Type::Decimal { precision: 0, scale: 0 },
+            Some(Family::Truth) => Type::Boolean,
+            Some(Family::Day) => Type::Date,
+            Some(Family::Moment) => {
+                let zone = self.moments.as_ref().is_some_and(|moments| {
+                    moments.epoch.is_some()
+                        || moments.zone.is_some()
+                        || moments.formats.first().is_some_and(Format::has_zone)
+                });
+                Type::Timestamp { zone }
+            }
+            None => Type::Text,
+        }
+    }
+
+    fn has(&self, family: Family) -> bool {
+        match family {
+            Family::Number => self.numbers.is_some(),
+            Family::Truth => self.truths.is_some(),
+            Family::Day => !self.days.is_empty(),
+            Family::Moment => self.moments.is_some(),
+        }
+    }
+
+    /// What a value of a family has to be.
+    fn words(&self, family: Family) -> String {
+        match family {
+            Family::Number => self.numbers.as_ref().map_or("a number".to_owned(), Numbers::words),
+            Family::Truth => self.truths.as_ref().map_or("a boolean".to_owned(), Truths::words),
+            Family::Day => format!("a date as {} has it", shown(&self.days)),
+            Family::Moment => {
+                self.moments.as_ref().map_or("a timestamp".to_owned(), Moments::words)
+            }
+        }
+    }
+
+    fn read(&self, family: Family, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+        match family {
+            Family::Number => match &self.numbers {
+                None => Err("a number".to_owned()),
+                Some(numbers) => {
+                    let at = out.len();
+                    numbers.read(text, out)?;
+                    if self.is_declared() {
+                        normalize(at, out);
+                    }
+                    Ok(())
+                }
+            },
+            Family::Truth => match &self.truths {
+                None => Err("a boolean".to_owned()),
+                Some(truths) => truths.read(text, out),
+            },
+            Family::Day => {
+                let found = self.days.iter().find_map(|format| format.read_day(text, out));
+                found.ok_or_else(|| self.words(family))
+            }
+            Family::Moment => match &self.moments {
+                None => Err("a timestamp".to_owned()),
+                Some(moments) => moments.read(text, out),
+            },
+        }
+    }
+}
+
+fn two_ways<V: PartialEq>(
+    formats: &[Format],
+    read: impl Fn(&Format) -> Option<V>,
+) -> Option<[&str; 2]> {
+    if formats.len() < 2 {
+        return None;
+    }
+    let mut found = formats.iter().filter_map(|format| Some((&*format.text, read(format)?)));
+    let (first, value) = found.next()?;
+    let (other, _) = found.find(|(_, other)| *other != value)?;
+    Some([first, other])
+}
+
+/// As inrush writes numbers: without a plus, zeros in front, or a sign of zero.
+fn normalize(at: usize, out: &mut Vec<u8>) {
+    let number = out.split_off(at);
+    let (sign, digits) = match &number[..] {
+        [b'+', digits @ ..] => (&b""[..], digits),
+        [b'-', digits @ ..] => (&b"-"[..], digits),
+        digits => (&b""[..], digits),
+    };
+    let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let zeros = digits[..whole].iter().take_while(|digit| **digit == b'0').count();
+    let digits = &digits[zeros.min(whole.saturating_sub(1))..];
+    if digits.iter().any(|byte| (b'1'..=b'9').contains(byte)) {
+        out.extend_from_slice(sign);
+    }
+    out.extend_from_slice(digits);
+}
+
+fn shown(formats: &[Format]) -> String {
+    formats.iter().map(|format| &*format.text).collect::<Vec<_>>().join(" or ")
+}
+
+impl Truths {
+    fn words(&self) -> String {
+        let (yes, no) = (self.yes.join(", "), self.no.join(", "));
+        format!("a boolean (true: {yes}; false: {no})")
+    }
+
+    fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+        let found = std::str::from_utf8(text).ok().map(str::to_lowercase).unwrap_or_default();
+        let word = match () {
+            () if found == "true" || self.yes.contains(&found) => "true",
+            () if found == "false" || self.no.contains(&found) => "false",
+            () => return Err(self.words()),
+        };
+        out.extend_from_slice(word.as_bytes());
+        Ok(())
+    }
+}
+
+impl Moments {
+    fn words(&self) -> String {
+        let what = match (self.epoch, &self.formats[..]) {
+            (Some(unit), _) => {
+                let unit = match unit {
+                    Unit::Seconds => "seconds",
+                    Unit::Milliseconds => "milliseconds",
+                    Unit::Microseconds => "microseconds",
+                    Unit::Nanoseconds => "nanoseconds",
+                };
+                return format!("a number of {unit} since 1970");
+            }
+            (None, []) => "a timestamp (YYYY-MM-DD HH:MM:SS)".to_owned(),
+            (None, formats) => format!("a timestamp as {} has it", shown(formats)),
+        };
+        match self.zone.as_ref().and_then(TimeZone::iana_name) {
+            None => what,
+            Some(zone) => format!("{what}, in {zone} where it has no offset"),
+        }
+    }
+
+    fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+        let moment = match (self.epoch, &self.formats[..]) {
+            (Some(unit), _) => epoch(text, unit),
+            (None, []) => inrush_scan::read_timestamp(text).map(|found| Moment {
+                seconds: found.seconds,
+                nanos: found.nanoseconds,
+                zone: found.zone == inrush_scan::Zone::Offset,
+            }),
+            (None, formats) => formats.iter().find_map(|format| format.read_moment(text)),
+        };
+        let moment = moment.ok_or_else(|| self.words())?;
+        let moment = match &self.zone {
+            Some(zone) if !moment.zone => in_utc(moment, zone)?,
+            _ => moment,
+        };
+        let (text, len) = moment.text().ok_or("a timestamp of the years 1 to 9999")?;
+        out.extend_from_slice(&text[..len]);
+        Ok(())
+    }
+}
+
+/// The moment of UTC at which clocks of a zone show this one.
+fn in_utc(moment: Moment, zone: &TimeZone) -> Result<Moment, String> {
+    let name = zone.iana_name().unwrap_or("the zone");
+    let (day, second) = moment.day().ok_or("a timestamp of the years 1 to 9999")?;
+    let at = |number: u32| number as i8;
+    let clock = jiff::civil::DateTime::new(
+        day.year as i16,
+        day.month as i8,
+        day.day as i8,
+        at(second / 3600),
+        at(second / 60 % 60),
+        at(second % 60),
+        moment.nanos as i32,
+    )
+    .map_err(|_| "a timestamp")?;
+    let offset = match zone.to_ambiguous_zoned(clock).offset() {
+        AmbiguousOffset::Unambiguous { offset } => offset,
+        AmbiguousOffset::Gap { .. } => {
+            return Err(format!("a time of day in {name}: clocks skip it on that day"));
+        }
+        AmbiguousOffset::Fold { .. } => {
+            return Err(format!(
+                "one moment in {name}: clocks show it twice on that day, so it needs an offset from UTC"
+            ));
+        }
+    };
+    Ok(Moment { seconds: moment.seconds - i64::from(offset.seconds()), zone: true, ..moment })
+}
+
+/// The moment that a number counts.
+fn epoch(text: &[u8], unit: Unit) -> Option<Moment> {
+    let unsigned = text.strip_prefix(b"-");
+    let number = unsigned.unwrap_or(text);
+    let point = number.iter().position(|byte| *byte == b'.');
+    let (whole, fraction) = number.split_at(point.unwrap_or(number.len()));
+    let fraction = fraction.get(1..).unwrap_or_default();
+    let are_digits = |digits: &[u8]| digits.iter().all(u8::is_ascii_digit);
+    let places = 9 - unit.digits();
+    let is_number = !whole.is_empty() && are_digits(whole) && are_digits(fraction);
+    if !is_number || (point.is_some() && fraction.is_empty()) || whole.len() > 20 {
+        return None;
+    }
+    let fold = |digits: &[u8]| {
+        digits.iter().fold(0_i128, |number, digit| number * 10 + i128::from(digit - b'0'))
+    };
+    // Of a nanosecond there is no part.
+    let (kept, lost) = fraction.split_at(fraction.len().min(places as usize));
+    if lost.iter().any(|digit| *digit != b'0') {
+        return None;
+    }
+    let below = fold(kept) * 10_i128.pow(places - kept.len() as u32);
+    let size = fold(whole) * 10_i128.pow(places) + below;
+    let nanos = if unsigned.is_some() { -size } else { size };
+    let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).ok()?;
+    Some(Moment { seconds, nanos: nanos.rem_euclid(1_000_000_000) as u32, zone: true })
+}
+
+/// How the texts of one of the load's columns are read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    reads: Arc<ColumnReads>,
+    family: Option<Family>,
+    /// Whether a text that can't be read is a bad row, and disproves no guess.
+    pub is_final: bool,
+}
+
+/// What became of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// It is its own.
+    AsIs,
+    /// There is nothing left of it.
+    Null,
+    /// It was appended.
+    Written,
+}
+
+impl Reading {
+    /// The reading of a column of the load that takes its values from a column of the source; `None` where it needs none. `all_text`
+    /// says that columns are to be text whatever their values are.
+    pub fn of(
+        reads: Option<&Arc<ColumnReads>>,
+        column: &Column,
+        field: &FieldFacts,
+        all_text: bool,
+    ) -> Option<Self> {
+        let reads = reads?;
+        let own = Family::of(column.ty);
+        let family = match (own, reads.declared) {
+            // Text may be written as any of them. A target without types takes what its values are.
+            (None, declared) if matches!(column.ty, Type::Text | Type::Json) => {
+                let is_typeless = column.declared.is_none() && !column.asked && !all_text;
+                declared.or(Family::of(field.ty).filter(|own| is_typeless && reads.has(*own)))
+            }
+            (own, _) => own.filter(|own| reads.has(*own)),
+        };
+        // Unless its values are rather of the type as they stand.
+        let family = family.filter(|family| reads.is_declared() || !field.reads.plain.has(*family));
+        if family.is_none() && reads.trim == Trim::No {
+            return None;
+        }
+        let is_final = column.pinned || reads.is_declared();
+        Some(Self { reads: Arc::clone(reads), family, is_final })
+    }
+
+    /// A reading that only cuts off blanks; `None` where that is not asked for.
+    pub fn trim(reads: Option<&Arc<ColumnReads>>) -> Option<Self> {
+        let reads = reads.filter(|reads| reads.trim != Trim::No)?;
+        Some(Self { reads: Arc::clone(reads), family: None, is_final: false })
+    }
+
+    /// Whether a value that isn't text is read as well: a whole number may count seconds.
+    pub fn takes_numbers(&self) -> bool {
+        let moments = self.reads.moments.as_ref();
+        self.family == Some(Family::Moment)
+            && moments.is_some_and(|moments| moments.epoch.is_some())
+    }
+
+    /// Whether it makes values of texts, and does not only cut off blanks.
+    pub fn makes_values(&self) -> bool {
+        self.family.is_some()
+    }
+
+    /// The text without the blanks that are to be cut off, and whether any were.
+    pub fn trimmed<'t>(&self, text: &'t [u8], is_quoted: bool) -> (&'t [u8], bool) {
+        let is_meant = match self.reads.trim {
+            Trim::No => false,
+            Trim::Unquoted => !is_quoted,
+            Trim::All => true,
+        };
+        if !is_meant {
+            return (text, false);
+        }
+        let rest = trimmed(text);
+        (rest, rest.len() < text.len())
+    }
+
+    /// What a value has to be, in words; `None` where only blanks are cut off.
+    pub fn words(&self) -> Option<String> {
+        self.family.map(|family| self.reads.words(family))
+    }
+
+    /// Reads a text without blanks around it.
+    ///
+    /// # Errors
+    /// What it should be, where it can't be read.
+    pub fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<Read, String> {
+        let Some(family) = self.family else { return Ok(Read::AsIs) };
+        let at = out.len();
+        self.reads.read(family, text, out)?;
+        if &out[at..] == text {
+            out.truncate(at);
+            return Ok(Read::AsIs);
+        }
+        Ok(Read::Written)
+    }
+}
+
+fn money() -> Style {
+    Style::Money(OnceLock::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads(request: ReadRequest, name: &str) -> Arc<ColumnReads> {
+        Readers::of(&request).unwrap().column(&[name]).unwrap()
+    }
+
+    fn read(reads: &ColumnReads, text: &str) -> Option<String> {
+        let mut out = Vec::new();
+        reads.canonical(text.as_bytes(), &mut out).then(|| String::from_utf8(out).unwrap())
+    }
+
+    fn said(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn epochs_keep_every_digit() {
+        let shown = |text: &str, unit: &str| {
+            let (text, len) = epoch(text.as_bytes(), unit.parse().unwrap())?.text()?;
+            Some(String::from_utf8(text[..len].to_vec()).unwrap())
+        };
+        for (text, unit, wanted) in [
+            ("0", "s", Some("1970-01-01 00:00:00+00:00")),
+            ("1700000000", "s", Some("2023-11-14 22:13:20+00:00")),
+            ("1700000000.123456789", "s", Some("2023-11-14 22:13:20.123456789+00:00")),
+            ("1700000000.1234567890", "s", Some("2023-11-14 22:13:20.123456789+00:00")),
+            ("1700000000.1234567891", "s", None),
+            ("1700000000123", "ms", Some("2023-11-14 22:13:20.123+00:00")),
+            ("1700000000123456", "us", Some("2023-11-14 22:13:20.123456+00:00")),
+            ("1700000000123456789", "ns", Some("2023-11-14 22:13:20.123456789+00:00")),
+            ("-1", "ms", Some("1969-12-31 23:59:59.999+00:00")),
+            ("-0.5", "s", Some("1969-12-31 23:59:59.5+00:00")),
+            ("99999999999999999999", "ns", Some("5138-11-16 09:46:39.999999999+00:00")),
+            ("999999999999", "s", None),
+            ("", "s", None),
+            ("1.", "s", None),
+            ("1e9", "s", None),
+            ("x", "s", None),
+        ] {
+            assert_eq!(shown(text, unit).as_deref(), wanted, "{text} {unit}");
+        }
+    }
+
+    #[test]
+    fn clocks_of_a_zone_are_moments_unless_they_skip_or_repeat_an_hour() {
+        let request =
+            ReadRequest { time_zones: said(&["Europe/Berlin"]), ..ReadRequest::default() };
+        let reads = reads(request, "at");
+        let moments = |text: &str| {
+            let mut out = Vec::new();
+            let done = reads.read(Family::Moment, text.as_bytes(), &mut out);
+            done.map(|()| String::from_utf8(out).unwrap())
+        };
+        assert_eq!(moments("2024-01-31 12:00:00").unwrap(), "2024-01-31 11:00:00+00:00");
+        assert_eq!(moments("2024-07-31T12:00:00.5").unwrap(), "2024-07-31 10:00:00.5+00:00");
+        assert_eq!(moments("2024-07-31 12:00:00Z").unwrap(), "2024-07-31 12:00:00+00:00");
+        assert!(moments("2024-03-31 02:30:00").unwrap_err().contains("skip"));
+        assert!(moments("2024-10-27 02:30:00").unwrap_err().contains("twice"));
+        // Before there were zones, Berlin was 53 minutes and 28 seconds ahead.
+        assert_eq!(moments("1890-01-01 00:00:00").unwrap(), "1889-12-31 23:06:32+00:00");
+    }
+
+    #[test]
+    fn an_option_that_names_a_column_declares_it_and_is_for_no_other() {
+        let request = ReadRequest {
+            date_formats: said(&["%d.%m.%Y", "d=%m/%d/%Y"]),
+            decimals: said(&["n=,"]),
+            truths: said(&["ja,j", "t=x"]),
+            falses: said(&["nein,n"]),
+            ..ReadRequest::default()
+        };
+        let any = reads(request.clone(), "other");
+        assert!(!any.is_declared());
+        assert_eq!(read(&any, "31.12.2024").as_deref(), Some("2024-12-31"));
+        assert_eq!(read(&any, "12/31/2024"), None);
+        assert_eq!(read(&any, "JA").as_deref(), Some("true"));
+        assert_eq!(read(&any, "1,5"), None);
+        let day = reads(request.clone(), "d");
+        assert!(day.is_declared());
+        assert_eq!(day.default_type(), Type::Date);
+        assert_eq!(read(&day, "31.12.2024"), None);
+        assert_eq!(read(&day, "12/31/2024").as_deref(), Some("2024-12-31"));
+        assert_eq!(read(&reads(request.clone(), "N"), "007,50").as_deref(), Some("7.50"));
+        let truth = reads(request, "t");
+        assert_eq!(read(&truth, "x").as_deref(), Some("true"));
+        assert_eq!(read(&truth, "ja"), None);
+    }
+
+    #[test]
+    fn a_value_that_two_forms_read_differently_is_found() {
+        let date_formats = said(&["%d/%m/%Y", "%m/%d/%Y"]);
+        let reads = reads(ReadRequest { date_formats, ..ReadRequest::default() }, "d");
+        assert_eq!(reads.two_ways(b"01/02/2024"), Some(["%d/%m/%Y", "%m/%d/%Y"]));
+        assert_eq!(reads.two_ways(b"02/02/2024"), None);
+        assert_eq!(reads.two_ways(b"31/12/2024"), None);
+        assert_eq!(read(&reads, "01/02/2024").as_deref(), Some("2024-02-01"));
+    }
+
+    #[test]
+    fn one_and_zero_are_booleans_only_where_a_column_is_named() {
+        let request = ReadRequest {
+            truths: said(&["yes,1", "b=1"]),
+            falses: said(&["no,0", "b=0"]),
+            ..ReadRequest::default()
+        };
+        assert_eq!(read(&reads(request.clone(), "a"), "1"), None);
+        assert_eq!(read(&reads(request.clone(), "a"), "yes").as_deref(), Some("true"));
+        assert_eq!(read(&reads(request, "b"), "0").as_deref(), Some("false"));
+    }
+}

@@ -1,0 +1,403 @@
+//! What the user says of values, and what of it concerns which column.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use super::format::Format;
+use super::number::{Numbers, Style};
+use super::{ColumnReads, Family, Moments, Truths, Unit, money};
+use crate::error::{Error, Result};
+use crate::schema::Type;
+
+/// How values are read, as far as the user says, whatever they are written in: fields of text, strings of JSON, and of columns that have
+/// types of their own. Where a list has texts of the form `COLUMN=VALUE`, they are for that column, and declare what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadRequest {
+    /// Spellings of NULL besides the empty unquoted field; `COLUMN=S` is the spelling S of one column.
+    pub nulls: Vec<String>,
+    /// The decimal separator, `.` or `,`.
+    pub decimals: Vec<String>,
+    /// What stands between groups of three digits.
+    pub thousands: Vec<String>,
+    /// Forms of days, in strftime's letters, tried in order.
+    pub date_formats: Vec<String>,
+    /// Forms of moments.
+    pub timestamp_formats: Vec<String>,
+    /// Words for true, with commas between.
+    pub truths: Vec<String>,
+    /// Words for false.
+    pub falses: Vec<String>,
+    /// Zones of moments that have none, by their names.
+    pub time_zones: Vec<String>,
+    /// Whether blanks around values are cut off.
+    pub trim: Trim,
+    /// Types that say how their values are written, by column.
+    pub types: BTreeMap<String, ReadType>,
+}
+
+/// Which values lose the blanks around them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Trim {
+    /// None.
+    #[default]
+    No,
+    /// Those without quotes.
+    Unquoted,
+    /// All.
+    All,
+}
+
+/// A type that says how its values are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum ReadType {
+    /// `$1,299.00`
+    Money,
+    /// `12.5%`
+    Percent,
+    /// A count since 1970.
+    Epoch(Unit),
+}
+
+impl fmt::Display for ReadType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Money => f.write_str("money"),
+            Self::Percent => f.write_str("percent"),
+            Self::Epoch(unit) => write!(f, "timestamp[{}]", unit.word()),
+        }
+    }
+}
+
+impl From<ReadType> for String {
+    fn from(ty: ReadType) -> Self {
+        ty.to_string()
+    }
+}
+
+impl TryFrom<String> for ReadType {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        match text.parse()? {
+            TypeWord::Read(ty) => Ok(ty),
+            TypeWord::Type(_) => Err(format!("'{text}' does not say how values are written")),
+        }
+    }
+}
+
+/// What `--type` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeWord {
+    /// A type.
+    Type(Type),
+    /// A way to read values, which then have a type.
+    Read(ReadType),
+}
+
+impl FromStr for TypeWord {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let word = text.trim().to_ascii_lowercase();
+        let unit = word.strip_prefix("timestamp[").and_then(|rest| rest.strip_suffix(']'));
+        Ok(Self::Read(match (word.as_str(), unit) {
+            ("money", _) => ReadType::Money,
+            ("percent", _) => ReadType::Percent,
+            (_, Some(unit)) => ReadType::Epoch(unit.parse().map_err(|()| {
+                format!("'{text}': timestamps are counted in s, ms, us or ns: timestamp[ms]")
+            })?),
+            _ => {
+                return word.parse().map(Self::Type).map_err(|why: String| {
+                    let why = why.replacen(&word, text.trim(), 1);
+                    let ways =
+                        "; money, percent or timestamp[s|ms|us|ns] say how values are written";
+                    if word.starts_with("decimal(") { why } else { format!("{why}{ways}") }
+                });
+            }
+        }))
+    }
+}
+
+/// One option.
+#[derive(Clone, Debug)]
+struct Said {
+    option: &'static str,
+    /// The column that it is for; `None` for all.
+    column: Option<String>,
+    value: String,
+}
+
+/// What the user says of values, looked through.
+#[derive(Clone, Debug, Default)]
+pub struct Readers {
+    /// See [`ReadRequest::nulls`].
+    pub nulls: Vec<String>,
+    said: Vec<Said>,
+    trim: Trim,
+    types: BTreeMap<String, ReadType>,
+}
+
+const DECIMAL: &str = "--decimal";
+const THOUSANDS: &str = "--thousands";
+const DATE_FORMAT: &str = "--date-format";
+const TIMESTAMP_FORMAT: &str = "--timestamp-format";
+const TRUE: &str = "--true";
+const FALSE: &str = "--false";
+const TIME_ZONE: &str = "--time-zone";
+
+impl ReadRequest {
+    fn lists(&self) -> [(&'static str, &[String]); 7] {
+        [
+            (DECIMAL, &self.decimals),
+            (THOUSANDS, &self.thousands),
+            (DATE_FORMAT, &self.date_formats),
+            (TIMESTAMP_FORMAT, &self.timestamp_formats),
+            (TRUE, &self.truths),
+            (FALSE, &self.falses),
+            (TIME_ZONE, &self.time_zones),
+        ]
+    }
+
+    /// The options by their names, and what is said with each, besides spellings of NULL: two requests that agree in these read a value
+    /// as the same.
+    pub fn said(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let lists = self.lists().map(|(option, texts)| (option, texts.join(" ")));
+        let trim = match self.trim {
+            Trim::No => "",
+            Trim::Unquoted => "unquoted",
+            Trim::All => "all",
+        };
+        lists.into_iter().chain([("--trim", trim.to_owned())])
+    }
+}
+
+impl Readers {
+    /// # Errors
+    /// When something is said that can't be.
+    pub fn of(request: &ReadRequest) -> Result<Self> {
+        let mut said = Vec::new();
+        for (option, texts) in request.lists() {
+            said.extend(texts.iter().map(|text| match text.split_once('=') {
+                // A form may have an equals sign of its own.
+                Some((column, value)) if !column.is_empty() && !column.contains('%') => {
+                    Said { option, column: Some(column.to_owned()), value: value.to_owned() }
+                }
+                _ => Said { option, column: None, value: text.clone() },
+            }));
+        }
+        let nulls = request.nulls.clone();
+        let readers = Self { nulls, said, trim: request.trim, types: request.types.clone() };
+        // What is wrong is said before anything is read.
+        let columns = readers.columns().map(|(_, column)| column.to_owned());
+        for column in columns.chain(["".to_owned()]).collect::<Vec<_>>() {
+            readers.made(&[&column])?;
+        }
+        Ok(readers)
+    }
+
+    /// Whether there is nothing to be read otherwise than it is written, spellings of NULL aside.
+    pub fn is_empty(&self) -> bool {
+        self.said.is_empty() && self.trim == Trim::No && self.types.is_empty()
+    }
+
+    /// The columns that are named, and by which option.
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let said = self.said.iter().filter_map(|said| Some((said.option, said.column.as_deref()?)));
+        said.chain(self.types.keys().map(|column| ("--type", column.as_str())))
+    }
+
+    /// What concerns a column, which goes by any of these names. `None` where nothing does.
+    pub fn column(&self, names: &[&str]) -> Option<Arc<ColumnReads>> {
+        if self.is_empty() {
+            return None;
+        }
+        // What can't be was an error before.
+        self.made(names).ok().flatten().map(Arc::new)
+    }
+
+    /// What is said by an option of a column, and else of all; and whether it is of that column.
+    fn values(&self, option: &'static str, names: &[&str]) -> (Vec<&str>, bool) {
+        let of = |is_meant: &dyn Fn(&Said) -> bool| -> Vec<&str> {
+            let said = self.said.iter().filter(|said| said.option == option && is_meant(said));
+            said.map(|said| said.value.as_str()).collect()
+        };
+        let own = of(&|said| said.column.as_ref().is_some_and(|column| is_one_of(column, names)));
+        match own.is_empty() {
+            false => (own, true),
+            true => (of(&|said| said.column.is_none()), false),
+        }
+    }
+
+    fn made(&self, names: &[&str]) -> Result<Option<ColumnReads>> {
+        let ty = self.types.iter().find(|(column, _)| is_one_of(column, names)).map(|(_, ty)| *ty);
+        let (decimals, own_decimal) = self.values(DECIMAL, names);
+        let (thousands, own_thousands) = self.values(THOUSANDS, names);
+        let numbers = numbers(&decimals, &thousands, ty)?;
+        let (yes, own_yes) = self.values(TRUE, names);
+        let (no, own_no) = self.values(FALSE, names);
+        let is_own = own_yes || own_no;
+        // What is said of all columns is not meant for this one where it has words of its own.
+        let yes = if own_yes == is_own { yes } else { Vec::new() };
+        let no = if own_no == is_own { no } else { Vec::new() };
+        let truths = truths(&yes, &no, is_own)?;
+        let (days, own_days) = self.values(DATE_FORMAT, names);
+        let days = formats(&days, DATE_FORMAT, false)?;
+        let (forms, own_forms) = self.values(TIMESTAMP_FORMAT, names);
+        let forms = formats(&forms, TIMESTAMP_FORMAT, true)?;
+        let (zones, own_zone) = self.values(TIME_ZONE, names);
+        let zone = zones.last().map(|name| zone(name)).transpose()?;
+        let epoch = match ty {
+            Some(ReadType::Epoch(unit)) => Some(unit),
+            _ => None,
+        };
+        let declared = [
+            (epoch.is_some(), Family::Moment),
+            (ty.is_some(), Family::Number),
+            (own_forms || own_zone, Family::Moment),
+            (own_days, Family::Day),
+            (is_own, Family::Truth),
+            (own_decimal || own_thousands, Family::Number),
+        ];
+        let declared = declared.into_iter().find(|(is_said, _)| *is_said).map(|(_, family)| family);
+        // A column that is declared to be one thing is nothing else.
+        let has = |family| declared.is_none_or(|declared| declared == family);
+        let moments = (epoch.is_some() || zone.is_some() || !forms.is_empty()).then_some(Moments {
+            formats: forms,
+            epoch,
+            zone,
+        });
+        let reads = ColumnReads {
+            trim: self.trim,
+            numbers: numbers.filter(|_| has(Family::Number)),
+            truths: truths.filter(|_| has(Family::Truth)),
+            days: if has(Family::Day) { days } else { Vec::new() },
+            moments: moments.filter(|_| has(Family::Moment)),
+            declared,
+        };
+        let is_anything =
+            self.trim != super::Trim::No || Family::ALL.into_iter().any(|family| reads.has(family));
+        Ok(is_anything.then_some(reads))
+    }
+}
+
+fn is_one_of(column: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case(column))
+}
+
+fn numbers(decimals: &[&str], thousands: &[&str], ty: Option<ReadType>) -> Result<Option<Numbers>> {
+    let decimal = match decimals.last() {
+        None => None,
+        Some(&".") => Some(b'.'),
+        Some(&",") => Some(b','),
+        Some(other) => {
+            return Err(Error::usage(format!("{DECIMAL} '{other}': takes '.' or ','")));
+        }
+    };
+    let group = thousands.last().copied();
+    if let Some(group) = group
+        && ![".", ",", "'", " ", "\u{a0}", "\u{202f}", "\u{2019}"].contains(&group)
+    {
+        return Err(Error::usage(format!(
+            "{THOUSANDS} '{group}': takes one of . , ' and a blank (also U+00A0, U+202F)"
+        )));
+    }
+    let style = match ty {
+        Some(ReadType::Money) => money(),
+        Some(ReadType::Percent) => Style::Percent,
+        Some(ReadType::Epoch(_)) => return Ok(None),
+        None if decimal.is_none() && group.is_none() => return Ok(None),
+        None => Style::Plain,
+    };
+    let decimal = decimal.unwrap_or(b'.');
+    let group = group.or(match (&style, decimal) {
+        (Style::Money(_), b',') => Some("."),
+        (Style::Money(_), _) => Some(","),
+        _ => None,
+    });
+    if group.is_some_and(|group| group.as_bytes() == [decimal]) {
+        let other = if decimal == b'.' { ',' } else { '.' };
+        return Err(Error::usage(format!(
+            "{THOUSANDS} '{0}': that is the decimal separator as well",
+            char::from(decimal)
+        ))
+        .advise(format!("say {DECIMAL} '{other}' with it")));
+    }
+    Ok(Some(Numbers { decimal, thousands: group.map(Into::into), style }))
+}
+
+fn truths(yes: &[&str], no: &[&str], is_own: bool) -> Result<Option<Truths>> {
+    if yes.is_empty() && no.is_empty() {
+        return Ok(None);
+    }
+    let words = |texts: &[&str]| -> Vec<String> {
+        let words = texts.iter().flat_map(|text| text.split(','));
+        let words = words.map(|word| word.trim().to_lowercase());
+        // A column of digits may be one of booleans or of numbers: that takes the column's name.
+        words.filter(|word| is_own || (word != "1" && word != "0")).collect()
+    };
+    let (yes, no) = (words(yes), words(no));
+    if let Some(word) = yes.iter().find(|word| no.contains(word)) {
+        return Err(Error::usage(format!("'{word}' is among the words of {TRUE} and of {FALSE}")));
+    }
+    Ok(Some(Truths { yes, no }))
+}
+
+fn formats(texts: &[&str], option: &str, has_time: bool) -> Result<Vec<Format>> {
+    let parse = |text: &&str| Format::parse(text, has_time);
+    let formats = texts.iter().map(parse).collect::<std::result::Result<_, _>>();
+    formats.map_err(|why| Error::usage(format!("{option} {why}")))
+}
+
+fn zone(name: &str) -> Result<TimeZone> {
+    TimeZone::get(name).map_err(|_| {
+        Error::usage(format!("{TIME_ZONE} '{name}': there is no such zone"))
+            .advise("use a name such as Europe/Berlin, America/New_York or UTC")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(request: ReadRequest) -> String {
+        Readers::of(&request).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_can_not_be_is_said_at_once() {
+        let none = ReadRequest::default;
+        let said = |text: &str| vec![text.to_owned()];
+        for (request, words) in [
+            (ReadRequest { decimals: said(";"), ..none() }, "--decimal ';'"),
+            (ReadRequest { decimals: said("c=;"), ..none() }, "--decimal ';'"),
+            (ReadRequest { thousands: said("_"), ..none() }, "--thousands '_'"),
+            (ReadRequest { thousands: said("."), ..none() }, "decimal separator as well"),
+            (ReadRequest { date_formats: said("c=%d.%Q"), ..none() }, "'%Q' at character 4"),
+            (ReadRequest { timestamp_formats: said("%F"), ..none() }, "--timestamp-format '%F'"),
+            (ReadRequest { time_zones: said("Mars/Base"), ..none() }, "no such zone"),
+            (
+                ReadRequest { truths: said("a,b"), falses: said("B"), ..none() },
+                "'b' is among the words",
+            ),
+        ] {
+            assert!(wrong(request.clone()).contains(words), "{}", wrong(request));
+        }
+    }
+
+    #[test]
+    fn types_may_say_how_their_values_are_written() {
+        let word = |text: &str| text.parse::<TypeWord>();
+        assert_eq!(word("Money"), Ok(TypeWord::Read(ReadType::Money)));
+        assert_eq!(word("timestamp[ns]"), Ok(TypeWord::Read(ReadType::Epoch(Unit::Nanoseconds))));
+        assert_eq!(word("timestamp"), Ok(TypeWord::Type(Type::Timestamp { zone: false })));
+        assert!(word("timestamp[h]").unwrap_err().contains("s, ms, us or ns"));
+        assert!(word("elephant").unwrap_err().contains("money, percent"));
+    }
+}

@@ -1,0 +1,266 @@
+//! Columns of text whose values are all written in one way that an option reads: what to say to have them read so. Nothing is read
+//! otherwise than it is written unless the user says so.
+
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use inrush_core::Proposal;
+use inrush_core::encode::{BadValue, EncodeRow, Row};
+use inrush_core::flow::{Chunk, Encoded, Wire};
+use inrush_core::reading::{ColumnReads, Family, ReadRequest, ReadType, Readers};
+
+/// The column's name while its forms are tried.
+const NAME: &str = "c";
+
+/// Decimal separator and what stands between groups. The plainest comes first: of several that read all values alike it is taken.
+const NUMBERS: [(&str, &str); 9] = [
+    (",", ""),
+    (".", ","),
+    (",", "."),
+    (".", "'"),
+    (",", "'"),
+    (".", " "),
+    (",", " "),
+    (",", "\u{a0}"),
+    (",", "\u{202f}"),
+];
+
+const DAYS: [&str; 15] = [
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%d.%m.%y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d %b %Y",
+    "%b %d, %Y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%A, %d %B %Y",
+];
+
+const TIMES: [&str; 5] = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p"];
+
+const MOMENTS: [&str; 2] = ["%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z"];
+
+const TRUTHS: [(&str, &str); 7] = [
+    ("yes", "no"),
+    ("y", "n"),
+    ("t", "f"),
+    ("on", "off"),
+    ("ja", "nein"),
+    ("oui", "non"),
+    ("si", "no"),
+];
+
+/// A way to read values.
+struct Form {
+    family: Family,
+    /// Options and what they are given behind the column's name.
+    options: Vec<(&'static str, String)>,
+    reads: Arc<ColumnReads>,
+    /// What the request for it was, where columns don't share it: an amount has the currency of its own column.
+    own: Option<ReadRequest>,
+}
+
+/// All forms, made once: a table may have hundreds of columns.
+static FORMS: LazyLock<Vec<Form>> = LazyLock::new(forms);
+
+/// A form that all values of a column have so far.
+struct Tried {
+    form: &'static Form,
+    reads: Arc<ColumnReads>,
+    /// What it has made of them.
+    sum: u64,
+    has_true: bool,
+    has_false: bool,
+}
+
+impl Tried {
+    fn all() -> Vec<Self> {
+        let tried = |form: &'static Form| Self {
+            form,
+            reads: match &form.own {
+                Some(request) => read(request).unwrap_or_else(|| Arc::clone(&form.reads)),
+                None => Arc::clone(&form.reads),
+            },
+            sum: 0,
+            has_true: false,
+            has_false: false,
+        };
+        FORMS.iter().map(tried).collect()
+    }
+
+    /// Whether the form reads a value as well.
+    fn takes(&mut self, value: &[u8], text: &mut Vec<u8>) -> bool {
+        text.clear();
+        let is_read = self.reads.canonical(value, text);
+        self.has_true |= text == b"true";
+        self.has_false |= text == b"false";
+        // FNV-1a, with an end of each value.
+        let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        self.sum = text.iter().chain(&[0xff]).fold(self.sum, step);
+        is_read
+    }
+}
+
+fn read(request: &ReadRequest) -> Option<Arc<ColumnReads>> {
+    Readers::of(request).ok()?.column(&[NAME])
+}
+
+/// Looks whether the values of columns of text are of one form.
+pub(crate) struct Proposer {
+    /// The forms that all values have so far, by column; none for what is no text.
+    forms: Vec<Vec<Tried>>,
+    values: Vec<u64>,
+    text: Vec<u8>,
+    found: Arc<Mutex<Vec<Option<Proposal>>>>,
+}
+
+impl Proposer {
+    /// For these columns, of which the answer says whether they are to be looked at. What is found goes to `found`, one entry a column.
+    pub(crate) fn new(columns: &[bool], found: Arc<Mutex<Vec<Option<Proposal>>>>) -> Self {
+        let forms =
+            columns.iter().map(|is_meant| if *is_meant { Tried::all() } else { Vec::new() });
+        Self { forms: forms.collect(), values: vec![0; columns.len()], text: Vec::new(), found }
+    }
+}
+
+impl EncodeRow for Proposer {
+    fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
+        let Self { forms, values, text, .. } = self;
+        for (column, (forms, values)) in forms.iter_mut().zip(values).enumerate() {
+            if forms.is_empty() {
+                continue;
+            }
+            wire.values.clear();
+            let Some((home, span)) = row.value(column, &mut wire.values) else { continue };
+            let value = row.bytes(home, span, &wire.values);
+            *values += 1;
+            forms.retain_mut(|form| form.takes(value, text));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _chunk: &Chunk, out: &mut Encoded) {
+        out.wire.clear();
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((found, forms), values) in found.iter_mut().zip(&self.forms).zip(&self.values) {
+            *found = if *values == 0 { None } else { proposal(forms, *values) };
+        }
+    }
+}
+
+/// What is proposed where these forms read all values.
+fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
+    let first = forms.first()?;
+    let is_only = match first.form.family {
+        // The same numbers whichever is taken.
+        Family::Number => {
+            let is_same =
+                |other: &Tried| other.form.family == Family::Number && other.sum == first.sum;
+            forms.iter().all(is_same)
+        }
+        Family::Truth => forms.len() == 1 && first.has_true && first.has_false,
+        // 02/02/2024 is one day in two forms, and the next value is not.
+        Family::Day | Family::Moment => forms.len() == 1,
+    };
+    is_only.then(|| Proposal {
+        family: first.form.family,
+        options: first.form.options.clone(),
+        words: first.reads.declared_words(),
+        values,
+    })
+}
+
+fn forms() -> Vec<Form> {
+    let mut forms = Vec::new();
+    let mut add = |family, options: &[(&'static str, &str)], request: ReadRequest| {
+        let Some(reads) = read(&request) else { return };
+        let options = options.iter().map(|(option, value)| (*option, (*value).to_owned()));
+        let options = options.collect();
+        let own = (!request.types.is_empty()).then_some(request);
+        forms.push(Form { family, options, reads, own });
+    };
+    let named = |value: &str| vec![format!("{NAME}={value}")];
+    for (decimal, group) in NUMBERS {
+        let thousands = if group.is_empty() { Vec::new() } else { named(group) };
+        let request = ReadRequest { decimals: named(decimal), thousands, ..ReadRequest::default() };
+        let all = [("--decimal", decimal), ("--thousands", group)];
+        let is_said = |(option, value): &&(&str, &str)| {
+            !value.is_empty() && (*option != "--decimal" || *value != ".")
+        };
+        let options: Vec<_> = all.iter().filter(is_said).copied().collect();
+        add(Family::Number, &options, request);
+    }
+    for (ty, word) in [(ReadType::Money, "money"), (ReadType::Percent, "percent")] {
+        let types = [(NAME.to_owned(), ty)].into();
+        add(Family::Number, &[("--type", word)], ReadRequest { types, ..ReadRequest::default() });
+    }
+    for form in DAYS {
+        let request = ReadRequest { date_formats: named(form), ..ReadRequest::default() };
+        add(Family::Day, &[("--date-format", form)], request);
+    }
+    let with_times = DAYS.iter().flat_map(|day| TIMES.map(|time| format!("{day} {time}")));
+    for form in with_times.chain(MOMENTS.map(str::to_owned)) {
+        let request = ReadRequest { timestamp_formats: named(&form), ..ReadRequest::default() };
+        add(Family::Moment, &[("--timestamp-format", &form)], request);
+    }
+    for (yes, no) in TRUTHS {
+        let request =
+            ReadRequest { truths: named(yes), falses: named(no), ..ReadRequest::default() };
+        add(Family::Truth, &[("--true", yes), ("--false", no)], request);
+    }
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The options that are proposed for these values.
+    fn options(values: &[&str]) -> Option<String> {
+        let (mut forms, mut text) = (Tried::all(), Vec::new());
+        for value in values {
+            forms.retain_mut(|form| form.takes(value.as_bytes(), &mut text));
+        }
+        let options = proposal(&forms, values.len() as u64)?.options;
+        let shown = options.iter().map(|(option, value)| format!("{option} {value}"));
+        Some(shown.collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn one_form_is_proposed_and_never_one_of_two() {
+        for (values, wanted) in [
+            (&["1,5", "-0,25", "7"][..], Some("--decimal ,")),
+            (&["1.234,5", "7"], Some("--decimal , --thousands .")),
+            (&["1,234,567"], Some("--thousands ,")),
+            (&["1,234.5", "7"], Some("--thousands ,")),
+            (&["1'234.5"], Some("--thousands '")),
+            (&["1,234", "5"], None),
+            (&["$5", "$1,299.00"], Some("--type money")),
+            (&["5 EUR"], Some("--type money")),
+            (&["12.5%", "3%"], Some("--type percent")),
+            (&["31.12.2024", "01.02.2024"], Some("--date-format %d.%m.%Y")),
+            (&["31/12/2024"], Some("--date-format %d/%m/%Y")),
+            (&["12/31/2024", "01/02/2024"], Some("--date-format %m/%d/%Y")),
+            (&["01/02/2024"], None),
+            (&["02/02/2024"], None),
+            (&["31/12/2024", "12/31/2024"], None),
+            (&["31.12.2024 23:59"], Some("--timestamp-format %d.%m.%Y %H:%M")),
+            (&["12/31/2024 11:59 PM"], Some("--timestamp-format %m/%d/%Y %I:%M %p")),
+            (&["10/Oct/2000:13:55:36 -0700"], Some("--timestamp-format %d/%b/%Y:%H:%M:%S %z")),
+            (&["yes", "No"], Some("--true yes --false no")),
+            (&["yes", "yes"], None),
+            (&["n", "n"], None),
+            (&["Ann", "Bob"], None),
+            (&["1,5", "x"], None),
+            (&["-"], None),
+        ] {
+            assert_eq!(options(values).as_deref(), wanted, "{values:?}");
+        }
+    }
+}
