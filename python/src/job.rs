@@ -4,7 +4,6 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use inrush::job::{self, Job, Options, Token};
-use inrush::plan::DialectRequest;
 use inrush::{Error, Parts, Request, Split};
 use pyo3::prelude::*;
 
