@@ -48,6 +48,14 @@ def load(
     false: str | Sequence[str] | None = None,
     time_zone: str | Sequence[str] | None = None,
     trim: bool | str | None = None,
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    add: Mapping[str, Any] | None = None,
+    not_null: str | Sequence[str] | None = None,
+    case: str | None = None,
+    new_columns: str | None = None,
+    missing_columns: str | None = None,
     encoding: str | None = None,
     skip_lines: int | None = None,
     comment: str | None = None,
@@ -111,6 +119,14 @@ def plan(
     false: str | Sequence[str] | None = None,
     time_zone: str | Sequence[str] | None = None,
     trim: bool | str | None = None,
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    add: Mapping[str, Any] | None = None,
+    not_null: str | Sequence[str] | None = None,
+    case: str | None = None,
+    new_columns: str | None = None,
+    missing_columns: str | None = None,
     encoding: str | None = None,
     skip_lines: int | None = None,
     comment: str | None = None,
@@ -160,6 +176,14 @@ def check(
     false: str | Sequence[str] | None = None,
     time_zone: str | Sequence[str] | None = None,
     trim: bool | str | None = None,
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    add: Mapping[str, Any] | None = None,
+    not_null: str | Sequence[str] | None = None,
+    case: str | None = None,
+    new_columns: str | None = None,
+    missing_columns: str | None = None,
     encoding: str | None = None,
     skip_lines: int | None = None,
     comment: str | None = None,
@@ -203,6 +227,13 @@ def write(
     false: str | Sequence[str] | None = None,
     time_zone: str | Sequence[str] | None = None,
     trim: bool | str | None = None,
+    drop: str | Sequence[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    add: Mapping[str, Any] | None = None,
+    not_null: str | Sequence[str] | None = None,
+    case: str | None = None,
+    new_columns: str | None = None,
+    missing_columns: str | None = None,
     strategy: str | None = None,
     settings: Mapping[str, Any] | None = None,
     lanes: int | None = None,
@@ -229,6 +260,7 @@ def write(
     <Report: 2 rows into orders, 0 rejected, ...>
     """
     given = _given(locals())
+    given.pop("columns", None)
     if isinstance(rows, (str, os.PathLike)):
         if columns is not None:
             raise UsageError("columns= is for rows of the program; a file names its own")
@@ -243,7 +275,7 @@ def write(
 
 def _given(said: dict[str, Any]) -> dict[str, Any]:
     """The options among the arguments of a function."""
-    own = {"source", "rows", "target", "columns", "progress", "rejects", "bad_rows"}
+    own = {"source", "rows", "target", "progress", "rejects", "bad_rows"}
     return {name: value for name, value in said.items() if name not in own and value is not None}
 
 

@@ -81,6 +81,14 @@ def request(
     false: str | Sequence[str] | None = None,
     time_zone: str | Sequence[str] | None = None,
     trim: bool | str | None = None,
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    add: Mapping[str, Any] | None = None,
+    not_null: str | Sequence[str] | None = None,
+    case: str | None = None,
+    new_columns: str | None = None,
+    missing_columns: str | None = None,
     **dialect: Any,
 ) -> dict[str, Any]:
     """What was said, and nothing else."""
@@ -114,6 +122,14 @@ def request(
         "false": names("false", false),
         "time_zone": names("time_zone", time_zone),
         "trim": ("unquoted" if trim else None) if isinstance(trim, bool) else trim,
+        "columns": names("columns", columns),
+        "drop": names("drop", drop),
+        "rename": None if rename is None else _pairs(_mapping("rename", rename)),
+        "add": None if add is None else _pairs(_mapping("add", add)),
+        "not_null": names("not_null", not_null),
+        "case": case,
+        "new_columns": new_columns,
+        "missing_columns": missing_columns,
         **dialect,
     }
     if isinstance(types, str):
@@ -127,6 +143,10 @@ def request(
     elif rejects is not None:
         said["rejects_told"] = True
     return {name: value for name, value in said.items() if value is not None}
+
+
+def _pairs(values: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={_word(value)}" for name, value in values.items()]
 
 
 def _word(value: Any) -> str:

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use inrush::plan::{DialectRequest, Inference, ReadRequest, Trim, TypeWord};
+use inrush::plan::{ColumnRequest, DialectRequest, Inference, ReadRequest, Trim, TypeWord};
 use inrush::{Error, LoadOptions, RejectsTo, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -146,6 +146,16 @@ fn read(said: &Said<'_>) -> PyResult<ReadRequest> {
         time_zones: texts("time_zone")?,
         trim,
         types: BTreeMap::new(),
+        columns: ColumnRequest {
+            chosen: texts("columns")?,
+            dropped: texts("drop")?,
+            renamed: texts("rename")?,
+            added: texts("add")?,
+            required: texts("not_null")?,
+            case: said.word("case")?.unwrap_or_default(),
+            new: said.word("new_columns")?.unwrap_or_default(),
+            missing: said.word("missing_columns")?,
+        },
     })
 }
 

@@ -43,6 +43,22 @@ def test_options_of_files(sqlite, tmp_path):
     assert sqlite.values("id") == ["1", "2"]
 
 
+def test_columns_are_chosen_renamed_and_added(sqlite, tmp_path):
+    path = tmp_path / "orders.csv"
+    path.write_text("Order ID,city,x\n1,Bonn,a\n2,Ulm,b\n")
+    said = {"columns": ["city", "Order ID"], "rename": {"Order ID": "id"}, "add": {"batch": 42, "row": "%row"}}
+    inrush.load(path, sqlite.url, table="t", not_null="city", **said)
+    assert sqlite.read() == (["city", "id", "batch", "row"], [("Bonn", 1, 42, 1), ("Ulm", 2, 42, 2)])
+    names = [column["name"] for column in inrush.plan(path, tmp_path / "new.db", **said)["columns"]]
+    assert names == ["city", "id", "batch", "row"]
+    rows = [{"a": 1, "b": 2}, {"a": None, "b": 3}]
+    options = {"table": "t", "if_exists": "replace", "rename": {"a": "c"}, "drop": "b"}
+    with pytest.raises(inrush.Error, match="NULL where none is allowed"):
+        inrush.write(rows, sqlite.url, not_null="a", **options)
+    inrush.write(rows, sqlite.url, add={"load": "%%"}, **options)
+    assert sqlite.read() == (["c", "load"], [(1, "%"), (None, "%")])
+
+
 def test_a_load_in_steps_goes_on(sqlite, tmp_path):
     path = tmp_path / "long.csv"
     rows = "".join(f"{id},n {id}\n" if id != 2_000 else "x,bad\n" for id in range(1, 3_001))

@@ -392,6 +392,44 @@ pub(crate) struct InputArgs {
         help_heading = "Values"
     )]
     pub(crate) trim: Option<String>,
+    /// The only columns to load, in this order
+    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) columns: Vec<String>,
+    /// Columns to leave out
+    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) drop: Vec<String>,
+    /// Another name for a column; may be repeated
+    #[arg(long, value_name = "OLD=NEW", help_heading = "Columns")]
+    pub(crate) rename: Vec<String>,
+    /// A column more: %file or %path of the input, %row (the record's number in it), %now, or the same text in all rows; may be
+    /// repeated
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Columns")]
+    pub(crate) add: Vec<String>,
+    /// Columns in which an empty value is a bad row; a table that the load makes gets NOT NULL
+    #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) not_null: Vec<String>,
+    /// How names are compared with a table's and other files': case counts (exact) or not (ignore); snake writes new ones as order_id
+    #[arg(
+        long,
+        value_name = "exact|ignore|snake",
+        default_value = "ignore",
+        hide_default_value = true,
+        help_heading = "Columns"
+    )]
+    pub(crate) case: inrush::plan::Case,
+    /// What to do with a column that an existing table, or the first file, does not have
+    #[arg(
+        long,
+        value_name = "fail|add|ignore",
+        default_value = "fail",
+        hide_default_value = true,
+        help_heading = "Columns"
+    )]
+    pub(crate) new_columns: inrush::plan::NewColumns,
+    /// What to do with a column that the input lacks and an existing table, or another file, has [default: the table's default value;
+    /// fail between files]
+    #[arg(long, value_name = "fail|null", help_heading = "Columns")]
+    pub(crate) missing_columns: Option<inrush::plan::MissingColumns>,
     /// The input's encoding: utf-8, utf-16le, utf-16be, latin1, ... [default: UTF-8, or as a byte order mark says]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub(crate) encoding: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inrush::plan::{DialectRequest, ReadRequest, Trim, TypeWord};
+use inrush::plan::{ColumnRequest, DialectRequest, ReadRequest, Trim, TypeWord};
 use inrush::target::parse_count;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
@@ -133,6 +133,16 @@ pub(crate) fn read(args: &InputArgs) -> ReadRequest {
             Some(_) => Trim::Unquoted,
         },
         types: BTreeMap::new(),
+        columns: ColumnRequest {
+            chosen: args.columns.clone(),
+            dropped: args.drop.clone(),
+            renamed: args.rename.clone(),
+            added: args.add.clone(),
+            required: args.not_null.clone(),
+            case: args.case,
+            new: args.new_columns,
+            missing: args.missing_columns,
+        },
     }
 }
 

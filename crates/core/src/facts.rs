@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::ledger::Entry;
 use crate::moments::{MomentFacts, MomentLimits};
-use crate::reading::ReadFacts;
-use crate::request::{Format, IfExists, Request};
+use crate::reading::{Added, ReadFacts};
+use crate::request::{Case, Format, IfExists, Request};
 use crate::schema::{Column, Type};
 use crate::target::Knob;
 
@@ -27,8 +27,12 @@ pub struct Facts {
 /// What the samples showed.
 #[derive(Clone, Debug, Default)]
 pub struct SourceFacts {
-    /// The columns, in the first input's order.
+    /// The columns, in the first input's order; then what is added to them.
     pub fields: Vec<FieldFacts>,
+    /// Which of them are loaded, in the order of a table that the load makes; `None` takes all as they come.
+    pub taken: Option<Vec<usize>>,
+    /// How their names are compared with a table's.
+    pub case: Case,
     /// Whether the names come from a header.
     pub header: bool,
     /// Whether it is the first line's look that says so, and neither the format nor the user.
@@ -73,18 +77,41 @@ impl Facts {
     }
 }
 
+impl FieldFacts {
+    /// The name in the source.
+    pub fn source_name(&self) -> &str {
+        self.written.as_ref().unwrap_or(&self.name)
+    }
+
+    /// Whether the user may mean it by this name: the source's, or the one under which it is loaded.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name) || self.source_name().eq_ignore_ascii_case(name)
+    }
+}
+
 impl SourceFacts {
-    /// The place of the field that goes to `column`, one of a table's `columns`, by its name. Where names differ in case alone, each
-    /// is itself.
+    /// The places of the fields that are loaded.
+    pub fn taken(&self) -> Vec<usize> {
+        self.taken.clone().unwrap_or_else(|| (0..self.fields.len()).collect())
+    }
+
+    /// The fields that are loaded.
+    pub fn loaded(&self) -> impl Iterator<Item = &FieldFacts> {
+        self.taken().into_iter().map(|at| &self.fields[at])
+    }
+
+    /// The place of the field that goes to `column`, one of a table's `columns`, by its name. Of names that are compared as
+    /// one, each is itself where both are there.
     pub fn field_for(&self, column: &Column, columns: &[Column]) -> Option<usize> {
         let is_others = |field: &FieldFacts| {
             columns.iter().any(|other| other.name == field.name && other.name != column.name)
         };
-        let exact = self.fields.iter().position(|field| field.name == column.name);
-        exact.or_else(|| {
-            self.fields.iter().position(|field| {
-                field.name.eq_ignore_ascii_case(&column.name) && !is_others(field)
-            })
+        let taken = self.taken();
+        let find = |is: &dyn Fn(&FieldFacts) -> bool| {
+            taken.iter().copied().find(|at| is(&self.fields[*at]))
+        };
+        find(&|field| field.name == column.name).or_else(|| {
+            find(&|field| self.case.is_same(&field.name, &column.name) && !is_others(field))
         })
     }
 }
@@ -159,8 +186,12 @@ pub enum Retry {
 /// What the samples showed of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldFacts {
-    /// The name in the header, made unique; `column_N` without one.
+    /// The name under which it is loaded: that in the header, made unique, or `column_N` without one, unless the user says another.
     pub name: String,
+    /// The name in the source, where that is another.
+    pub written: Option<String>,
+    /// What it is, where it is none of the source's.
+    pub added: Option<Added>,
     /// The narrowest type that every sampled value fits without changing.
     pub ty: Type,
     /// Why a narrower type that nearly all values fit was not taken.

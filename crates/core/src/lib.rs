@@ -43,10 +43,12 @@ pub use facts::{
 pub use job::{Action, Choice, Job};
 pub use moments::{MomentFacts, MomentLimits, Settled};
 pub use nulls::Nulls;
-pub use reading::{Proposal, ReadFacts, ReadRequest, ReadType, Trim, TypeWord};
+pub use reading::{
+    Added, ColumnRequest, Proposal, ReadFacts, ReadRequest, ReadType, Trim, TypeWord,
+};
 pub use request::{
-    DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
-    OnConflict, RejectLimit, RejectsTo, Request, Verify,
+    Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
+    MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify,
 };
 pub use schema::{Column, Type};
 pub use split::{Parts, Split};

@@ -151,6 +151,8 @@ mod tests {
         }
         let ty = Type::Timestamp { zone };
         FieldFacts {
+            written: None,
+            added: None,
             name: "t".to_owned(),
             ty,
             spoiler: None,

@@ -210,6 +210,43 @@ words! {
 }
 
 words! {
+    /// How names of columns are compared, and written.
+    Case {
+        /// As they are: names that differ in case are two.
+        Exact = "exact",
+        /// Case doesn't tell them apart.
+        #[default]
+        Ignore = "ignore",
+        /// In small letters with underscores between words.
+        Snake = "snake",
+    }
+}
+
+words! {
+    /// What to do with a column that an existing table, or the first file, does not have.
+    NewColumns {
+        /// Refuse the load.
+        #[default]
+        Fail = "fail",
+        /// Add it to the table.
+        Add = "add",
+        /// Leave it out.
+        Ignore = "ignore",
+    }
+}
+
+words! {
+    /// What to do where a column is missing that an existing table, or another file, has.
+    MissingColumns {
+        /// Refuse the load.
+        #[default]
+        Fail = "fail",
+        /// It is NULL, or what the table says it is by default.
+        Null = "null",
+    }
+}
+
+words! {
     /// How the source's columns find those of an existing table.
     MatchBy {
         /// Each goes to the column of its name.

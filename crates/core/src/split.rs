@@ -118,8 +118,10 @@ pub struct SplitPart {
     pub header: String,
     /// The line that says what separates fields, verbatim; empty without one.
     pub separator_line: String,
-    /// Where the file has each of the fields.
-    pub order: Vec<usize>,
+    /// Where the file has each of the fields, if it does.
+    pub order: Vec<Option<usize>>,
+    /// How many fields its records have.
+    pub width: usize,
 }
 
 /// [`JsonLayout`], as text.
@@ -193,9 +195,12 @@ impl Split {
             Writing::Delimited { .. } | Writing::Columns { .. } => true,
         };
         let is_part = |part: &SplitPart| {
-            let mut order = part.order.clone();
-            order.sort_unstable();
-            order.into_iter().eq(0..width)
+            let mut places: Vec<usize> = part.order.iter().copied().flatten().collect();
+            places.sort_unstable();
+            places.dedup();
+            part.order.len() == width
+                && places.len() == part.order.iter().flatten().count()
+                && places.last().is_none_or(|last| *last < part.width)
                 && part.end.is_none_or(|end| part.start.byte <= end)
                 && part.groups.is_none_or(|(first, end)| first <= end)
         };
@@ -364,7 +369,8 @@ mod tests {
             groups: None,
             header: "a,b\r\n".to_owned(),
             separator_line: String::new(),
-            order: vec![0],
+            order: vec![Some(0)],
+            width: 1,
         };
         let ty = Type::Decimal { precision: 9, scale: 2 };
         let fields =

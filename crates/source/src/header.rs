@@ -8,7 +8,7 @@ use crate::infer::{Observed, Spot, is_null_like};
 use crate::sample::Sample;
 use crate::sniff;
 use inrush_core::error::{Error, Result, shorten};
-use inrush_core::{DialectRequest, Nulls};
+use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls};
 
 impl Source {
     /// Decides about the header, moves every input's body behind it, and maps each input's fields to the first one's.
@@ -81,13 +81,15 @@ impl Source {
             };
             head.input.lines_before = inrush_scan::count_lines(dialect, &head.text[..body_at]);
             head.input.body_at = body_at as u64;
+            let width = here.len();
             if index == 0 {
                 names = here;
-                self.orders.push((0..names.len()).collect());
+                self.orders.push((0..names.len()).map(Some).collect());
             } else {
-                let order = order(&names, &here, &head.input.name)?;
+                let order = order(&mut names, &here, &head.input.name, &self.read.columns)?;
                 self.orders.push(order);
             }
+            self.widths.push(width);
         }
         if names.is_empty() {
             return Err(Error::source(format!(
@@ -96,6 +98,7 @@ impl Source {
             ))
             .advise("check that it is the file you mean"));
         }
+        self.orders.iter_mut().for_each(|order| order.resize(names.len(), None));
         Ok(unique(names, warnings))
     }
 
@@ -204,48 +207,61 @@ pub(super) fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<Stri
         .collect()
 }
 
-/// Where a later input has each of the first one's fields.
-pub(super) fn order(names: &[String], here: &[String], input: &str) -> Result<Vec<usize>> {
+/// Where a later input has each of the fields that those before it have; what only it has becomes one of them where the user wants
+/// that.
+pub(super) fn order(
+    names: &mut Vec<String>,
+    here: &[String],
+    input: &str,
+    columns: &ColumnRequest,
+) -> Result<Vec<Option<usize>>> {
     if names == here {
-        return Ok((0..names.len()).collect());
+        return Ok((0..names.len()).map(Some).collect());
     }
-    let exactly = |name: &String| here.iter().position(|other| other == name);
-    let find = |name: &String| {
-        exactly(name).or_else(|| here.iter().position(|other| other.eq_ignore_ascii_case(name)))
+    let find = |name: &String, among: &[String]| {
+        let exactly = among.iter().position(|other| other == name);
+        exactly.or_else(|| among.iter().position(|other| columns.case.is_same(other, name)))
     };
-    let order: Option<Vec<usize>> = names.iter().map(find).collect();
-    match order {
-        Some(order)
-            if names.len() == here.len()
-                && order.iter().collect::<std::collections::HashSet<_>>().len() == order.len() =>
-        {
-            Ok(order)
-        }
-        _ => {
-            let missing: Vec<&str> =
-                names.iter().filter(|name| find(name).is_none()).map(String::as_str).collect();
-            let extra: Vec<&str> = here
-                .iter()
-                .filter(|name| !names.iter().any(|other| other.eq_ignore_ascii_case(name)))
-                .map(String::as_str)
-                .collect();
-            Err(Error::source(format!(
-                "{input} has other columns than the first input (missing: {}; more: {})",
-                list(&missing),
-                list(&extra)
-            ))
-            .advise("load files of different shape into tables of their own"))
-        }
+    let listed =
+        |found: &mut dyn Iterator<Item = &String>| -> Vec<String> { found.cloned().collect() };
+    let missing = listed(&mut names.iter().filter(|name| find(name, here).is_none()));
+    let extra = listed(&mut here.iter().filter(|name| find(name, names).is_none()));
+    let may_miss = columns.missing == Some(MissingColumns::Null);
+    let is_other = !missing.is_empty() && !may_miss
+        || !extra.is_empty() && columns.new == NewColumns::Fail
+        || missing.is_empty() && extra.is_empty() && names.len() != here.len();
+    if columns.new == NewColumns::Add && !is_other {
+        names.extend(extra.iter().cloned());
     }
+    let order: Vec<Option<usize>> = names.iter().map(|name| find(name, here)).collect();
+    let found: Vec<usize> = order.iter().copied().flatten().collect();
+    let are_told_apart =
+        found.iter().collect::<std::collections::HashSet<_>>().len() == found.len();
+    if !is_other && are_told_apart {
+        return Ok(order);
+    }
+    let mut error = Error::source(format!(
+        "{input} has other columns than the first input (missing: {}; more: {})",
+        list(&missing),
+        list(&extra)
+    ));
+    if !missing.is_empty() && !may_miss {
+        error = error.advise("--missing-columns null makes them NULL in its rows");
+    }
+    if !extra.is_empty() && columns.new == NewColumns::Fail {
+        error = error.advise("--new-columns add takes what it has more, ignore leaves it out");
+    }
+    Err(error.advise("or load files of different shape into tables of their own"))
 }
 
-fn list(names: &[&str]) -> String {
+fn list(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inrush_core::Case;
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -266,13 +282,24 @@ mod tests {
 
     #[test]
     fn later_inputs_may_order_their_columns_otherwise() {
-        assert_eq!(order(&names(&["a", "b"]), &names(&["B", "a"]), "x").unwrap(), vec![1, 0]);
-        assert!(
-            order(&names(&["a", "b"]), &names(&["a", "c"]), "x")
-                .unwrap_err()
-                .what()
-                .contains("missing: b; more: c")
-        );
-        assert!(order(&names(&["a", "b"]), &names(&["a"]), "x").is_err());
+        let columns = ColumnRequest::default();
+        let of = |here: &[&str], columns: &ColumnRequest| {
+            let mut all = names(&["a", "b"]);
+            order(&mut all, &names(here), "x", columns).map(|order| (all, order))
+        };
+        assert_eq!(of(&["B", "a"], &columns).unwrap().1, [Some(1), Some(0)]);
+        let error = of(&["a", "c"], &columns).unwrap_err();
+        assert!(error.what().contains("missing: b; more: c"));
+        assert!(of(&["a"], &columns).is_err());
+        let null = ColumnRequest { missing: Some(MissingColumns::Null), ..columns.clone() };
+        assert_eq!(of(&["a"], &null).unwrap().1, [Some(0), None]);
+        assert!(of(&["a", "c"], &null).is_err());
+        let add = ColumnRequest { new: NewColumns::Add, ..columns.clone() };
+        let (all, order) = of(&["c", "b", "a"], &add).unwrap();
+        assert_eq!((all, order), (names(&["a", "b", "c"]), vec![Some(2), Some(1), Some(0)]));
+        let ignore = ColumnRequest { new: NewColumns::Ignore, ..null };
+        assert_eq!(of(&["c", "b"], &ignore).unwrap(), (names(&["a", "b"]), vec![None, Some(1)]));
+        let exact = ColumnRequest { case: Case::Exact, ..columns };
+        assert!(of(&["B", "a"], &exact).is_err());
     }
 }

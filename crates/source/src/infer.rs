@@ -157,6 +157,15 @@ pub(crate) struct Attempt {
     pub misfit: Option<Misfit>,
 }
 
+/// The narrowest type of a value as files have it; text where there is none.
+pub fn type_of(value: &str) -> Type {
+    let mut seen = Observed::default();
+    if !value.is_empty() {
+        seen.add(value.as_bytes(), Spot::default());
+    }
+    seen.ty()
+}
+
 impl Observed {
     /// Nothing seen yet of a column that these options of reading concern.
     pub(crate) fn of(reads: Option<&Arc<ColumnReads>>) -> Self {

@@ -65,8 +65,10 @@ pub struct Source {
     pub header: bool,
     /// Whether fields of structs are fields of their own, where inputs are columns.
     pub(super) flatten: bool,
-    /// For each input, the position of each of the first input's fields.
-    pub orders: Vec<Vec<usize>>,
+    /// For each input, the position of each of the source's fields; `None` where it does not have one.
+    pub orders: Vec<Vec<Option<usize>>>,
+    /// For each input, how many fields a record has.
+    pub widths: Vec<usize>,
     /// Where inputs are columns, what each says of them.
     pub(super) tables: Vec<columns::Table>,
     /// The one pipe among the inputs, until it is read.
@@ -199,6 +201,7 @@ impl Source {
             header: false,
             flatten: false,
             orders: Vec::new(),
+            widths: Vec::new(),
             tables: Vec::new(),
             pipe: Mutex::new(pipe),
             abandoned,
@@ -211,9 +214,8 @@ impl Source {
             &mut reasons,
             &mut warnings,
         )?;
-        let known_as = names.iter().map(String::as_str).collect();
-        source.nulls = Nulls::of(&read.nulls, &[known_as]);
-        source.reads = names.iter().map(|name| read.column(&[name])).collect();
+        source.nulls = read.nulls_of(names.iter().map(String::as_str));
+        source.reads = names.iter().map(|name| read.column(name)).collect();
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
         let (proposals, seen) = source.sample(&heads, &dialect, names.len())?;
         let fields = names
@@ -221,6 +223,8 @@ impl Source {
             .zip(seen)
             .zip(proposals)
             .map(|((name, seen), proposal)| FieldFacts {
+                written: None,
+                added: None,
                 name,
                 ty: seen.ty(),
                 spoiler: seen.spoiler(&source.inputs),
@@ -239,6 +243,8 @@ impl Source {
         let seekable = source.inputs.iter().all(|input| input.bytes_stored.is_some());
         let facts = SourceFacts {
             fields,
+            taken: None,
+            case: read.columns.case,
             header: source.header,
             header_is_detected: true,
             reasons,
@@ -269,8 +275,10 @@ impl Source {
 
     /// An encoder of so many columns that are looked at as they are.
     pub(super) fn looker(&self, width: usize, row: impl EncodeRow + 'static) -> Box<dyn Encode> {
-        let fields =
-            if self.orders.is_empty() { vec![(0..width).collect()] } else { self.orders.clone() };
+        let (fields, widths) = match self.orders.is_empty() {
+            true => (vec![(0..width).map(Some).collect()], vec![width]),
+            false => (self.orders.clone(), self.widths.clone()),
+        };
         let columns = (0..width)
             .map(|n| ShapeColumn {
                 name: n.to_string(),
@@ -279,12 +287,14 @@ impl Source {
                 bytes: self.grammar.form() == "columns",
                 is_textual: true,
                 reading: Reading::trim(self.reads.get(n).and_then(Option::as_ref)),
+                added: None,
+                refuses_null: false,
             })
             .collect();
         let shape = Shape {
             grammar: self.grammar.clone(),
             nulls: self.nulls.clone(),
-            width,
+            widths,
             fields,
             columns,
             nul_fault: Some("it is not sampled"),

@@ -199,19 +199,19 @@ impl Source {
             inputs: heads.iter().map(|head| head.input.clone()).collect(),
             grammar: Grammar::Json(json.clone()),
             read: read.clone(),
-            nulls: Nulls::of(&read.nulls, &[]),
+            nulls: read.nulls_of([]),
             reads: Vec::new(),
             header: !is_positional,
             flatten: false,
             orders: Vec::new(),
+            widths: Vec::new(),
             tables: Vec::new(),
             pipe: Mutex::new(pipe),
             abandoned,
         };
         let mut fields = source.look_at_members(&heads, &json, &[])?;
         // Which spellings are one column's is known when the names are.
-        let known_as = fields.iter().map(|field| field.name.as_str()).collect();
-        source.nulls = Nulls::of(&read.nulls, &[known_as]);
+        source.nulls = read.nulls_of(fields.iter().map(|field| field.name.as_str()));
         if source.nulls.are_for_columns() {
             fields = source.look_at_members(&heads, &json, &fields)?;
         }
@@ -219,6 +219,8 @@ impl Source {
             let known = known.unwrap_or_default().iter();
             fields = known
                 .map(|name| FieldFacts {
+                    written: None,
+                    added: None,
                     name: name.clone(),
                     ty: Type::Text,
                     spoiler: None,
@@ -261,6 +263,8 @@ impl Source {
         }
         let facts = SourceFacts {
             fields,
+            taken: None,
+            case: read.columns.case,
             header: source.header,
             header_is_detected: false,
             reasons,
@@ -327,11 +331,12 @@ impl Source {
             inputs: self.inputs.clone(),
             grammar,
             read: self.read.clone(),
-            reads: fields.iter().map(|field| self.read.column(&[&field.name])).collect(),
+            reads: fields.iter().map(|field| self.read.column(&field.name)).collect(),
             nulls: self.nulls.clone(),
             header: self.header,
             flatten: false,
-            orders: vec![(0..fields.len()).collect(); self.inputs.len()],
+            orders: vec![(0..fields.len()).map(Some).collect(); self.inputs.len()],
+            widths: vec![fields.len(); self.inputs.len()],
             tables: Vec::new(),
             pipe: Mutex::new(None),
             abandoned: Arc::clone(&self.abandoned),
@@ -355,7 +360,7 @@ impl Seen {
     fn add(&mut self, name: &[u8], seq: u64, read: &Readers) -> &mut Observed {
         let first = (seq, self.members.len());
         let member = || {
-            let reads = read.column(&[&String::from_utf8_lossy(name)]);
+            let reads = read.column(&String::from_utf8_lossy(name));
             Member { first, observed: Observed::of(reads.as_ref()) }
         };
         &mut self.members.entry(name.into()).or_insert_with(member).observed
@@ -387,6 +392,8 @@ impl Seen {
         members
             .into_iter()
             .map(|(name, member)| FieldFacts {
+                written: None,
+                added: None,
                 name: String::from_utf8_lossy(name).into_owned(),
                 ty: member.observed.ty(),
                 spoiler: member.observed.spoiler(inputs),

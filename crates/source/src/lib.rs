@@ -35,6 +35,7 @@ mod text;
 
 pub use columns::{BatchSource, Stream};
 pub use decompress::Compression;
+pub use infer::type_of;
 pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use place::Place;

@@ -35,6 +35,16 @@ impl Place {
         }
     }
 
+    /// The last part of the name.
+    pub fn file_name(&self) -> String {
+        match self {
+            Place::File(path) => {
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            Place::Stdin | Place::Rows => self.name(),
+        }
+    }
+
     /// Size and seekability: a pipe opened by name can be read only once, as standard input.
     pub fn regular_bytes(&self) -> Option<u64> {
         match self {

@@ -108,7 +108,7 @@ impl Tried {
 }
 
 fn read(request: &ReadRequest) -> Option<Arc<ColumnReads>> {
-    Readers::of(request).ok()?.column(&[NAME])
+    Readers::of(request).ok()?.column(NAME)
 }
 
 /// Looks whether the values of columns of text are of one form.

@@ -26,7 +26,7 @@ use inrush_core::encode::{Grammar, Json};
 use inrush_core::error::{Error, Result};
 use inrush_core::reading::{ReadFacts, ReadRequest, Readers};
 use inrush_core::split::{Layout, Parts, Split, SplitField, SplitPart, Stamp, Writing};
-use inrush_core::{FieldFacts, MomentFacts, Nulls, SourceFacts};
+use inrush_core::{FieldFacts, MomentFacts, SourceFacts};
 
 /// Bytes of text that are looked at as one: what a processor has in memory besides, and few enough for many to have something to do.
 const PIECE_BYTES: u64 = 8 << 20;
@@ -236,6 +236,7 @@ impl Source {
             header: text(&input.header),
             separator_line: text(&input.separator_line),
             order: self.orders.get(file).cloned().unwrap_or_default(),
+            width: self.widths.get(file).copied().unwrap_or_default(),
         })
     }
 
@@ -270,6 +271,8 @@ impl Source {
             .fields
             .iter()
             .map(|field| FieldFacts {
+                written: None,
+                added: None,
                 name: field.name.clone(),
                 ty: field.ty,
                 spoiler: None,
@@ -303,6 +306,7 @@ impl Source {
         let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
         let facts = SourceFacts {
             header: split.header,
+            case: read.columns.case,
             reasons: vec![format!("part {} of {}", split.number + 1, split.of)],
             bytes: Some(split.parts.iter().map(|part| part.stored).sum()),
             seekable: true,
@@ -315,12 +319,13 @@ impl Source {
         let source = Source {
             inputs,
             grammar,
-            reads: names.iter().map(|name| read.column(&[name])).collect(),
-            nulls: Nulls::of(&read.nulls, &[names]),
+            reads: names.iter().map(|name| read.column(name)).collect(),
+            nulls: read.nulls_of(names.iter().copied()),
             read: read.clone(),
             header: split.header,
             flatten: matches!(split.writing, Writing::Columns { flatten: true }),
             orders: split.parts.iter().map(|part| part.order.clone()).collect(),
+            widths: split.parts.iter().map(|part| part.width).collect(),
             tables,
             pipe: Mutex::new(None),
             abandoned: Arc::default(),

@@ -99,6 +99,8 @@ impl<'a> Survey<'a> {
                     // What it is the input has said, but not how fine its values are.
                     true => FieldFacts { moments: seen.moments(inputs), ..field.clone() },
                     false => FieldFacts {
+                        written: None,
+                        added: None,
                         name: field.name.clone(),
                         ty: seen.ty(),
                         spoiler: seen.spoiler(inputs),

@@ -1,11 +1,12 @@
 //! Inputs of text, as chunks of whole records.
 
+use inrush_core::encode::{BadValue, Encode, EncodeRow, Row};
 use inrush_core::error::{Error, Result};
 
 use crate::Source;
 use inrush_core::cut::{ChunkReader, Next, RECORD_BYTES_MAX};
 use inrush_core::flow::Feeder;
-use inrush_core::flow::{Meter, Origin, Part, Point};
+use inrush_core::flow::{Chunk, Encoded, Meter, Origin, Part, Point, Wire};
 
 /// Feeds every input of `source` into the pipeline, in order, as chunks of about `chunk_bytes`: what comes behind `from`.
 pub(crate) fn feed(
@@ -16,8 +17,8 @@ pub(crate) fn feed(
     feeder: &mut dyn Feeder,
 ) -> Result<()> {
     for file in from.file as usize..source.inputs.len() {
-        let byte = if file == from.file as usize { from.byte } else { 0 };
-        if !feed_input(source, file, byte, chunk_bytes, meter, feeder)? {
+        let from = if file == from.file as usize { *from } else { Point::default() };
+        if !feed_input(source, file, from, chunk_bytes, meter, feeder)? {
             break;
         }
     }
@@ -28,15 +29,17 @@ pub(crate) fn feed(
 fn feed_input(
     source: &Source,
     file: usize,
-    from: u64,
+    from: Point,
     chunk_bytes: usize,
     meter: &Meter,
     feeder: &mut dyn Feeder,
 ) -> Result<bool> {
     let input = &source.inputs[file];
-    let mut byte = from.max(input.body_at);
+    let mut byte = from.byte.max(input.body_at);
     let mut first = byte == input.body_at;
     let cutter = source.grammar.cutter(file, !first);
+    let mut counter = source.counter();
+    let mut records = input.records_before + from.records;
     let mut reader = ChunkReader::cutting(source.open_at(file, byte, meter)?, cutter);
     loop {
         let Some(mut slot) = feeder.take() else { return Ok(false) };
@@ -48,13 +51,48 @@ fn feed_input(
         }
         let end = bytes.len() as u64;
         meter.add_read(end);
-        slot.chunk.origin = Origin { file: file as u32, byte, ..Origin::default() };
+        slot.chunk.origin = Origin { file: file as u32, byte, records, ..Origin::default() };
         slot.chunk.part = Part { first, last: reader.is_over };
+        if let Some(counter) = &mut counter {
+            records += counter.count(&slot.chunk);
+        }
         first = false;
         byte += end;
         if !feeder.give(slot) {
             return Ok(false);
         }
+    }
+}
+
+/// Counts the records of chunks, before anybody has looked at them.
+struct Counter {
+    encoder: Box<dyn Encode>,
+    encoded: Encoded,
+}
+
+impl Counter {
+    fn count(&mut self, chunk: &Chunk) -> u64 {
+        self.encoded.clear();
+        self.encoder.encode(chunk, &mut self.encoded);
+        u64::from(self.encoded.records)
+    }
+}
+
+/// Takes rows, and does nothing with them.
+struct Nothing;
+
+impl EncodeRow for Nothing {
+    fn row<R: Row>(&mut self, _row: &R, _wire: &mut Wire) -> std::result::Result<(), BadValue<'_>> {
+        Ok(())
+    }
+}
+
+impl Source {
+    /// Where values depend on their row's number, what tells it.
+    fn counter(&self) -> Option<Counter> {
+        let encoder = || self.looker(0, Nothing);
+        let counts = self.read.columns.counts_rows();
+        counts.then(|| Counter { encoder: encoder(), encoded: Encoded::default() })
     }
 }
 

@@ -18,8 +18,8 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
     let shape = Shape {
         grammar: Grammar::Delimited(Dialect::csv()),
         nulls: Default::default(),
-        width: columns.len(),
-        fields: vec![(0..columns.len()).collect()],
+        widths: vec![columns.len()],
+        fields: vec![(0..columns.len()).map(Some).collect()],
         columns: columns
             .iter()
             .map(|column| ShapeColumn {
@@ -28,6 +28,8 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
                 bytes: column.ty == DataType::Binary,
                 is_textual: true,
                 reading: None,
+                added: None,
+                refuses_null: false,
             })
             .collect(),
         nul_fault: None,
@@ -158,8 +160,8 @@ fn absent_columns_are_null_and_required_ones_are_not() {
     let shape = Shape {
         grammar: Grammar::Delimited(Dialect::csv()),
         nulls: inrush_core::Nulls::of(&["NA".to_owned()], &[]),
-        width: 1,
-        fields: vec![vec![0]],
+        widths: vec![1],
+        fields: vec![vec![Some(0)]],
         columns: shape_columns
             .iter()
             .map(|c| ShapeColumn {
@@ -168,6 +170,8 @@ fn absent_columns_are_null_and_required_ones_are_not() {
                 bytes: false,
                 is_textual: true,
                 reading: None,
+                added: None,
+                refuses_null: false,
             })
             .collect(),
         nul_fault: None,

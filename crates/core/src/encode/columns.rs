@@ -14,7 +14,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use inrush_scan::Field;
 
 use crate::Nulls;
-use crate::encode::read::{Done, Given, Reader, Unread};
+use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null};
 use crate::encode::row::{Moment, Row, Typed};
 use crate::encode::{
     BadRecord, Encode, EncodeRow, Encoded, Shape, check_text, describe, told_by_lane,
@@ -80,6 +80,18 @@ struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
+    /// One that the input does not have.
+    fn absent() -> Self {
+        Self {
+            at: 0,
+            nulls: None,
+            view: View::Null,
+            data: &[],
+            is_suspect: false,
+            null_numbers: vec![],
+        }
+    }
+
     fn of(batch: &'a RecordBatch, at: usize, has_bytes: bool, has_nul_fault: bool) -> Self {
         let array = batch.column(at).as_ref();
         let data = column_data(batch, at);
@@ -226,8 +238,9 @@ impl<'a> Columns<'a> {
             return (Self { columns: vec![], data: vec![], nulls: &shape.nulls }, 0);
         };
         let fields = &shape.fields[chunk.origin.file as usize];
-        let columns = fields.iter().zip(&shape.columns).map(|(field, column)| {
-            Column::of(batch, *field, column.bytes, shape.nul_fault.is_some())
+        let columns = fields.iter().zip(&shape.columns).map(|(field, column)| match field {
+            Some(field) => Column::of(batch, *field, column.bytes, shape.nul_fault.is_some()),
+            None => Column::absent(),
         });
         let columns = columns.enumerate().map(|(at, column)| match shape.nulls.is_empty() {
             true => column,
@@ -367,7 +380,11 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
             let before = out.wire.mark();
             let checked = if is_clean { Ok(()) } else { row.check(shape) };
             let checked = match reads {
-                true => checked.and_then(|()| reader.read(shape, &mut memory, &row)),
+                true => checked.and_then(|()| {
+                    let place = Whereabouts::of(chunk, out.records);
+                    reader.read(shape, place, &mut memory, &row)?;
+                    refuse_null(shape, &ColumnsRow { reader: &reader, ..row })
+                }),
                 false => checked,
             };
             let row = ColumnsRow { reader: &reader, ..row };

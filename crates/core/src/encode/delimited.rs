@@ -23,7 +23,8 @@ impl Syntax for Delimited {
         from: u32,
     ) -> DelimitedRecords<'a> {
         let bytes = &chunk.bytes[from as usize..];
-        DelimitedRecords { scanner: Scanner::new(&self.0, bytes), width: shape.width, bytes }
+        let width = shape.widths[chunk.origin.file as usize];
+        DelimitedRecords { scanner: Scanner::new(&self.0, bytes), width, bytes }
     }
 
     fn unescape(&self, raw: &[u8], form: Form, out: &mut Vec<u8>) {

@@ -7,7 +7,7 @@ use inrush_scan::json::{
 };
 use inrush_scan::{Field, Form};
 
-use crate::encode::text::{Record, Records, Syntax, What};
+use crate::encode::text::{ABSENT, Record, Records, Syntax, What};
 use crate::encode::{BadRecord, Shape, Verdict};
 use crate::error::shorten;
 use crate::flow::{Chunk, Code};
@@ -46,7 +46,7 @@ impl Syntax for Json {
             json: self,
             scanner: JsonScanner::new(layout, part, bytes),
             bytes,
-            width: shape.width,
+            width: shape.widths[chunk.origin.file as usize],
             members: Vec::new(),
             places: Vec::new(),
             name: Vec::new(),
@@ -78,9 +78,6 @@ pub(super) struct JsonRecords<'a> {
     places: Vec<usize>,
     name: Vec<u8>,
 }
-
-/// No value, before any member has been found; a member's never starts at 0.
-const ABSENT: Field = Field { start: 0, end: 0, form: Form::Plain };
 
 /// The value as a field of text: NULL is what is empty and without quotes.
 fn field(member: &JsonMember) -> Field {

@@ -125,10 +125,10 @@ pub struct Shape {
     pub grammar: Grammar,
     /// Spellings of NULL besides the empty unquoted field, by column. An empty one makes the quoted empty field NULL too.
     pub nulls: Nulls,
-    /// Fields a record must have.
-    pub width: usize,
-    /// For each input, the index of the field that each column takes its value from.
-    pub fields: Vec<Vec<usize>>,
+    /// Fields a record must have, for each input.
+    pub widths: Vec<usize>,
+    /// For each input, the index of the field that each column takes its value from; `None` where the input does not have it.
+    pub fields: Vec<Vec<Option<usize>>>,
     /// The columns, by name, for messages.
     pub columns: Vec<ShapeColumn>,
     /// Why text with a NUL byte is a bad row; `None` where the target takes it.
@@ -150,6 +150,19 @@ pub struct ShapeColumn {
     pub is_textual: bool,
     /// How its texts are read, where they are no values as they stand.
     pub reading: Option<Reading>,
+    /// What its values are, where the source has none.
+    pub added: Option<AddedValue>,
+    /// Whether the user wants no NULL in it.
+    pub refuses_null: bool,
+}
+
+/// The values of a column that the source does not have.
+#[derive(Clone, Debug)]
+pub enum AddedValue {
+    /// For each input one text; NULL where that is empty.
+    Text(Vec<Box<str>>),
+    /// The record's number in its input, from 1.
+    Row,
 }
 
 /// A value that its column can't hold unchanged.

@@ -1,8 +1,11 @@
 //! A record's values as their columns' readings have them: read once, before the encoder asks for them.
 
-use crate::encode::{BadRecord, Shape, Verdict};
+use std::io::Write as _;
+
+use crate::encode::row::Row;
+use crate::encode::{AddedValue, BadRecord, BadValue, Shape, ShapeColumn, Verdict, describe};
 use crate::error::shorten;
-use crate::flow::Code;
+use crate::flow::{Chunk, Code};
 use crate::reading::{Read, Reading};
 
 /// What became of the values of one record.
@@ -42,10 +45,43 @@ pub(super) trait Unread {
     fn is_null(&self, column: usize, text: &[u8], is_quoted: bool) -> bool;
 }
 
+/// Where a record is.
+#[derive(Clone, Copy)]
+pub(super) struct Whereabouts {
+    file: usize,
+    /// Its number in its input, from 1.
+    record: u64,
+}
+
+impl Whereabouts {
+    /// The record with so many of its chunk before it.
+    pub(super) fn of(chunk: &Chunk, before: u32) -> Self {
+        let record = chunk.origin.records + u64::from(before) + 1;
+        Self { file: chunk.origin.file as usize, record }
+    }
+}
+
+/// A value has to be there where the user says so.
+pub(super) fn refuse_null(shape: &Shape, row: &impl Row) -> Result<(), BadRecord> {
+    let mut values = Vec::new();
+    for (column, known) in shape.columns.iter().enumerate() {
+        if known.refuses_null
+            && row.typed(column).is_none()
+            && row.value(column, &mut values).is_none()
+        {
+            return Err(describe(row, &BadValue::null(column)));
+        }
+    }
+    Ok(())
+}
+
 impl Reader {
-    /// Whether a shape's columns have readings.
+    /// Whether a shape's columns have readings, or values that the source has not.
     pub(super) fn is_needed(shape: &Shape) -> bool {
-        shape.columns.iter().any(|column| column.reading.is_some())
+        let needs = |column: &ShapeColumn| {
+            column.reading.is_some() || column.added.is_some() || column.refuses_null
+        };
+        shape.columns.iter().any(needs)
     }
 
     /// Reads the values of a record.
@@ -53,6 +89,7 @@ impl Reader {
     pub(super) fn read(
         &mut self,
         shape: &Shape,
+        place: Whereabouts,
         memory: &mut Vec<u8>,
         record: &impl Unread,
     ) -> Result<(), BadRecord> {
@@ -60,6 +97,10 @@ impl Reader {
         self.done.resize(shape.columns.len(), Done::AsIs);
         self.texts.clear();
         for (column, known) in shape.columns.iter().enumerate() {
+            if let Some(added) = &known.added {
+                self.done[column] = self.added(added, place);
+                continue;
+            }
             let Some(reading) = &known.reading else { continue };
             memory.clear();
             let Some(given) = record.given(column, memory) else { continue };
@@ -73,6 +114,23 @@ impl Reader {
                 })?;
         }
         Ok(())
+    }
+
+    fn added(&mut self, added: &AddedValue, place: Whereabouts) -> Done {
+        let at = self.texts.len();
+        match added {
+            AddedValue::Row => {
+                // Writing to memory does not fail.
+                let _ = write!(self.texts, "{}", place.record);
+            }
+            AddedValue::Text(texts) => {
+                self.texts.extend_from_slice(texts[place.file].as_bytes());
+            }
+        }
+        match self.texts.len() - at {
+            0 => Done::Null,
+            len => Done::Written(at as u32, len as u32),
+        }
     }
 
     fn one(

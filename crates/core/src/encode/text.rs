@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inrush_scan::{Field, Form};
 
-use crate::encode::read::{Done, Given, Reader, Unread};
+use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null};
 use crate::encode::row::{Row, Typed};
 use crate::encode::{
     BadRecord, Encode, EncodeRow, Encoded, Shape, Verdict, describe, is_plain, told_by_lane,
@@ -193,17 +193,22 @@ fn span(field: &Field) -> Span {
     Span { at: field.start, len: field.end - field.start }
 }
 
+/// No value: what an input does not have, and of JSON what no member has been found for, which never starts at 0.
+pub(super) const ABSENT: Field = Field { start: 0, end: 0, form: Form::Plain };
+
 /// Which of a record's fields each column takes its value from.
 struct FieldOrder<'a> {
-    fields: &'a [usize],
-    /// Whether the columns are the record's first fields, in their order.
+    fields: &'a [Option<usize>],
+    /// Whether the columns are the record's fields, in their order.
     same: bool,
 }
 
 impl<'a> FieldOrder<'a> {
     fn of(shape: &'a Shape, chunk: &Chunk) -> Self {
-        let fields = shape.fields[chunk.origin.file as usize].as_slice();
-        let same = fields.iter().enumerate().all(|(column, field)| column == *field);
+        let file = chunk.origin.file as usize;
+        let fields = shape.fields[file].as_slice();
+        let same = fields.len() == shape.widths[file]
+            && fields.iter().enumerate().all(|(column, field)| *field == Some(column));
         Self { fields, same }
     }
 
@@ -214,7 +219,8 @@ impl<'a> FieldOrder<'a> {
             return fields;
         }
         memory.clear();
-        memory.extend(self.fields.iter().map(|field| fields[*field]));
+        let field = |field: &Option<usize>| field.map_or(ABSENT, |field| fields[field]);
+        memory.extend(self.fields.iter().map(field));
         memory
     }
 }
@@ -231,7 +237,8 @@ pub(super) struct TextEncoder<S, R> {
 impl<S: Syntax, R: EncodeRow> TextEncoder<S, R> {
     /// An encoder of records of this shape.
     pub(super) fn new(shape: Arc<Shape>, syntax: S, row: R) -> Self {
-        let fields = Vec::with_capacity(shape.width + 1);
+        let width = shape.widths.iter().max().copied().unwrap_or(0);
+        let fields = Vec::with_capacity(width + 1);
         Self { shape, syntax, fields, ordered: Vec::new(), row }
     }
 }
@@ -267,7 +274,11 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                         false => checked,
                     };
                     let checked = match reads {
-                        true => checked.and_then(|()| reader.read(shape, &mut memory, &row)),
+                        true => checked.and_then(|()| {
+                            let at = Whereabouts::of(chunk, out.records);
+                            reader.read(shape, at, &mut memory, &row)?;
+                            refuse_null(shape, &TextRow { reader: &reader, ..row })
+                        }),
                         false => checked,
                     };
                     let row = TextRow { reader: &reader, ..row };

@@ -15,6 +15,8 @@ pub struct Origin {
     pub group: u32,
     /// And the place of the chunk's first row in it, from 0.
     pub group_row: u64,
+    /// Records of the input before the chunk's first; 0 where nothing depends on it, for to count them takes time.
+    pub records: u64,
 }
 
 /// A place between two records of a source, with what of the same input comes before it.

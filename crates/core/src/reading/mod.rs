@@ -9,6 +9,7 @@
 //! What comes out is text again, as inrush writes such values: `1.234,56` becomes `1234.56`, `31.12.2024` becomes `2024-12-31`. So every
 //! encoder has every reading, and judges the value as ever. Columns without a reading don't come here.
 
+mod columns;
 mod format;
 mod number;
 mod request;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::encode::Moment;
 use crate::facts::{FieldFacts, Misfit};
 use crate::schema::{Column, Type};
+pub use columns::{Added, ColumnRequest, of_source};
 use format::Format;
 use number::{Numbers, Style, trimmed};
 pub use request::{ReadRequest, ReadType, Readers, Trim, TypeWord};
@@ -552,7 +554,7 @@ mod tests {
     use super::*;
 
     fn reads(request: ReadRequest, name: &str) -> Arc<ColumnReads> {
-        Readers::of(&request).unwrap().column(&[name]).unwrap()
+        Readers::of(&request).unwrap().column(name).unwrap()
     }
 
     fn read(reads: &ColumnReads, text: &str) -> Option<String> {

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use super::columns::ColumnRequest;
 use super::format::Format;
 use super::number::{Numbers, Style};
 use super::{ColumnReads, Family, Moments, Truths, Unit, money};
 use crate::error::{Error, Result};
+use crate::nulls::Nulls;
 use crate::schema::Type;
 
 /// How values are read, as far as the user says, whatever they are written in: fields of text, strings of JSON, and of columns that have
@@ -39,6 +41,8 @@ pub struct ReadRequest {
     pub trim: Trim,
     /// Types that say how their values are written, by column.
     pub types: BTreeMap<String, ReadType>,
+    /// What is said of columns as such.
+    pub columns: ColumnRequest,
 }
 
 /// Which values lose the blanks around them.
@@ -142,6 +146,8 @@ pub struct Readers {
     said: Vec<Said>,
     trim: Trim,
     types: BTreeMap<String, ReadType>,
+    /// What is said of columns as such.
+    pub columns: ColumnRequest,
 }
 
 const DECIMAL: &str = "--decimal";
@@ -174,7 +180,7 @@ impl ReadRequest {
             Trim::Unquoted => "unquoted",
             Trim::All => "all",
         };
-        lists.into_iter().chain([("--trim", trim.to_owned())])
+        lists.into_iter().chain([("--trim", trim.to_owned())]).chain(self.columns.said())
     }
 }
 
@@ -193,7 +199,8 @@ impl Readers {
             }));
         }
         let nulls = request.nulls.clone();
-        let readers = Self { nulls, said, trim: request.trim, types: request.types.clone() };
+        let (types, columns) = (request.types.clone(), request.columns.clone());
+        let readers = Self { nulls, said, trim: request.trim, types, columns };
         // What is wrong is said before anything is read.
         let columns = readers.columns().map(|(_, column)| column.to_owned());
         for column in columns.chain(["".to_owned()]).collect::<Vec<_>>() {
@@ -213,13 +220,21 @@ impl Readers {
         said.chain(self.types.keys().map(|column| ("--type", column.as_str())))
     }
 
-    /// What concerns a column, which goes by any of these names. `None` where nothing does.
-    pub fn column(&self, names: &[&str]) -> Option<Arc<ColumnReads>> {
+    /// What concerns a column of the source. `None` where nothing does.
+    pub fn column(&self, name: &str) -> Option<Arc<ColumnReads>> {
         if self.is_empty() {
             return None;
         }
         // What can't be was an error before.
-        self.made(names).ok().flatten().map(Arc::new)
+        self.made(&[name, &self.columns.name(name)]).ok().flatten().map(Arc::new)
+    }
+
+    /// Spellings of NULL in columns of these names in the source.
+    pub fn nulls_of<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Nulls {
+        let names: Vec<&str> = names.into_iter().collect();
+        let loaded: Vec<String> = names.iter().map(|name| self.columns.name(name)).collect();
+        let loaded = loaded.iter().map(String::as_str).collect();
+        Nulls::of(&self.nulls, &[names, loaded])
     }
 
     /// What is said by an option of a column, and else of all; and whether it is of that column.

@@ -9,6 +9,7 @@ use crate::plan::{FieldFacts, Plan};
 use inrush_core::encode::Grammar;
 use inrush_core::error::Result;
 use inrush_core::flow::Phase;
+use inrush_core::reading::of_source;
 use inrush_source::Source;
 use inrush_source::survey::Survey;
 
@@ -69,7 +70,8 @@ fn survey(
     observer: &dyn Observer,
     began: Instant,
 ) -> Result<(Vec<FieldFacts>, Option<Source>)> {
-    let mut survey = Survey::of(&plan.source, &plan.facts.source.fields);
+    let fields = of_source(&plan.facts.source.fields);
+    let mut survey = Survey::of(&plan.source, &fields);
     let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
     pass_nowhere(plan, observer, began, surveyors, |slot| {
         survey.collect(&slot.chunk, slot.encoded.lines);

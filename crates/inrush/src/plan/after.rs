@@ -94,7 +94,10 @@ impl Plan {
         if let Some(source) = source {
             plan.source = Arc::new(source);
         }
-        plan.facts.source.fields = types;
+        let mut fields = types;
+        let columns = &plan.job.request.read.columns;
+        plan.job.facts.source.taken = columns.apply(&mut fields, inrush_source::type_of)?;
+        plan.job.facts.source.fields = fields;
         plan.facts.source.is_surveyed = true;
         // Other types make other rows good.
         plan.facts.source.repeats = Arc::default();

@@ -11,12 +11,12 @@ use crate::pipe::reject::{RejectPlace, sidecar_path, table_of_rejects};
 use crate::plan::choose::choose;
 use crate::plan::steps::{self, Start};
 use crate::target::{self, Location, Target};
-use inrush_core::encode::{Grammar, Shape, ShapeColumn};
+use inrush_core::encode::{AddedValue, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
-use inrush_core::facts::{Facts, SourceFacts, TargetFacts};
+use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job};
 use inrush_core::nulls::Nulls;
-use inrush_core::reading::{Family, ReadRequest, Readers, Reading};
+use inrush_core::reading::{Added, Family, ReadRequest, Readers, Reading};
 use inrush_core::request::{
     DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
 };
@@ -202,6 +202,8 @@ fn gather(
         _ => error,
     })?;
     source_facts.warnings.splice(0..0, twice);
+    let columns = &request.read.columns;
+    source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
     are_there(&readers, &source_facts)?;
     let note = start.as_ref().and_then(|start| start.note.clone());
     let steps = start.map(|start| {
@@ -289,10 +291,10 @@ fn proposals(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Pro
         let is_of_type = Family::of(column.ty) == Some(proposal.family);
         let is_meant = is_guess && request.inference == Inference::Infer || is_of_type;
         let option = |(option, value): &(&str, String)| {
-            [(*option).to_owned(), format!("{}={value}", field.name)]
+            [(*option).to_owned(), format!("{}={value}", field.source_name())]
         };
         is_meant.then(|| Proposed {
-            column: field.name.clone(),
+            column: field.source_name().to_owned(),
             options: proposal.options.iter().flat_map(option).collect(),
             reason: format!("{} seen, each {}", counted(proposal.values, "value"), proposal.words),
         })
@@ -324,12 +326,11 @@ fn two_ways(facts: &SourceFacts, choice: &Choice, shape: &Shape) -> Vec<String> 
 
 /// Whether the source has the columns that options of reading name.
 fn are_there(readers: &Readers, facts: &SourceFacts) -> Result<()> {
-    let is_there =
-        |name: &str| facts.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+    let is_there = |name: &str| facts.fields.iter().any(|field| field.is_called(name));
     match readers.columns().find(|(_, column)| !is_there(column)) {
         None => Ok(()),
         Some((option, column)) => {
-            let names: Vec<&str> = facts.fields.iter().map(|field| field.name.as_str()).collect();
+            let names: Vec<&str> = facts.fields.iter().map(FieldFacts::source_name).collect();
             Err(Error::usage(format!("{option} {column}=...: there is no column {column}"))
                 .advise(format!("use one of the columns: {}", names.join(", "))))
         }
@@ -347,8 +348,15 @@ fn shape(
     let fields = source
         .orders
         .iter()
-        .map(|order| choice.fields.iter().map(|field| order[*field]).collect())
+        .map(|order| {
+            let place = |field: &usize| order.get(*field).copied().flatten();
+            choice.fields.iter().map(place).collect()
+        })
         .collect();
+    let refuses_null = |column: &Column, field: &FieldFacts| {
+        let required = &request.read.columns.required;
+        required.iter().any(|name| field.is_called(name) || column.name.eq_ignore_ascii_case(name))
+    };
     let columns = choice
         .columns
         .iter()
@@ -371,16 +379,19 @@ fn shape(
                 &facts.fields[*field],
                 request.inference == Inference::Text,
             ),
+            added: facts.fields[*field].added.as_ref().map(|added| added_values(added, source)),
+            refuses_null: refuses_null(column, &facts.fields[*field]),
         })
         .collect();
     // A spelling may be for one column, by its name in the source or in the table.
     let known = &facts.fields;
-    let sources = choice.fields.iter().map(|field| known[*field].name.as_str()).collect();
+    let sources = choice.fields.iter().map(|field| known[*field].source_name()).collect();
+    let loaded = choice.fields.iter().map(|field| known[*field].name.as_str()).collect();
     let targets = choice.columns.iter().map(|column| column.name.as_str()).collect();
     Shape {
         grammar: source.grammar.clone(),
-        nulls: Nulls::of(&request.read.nulls, &[sources, targets]),
-        width: facts.fields.len(),
+        nulls: Nulls::of(&request.read.nulls, &[sources, loaded, targets]),
+        widths: source.widths.clone(),
         fields,
         columns,
         nul_fault: target.nul_fault(),
@@ -388,6 +399,24 @@ fn shape(
             RejectLimit::Rows(rows) => rows,
             RejectLimit::Percent(_) | RejectLimit::All => u64::MAX,
         },
+    }
+}
+
+/// What a column holds that the source does not have.
+fn added_values(added: &Added, source: &Source) -> AddedValue {
+    let of_each = |text: &dyn Fn(&Place) -> String| {
+        let texts = source.inputs.iter().map(|input| text(&input.place).into());
+        AddedValue::Text(texts.collect())
+    };
+    match added {
+        Added::Row => AddedValue::Row,
+        Added::File => of_each(&Place::file_name),
+        Added::Path => of_each(&Place::name),
+        Added::Now => {
+            let now = Added::now();
+            of_each(&|_| now.clone())
+        }
+        Added::Text(text) => of_each(&|_| text.clone()),
     }
 }
 

@@ -187,7 +187,7 @@ fn columns(
     hints: &mut Vec<String>,
     tolerated: &mut Vec<usize>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
-    if let Some(field) = facts.source.fields.iter().find(|field| field.name.contains('\0')) {
+    if let Some(field) = facts.source.loaded().find(|field| field.name.contains('\0')) {
         return Err(Error::source(format!("the column name {:?} holds a NUL byte", field.name))
             .advise("rename it: no target has such names"));
     }
@@ -205,12 +205,12 @@ fn columns(
         _ => made_columns(request, facts, hints, tolerated)?,
     };
     for (name, ty) in &request.types {
-        let Some(column) = columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(name))
-        else {
+        let Some(at) = called(name, facts, &columns, &fields) else {
             let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
             return Err(Error::usage(format!("--type {name}={ty}: there is no column {name}"))
                 .advise(format!("use one of the columns: {}", names.join(", "))));
         };
+        let column = &mut columns[at];
         column.ty = match column.declared {
             Some(_) => *ty,
             None => kept_type(name, *ty, facts)?,
@@ -218,7 +218,20 @@ fn columns(
         column.pinned = true;
         column.asked = true;
     }
+    for name in &request.read.columns.required {
+        if let Some(at) = called(name, facts, &columns, &fields) {
+            columns[at].required = true;
+        }
+    }
     Ok((columns, fields))
+}
+
+/// The column that the user means by a name: the source's, or else the table's.
+fn called(name: &str, facts: &Facts, columns: &[Column], fields: &[usize]) -> Option<usize> {
+    let source = |field: &usize| facts.source.fields[*field].source_name();
+    let is_source = |field: &usize| source(field).eq_ignore_ascii_case(name);
+    let own = || columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+    fields.iter().position(is_source).or_else(own)
 }
 
 /// The type that `--type` names, in a table that the load makes.
@@ -242,26 +255,25 @@ fn made_columns(
     hints: &mut Vec<String>,
     tolerated_columns: &mut Vec<usize>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
-    let fields = &facts.source.fields;
+    let fields: Vec<FieldFacts> = facts.source.loaded().cloned().collect();
     let max = facts.target.columns_max;
     if fields.len() > max {
         return Err(Error::new(
             Kind::Target,
             format!(
                 "the source has {}; {} takes at most {max} in a table",
-                counted_in(fields, "column"),
+                counted_in(&fields, "column"),
                 facts.target.engine
             ),
         )
         .advise("if that is not the file's real width, check --delimiter"));
     }
-    let types = spoilt::types(request, &facts.source, hints);
+    let types = spoilt::types(request, &fields, facts.source.is_intolerant, hints);
     let tolerated = (0..).zip(&types).filter(|(_, (_, has_price))| *has_price).map(|(at, _)| at);
     tolerated_columns.extend(tolerated);
     let text = request.inference == Inference::Text;
-    let open = |field: &&FieldFacts| {
-        !text && !request.types.keys().any(|name| name.eq_ignore_ascii_case(&field.name))
-    };
+    let open =
+        |field: &&FieldFacts| !text && !request.types.keys().any(|name| field.is_called(name));
     let TargetFacts { moments, engine, .. } = &facts.target;
     let finer = fields.iter().filter(open).filter(|field| moments.settle(field) == Settled::Text);
     hints.extend(finer.map(|field| moments.why_text(field, engine)));
@@ -294,7 +306,7 @@ fn made_columns(
             }
         })
         .collect();
-    Ok((columns, (0..fields.len()).collect()))
+    Ok((columns, facts.source.taken()))
 }
 
 fn key(
@@ -478,6 +490,8 @@ mod tests {
 
     fn field(name: &str, ty: Type) -> FieldFacts {
         FieldFacts {
+            written: None,
+            added: None,
             name: name.to_owned(),
             ty,
             spoiler: None,
@@ -490,6 +504,8 @@ mod tests {
     fn facts() -> Facts {
         Facts {
             source: SourceFacts {
+                taken: None,
+                case: Default::default(),
                 fields: vec![field("id", Type::Integer), field("name", Type::Text)],
                 header: true,
                 header_is_detected: true,

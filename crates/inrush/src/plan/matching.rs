@@ -4,7 +4,7 @@
 //! matched by position might as well be another table's rows, so that takes a user's word, or a source that has no names; and then
 //! the user hears of it.
 
-use crate::plan::{Column, Facts, MatchBy, Request, TableFacts};
+use crate::plan::{Column, Facts, MatchBy, MissingColumns, NewColumns, Request, TableFacts};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::wording::{counted, noun};
 
@@ -62,12 +62,19 @@ impl Sides<'_> {
     ) -> Result<(Vec<Column>, Vec<usize>)> {
         let Self { found, facts, table } = self;
         let table_columns = &found.columns;
+        let case = facts.source.case;
         let is_known =
-            |name: &str| table_columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
-        let names = || facts.source.fields.iter().map(|field| field.name.as_str());
+            |name: &str| table_columns.iter().any(|column| case.is_same(&column.name, name));
+        let names = || facts.source.loaded().map(|field| field.name.as_str());
         let unknown: Vec<&str> = names().filter(|name| !is_known(name)).collect();
         if !unknown.is_empty() {
-            return Err(self.without_column(&unknown, request));
+            if request.read.columns.new != NewColumns::Ignore {
+                return Err(self.without_column(&unknown, request));
+            }
+            reasons.push(format!(
+                "not in table {table}, so they are left out, as --new-columns says: {}",
+                list(unknown.iter().copied())
+            ));
         }
         let find = |column: &Column| facts.source.field_for(column, table_columns);
         let matched: Vec<(Column, usize)> = table_columns
@@ -83,8 +90,23 @@ impl Sides<'_> {
             .advise("add the column to the source, or give the table's column a default"));
         }
         reasons.push(format!("the source's columns go to the columns of table {table} by name"));
+        if matched.is_empty() {
+            return Err(Error::source(format!(
+                "none of the source's columns is one of table {table}: it has {}",
+                list(table_columns.iter().map(|column| column.name.as_str()))
+            )));
+        }
         if matched.len() < table_columns.len() {
             let left = table_columns.iter().filter(|column| find(column).is_none());
+            if request.read.columns.missing == Some(MissingColumns::Fail) {
+                let names = list(left.map(|column| column.name.as_str()));
+                return Err(Error::new(
+                    Kind::Target,
+                    format!("the source lacks columns of table {table}: {names}"),
+                )
+                .advise("--missing-columns null gives their rows the default, or NULL")
+                .advise("--add NAME=VALUE gives them a value"));
+            }
             reasons.push(format!(
                 "not in the source, so they get their default: {}",
                 list(left.map(|column| column.name.as_str()))
@@ -96,7 +118,7 @@ impl Sides<'_> {
     /// The source names columns that the table doesn't have.
     fn without_column(&self, unknown: &[&str], request: &Request) -> Error {
         let Self { found, facts, table } = self;
-        let fields = &facts.source.fields;
+        let fields: Vec<_> = facts.source.loaded().collect();
         let mut error = Error::new(
             Kind::Target,
             format!(
@@ -116,16 +138,19 @@ impl Sides<'_> {
             );
         }
         error.advise(
-            "rename the source's columns, add them to the table, or load into another --table",
+            "--rename OLD=NEW where a name differs, --drop NAME or --new-columns ignore to leave columns out",
+        )
+        .advise("or add them to the table first (ALTER TABLE), or load into another --table",
         )
     }
 
     fn by_position(&self, request: &Request) -> Result<(Vec<Column>, Vec<usize>)> {
         let Self { found, facts, table } = self;
-        let fields = facts.source.fields.len();
+        let taken = facts.source.taken();
+        let fields = taken.len();
         let columns = &found.columns;
         if fields == columns.len() {
-            return Ok((columns.clone(), (0..fields).collect()));
+            return Ok((columns.clone(), taken));
         }
         let error = Error::new(
             Kind::Target,

@@ -22,9 +22,9 @@ pub use inrush_core::facts::{
 pub use inrush_core::job::{Action, Choice, Job};
 pub use inrush_core::moments::{MomentFacts, MomentLimits};
 pub use inrush_core::nulls::Nulls;
-pub use inrush_core::reading::{ReadRequest, ReadType, Trim, TypeWord};
+pub use inrush_core::reading::{Added, ColumnRequest, ReadRequest, ReadType, Trim, TypeWord};
 pub use inrush_core::request::{
-    DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
-    OnConflict, RejectLimit, RejectsTo, Request, Verify,
+    Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
+    MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify,
 };
 pub use inrush_core::schema::{Column, Type};

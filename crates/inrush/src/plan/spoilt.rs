@@ -4,23 +4,22 @@
 //! its values, and the others are bad rows, as long as there are no more of them than may be.
 
 use crate::plan::textual::form_words;
-use crate::plan::{FieldFacts, Inference, RejectLimit, Request, SourceFacts, Spoiler, Type};
+use crate::plan::{FieldFacts, Inference, RejectLimit, Request, Spoiler, Type};
 use inrush_core::wording::shell_word;
 
 /// The columns' types where the load makes the table, and whether bad rows are the price of each; what the user has to hear of it goes
 /// to `hints`.
 pub(super) fn types(
     request: &Request,
-    SourceFacts { fields, is_intolerant, .. }: &SourceFacts,
+    fields: &[FieldFacts],
+    is_intolerant: bool,
     hints: &mut Vec<String>,
 ) -> Vec<(Type, bool)> {
     if request.inference == Inference::Text {
         return vec![(Type::Text, false); fields.len()];
     }
-    let is_open = |field: &&FieldFacts| {
-        !request.types.keys().any(|name| name.eq_ignore_ascii_case(&field.name))
-    };
-    let limit = if *is_intolerant { RejectLimit::Rows(0) } else { request.max_rejects };
+    let is_open = |field: &&FieldFacts| !request.types.keys().any(|name| field.is_called(name));
+    let limit = if is_intolerant { RejectLimit::Rows(0) } else { request.max_rejects };
     let kept = kept(limit, fields, is_open);
     let becomes_text = |(field, kept): &(&FieldFacts, &Option<Type>)| {
         kept.is_none() && is_open(field) && field.ty == Type::Text
@@ -149,6 +148,8 @@ mod tests {
 
     fn field(name: &str, spoiler: Option<Spoiler>) -> FieldFacts {
         FieldFacts {
+            written: None,
+            added: None,
             name: name.to_owned(),
             ty: Type::Text,
             spoiler,
@@ -171,10 +172,9 @@ mod tests {
     fn types_of(limit: &str, fields: &[FieldFacts]) -> (Vec<(Type, bool)>, Vec<String>) {
         let mut hints = Vec::new();
         let max_rejects = limit.parse().unwrap();
-        let source = SourceFacts { fields: fields.to_vec(), ..SourceFacts::default() };
         let options = LoadOptions { max_rejects, ..LoadOptions::default() };
         let request = Request { options, ..Request::default() };
-        let types = types(&request, &source, &mut hints);
+        let types = types(&request, fields, false, &mut hints);
         (types, hints)
     }
 

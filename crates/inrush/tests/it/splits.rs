@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema};
 use inrush::plan::{
-    DialectRequest, Durability, IfExists, Inference, LoadOptions, ReadRequest, ReadType,
+    ColumnRequest, DialectRequest, Durability, IfExists, Inference, LoadOptions, ReadRequest, ReadType,
     RejectLimit, Type,
 };
 use inrush::{Observer, Parts, Reject, RejectsTo, Request, Split, Unobserved, plan, run, split};
@@ -328,6 +328,12 @@ fn values_are_read_in_a_part_as_in_the_whole() {
         thousands: texts("."),
         date_formats: texts("%d.%m.%Y"),
         types: [("share".to_owned(), ReadType::Percent)].into(),
+        columns: ColumnRequest {
+            chosen: ["day", "amount", "share", "plain"].map(str::to_owned).into(),
+            renamed: texts("plain=half"),
+            added: ["row=%row", "file=%file"].map(str::to_owned).into(),
+            ..ColumnRequest::default()
+        },
         ..ReadRequest::default()
     };
     said.types.insert("day".to_owned(), Type::Date);
@@ -339,6 +345,7 @@ fn values_are_read_in_a_part_as_in_the_whole() {
     assert_eq!(last.bad.len(), 1);
     let row = last.rows.last().unwrap();
     assert_eq!(row[..2], ["Text(2024-01-02)", "Null"]);
+    assert_eq!(row[4..], ["Integer(3002)", "Text(in.csv)"]);
 }
 
 #[test]

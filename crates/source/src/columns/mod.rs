@@ -33,9 +33,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point};
 use inrush_core::reading::Readers;
-use inrush_core::{
-    DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, SourceFacts, Type,
-};
+use inrush_core::{DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, SourceFacts, Type};
 use reading::{Reading, names_of, readings};
 use rows::Rows;
 pub use rows::{BatchSource, Stream};
@@ -98,7 +96,7 @@ impl Source {
         refuse_dialect(request, &places[0])?;
         let mut inputs = Vec::new();
         let mut tables: Vec<Table> = Vec::new();
-        let mut orders = Vec::new();
+        let (mut orders, mut all) = (Vec::new(), Vec::new());
         for (place, layout) in places {
             let input = Input::plain(place);
             let table = look(&input, *layout, request.flatten, &mut pipe, stop)
@@ -107,13 +105,18 @@ impl Source {
                 table.readings.iter().map(|reading| reading.name.clone()).collect()
             };
             orders.push(match tables.first() {
-                None => (0..table.readings.len()).collect(),
-                Some(first) => order(&names(first), &names(&table), &input.name)?,
+                None => {
+                    all = names(&table);
+                    (0..all.len()).map(Some).collect()
+                }
+                Some(_) => order(&mut all, &names(&table), &input.name, &read.columns)?,
             });
             inputs.push(input);
             tables.push(table);
         }
-        Ok(Self::of_tables(inputs, tables, orders, pipe, abandoned, read, request.flatten))
+        orders.iter_mut().for_each(|order| order.resize(all.len(), None));
+        let files = (inputs, tables, orders);
+        Ok(Self::of_tables(files, all, pipe, abandoned, read, request.flatten))
     }
 
     /// Takes the rows of a program, and looks at their schema.
@@ -129,10 +132,11 @@ impl Source {
         let (is_guess, is_replayable) = (rows.is_guess(), rows.is_replayable());
         let input = Input::plain(&Place::Rows);
         let table = Table::of(Store::Rows { rows: Rows::new(rows), flatten }, readings, &input)?;
-        let orders = vec![(0..table.readings.len()).collect()];
-        let (inputs, tables) = (vec![input], vec![table]);
+        let names: Vec<String> =
+            table.readings.iter().map(|reading| reading.name.clone()).collect();
+        let files = (vec![input], vec![table], vec![(0..names.len()).map(Some).collect()]);
         let (source, mut facts) =
-            Self::of_tables(inputs, tables, orders, None, Arc::default(), read, flatten);
+            Self::of_tables(files, names, None, Arc::default(), read, flatten);
         facts.seekable = is_replayable;
         if is_guess {
             facts.reasons = vec!["types are those of the first rows' values".to_owned()];
@@ -142,27 +146,24 @@ impl Source {
     }
 
     fn of_tables(
-        inputs: Vec<Input>,
-        tables: Vec<Table>,
-        orders: Vec<Vec<usize>>,
+        (inputs, tables, orders): (Vec<Input>, Vec<Table>, Vec<Vec<Option<usize>>>),
+        names: Vec<String>,
         pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
         read: &Readers,
         flatten: bool,
     ) -> (Self, SourceFacts) {
         let mut warnings = Vec::new();
-        let first = &tables[0].readings;
-        let names =
-            unique(first.iter().map(|reading| reading.name.clone()).collect(), &mut warnings);
+        let names = unique(names, &mut warnings);
         let fields = names.into_iter().enumerate().map(|(index, name)| {
-            let all =
-                tables.iter().zip(&orders).map(|(table, order)| table.readings[order[index]].ty);
-            let ty = all.reduce(common).unwrap_or(Type::Text);
-            let all =
-                tables.iter().zip(&orders).map(|(table, order)| &table.readings[order[index]]);
-            let digits = all.map(Reading::moment_digits).max().unwrap_or(0);
+            let all = || {
+                let all = tables.iter().zip(&orders);
+                all.filter_map(|(table, order)| Some(&table.readings[order[index]?]))
+            };
+            let ty = all().map(|reading| reading.ty).reduce(common).unwrap_or(Type::Text);
+            let digits = all().map(Reading::moment_digits).max().unwrap_or(0);
             let moments = MomentFacts { digits, ..MomentFacts::default() };
-            let reads = read.column(&[&name]);
+            let reads = read.column(&name);
             let (ty, is_declared) = match &reads {
                 // What options say of a column's texts stands above the schema, as a first guess.
                 Some(reads) if reads.is_declared() && matches!(ty, Type::Text | Type::Integer) => {
@@ -171,6 +172,8 @@ impl Source {
                 _ => (ty, true),
             };
             let facts = FieldFacts {
+                written: None,
+                added: None,
                 name,
                 ty,
                 spoiler: None,
@@ -188,6 +191,8 @@ impl Source {
         }
         let facts = SourceFacts {
             fields,
+            taken: None,
+            case: read.columns.case,
             header: true,
             header_is_detected: false,
             reasons,
@@ -200,17 +205,17 @@ impl Source {
             memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
             chunks_ahead: tables.iter().map(Table::chunks_ahead).max().unwrap_or(0),
             plain_files: plain_files(&inputs, &tables, &orders)
-                .filter(|_| !flatten && read.is_empty()),
+                .filter(|_| !flatten && read.is_empty() && read.columns.keeps_all()),
         };
-        let known_as = facts.fields.iter().map(|field| field.name.as_str()).collect();
         let source = Source {
             inputs,
             grammar: Grammar::Columns,
-            nulls: Nulls::of(&read.nulls, &[known_as]),
+            nulls: read.nulls_of(facts.fields.iter().map(|field| field.name.as_str())),
             reads,
             read: read.clone(),
             header: true,
             flatten,
+            widths: tables.iter().map(|table| table.readings.len()).collect(),
             orders,
             tables,
             pipe: Mutex::new(pipe),
@@ -221,7 +226,11 @@ impl Source {
 }
 
 /// The files, where all are of one format and have the same columns in the same order.
-fn plain_files(inputs: &[Input], tables: &[Table], orders: &[Vec<usize>]) -> Option<PlainFiles> {
+fn plain_files(
+    inputs: &[Input],
+    tables: &[Table],
+    orders: &[Vec<Option<usize>>],
+) -> Option<PlainFiles> {
     let layout = tables.first()?.layout();
     let format = match layout {
         Layout::Parquet => Format::Parquet,
@@ -230,7 +239,11 @@ fn plain_files(inputs: &[Input], tables: &[Table], orders: &[Vec<usize>]) -> Opt
         Layout::ArrowStream | Layout::Rows | Layout::Text => return None,
     };
     let are_alike = tables.iter().all(|table| table.layout() == layout);
-    let are_same = orders.iter().all(|order| order.iter().enumerate().all(|(at, of)| at == *of));
+    let is_same = |table: &Table, order: &Vec<Option<usize>>| {
+        order.len() == table.readings.len()
+            && order.iter().enumerate().all(|(at, of)| Some(at) == *of)
+    };
+    let are_same = tables.iter().zip(orders).all(|(table, order)| is_same(table, order));
     let path = |input: &Input| match &input.place {
         Place::File(path) => Some(path.clone()),
         Place::Stdin | Place::Rows => None,
@@ -389,6 +402,7 @@ pub(crate) fn feed(
         let input = &source.inputs[file];
         let mut goes_on = true;
         let mut skipped = if file == from.file as usize { from.records } else { 0 };
+        let mut records = input.records_before + skipped;
         #[cfg(feature = "parquet")]
         let groups = match &table.store {
             Store::Parquet { footer, groups } => {
@@ -416,8 +430,14 @@ pub(crate) fn feed(
             meter.add_stored(batch.stored);
             meter.add_read(batch.stored);
             slot.chunk.bytes.clear();
-            slot.chunk.origin =
-                Origin { file: file as u32, byte: 0, group: batch.group, group_row: batch.row };
+            slot.chunk.origin = Origin {
+                file: file as u32,
+                byte: 0,
+                group: batch.group,
+                group_row: batch.row,
+                records,
+            };
+            records += batch.rows.num_rows() as u64;
             slot.chunk.batch = Some(batch.rows);
             goes_on = feeder.give(slot);
             Ok(goes_on)

@@ -24,7 +24,7 @@ pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
         () if !request.read.nulls.is_empty() => {
             "--null is inrush's own, and here DuckDB reads values"
         }
-        () if facts.source.fields.iter().any(has_zoned_nanos) => {
+        () if facts.source.loaded().any(has_zoned_nanos) => {
             "DuckDB's reader cuts nanoseconds off where the file's timestamps are those of UTC"
         }
         () => return None,

@@ -68,7 +68,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         return unusable(reason);
     }
     let names: Vec<&str> =
-        facts.source.fields.iter().map(|field| fields::name(&field.name, request)).collect();
+        facts.source.loaded().map(|field| fields::name(&field.name, request)).collect();
     let has_id = names.contains(&ID);
     if kept.is_some() && request.primary_key.len() > 1 {
         return unusable("an existing collection has its primary key, _id: --primary-key names the one column for it".to_owned());
@@ -120,7 +120,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
 /// Why the source's names can't be those of fields.
 fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
     let server = ServerFacts::of(&facts.target);
-    let names = || facts.source.fields.iter().map(|field| field.name.as_str());
+    let names = || facts.source.loaded().map(|field| field.name.as_str());
     if let Some(name) = names().find(|name| name.contains('\0')) {
         return Some(format!("the name of column {name:?} holds a NUL, which no field's may"));
     }
@@ -157,7 +157,7 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, staged: bool) -> Vec<S
         (true, true) => "the rows go into a hidden collection, which takes the place of the existing one when all are in: a rename".to_owned(),
         (false, _) => "straight into the existing collection: MongoDB has no transaction for so many rows, so whoever looks sees them come".to_owned(),
     });
-    let names = || facts.source.fields.iter().map(|field| field.name.as_str());
+    let names = || facts.source.loaded().map(|field| field.name.as_str());
     match request.primary_key.as_slice() {
         [key] if !key.eq_ignore_ascii_case(ID) => {
             notes.push(format!("the values of column {key} become the field _id, which is every document's primary key"));
@@ -176,7 +176,7 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, staged: bool) -> Vec<S
     }
     let wishes = fields::wishes_of(facts, knobs);
     let is_decimal = |ty: &Type| matches!(ty, Type::Decimal { .. });
-    if !wishes.decimals && facts.source.fields.iter().any(|field| is_decimal(&field.ty)) {
+    if !wishes.decimals && facts.source.loaded().any(|field| is_decimal(&field.ty)) {
         notes.push("FerretDB has no decimals, so they are stored as text".to_owned());
     }
     notes

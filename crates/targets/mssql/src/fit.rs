@@ -41,7 +41,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         );
     }
     if kept.is_none()
-        && let Some(field) = facts.source.fields.iter().find(|field| {
+        && let Some(field) = facts.source.loaded().find(|field| {
             length(&field.name) > NAME_MAX || field.name.chars().any(char::is_control)
         })
     {

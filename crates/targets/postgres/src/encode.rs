@@ -517,14 +517,16 @@ mod tests {
             let shape = Shape {
                 grammar: Grammar::Columns,
                 nulls: Default::default(),
-                width: 1,
-                fields: vec![vec![0]],
+                widths: vec![1],
+                fields: vec![vec![Some(0)]],
                 columns: vec![ShapeColumn {
                     name,
                     pinned: true,
                     bytes: true,
                     is_textual: true,
                     reading: None,
+                    added: None,
+                    refuses_null: false,
                 }],
                 nul_fault: Some("no NUL"),
                 found_max: 0,

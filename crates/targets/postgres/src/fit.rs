@@ -77,7 +77,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     if kept.is_some_and(|table| table.storage.as_deref() == Some(VIEW_WITH_RULES)) {
         return unusable("the target is a view whose rules say what becomes of rows: load into the tables behind it".to_owned());
     }
-    if let Some(field) = facts.source.fields.iter().find(|field| field.name.len() > NAME_MAX)
+    if let Some(field) = facts.source.loaded().find(|field| field.name.len() > NAME_MAX)
         && kept.is_none()
     {
         return unusable(format!(

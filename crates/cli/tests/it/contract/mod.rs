@@ -20,6 +20,7 @@ mod values;
 mod numbers;
 
 /// Values that are written otherwise, and what the user says of them.
+mod columns;
 mod readings;
 
 /// Tables that are there, and files without rows.
@@ -252,6 +253,11 @@ over_every_target! {
         numbers::may_be_a_negative_zero,
         #[cfg(feature = "parquet")]
         numbers::may_be_none,
+        columns::are_chosen_renamed_and_added,
+        columns::of_json_and_parquet_are_chosen_and_added_as_well,
+        columns::of_files_that_differ_are_united_where_the_user_says_so,
+        columns::that_the_table_lacks_may_be_left_out,
+        columns::that_are_not_there_are_refused,
         readings::are_those_that_their_options_say,
         readings::of_a_named_column_are_what_it_is_said_to_be,
         readings::that_no_form_fits_are_bad_rows_of_a_named_column,

@@ -153,9 +153,9 @@ fn obstacle(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<String> {
 /// About how many bytes of a record say what every row has.
 fn default_bytes(table: &TableFacts, facts: &Facts) -> u32 {
     let is_loaded =
-        |name: &str| facts.source.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+        |name: &str| facts.source.loaded().any(|field| field.name.eq_ignore_ascii_case(name));
     // As many fields as columns go by position when their names are others.
-    if facts.source.fields.len() >= table.columns.len() {
+    if facts.source.loaded().count() >= table.columns.len() {
         return 0;
     }
     let columns = table.columns.iter().zip(&table.default_bytes);

@@ -1,0 +1,152 @@
+//! Which columns are loaded, under which names, and what is added to them.
+
+use super::written::{Kind, plain, plain_rows};
+use super::{Place, adding, all_of, by_every_strategy, load, refuses};
+
+/// Columns that are not all wanted, under names that are not the table's.
+const ORDERS: &str = concat!(
+    "Order ID,note,City,price\n",
+    "1,a,Bonn,1.5\n",
+    "2,\"b,\n\",\"Bad Ems\",\n",
+    "3,c,,2.25\n",
+    "4,d,Ulm,x\n",
+);
+const OPTIONS: &[&str] = &[
+    "--columns",
+    "City,Order ID,price",
+    "--rename",
+    "Order ID=id",
+    "--case",
+    "snake",
+    "--add",
+    "file=%file",
+    "--add",
+    "row=%row",
+    "--add",
+    "batch=42",
+    "--not-null",
+    "City",
+    "--type",
+    "price=float",
+    "--max-rejects",
+    "all",
+];
+/// What becomes of it. Two rows are bad, and are counted.
+const MEANT: &str = concat!(
+    "city,id,price,file,row,batch\n",
+    "Bonn,1,1.5,orders.csv,1,42\n",
+    "Bad Ems,2,,orders.csv,2,42\n",
+);
+const KINDS: [Kind; 6] = {
+    use Kind::{Float, Text};
+    [Text, Text, Float, Text, Text, Text]
+};
+const COLUMNS: [&str; 6] = ["city", "id", "price", "file", "row", "batch"];
+
+pub(super) fn are_chosen_renamed_and_added<P: Place>() {
+    by_every_strategy::<P>(|place, way| {
+        place.files().write("orders.csv", ORDERS);
+        let args = [&["orders.csv", "--verify", "checksum"], OPTIONS, way].concat();
+        load(place, &args).exits(3);
+        let wanted = plain(MEANT, &KINDS);
+        assert_eq!(plain_rows(all_of(place, &COLUMNS), &KINDS), wanted, "{way:?}");
+        // Bad rows are the source's own lines, and are loaded as these were.
+        let rejects = String::from_utf8(place.files().read("orders.rejects.csv")).unwrap();
+        assert_eq!(rejects, "Order ID,note,City,price\n3,c,,2.25\n4,d,Ulm,x\n", "{way:?}");
+        // Into the same table once more, whose columns they now have to find.
+        load(place, &[&args[..3], OPTIONS, &adding::<P>(way)].concat()).exits(3);
+        let found = plain_rows(all_of(place, &COLUMNS), &KINDS);
+        assert_eq!(found, super::sorted([&wanted[..], &wanted].concat()), "added by {way:?}");
+    });
+}
+
+pub(super) fn of_json_and_parquet_are_chosen_and_added_as_well<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        let lines: String = (1..=9)
+            .map(|id| format!("{{\"id\":{id},\"b\":{{\"x\":1}},\"name\":\"n{id}\",\"late\":2}}\n"))
+            .collect();
+        files.write("in.jsonl", lines + "\n{\"id\":10,\"name\":null,\"new\":1}\n");
+        let options = ["--columns", "name,id", "--rename", "id=number", "--add", "row=%row"];
+        let rows = (1..=10).map(|id| {
+            let name = if id < 10 { format!("n{id}") } else { String::new() };
+            format!("{name},{id},{id}\n")
+        });
+        let meant = "name,number,row\n".to_owned() + &rows.collect::<String>();
+        let kinds = [Kind::Text; 3];
+        let mut sources = vec!["in.jsonl"];
+        if cfg!(all(feature = "files", feature = "parquet")) {
+            files.load(&["in.jsonl", "parquet:in.parquet"]).exits(0);
+            sources.push("in.parquet");
+        }
+        for source in sources {
+            load(place, &[&[source, "--if-exists", "replace"], &options[..]].concat()).exits(0);
+            let found = plain_rows(all_of(place, &["name", "number", "row"]), &kinds);
+            assert_eq!(found, plain(&meant, &kinds), "{source}");
+        }
+    });
+}
+
+pub(super) fn of_files_that_differ_are_united_where_the_user_says_so<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("a.csv", "id,name,old\n1,a,x\n2,b,y\n");
+        files.write("b.csv", "new,ID,name\n7,3,c\n");
+        let both = ["a.csv", "b.csv"];
+        let says = ["missing: old; more: new", "--missing-columns null", "--new-columns add"];
+        refuses(place, &["id"], &both).says(&says);
+        refuses(place, &["id"], &[&both[..], &["--new-columns", "add"]].concat()).says(&says[..1]);
+        let kinds = [Kind::Text; 5];
+        let one = ["--missing-columns", "null", "--add", "row=%row", "--if-exists", "replace"];
+        load(place, &[&both[..], &one, &["--new-columns", "add"]].concat()).exits(0);
+        let found = plain_rows(all_of(place, &["id", "name", "old", "new", "row"]), &kinds);
+        let meant = "id,name,old,new,row\n1,a,x,,1\n2,b,y,,2\n3,c,,7,1\n";
+        assert_eq!(found, plain(meant, &kinds));
+        load(place, &[&both[..], &one, &["--new-columns", "ignore"]].concat()).exits(0);
+        let found = plain_rows(all_of(place, &["id", "name", "old", "row"]), &kinds[..4]);
+        assert_eq!(found, plain("id,name,old,row\n1,a,x,1\n2,b,y,2\n3,c,,1\n", &kinds[..4]));
+    });
+}
+
+pub(super) fn that_the_table_lacks_may_be_left_out<P: Place>() {
+    if P::TRAITS.takes_any {
+        return;
+    }
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("old.csv", "id,name\nx,a\n").write("more.csv", "name,more,id\nb,1,y\n");
+        files.write("less.csv", "id\nz\n");
+        load(place, &["old.csv"]).exits(0);
+        let add = ["--if-exists", "append"];
+        let columns = ["id", "name"];
+        refuses(place, &columns, &[&["more.csv"], &add[..]].concat())
+            .says(&["no column more", "--new-columns ignore"]);
+        load(place, &[&["more.csv", "--new-columns", "ignore"], &add[..]].concat()).exits(0);
+        refuses(place, &columns, &[&["less.csv", "--missing-columns", "fail"], &add[..]].concat())
+            .says(&["lacks", "name"]);
+        load(place, &[&["less.csv", "--add", "name=%%5"], &add[..]].concat()).exits(0);
+        let kinds = [Kind::Text; 2];
+        let found = plain_rows(all_of(place, &columns), &kinds);
+        assert_eq!(found, plain("id,name\nx,a\ny,b\nz,%5\n", &kinds));
+    });
+}
+
+pub(super) fn that_are_not_there_are_refused<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", "id,name\n1,a\n");
+        for (options, words) in [
+            (&["--columns", "id,nmae"][..], "--columns nmae: there is no column nmae"),
+            (&["--drop", "x"], "--drop x"),
+            (&["--rename", "x=y"], "--rename x"),
+            (&["--rename", "id=name"], "two columns would be called name"),
+            (&["--add", "id=1"], "two columns would be called id"),
+            (&["--add", "x=%when"], "'%when' is none of"),
+            (&["--not-null", "x"], "--not-null x"),
+            (&["--drop", "id,name"], "no column is left"),
+        ] {
+            let run = load(place, &[&["in.csv"], options].concat()).exits(2).says(&[words]);
+            run.ends_with_nothing_changed();
+            assert_eq!(place.rows(&["id"]), None);
+        }
+    });
+}

@@ -1,0 +1,380 @@
+//! Which of a source's columns are loaded, under which names, and what is added to them.
+//!
+//! The order of work: what the user names are the source's columns. They are chosen or dropped, then renamed, then their case is changed;
+//! what is added comes last. A record of the source keeps its fields whatever becomes of them, so bad rows are the source's own lines.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::facts::FieldFacts;
+use crate::moments::MomentFacts;
+use crate::request::{Case, MissingColumns, NewColumns};
+use crate::schema::Type;
+
+/// What the user says of columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ColumnRequest {
+    /// The only ones to load, in this order; none for all.
+    pub chosen: Vec<String>,
+    /// Those not to load.
+    pub dropped: Vec<String>,
+    /// `OLD=NEW`.
+    pub renamed: Vec<String>,
+    /// `NAME=VALUE`: `%file`, `%path`, `%row`, `%now`, or a text, in which `%%` is a percent sign.
+    pub added: Vec<String>,
+    /// Those in which NULL is a bad value.
+    pub required: Vec<String>,
+    /// How names are compared, and written.
+    pub case: Case,
+    /// What to do with a column that an existing table, or the first file, does not have.
+    pub new: NewColumns,
+    /// What to do where one is missing that they have; `None` is what is usual: a table's default, and an error between files.
+    pub missing: Option<MissingColumns>,
+}
+
+/// What a column is that the source does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Added {
+    /// The last part of the input's name.
+    File,
+    /// The input's name.
+    Path,
+    /// The record's number in its input, from 1; bad ones count.
+    Row,
+    /// When the load began.
+    Now,
+    /// The same for all rows.
+    Text(String),
+}
+
+impl Added {
+    fn parse(text: &str, said: &str) -> Result<Self> {
+        Ok(match text {
+            "%file" => Self::File,
+            "%path" => Self::Path,
+            "%row" => Self::Row,
+            "%now" => Self::Now,
+            text => {
+                let plain = text.replace("%%", "");
+                if let Some(at) = plain.find('%') {
+                    let word: String = plain[at..].chars().take(10).collect();
+                    return Err(Error::usage(format!(
+                        "--add {said}: '{word}' is none of %file, %path, %row, %now"
+                    ))
+                    .advise("these stand alone; a percent sign in a text is written %%"));
+                }
+                Self::Text(text.replace("%%", "%"))
+            }
+        })
+    }
+
+    /// The moment, in UTC, as files have it.
+    pub fn now() -> String {
+        jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S%.6f+00:00").to_string()
+    }
+
+    /// What its values are.
+    fn facts(&self, name: &str, infer: impl Fn(&str) -> Type) -> FieldFacts {
+        let ty = match self {
+            Self::File | Self::Path => Type::Text,
+            Self::Row => Type::Integer,
+            Self::Now => Type::Timestamp { zone: true },
+            Self::Text(text) => infer(text),
+        };
+        let digits = if *self == Self::Now { 6 } else { 0 };
+        FieldFacts {
+            name: name.to_owned(),
+            written: None,
+            added: Some(self.clone()),
+            ty,
+            spoiler: None,
+            is_declared: true,
+            moments: MomentFacts { digits, ..MomentFacts::default() },
+            reads: Default::default(),
+        }
+    }
+}
+
+impl ColumnRequest {
+    /// The options by their names, and what is said with each.
+    pub(super) fn said(&self) -> [(&'static str, String); 8] {
+        let case = (self.case != Case::default()).then(|| self.case.to_string());
+        let new = (self.new != NewColumns::default()).then(|| self.new.to_string());
+        [
+            ("--columns", self.chosen.join(",")),
+            ("--drop", self.dropped.join(",")),
+            ("--rename", self.renamed.join(" ")),
+            ("--add", self.added.join(" ")),
+            ("--not-null", self.required.join(",")),
+            ("--case", case.unwrap_or_default()),
+            ("--new-columns", new.unwrap_or_default()),
+            (
+                "--missing-columns",
+                self.missing.map(|missing| missing.to_string()).unwrap_or_default(),
+            ),
+        ]
+    }
+
+    /// Whether all columns are loaded as they are.
+    pub fn keeps_all(&self) -> bool {
+        let Self { chosen, dropped, renamed, added, required, case, .. } = self;
+        [chosen, dropped, renamed, added, required].iter().all(|list| list.is_empty())
+            && *case != Case::Snake
+    }
+
+    /// Whether values are added that depend on their row.
+    pub fn counts_rows(&self) -> bool {
+        self.added.iter().any(|said| said.split_once('=').is_some_and(|(_, value)| value == "%row"))
+    }
+
+    /// The name under which a column of the source is loaded.
+    pub fn name(&self, source: &str) -> String {
+        let renamed = self.renames().find(|(old, _)| self.case.is_same(old, source));
+        let name = renamed.map_or(source, |(_, new)| new);
+        if self.case == Case::Snake { snake(name) } else { name.to_owned() }
+    }
+
+    fn renames(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.renamed.iter().filter_map(|said| said.split_once('='))
+    }
+
+    /// Gives the source's fields the names under which they are loaded, puts what is added behind them, and says which of all these are
+    /// loaded, in the table's order; `None` where all are. `infer` is the type of a value as a file has it. What was done to them
+    /// before is undone first.
+    ///
+    /// # Errors
+    /// When a column is named that is not among them, or two end with one name.
+    pub fn apply(
+        &self,
+        fields: &mut Vec<FieldFacts>,
+        infer: impl Fn(&str) -> Type,
+    ) -> Result<Option<Vec<usize>>> {
+        *fields = of_source(fields);
+        if self.keeps_all() {
+            return Ok(None);
+        }
+        let find = |option: &str, name: &str| self.find(fields, option, name);
+        let mut taken: Vec<usize> = match self.chosen.as_slice() {
+            [] => (0..fields.len()).collect(),
+            chosen => chosen.iter().map(|name| find("--columns", name)).collect::<Result<_>>()?,
+        };
+        if let Some(at) = (1..taken.len()).find(|at| taken[..*at].contains(&taken[*at])) {
+            let name = &fields[taken[at]].name;
+            return Err(Error::usage(format!("--columns names {name} twice")));
+        }
+        for name in &self.dropped {
+            let dropped = find("--drop", name)?;
+            taken.retain(|field| *field != dropped);
+        }
+        for said in &self.renamed {
+            match said.split_once('=') {
+                Some((old, new)) if !old.is_empty() && !new.is_empty() => {
+                    find("--rename", old)?;
+                }
+                _ => {
+                    return Err(Error::usage(format!("--rename {said}: takes OLD=NEW")));
+                }
+            }
+        }
+        for name in &self.required {
+            let is_added = |said: &String| said.split('=').next() == Some(name);
+            if !self.added.iter().any(is_added) {
+                find("--not-null", name)?;
+            }
+        }
+        for field in fields.iter_mut() {
+            let name = self.name(&field.name);
+            if name != field.name {
+                field.written = Some(std::mem::replace(&mut field.name, name));
+            }
+        }
+        for said in &self.added {
+            let Some((name, value)) = said.split_once('=').filter(|(name, _)| !name.is_empty())
+            else {
+                return Err(Error::usage(format!("--add {said}: takes NAME=VALUE")));
+            };
+            taken.push(fields.len());
+            fields.push(Added::parse(value, said)?.facts(name, &infer));
+        }
+        if taken.is_empty() {
+            return Err(Error::usage("no column is left to load")
+                .advise("leave one of the source's columns out of --drop"));
+        }
+        for (at, field) in taken.iter().enumerate() {
+            let FieldFacts { name, .. } = &fields[*field];
+            let other = taken[..at].iter().find(|other| {
+                // Names that differ in case alone are two in some tables; the source's own are left to those.
+                let FieldFacts { name: other, .. } = &fields[**other];
+                other == name
+            });
+            if let Some(other) = other {
+                let was = |field: usize| match &fields[field].added {
+                    Some(_) => "--add".to_owned(),
+                    None => format!("the source's {}", fields[field].source_name()),
+                };
+                return Err(Error::usage(format!(
+                    "two columns would be called {name}: {} and {}",
+                    was(*other),
+                    was(*field)
+                ))
+                .advise("--rename OLD=NEW gives one of them another name, --drop leaves it out"));
+            }
+        }
+        Ok(Some(taken))
+    }
+
+    /// The field of this name: the source's, or else the one that it is loaded under.
+    fn find(&self, fields: &[FieldFacts], option: &str, name: &str) -> Result<usize> {
+        let exact = fields.iter().position(|field| field.name == name);
+        let alike = || fields.iter().position(|field| self.case.is_same(&field.name, name));
+        let renamed = || fields.iter().position(|field| self.name(&field.name) == name);
+        exact.or_else(alike).or_else(renamed).ok_or_else(|| {
+            let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+            Error::usage(format!("{option} {name}: there is no column {name}"))
+                .advise(format!("use one of the columns: {}", names.join(", ")))
+        })
+    }
+}
+
+impl Case {
+    /// Whether two names are one.
+    pub fn is_same(self, one: &str, other: &str) -> bool {
+        match self {
+            Self::Exact => one == other,
+            Self::Ignore => one.eq_ignore_ascii_case(other),
+            Self::Snake => one.eq_ignore_ascii_case(other) || snake(one) == snake(other),
+        }
+    }
+}
+
+/// The fields that the source has, under its own names.
+pub fn of_source(fields: &[FieldFacts]) -> Vec<FieldFacts> {
+    let own = fields.iter().filter(|field| field.added.is_none());
+    own.map(|field| FieldFacts {
+        name: field.source_name().to_owned(),
+        written: None,
+        ..field.clone()
+    })
+    .collect()
+}
+
+/// `Order ID`, `orderId` and `order-id` as `order_id`.
+fn snake(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut out = String::with_capacity(name.len());
+    for (at, letter) in letters.iter().enumerate() {
+        if !letter.is_alphanumeric() {
+            if !out.is_empty() && !out.ends_with('_') {
+                out.push('_');
+            }
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(at + 1);
+        let begins_word = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                // The last capital of several begins the word behind them: HTTPServer.
+                before.is_lowercase()
+                    || before.is_numeric()
+                    || before.is_uppercase() && after.is_some_and(|after| after.is_lowercase())
+            });
+        if begins_word && !out.is_empty() && !out.ends_with('_') {
+            out.push('_');
+        }
+        out.extend(letter.to_lowercase());
+    }
+    let trimmed = out.trim_end_matches('_');
+    // A name of signs alone has nothing better.
+    if trimmed.is_empty() { name.to_owned() } else { trimmed.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(name: &str) -> FieldFacts {
+        FieldFacts {
+            name: name.to_owned(),
+            written: None,
+            added: None,
+            ty: Type::Text,
+            spoiler: None,
+            is_declared: false,
+            moments: Default::default(),
+            reads: Default::default(),
+        }
+    }
+
+    fn list(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn names(request: &ColumnRequest, of: &[&str]) -> Result<Vec<String>> {
+        let mut fields: Vec<FieldFacts> = of.iter().map(|name| field(name)).collect();
+        // Twice, as when a load has to be planned again.
+        request.apply(&mut fields, |_| Type::Integer)?;
+        let taken = request.apply(&mut fields, |_| Type::Integer)?;
+        let taken = taken.unwrap_or_else(|| (0..fields.len()).collect());
+        Ok(taken.into_iter().map(|at| fields[at].name.clone()).collect())
+    }
+
+    #[test]
+    fn names_in_snake_case_are_words() {
+        for (name, is) in [
+            ("Order ID", "order_id"),
+            ("orderId", "order_id"),
+            ("HTTPServer2Go", "http_server2_go"),
+            ("  a--b  ", "a_b"),
+            ("Größe (cm)", "größe_cm"),
+            ("ID", "id"),
+            ("%", "%"),
+            ("_x", "x"),
+        ] {
+            assert_eq!(snake(name), is);
+        }
+    }
+
+    #[test]
+    fn columns_are_chosen_then_renamed_then_added() {
+        let request = ColumnRequest {
+            chosen: list(&["c", "A"]),
+            renamed: list(&["a=First Name"]),
+            added: list(&["file=%file", "batch=42"]),
+            case: Case::Snake,
+            ..ColumnRequest::default()
+        };
+        assert_eq!(
+            names(&request, &["a", "b", "c"]).unwrap(),
+            ["c", "first_name", "file", "batch"]
+        );
+        let request = ColumnRequest { dropped: list(&["b"]), ..ColumnRequest::default() };
+        assert_eq!(names(&request, &["a", "b", "c"]).unwrap(), ["a", "c"]);
+        // By its new name as well.
+        let request = ColumnRequest {
+            renamed: list(&["b=x"]),
+            dropped: list(&["x"]),
+            ..ColumnRequest::default()
+        };
+        assert_eq!(names(&request, &["a", "b"]).unwrap(), ["a"]);
+    }
+
+    #[test]
+    fn what_can_not_be_done_to_columns_is_said() {
+        let none = ColumnRequest::default;
+        for (request, words) in [
+            (ColumnRequest { chosen: list(&["z"]), ..none() }, "--columns z: there is no column z"),
+            (ColumnRequest { chosen: list(&["a", "a"]), ..none() }, "names a twice"),
+            (ColumnRequest { dropped: list(&["a", "b"]), ..none() }, "no column is left"),
+            (ColumnRequest { renamed: list(&["a=b"]), ..none() }, "two columns would be called b"),
+            (ColumnRequest { renamed: list(&["a"]), ..none() }, "takes OLD=NEW"),
+            (ColumnRequest { added: list(&["a=1"]), ..none() }, "two columns would be called a"),
+            (ColumnRequest { added: list(&["c=%when"]), ..none() }, "'%when' is none of"),
+            (ColumnRequest { required: list(&["c"]), ..none() }, "--not-null c"),
+        ] {
+            let error = names(&request, &["a", "b"]).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        assert_eq!(Added::parse("5%% off", "").unwrap(), Added::Text("5% off".to_owned()));
+    }
+}
