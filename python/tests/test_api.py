@@ -49,7 +49,7 @@ def test_columns_are_chosen_renamed_and_added(sqlite, tmp_path):
     said = {"columns": ["city", "Order ID"], "rename": {"Order ID": "id"}, "add": {"batch": 42, "row": "%row"}}
     inrush.load(path, sqlite.url, table="t", not_null="city", **said)
     assert sqlite.read() == (["city", "id", "batch", "row"], [("Bonn", 1, 42, 1), ("Ulm", 2, 42, 2)])
-    names = [column["name"] for column in inrush.plan(path, tmp_path / "new.db", **said)["columns"]]
+    names = [column["name"] for column in inrush.plan(path, tmp_path / "new.db", **said).columns]
     assert names == ["city", "id", "batch", "row"]
     rows = [{"a": 1, "b": 2}, {"a": None, "b": 3}]
     options = {"table": "t", "if_exists": "replace", "rename": {"a": "c"}, "drop": "b"}

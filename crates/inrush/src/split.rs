@@ -6,6 +6,7 @@ use crate::load::{Mismatch, guess_again};
 use crate::observer::Observer;
 use crate::plan::{Inference, Plan, Request, plan_check};
 use inrush_core::error::{Error, Result};
+use inrush_core::reading::of_source;
 use inrush_core::split::SplitField;
 pub use inrush_core::split::{Parts, Split};
 
@@ -66,5 +67,5 @@ fn fields(plan: &Plan) -> Vec<SplitField> {
             plain: field.reads.plain,
         }
     };
-    plan.facts.source.fields.iter().enumerate().map(field).collect()
+    of_source(&plan.facts.source.fields).iter().enumerate().map(field).collect()
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema};
 use inrush::plan::{
-    ColumnRequest, DialectRequest, Durability, IfExists, Inference, LoadOptions, ReadRequest, ReadType,
-    RejectLimit, Type,
+    ColumnRequest, DialectRequest, Durability, IfExists, Inference, LoadOptions, ReadRequest,
+    ReadType, RejectLimit, Type,
 };
 use inrush::{Observer, Parts, Reject, RejectsTo, Request, Split, Unobserved, plan, run, split};
 use inrush_scan::{Dialect, Scanner};
