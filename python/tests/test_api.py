@@ -381,7 +381,7 @@ def test_options_are_the_commands():
     done = subprocess.run([sys.executable, "-m", "inrush", "load", "--help"], capture_output=True, text=True)
     options = {word.strip(",[]").partition("[")[0].lstrip("-").replace("-", "_") for line in done.stdout.splitlines() for word in line.split()[:3] if word.startswith("--")}
     other_names = {"type": "types", "match": "match_by", "index": "indexes", "null": "nulls", "set": "settings"}
-    of_the_command = {"json", "help", "progress", "quiet", "verbose", "color", "yes", "profile", "dry_run", "force_table", "no_progress"}
+    of_the_command = {"json", "help", "progress", "quiet", "verbose", "color", "yes", "profile", "dry_run", "force_table", "no_progress", "config"}
     keywords = set(inspect.signature(inrush.load).parameters)
     assert {other_names.get(option, option) for option in options} - of_the_command - keywords == set()
 

@@ -101,7 +101,7 @@ pub(crate) enum Command {
     Load(LoadArgs),
     /// Say what load would do, and why; touches nothing
     #[command(override_usage = "inrush plan [OPTIONS] SOURCE... TARGET", after_help = LOAD_EXAMPLES)]
-    Plan(LoadArgs),
+    Plan(PlanArgs),
     /// Read all as load would, and write nothing: types, bad rows, CREATE TABLE
     #[command(override_usage = "inrush check [OPTIONS] SOURCE... [TARGET]", after_help = CHECK_EXAMPLES)]
     Check(LoadArgs),
@@ -172,6 +172,16 @@ impl Command {
             _ => true,
         }
     }
+}
+
+/// What `plan` takes.
+#[derive(Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) load: LoadArgs,
+    /// Print the options as a file of settings for --config, and plan nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) as_config: bool,
 }
 
 /// What `load` and `plan` take.
@@ -248,6 +258,11 @@ pub(crate) struct LoadArgs {
         help_heading = "Promises"
     )]
     pub(crate) verify: inrush::plan::Verify,
+
+    /// A file of settings (TOML): options without dashes, source, target, tables [columns.NAME]; what is typed stands above it, the
+    /// environment's INRUSH_OPTION below
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Work")]
+    pub(crate) config: Option<PathBuf>,
 
     /// Say what load would do, and why, and touch nothing: as inrush plan
     #[arg(long, help_heading = "Output")]

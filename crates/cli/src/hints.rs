@@ -21,15 +21,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
         "say --on-conflict skip --key COLUMN for duplicate keys, or --max-rejects N for bad rows",
     ),
     (
-        &[
-            "overwrite",
-            "drop",
-            "drop-table",
-            "recreate",
-            "replace-table",
-            "full-refresh",
-            "include-drop",
-        ],
+        &["overwrite", "drop-table", "recreate", "replace-table", "full-refresh", "include-drop"],
         "say --if-exists replace (a new table in its place)",
     ),
     (
@@ -37,7 +29,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
         "say --if-exists replace for the table, or --on-conflict replace for rows of the same key",
     ),
     (&["truncate", "delete", "clear", "empty-table"], "say --if-exists truncate"),
-    (&["append", "add", "insert"], "say --if-exists append"),
+    (&["append", "insert"], "say --if-exists append"),
     (
         &["create-table", "create", "create-tables", "ddl"],
         "leave it out: a table that does not exist is created; inrush plan shows its columns",
@@ -143,8 +135,8 @@ const OPTIONS: &[(&[&str], &str)] = &[
         "say --encoding NAME",
     ),
     (
-        &["columns", "cols", "fields", "column-names", "names", "fieldnames", "select"],
-        "name the columns in the file's first line; columns of the table that it leaves out get their defaults",
+        &["cols", "fields", "column-names", "names", "fieldnames", "select", "usecols"],
+        "say --columns A,B to load these alone; --rename OLD=NEW gives them other names",
     ),
     (
         &["pk", "primary", "unique-key", "key-columns", "merge-key"],

@@ -1,7 +1,7 @@
 //! The `inrush` command, as a library: the program of this name and the Python package run it.
 //!
 //! ```text
-//! args (as typed) -> settings (as meant: a Request) -> commands -> inrush, inrush_bench
+//! config (with what a file and the environment say) -> args -> settings (as meant: a Request) -> commands -> inrush, inrush_bench
 //!    |  hints: options of other tools                     |
 //!    help, docs                                        render: what people read, or --json -> exit code
 //! ```
@@ -10,6 +10,7 @@
 
 mod args;
 mod commands;
+mod config;
 #[cfg(test)]
 mod docs;
 mod help;
@@ -42,6 +43,10 @@ pub use crate::render::{Progress, ProgressMode};
 pub fn run(words: Vec<OsString>) -> u8 {
     let arguments: Vec<String> =
         words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let config::Words { words, given } = match config::complete(help::command(), words) {
+        Ok(words) => words,
+        Err(error) => return failed(&error.into(), false, &arguments, None),
+    };
     let parsed = help::command()
         .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches));
@@ -50,9 +55,13 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Err(error) => return without_command(error, &arguments),
     };
     let outcome = match &cli.command {
-        Command::Load(args) if args.dry_run => commands::plan(args).map(loaded),
+        Command::Load(args) if args.dry_run => {
+            commands::plan(args, &given, false, &arguments).map(loaded)
+        }
         Command::Load(args) => commands::load(args).map(loaded),
-        Command::Plan(args) => commands::plan(args).map(loaded),
+        Command::Plan(args) => {
+            commands::plan(&args.load, &given, args.as_config, &arguments).map(loaded)
+        }
         Command::Check(args) => commands::check(args).map(loaded),
         Command::Job(job) => commands::job(job).map(loaded),
         Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
@@ -70,18 +79,27 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Command::Man { out } => commands::man(out.as_deref()).map(loaded),
     };
     outcome.unwrap_or_else(|error| {
-        let has_target = cli.command.has_target();
-        render::error(&error, has_target, &commands::again(&arguments, cli.command.target()));
-        if wants_json(&arguments) && !error.is::<commands::Answered>() {
-            // Whoever closes standard output has seen enough.
-            let _ = commands::print(&render::failure(&error, has_target));
-        }
-        match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
-            Some(Kind::Usage) => USAGE,
-            Some(Kind::Interrupted) => INTERRUPTED,
-            _ => FAILED,
-        }
+        failed(&error, cli.command.has_target(), &arguments, cli.command.target())
     })
+}
+
+/// Says what went wrong; the exit code.
+fn failed(
+    error: &anyhow::Error,
+    has_target: bool,
+    arguments: &[String],
+    target: Option<&str>,
+) -> u8 {
+    render::error(error, has_target, &commands::again(arguments, target));
+    if wants_json(arguments) && !error.is::<commands::Answered>() {
+        // Whoever closes standard output has seen enough.
+        let _ = commands::print(&render::failure(error, has_target));
+    }
+    match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
+        Some(Kind::Usage) => USAGE,
+        Some(Kind::Interrupted) => INTERRUPTED,
+        _ => FAILED,
+    }
 }
 
 /// Help, the version, or what is wrong on the command line.

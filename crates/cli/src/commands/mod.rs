@@ -17,11 +17,13 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use clap_complete::Shell;
+use serde::Serialize;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use inrush::wording::shell_word;
 
 use crate::args::LoadArgs;
+use crate::config::{self, Given};
 use crate::help;
 use crate::render::{self, ProgressMode};
 use crate::settings;
@@ -60,6 +62,15 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
 
 /// The command that goes on with a load, without what of its target is secret.
 pub(crate) fn again(arguments: &[String], target: Option<&str>) -> String {
+    let mut words = retyped(arguments, target);
+    if !arguments.iter().any(|word| word == "--resume") {
+        words.push("--resume".to_owned());
+    }
+    words.join(" ")
+}
+
+/// The command's words, quoted for a shell, without what of the target is secret.
+fn retyped(arguments: &[String], target: Option<&str>) -> Vec<String> {
     let mut words = vec!["inrush".to_owned()];
     for word in arguments {
         // A password can be in nothing but a URL.
@@ -69,17 +80,53 @@ pub(crate) fn again(arguments: &[String], target: Option<&str>) -> String {
             _ => shell_word(word),
         });
     }
-    if !arguments.iter().any(|word| word == "--resume") {
-        words.push("--resume".to_owned());
+    words
+}
+
+/// The load that reads values as `plan` proposes it; empty where there is nothing to propose.
+fn proposed(plan: &inrush::Plan, arguments: &[String], target: Option<&str>) -> String {
+    let proposals = plan.proposals();
+    if proposals.is_empty() {
+        return String::new();
     }
-    words.join(" ")
+    let mut words = retyped(arguments, target);
+    // What was typed was the plan.
+    words[1] = "load".to_owned();
+    let options = proposals.iter().flat_map(|proposed| &proposed.options);
+    words.extend(options.map(|option| shell_word(option)));
+    words.join(" ") + "\n"
 }
 
 /// Says what load would do.
-pub(crate) fn plan(args: &LoadArgs) -> Result<u64> {
+pub(crate) fn plan(
+    args: &LoadArgs,
+    given: &[Given],
+    as_config: bool,
+    arguments: &[String],
+) -> Result<u64> {
+    if as_config {
+        // It has to be one that makes a request.
+        settings::request(args)?;
+        print(&config::as_file(given, &args.places))?;
+        return Ok(0);
+    }
     let plan = inrush::plan(&settings::request(args)?, &inrush::Unobserved)?;
-    print(&if args.json { serde_json::to_string(&plan)? + "\n" } else { plan.explain() })?;
+    print(&match args.json {
+        true => serde_json::to_string(&PlanShown { plan: &plan, options: given })? + "\n",
+        false => {
+            let target = args.places.last().map(String::as_str);
+            plan.explain() + &config::origins(given) + &proposed(&plan, arguments, target)
+        }
+    })?;
     Ok(0)
+}
+
+/// A plan, and where its options come from.
+#[derive(Serialize)]
+struct PlanShown<'a> {
+    #[serde(flatten)]
+    plan: &'a inrush::Plan,
+    options: &'a [Given],
 }
 
 /// Lists strategies and knobs.

@@ -31,6 +31,8 @@ mod check;
 mod columns;
 /// What surrounds a load: plan, help, lists, completions, mistakes on the command line.
 mod commands;
+/// Options of a file, and of the environment.
+mod config;
 /// What separates fields: found by looking, or said by the file.
 mod delimiters;
 /// How a file is written: found by looking, or as told.

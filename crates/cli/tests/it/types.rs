@@ -691,6 +691,10 @@ fn one_form_of_all_values_is_proposed_and_nothing_is_read_unasked() {
         "t.csv",
         "id,day,price,either,name\n1,31.12.2024,\"1.234,5\",01/02/2024,Ann\n2,01.02.1999,\"7\",03/04/2024,Bob\n",
     );
+    let planned = files.inrush(&["plan", "t.csv", "t.db"]).exits(0).stdout;
+    let command =
+        "inrush load t.csv t.db --date-format day=%d.%m.%Y --decimal price=, --thousands price=.";
+    assert_eq!(planned.lines().last(), Some(command));
     let report = files.report(&["t.csv", "t.db"]);
     let proposals = report["plan"]["proposals"].as_array().unwrap();
     let options: Vec<String> = proposals

@@ -1,0 +1,370 @@
+//! Options that are not on the command line: those of a file (`--config`), and of the environment (`INRUSH_...`).
+//!
+//! ```text
+//! words as typed + file + environment -> words as if all had been typed -> args
+//! ```
+//!
+//! What is typed stands above the file, the file above the environment; a list that is given higher up replaces the lower one. No option
+//! is known here by its name: what the command takes, the file and the environment take as well.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use inrush::{Error, Kind, without_secrets};
+use serde::Serialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// Commands that load, or would.
+const COMMANDS: [&str; 3] = ["load", "plan", "check"];
+
+/// Options that say where options are, or what to print of them.
+const OWN: [&str; 3] = ["config", "as-config", "help"];
+
+/// What the library looks up by itself, and only where it is needed.
+const OF_LIBRARY: &str = "INRUSH_DUCKDB_LIB";
+
+/// What `[columns.NAME]` takes, and the option that says the same. A `format` is one of dates, or of timestamps.
+const OF_COLUMN: [(&str, &str); 9] = [
+    ("type", "type"),
+    ("format", "date-format"),
+    ("null", "null"),
+    ("rename", "rename"),
+    ("decimal", "decimal"),
+    ("thousands", "thousands"),
+    ("true", "true"),
+    ("false", "false"),
+    ("time-zone", "time-zone"),
+];
+
+/// Letters of a format that are of a time of day.
+const OF_TIME: [&str; 9] = ["%H", "%I", "%M", "%S", "%T", "%p", "%f", "%s", "%z"];
+
+/// An option that was given, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Given {
+    /// The option, with its dashes.
+    pub(crate) option: String,
+    /// Its values; none of one that takes none.
+    pub(crate) values: Vec<String>,
+    /// `command line`, the file's name, or the variable's.
+    pub(crate) from: String,
+}
+
+/// The words of a command, and where those come from that nobody typed.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) words: Vec<OsString>,
+    /// The options that were given, in the order in which help has them.
+    pub(crate) given: Vec<Given>,
+}
+
+/// The words as typed, with what the file and the environment say. `command` is the whole command line.
+///
+/// # Errors
+/// When the file can't be read, or says what is no option; or when a variable says what its option does not take.
+pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> {
+    let name = words.get(1).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    if !COMMANDS.contains(&name.as_str()) {
+        return Ok(Words { words, given: Vec::new() });
+    }
+    // The places may be in the file.
+    let mut lenient =
+        command.mut_subcommand(&name, |sub| sub.mut_arg("places", |places| places.required(false)));
+    // What is wrong with them is said when they are taken as they are.
+    let Ok(matches) = lenient.try_get_matches_from_mut(&words) else {
+        return Ok(Words { words, given: Vec::new() });
+    };
+    let (Some((_, typed)), Some(sub)) = (matches.subcommand(), lenient.find_subcommand(&name))
+    else {
+        return Ok(Words { words, given: Vec::new() });
+    };
+    let file = match typed.get_one::<PathBuf>("config") {
+        Some(path) => File::read(path, sub)?,
+        None => File::default(),
+    };
+    let mut given = Vec::new();
+    let mut options = Vec::new();
+    for arg in sub.get_arguments().filter(|arg| is_layered(arg)) {
+        let found = match () {
+            () if is_typed(typed, arg) => Some((raw(typed, arg), "command line".to_owned())),
+            () if is_ruled_out(sub, typed, arg) => None,
+            () => match file.options.get(long(arg)) {
+                Some(values) => Some((values.clone(), file.name.clone())),
+                None => variable(arg)?,
+            },
+        };
+        let Some((values, from)) = found else { continue };
+        if !is_typed(typed, arg) {
+            options.extend(words_of(arg, &values));
+        }
+        // How the answer looks is no matter of the plan.
+        if arg.get_help_heading() != Some("Output") {
+            given.push(Given { option: format!("--{}", long(arg)), values, from });
+        }
+    }
+    let places = typed.get_many::<String>("places").map_or(0, |places| places.len());
+    let (sources, target) = match places {
+        0 => (file.sources, file.target),
+        // It stands for whichever of the two the file does not have, or else for the source.
+        1 if file.target.is_none() => (file.sources, None),
+        1 => (Vec::new(), file.target),
+        _ => (Vec::new(), None),
+    };
+    let mut all = words;
+    let before = options.into_iter().chain(sources).map(OsString::from);
+    all.splice(2..2, before);
+    all.extend(target.map(OsString::from));
+    Ok(Words { words: all, given })
+}
+
+/// The options that were given as a file of settings.
+pub(crate) fn as_file(given: &[Given], places: &[String]) -> String {
+    let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let list = |texts: &[String]| {
+        let texts: Vec<String> = texts.iter().map(|one| text(one)).collect();
+        if let [one] = texts.as_slice() { one.clone() } else { format!("[{}]", texts.join(", ")) }
+    };
+    let mut out = String::new();
+    if let Some((target, sources)) = places.split_last() {
+        let shown = |place: &String| without_secrets(place);
+        if !sources.is_empty() {
+            out += &format!("source = {}\n", list(&sources.iter().map(shown).collect::<Vec<_>>()));
+        }
+        let shown = shown(target);
+        if shown != *target {
+            out += "# without its password\n";
+        }
+        out += &format!(
+            "{} = {}\n",
+            if sources.is_empty() { "source" } else { "target" },
+            text(&shown)
+        );
+    }
+    for Given { option, values, .. } in given {
+        let key = option.trim_start_matches('-');
+        let value = if values.is_empty() { "true".to_owned() } else { list(values) };
+        out += &format!("{key} = {value}\n");
+    }
+    out
+}
+
+/// Options and where they come from, for people; nothing where all were typed.
+pub(crate) fn origins(given: &[Given]) -> String {
+    if given.iter().all(|given| given.from == "command line") {
+        return String::new();
+    }
+    let shown = |given: &Given| {
+        let words: Vec<String> =
+            [&given.option].into_iter().chain(&given.values).cloned().collect();
+        format!("  {} ({})\n", words.join(" "), given.from)
+    };
+    "options\n".to_owned() + &given.iter().map(shown).collect::<String>()
+}
+
+fn long(arg: &Arg) -> &str {
+    arg.get_long().unwrap_or_default()
+}
+
+/// Whether a file or a variable may say it.
+fn is_layered(arg: &Arg) -> bool {
+    arg.get_long().is_some_and(|long| !OWN.contains(&long))
+}
+
+fn is_flag(arg: &Arg) -> bool {
+    !arg.get_action().takes_values()
+}
+
+fn is_typed(matches: &ArgMatches, arg: &Arg) -> bool {
+    matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+}
+
+/// Whether what was typed goes against it.
+fn is_ruled_out(sub: &Command, typed: &ArgMatches, arg: &Arg) -> bool {
+    let others = sub.get_arguments().filter(|other| is_typed(typed, other));
+    let conflicts = |one: &Arg, other: &Arg| {
+        sub.get_arg_conflicts_with(one).iter().any(|against| against.get_id() == other.get_id())
+    };
+    others.into_iter().any(|other| conflicts(arg, other) || conflicts(other, arg))
+}
+
+/// The values as they were typed.
+fn raw(matches: &ArgMatches, arg: &Arg) -> Vec<String> {
+    if is_flag(arg) {
+        return Vec::new();
+    }
+    let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+    values.map(|value| value.to_string_lossy().into_owned()).collect()
+}
+
+/// The option as it would be typed.
+fn words_of(arg: &Arg, values: &[String]) -> Vec<String> {
+    let long = long(arg);
+    let may_stand_alone = arg.get_num_args().is_some_and(|range| range.min_values() == 0);
+    if is_flag(arg) {
+        return vec![format!("--{long}")];
+    }
+    match arg.get_value_delimiter() {
+        Some(_) => vec![format!("--{long}={}", values.join(","))],
+        None => {
+            let word = |value: &String| match value.as_str() {
+                "true" if may_stand_alone => format!("--{long}"),
+                value => format!("--{long}={value}"),
+            };
+            values.iter().map(word).collect()
+        }
+    }
+}
+
+/// What a variable says of an option, and its name; `None` where there is none.
+fn variable(arg: &Arg) -> Result<Option<(Vec<String>, String)>> {
+    let name = format!("INRUSH_{}", long(arg).to_ascii_uppercase().replace('-', "_"));
+    let value = match env::var(&name) {
+        Ok(value) if !value.is_empty() && name != OF_LIBRARY => value,
+        _ => return Ok(None),
+    };
+    let values = match arg.get_action() {
+        _ if is_flag(arg) => match value.to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" => Vec::new(),
+            "0" | "false" | "no" => return Ok(None),
+            _ => {
+                return Err(Error::usage(format!("{name}={value}: takes 1 or 0"))
+                    .advise(format!("unset {name}")));
+            }
+        },
+        // A comma by itself is one.
+        ArgAction::Append if value != "," => value.split(',').map(str::to_owned).collect(),
+        _ => vec![value],
+    };
+    Ok(Some((values, name)))
+}
+
+/// What a file of settings says.
+#[derive(Default)]
+struct File {
+    /// Its name, for people.
+    name: String,
+    sources: Vec<String>,
+    target: Option<String>,
+    /// By the option's name without dashes; of one that takes no value there is none.
+    options: BTreeMap<String, Vec<String>>,
+}
+
+impl File {
+    fn read(path: &Path, sub: &Command) -> Result<Self> {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|error| {
+            Error::new(Kind::Source, format!("cannot read {name}: {error}")).about(&name)
+        })?;
+        let table = DeTable::parse(&text).map_err(|error| {
+            let line = error.span().map_or(1, |span| line_of(&text, span.start));
+            Error::usage(format!("{name}, line {line}: {}", error.message()))
+        })?;
+        let wrong = |at: usize, what: String| {
+            Error::usage(format!("{name}, line {}: {what}", line_of(&text, at)))
+        };
+        let mut file = File::default();
+        for (key, value) in table.get_ref() {
+            let at = key.span().start;
+            let fail = |what| wrong(at, what);
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("source", value) => file.sources = texts(value).map_err(fail)?,
+                ("target", DeValue::String(target)) => file.target = Some(target.to_string()),
+                ("columns", DeValue::Table(columns)) => {
+                    for (column, said) in columns {
+                        let said = said.get_ref().as_table().ok_or_else(|| {
+                            fail(format!("columns.{}: takes a table", column.get_ref()))
+                        })?;
+                        for (key, value) in said {
+                            file.column(column.get_ref(), key, value)
+                                .map_err(|what| wrong(key.span().start, what))?;
+                        }
+                    }
+                }
+                (name, value) => {
+                    let arg = sub.get_arguments().find(|arg| is_layered(arg) && long(arg) == name);
+                    let Some(arg) = arg else {
+                        let what = format!("there is no option --{name}");
+                        let known = "the keys are the options of inrush load without dashes, source, target, and tables [columns.NAME]";
+                        return Err(fail(what).advise(known));
+                    };
+                    if let Some(values) = values(arg, value).map_err(fail)? {
+                        file.options.entry(name.to_owned()).or_default().extend(values);
+                    }
+                }
+            }
+        }
+        Ok(File { name, ..file })
+    }
+
+    /// What is said of one column.
+    fn column(
+        &mut self,
+        column: &str,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> std::result::Result<(), String> {
+        let key = key.get_ref().as_ref();
+        if column.contains('=') {
+            return Err(format!("columns.{column}: no option takes a name with an equals sign"));
+        }
+        if key == "not-null" {
+            if value.get_ref().as_bool() == Some(true) {
+                self.options.entry(key.to_owned()).or_default().push(column.to_owned());
+            }
+            return Ok(());
+        }
+        let Some((_, option)) = OF_COLUMN.iter().find(|(known, _)| *known == key) else {
+            let known: Vec<&str> = OF_COLUMN.iter().map(|(known, _)| *known).collect();
+            return Err(format!("columns.{column}.{key}: takes {}, not-null", known.join(", ")));
+        };
+        for value in texts(value.get_ref())? {
+            let is_time = key == "format" && OF_TIME.iter().any(|letter| value.contains(letter));
+            let option = if is_time { "timestamp-format" } else { option };
+            let said = format!("{column}={value}");
+            self.options.entry(option.to_owned()).or_default().push(said);
+        }
+        Ok(())
+    }
+}
+
+/// The values of an option; `None` where it is said not to be.
+fn values(arg: &Arg, value: &DeValue<'_>) -> std::result::Result<Option<Vec<String>>, String> {
+    let may_stand_alone = arg.get_num_args().is_some_and(|range| range.min_values() == 0);
+    match value {
+        DeValue::Boolean(said) if is_flag(arg) => Ok(said.then(Vec::new)),
+        DeValue::Boolean(false) if may_stand_alone => Ok(None),
+        DeValue::Boolean(said) if !may_stand_alone => {
+            Ok(Some(vec![if *said { "yes" } else { "no" }.to_owned()]))
+        }
+        _ if is_flag(arg) => Err(format!("{}: takes true or false", long(arg))),
+        value => texts(value).map(Some),
+    }
+}
+
+/// A value as it would be typed, or several.
+fn texts(value: &DeValue<'_>) -> std::result::Result<Vec<String>, String> {
+    Ok(match value {
+        DeValue::String(text) => vec![text.to_string()],
+        DeValue::Integer(number) => vec![number.to_string()],
+        DeValue::Float(number) => vec![number.to_string()],
+        DeValue::Boolean(said) => vec![said.to_string()],
+        DeValue::Datetime(moment) => vec![moment.to_string()],
+        DeValue::Array(values) => {
+            let each = values.iter().map(|value| texts(value.get_ref()));
+            each.collect::<std::result::Result<Vec<_>, _>>()?.concat()
+        }
+        DeValue::Table(_) => return Err("a table is not what an option takes".to_owned()),
+    })
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
