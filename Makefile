@@ -43,6 +43,8 @@ CHECKS := test test-all python bench-smoke units units-and-packages doctest
 $(CHECKS): export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 $(CHECKS): export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 $(CHECKS): export CARGO_INCREMENTAL := 0
+# Four units a crate of the workspace: sixteen, which is usual without incremental state, do a third of the work twice.
+$(CHECKS): export CARGO_PROFILE_DEV_CODEGEN_UNITS := 4
 $(CHECKS): export CARGO_PROFILE_DEV_DEBUG := false
 
 # All but benches, which `make lint` looks at.

@@ -123,6 +123,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         max_rejects: said.word("max_rejects")?.unwrap_or_default(),
         rejects,
         verify: said.word("verify")?.unwrap_or_default(),
+        owns_table: false,
         libraries: library.into_iter().collect(),
     })
 }

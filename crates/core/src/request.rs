@@ -74,6 +74,9 @@ pub struct LoadOptions {
     pub rejects: RejectsTo,
     /// How the loaded rows are verified.
     pub verify: Verify,
+    /// Whether the existing table was made for this load alone, under a name that nobody else knows, and counts for nothing should the
+    /// load fail: then nothing has to be looked at twice, and no other table has to stand in for it.
+    pub owns_table: bool,
     /// Client libraries, or the folders they are in, by the name of the target that is to open them; one without looks for its own.
     pub libraries: BTreeMap<String, PathBuf>,
 }

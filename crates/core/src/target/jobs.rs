@@ -114,8 +114,8 @@ pub trait Jobs: Sync {
         replaces: bool,
     ) -> Result<()>;
 
-    /// Drops the table, unless another connection goes on using it; whether it is gone.
-    fn drop_table(&self, console: &mut dyn Console, home: &Home, table: &str) -> bool;
+    /// Drops the tables, of which there is one at least, unless another connection goes on using one of them; whether they are gone.
+    fn drop_tables(&self, console: &mut dyn Console, home: &Home, tables: &[&str]) -> bool;
 
     /// Drops what is left of loads that are no more, as each load does at its beginning.
     fn sweep(&self, console: &mut dyn Console, home: &Home);

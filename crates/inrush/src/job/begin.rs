@@ -12,7 +12,7 @@ use super::{BEAT, LEDGER};
 use crate::observer::Observer;
 use crate::plan::{
     IfExists, Inference, LoadOptions, OnConflict, Plan, ReadRequest, RejectLimit, RejectsTo,
-    Request, plan, plan_rows,
+    Request, TargetFacts, plan_knowing,
 };
 use crate::split::{Parts, Split, split_with_warnings};
 use crate::target::WITHOUT_TABLES;
@@ -38,9 +38,9 @@ pub fn begin(
     observer: &dyn Observer,
 ) -> Result<Job> {
     let request = Request { target: url.to_owned(), options: load.clone(), ..Request::default() };
-    let rows = |request: &Request, _: &mut Job| {
+    let rows = |request: &Request, _: &mut Job, facts: Option<TargetFacts>| {
         let none = vec![RecordBatch::new_empty(schema)];
-        plan_rows(Box::new(none), request, observer)
+        plan_knowing(Some(Box::new(none)), request, facts, observer)
     };
     begun(request, options, rows, observer)
 }
@@ -50,7 +50,9 @@ pub fn begin(
 /// # Errors
 /// As for [`begin`].
 pub fn begin_like(request: &Request, options: &Options, observer: &dyn Observer) -> Result<Job> {
-    begun(request.clone(), options, |request, _| plan(request, observer), observer)
+    let planned =
+        |request: &Request, _: &mut Job, facts| plan_knowing(None, request, facts, observer);
+    begun(request.clone(), options, planned, observer)
 }
 
 /// The same for the rows of the request's sources, cut into parts of which each is an attempt's: see [`split`](fn@crate::split), and
@@ -68,7 +70,7 @@ pub fn begin_split(
     let job = begun(
         request.clone(),
         options,
-        |request, job| {
+        |request, job, facts| {
             let warnings;
             (splits, warnings) = split_with_warnings(request, parts, observer)?;
             job.attempts = u32::try_from(splits.len()).ok();
@@ -82,7 +84,7 @@ pub fn begin_split(
             let split = splits.first().cloned();
             let target = request.target.clone();
             let request = Request { split, target, options, ..Request::default() };
-            let mut plan = plan(&request, observer)?;
+            let mut plan = plan_knowing(None, &request, facts, observer)?;
             plan.facts.source.warnings = warnings;
             Ok(plan)
         },
@@ -94,7 +96,7 @@ pub fn begin_split(
 fn begun(
     mut request: Request,
     options: &Options,
-    planned: impl FnOnce(&Request, &mut Job) -> Result<Plan>,
+    planned: impl FnOnce(&Request, &mut Job, Option<TargetFacts>) -> Result<Plan>,
     observer: &dyn Observer,
 ) -> Result<Job> {
     let url = request.target.clone();
@@ -139,13 +141,15 @@ fn begun(
     // A name that is done has to be known before its rows are in the way of a table that was to be empty.
     let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
     let has_ledger = ledger.is_there()?;
-    if has_ledger
-        && let Some(entry) = ledger.entry(&job.id, false).map_err(unreadable)?
-        && let Some(known) = free(&mut ledger, &place, &job, entry, observer)?
-    {
-        return Ok(known);
+    let mut facts = Some(facts);
+    if has_ledger && let Some(entry) = ledger.entry(&job.id, false).map_err(unreadable)? {
+        if let Some(known) = free(&mut ledger, &place, &job, entry, observer)? {
+            return Ok(known);
+        }
+        // To free the name may have been to publish what it had.
+        facts = None;
     }
-    let plan = planned(&request, &mut job)?;
+    let plan = planned(&request, &mut job, facts)?;
     place.sql.refuse(&plan.job)?;
     if !has_ledger {
         ledger.make()?;

@@ -228,10 +228,14 @@ impl<'a> Ledger<'a> {
 
     /// Drops tables; how many are gone. One that is in use stays for another time.
     pub(super) fn drop_tables(&mut self, tables: &[String]) -> usize {
-        tables
-            .iter()
-            .filter(|table| self.sql.drop_table(&mut *self.console, &self.home, table))
-            .count()
+        let mut drop =
+            |tables: &[&str]| self.sql.drop_tables(&mut *self.console, &self.home, tables);
+        let all: Vec<&str> = tables.iter().map(String::as_str).collect();
+        // All at once, unless one of them is in the way of the others.
+        if all.len() > 1 && drop(&all) {
+            return all.len();
+        }
+        all.iter().filter(|table| drop(&[**table])).count()
     }
 
     /// Drops all that is left of a job but the ledger's row.

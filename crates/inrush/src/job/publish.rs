@@ -328,7 +328,7 @@ impl Publishing<'_> {
         self.observer.phase(&Phase::Load);
         // A process that was killed may have left one, whole or half.
         if ledger.tables(&hidden)?.contains(&hidden)
-            && !sql.drop_table(&mut *ledger.console, &job.home, &hidden)
+            && !sql.drop_tables(&mut *ledger.console, &job.home, &[&hidden])
         {
             return Err(Error::target(format!(
                 "another connection still uses what job {} is to publish",

@@ -83,10 +83,8 @@ fn written(
 ) -> Result<Token> {
     job.check_version()?;
     let place = job.place()?;
-    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
-    is_open(&mut ledger, job)?;
     let _slot = Lock::take(&place, job, 1..=job.connections, observer)?;
-    // It may have waited for long.
+    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
     is_open(&mut ledger, job)?;
     ledger.beat(&job.id, &job.digits)?;
 
@@ -99,6 +97,7 @@ fn written(
         options: LoadOptions {
             table: Some(place.sql.requested(&job.home, &table)),
             if_exists: IfExists::Append,
+            owns_table: true,
             on_conflict: job.load.on_conflict,
             key: job.load.key.clone(),
             max_rejects: job.load.max_rejects(),

@@ -58,10 +58,7 @@ impl std::ops::DerefMut for Plan {
 /// When the request contradicts itself, an input can't be read, the target would refuse the load, or the observer wants to
 /// stop.
 pub fn plan(request: &Request, observer: &dyn Observer) -> Result<Plan> {
-    let (target, location) = target::find(&request.target)?;
-    let request = &steps::settled(request)?;
-    let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
-    stoppable(observer, |stop| gather(request, None, target, &location, facts, stop))
+    plan_knowing(None, request, None, observer)
 }
 
 /// The same for rows that a program has: `request` names no source then.
@@ -73,10 +70,26 @@ pub(crate) fn plan_rows(
     request: &Request,
     observer: &dyn Observer,
 ) -> Result<Plan> {
+    plan_knowing(Some(rows), request, None, observer)
+}
+
+/// The same where the target may have been looked at already, and rows may be those of a program.
+///
+/// # Errors
+/// As for [`plan`].
+pub(crate) fn plan_knowing(
+    rows: Option<Box<dyn BatchSource>>,
+    request: &Request,
+    known: Option<TargetFacts>,
+    observer: &dyn Observer,
+) -> Result<Plan> {
     let (target, location) = target::find(&request.target)?;
     let request = &steps::settled(request)?;
-    let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
-    stoppable(observer, |stop| gather(request, Some(rows), target, &location, facts, stop))
+    let facts = |table: &str, stop: &AtomicBool| match known {
+        Some(facts) => Ok(facts),
+        None => target.facts(&location, table, request, stop),
+    };
+    stoppable(observer, |stop| gather(request, rows, target, &location, facts, stop))
 }
 
 /// The plan of a load that only looks: of a request without a target, too, and of a table that holds rows, as if they were to be added

@@ -13,7 +13,7 @@ mod steps;
 mod textual;
 
 pub use assemble::{DialectShown, Plan, plan};
-pub(crate) use assemble::{plan_check, plan_rows};
+pub(crate) use assemble::{plan_check, plan_knowing, plan_rows};
 pub use choose::choose;
 pub use inrush_core::facts::{
     Facts, FieldFacts, Form, KeyValues, Misfit, Own, PlainFiles, RepeatedRows, Repeats, Retry,

@@ -43,9 +43,9 @@ impl Jobs for MysqlJobs {
     /// What the attempts' tables took is taken again, and 0 is 0 in a column that counts by itself.
     fn opening(&self) -> &'static [&'static str] {
         &[
-            "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES'",
             // One may wait for as long as others copy.
-            "SET SESSION wait_timeout = 2147483",
+            "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES', \
+             SESSION wait_timeout = 2147483",
             // So that rows which are read for a copy are not locked.
             "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
         ]
@@ -140,8 +140,8 @@ impl Jobs for MysqlJobs {
         console.execute(&sql).map(drop)
     }
 
-    fn drop_table(&self, console: &mut dyn Console, _home: &Home, table: &str) -> bool {
-        staging::drop_soon(console, table)
+    fn drop_tables(&self, console: &mut dyn Console, _home: &Home, tables: &[&str]) -> bool {
+        staging::drop_soon(console, tables)
     }
 
     fn sweep(&self, console: &mut dyn Console, _home: &Home) {

@@ -387,11 +387,13 @@ impl<'a> MysqlLoad<'a> {
     fn prepare(&mut self) -> Result<()> {
         let job = self.job;
         configure(&mut self.session, job)?;
-        staging::sweep(&mut self.session);
-        // A hidden table takes the place of an empty one.
-        let replaces_empty =
-            is_staged(&job.request, &job.facts) && job.choice.action == Action::Append;
-        job.expects(facts::read_table(&mut self.session, &job.table)?, replaces_empty)?;
+        if !job.request.owns_table {
+            staging::sweep(&mut self.session);
+            // A hidden table takes the place of an empty one.
+            let replaces_empty =
+                is_staged(&job.request, &job.facts) && job.choice.action == Action::Append;
+            job.expects(facts::read_table(&mut self.session, &job.table)?, replaces_empty)?;
+        }
         if job.request.verify == Verify::Checksum && self.engine == "blackhole" {
             return Err(Error::usage("the blackhole engine keeps nothing that could be compared"));
         }

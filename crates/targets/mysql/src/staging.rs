@@ -33,6 +33,8 @@ pub(super) struct Staging {
     pub(super) name: String,
     /// Indexes of the target that this table lacks until its rows are in.
     left_out: Vec<String>,
+    /// Whether it is the target itself, which nobody else knows.
+    is_target: bool,
 }
 
 impl Staging {
@@ -42,7 +44,10 @@ impl Staging {
         job: &Job,
         engine: &str,
     ) -> Result<Self, Failure> {
-        let staging = Self { name: hidden_name(), left_out: Vec::new() };
+        if job.request.owns_table {
+            return Ok(Self { name: job.table.clone(), left_out: Vec::new(), is_target: true });
+        }
+        let staging = Self { name: hidden_name(), left_out: Vec::new(), is_target: false };
         let lock = lock_name(session.database(), &staging.name);
         session.value(&format!("SELECT GET_LOCK({lock}, 10)"))?;
         session.execute(match job.choice.action.makes_table() {
@@ -63,7 +68,7 @@ impl Staging {
         session: &mut Session<'_>,
         job: &Job,
     ) -> Result<(), Failure> {
-        if indexes.is_empty() {
+        if indexes.is_empty() || self.is_target {
             return Ok(());
         }
         if indexes::take_out(session, &self.name, &job.table, indexes)? {
@@ -106,6 +111,10 @@ impl Staging {
     /// # Errors
     /// When it kept its name, or when the connection is lost for good: then nobody knows which table has the target's.
     pub(super) fn publish(&self, session: &mut Session<'_>, job: &Job) -> Result<()> {
+        if self.is_target {
+            session.unwatch();
+            return Ok(());
+        }
         let (staging, target) = (quote(&self.name), quote(&job.table));
         let appends = job.choice.action == Action::Append;
         let old = quote(&format!("{}{}", self.name, if appends { EMPTY } else { OLD }));
@@ -160,18 +169,22 @@ impl Staging {
 
     /// Drops the table, if it can be done.
     pub(super) fn discard(&self, session: &mut Session<'_>) -> bool {
-        drop_soon(session, &self.name)
+        // Whoever has made the target drops it.
+        self.is_target || drop_soon(session, &[&self.name])
     }
 }
 
 /// Seconds to wait for a connection that still uses a hidden table: one that was cut, and the server does not know yet.
 const DROP_TIMEOUT_S: u32 = 5;
 
-/// Drops the table, unless somebody goes on using it: without a limit that would be waited for as long as a day.
-pub(super) fn drop_soon<A: Asks + ?Sized>(session: &mut A, table: &str) -> bool {
+/// Drops the tables, unless another connection goes on using one: without a limit that would be waited for as long as a day.
+pub(super) fn drop_soon<A: Asks + ?Sized>(session: &mut A, tables: &[&str]) -> bool {
     let limited = session.execute(&format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}"));
     let dropped = limited
-        .and_then(|()| session.execute(&format!("DROP TABLE IF EXISTS {}", quote(table))))
+        .and_then(|()| {
+            let names: Vec<String> = tables.iter().map(|table| quote(table)).collect();
+            session.execute(&format!("DROP TABLE IF EXISTS {}", names.join(", ")))
+        })
         .is_ok();
     let _ = session.execute("SET SESSION lock_wait_timeout = DEFAULT");
     dropped
@@ -219,7 +232,7 @@ pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A) {
             !rows.is_ok_and(|rows| rows.is_empty())
         };
         if is_free && !(table.ends_with(EMPTY) && holds(session)) {
-            drop_soon(session, &table);
+            drop_soon(session, &[&table]);
         }
     }
 }

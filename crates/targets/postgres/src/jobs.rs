@@ -40,9 +40,9 @@ impl Jobs for PostgresJobs {
 
     fn opening(&self) -> &'static [&'static str] {
         &[
-            "SET client_min_messages = error",
             // One may wait for as long as others copy. Before PostgreSQL 14 there is no such limit.
-            "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout'",
+            "SET client_min_messages = error; \
+             SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout'",
         ]
     }
 
@@ -155,8 +155,9 @@ impl Jobs for PostgresJobs {
         staging::take_name(console, &beside(home, hidden), &beside(home, &home.table), replaces)
     }
 
-    fn drop_table(&self, console: &mut dyn Console, home: &Home, table: &str) -> bool {
-        staging::discard(console, &beside(home, table))
+    fn drop_tables(&self, console: &mut dyn Console, home: &Home, tables: &[&str]) -> bool {
+        let tables: Vec<Table> = tables.iter().map(|table| beside(home, table)).collect();
+        staging::discard(console, &tables)
     }
 
     fn sweep(&self, console: &mut dyn Console, home: &Home) {

@@ -135,11 +135,13 @@ impl<'a> PostgresLoad<'a> {
     fn prepare(&mut self) -> Result<(), Trouble> {
         let job = self.job;
         let makes = job.choice.action.makes_table();
-        staging::sweep(&mut self.session, &self.target);
-        let name =
-            Name { schema: Some(self.target.schema.clone()), table: self.target.name.clone() };
-        let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
-        job.expects(found.map(|found| found.facts), false).map_err(Trouble::Ended)?;
+        if !job.request.owns_table {
+            staging::sweep(&mut self.session, &self.target);
+            let name =
+                Name { schema: Some(self.target.schema.clone()), table: self.target.name.clone() };
+            let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
+            job.expects(found.map(|found| found.facts), false).map_err(Trouble::Ended)?;
+        }
         let survey = self.mode == Mode::Survey;
         if makes || survey {
             self.hidden = Some(staging::hidden(&self.target));
@@ -644,11 +646,11 @@ impl Load for PostgresLoad<'_> {
         {
             self.maker = None;
             // What can't be dropped now has no owner any more: the next load drops it.
-            if !staging::discard(&mut self.session, &hidden)
+            if !staging::discard(&mut self.session, std::slice::from_ref(&hidden))
                 && self.session.is_lost()
                 && self.session.reconnect().is_ok()
             {
-                staging::discard(&mut self.session, &hidden);
+                staging::discard(&mut self.session, std::slice::from_ref(&hidden));
             }
         }
         match rows {

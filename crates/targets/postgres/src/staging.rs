@@ -43,12 +43,13 @@ fn key(name: &str) -> Option<i64> {
 /// Seconds to wait for a connection that still uses a hidden table: one that was cut, and the server does not know yet.
 const DROP_TIMEOUT: &str = "5s";
 
-/// Drops the hidden table, if it can be done.
-pub(super) fn discard<A: Asks + ?Sized>(session: &mut A, hidden: &Table) -> bool {
+/// Drops hidden tables, if it can be done.
+pub(super) fn discard<A: Asks + ?Sized>(session: &mut A, hidden: &[Table]) -> bool {
+    let names: Vec<String> = hidden.iter().map(Table::sql).collect();
     let sql = format!(
         "BEGIN READ WRITE; SET LOCAL lock_timeout = '{DROP_TIMEOUT}'; SET LOCAL client_min_messages = error; \
          DROP TABLE IF EXISTS {}; COMMIT",
-        hidden.sql()
+        names.join(", ")
     );
     let dropped = session.execute(&sql).is_ok();
     if !dropped {
@@ -74,7 +75,7 @@ pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A, target: &Table) {
         // With the transaction the lock goes: between the two nobody can begin a load with a name that is taken.
         let _ = session.execute("ROLLBACK");
         if is_free {
-            discard(session, &target.beside(&name));
+            discard(session, &[target.beside(&name)]);
         }
     }
 }
