@@ -1,6 +1,5 @@
 //! What an input is: told by the user, by its first bytes, by its name.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::atomic::AtomicBool;
 
@@ -58,8 +57,8 @@ pub(super) fn layout(
     let fail = |error| cannot_open(&place.name(), &error);
     let mut magic = Vec::new();
     match (place, pipe) {
-        (Place::File(path), _) if place.regular_bytes().is_some() => {
-            File::open(path).and_then(|file| file.take(8).read_to_end(&mut magic)).map_err(fail)?;
+        (place, _) if place.regular_bytes().is_some() => {
+            place.open().and_then(|file| file.take(8).read_to_end(&mut magic)).map_err(fail)?;
         }
         (_, Some(pipe)) => magic = pipe.peek(8, stop).map_err(fail)?,
         _ => {}

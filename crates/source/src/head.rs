@@ -1,6 +1,5 @@
 //! The first bytes of an input: what it is, and whether it is text at all.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
 
@@ -39,9 +38,8 @@ pub(super) fn read_head(
     let fail = |error: io::Error| cannot_open(&name, &error);
     let pipe = match (place, pipe) {
         (_, Some(pipe)) if place.regular_bytes().is_none() => pipe,
-        (Place::File(path), _) => {
-            let file = File::open(path).map_err(fail)?;
-            return look(place, request, Box::new(file), false);
+        (Place::File(_) | Place::Member(_), _) => {
+            return look(place, request, place.open().map_err(fail)?, false);
         }
         (Place::Stdin | Place::Rows, _) => return Err(no_record(&name)),
     };

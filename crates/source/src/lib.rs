@@ -1,7 +1,7 @@
 //! Inputs: where they are, how they are compressed and encoded, how their text is written, what its columns are.
 //!
 //! ```text
-//! place -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
+//! place (file, member of an archive, ...) -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
 //! input -> decompress -> decode -> text (chunks)
 //! input -> columns (Parquet, Arrow IPC, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
@@ -10,6 +10,7 @@
 //!
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
 
+mod archive;
 mod columns;
 pub mod decode;
 mod decompress;
@@ -33,9 +34,10 @@ mod stdin;
 pub mod survey;
 mod text;
 
+pub use archive::Member;
 pub use columns::{BatchSource, Stream};
 pub use decompress::Compression;
 pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use place::Place;
-pub use place::{expand, folder_table};
+pub use place::{expand, folder_table, table};

@@ -18,6 +18,8 @@ mod servers;
 /// What every target keeps.
 mod contract;
 
+/// Files within archives.
+mod archives;
 /// Input that no load can go well with.
 mod bad_input;
 /// Targets that no load can go well with: locked, full, read-only.

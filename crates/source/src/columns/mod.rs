@@ -16,6 +16,7 @@ mod text;
 mod widen;
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -231,10 +232,7 @@ fn plain_files(inputs: &[Input], tables: &[Table], orders: &[Vec<usize>]) -> Opt
     };
     let are_alike = tables.iter().all(|table| table.layout() == layout);
     let are_same = orders.iter().all(|order| order.iter().enumerate().all(|(at, of)| at == *of));
-    let path = |input: &Input| match &input.place {
-        Place::File(path) => Some(path.clone()),
-        Place::Stdin | Place::Rows => None,
-    };
+    let path = |input: &Input| input.place.plain().map(Path::to_owned);
     if !are_alike || !are_same {
         return None;
     }
@@ -299,15 +297,15 @@ fn look(
             (Store::IpcFile, readings(&schema, flatten))
         }
         (Layout::ArrowStream, place, stored) => {
-            let head = match (place, stored, pipe) {
-                (Place::File(path), Some(_), _) => {
+            let head = match (stored, pipe) {
+                (Some(_), _) => {
                     use std::io::Read as _;
                     let mut head = Vec::new();
-                    let file = File::open(path).map_err(fail)?;
+                    let file = place.open().map_err(fail)?;
                     file.take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(fail)?;
                     head
                 }
-                (_, _, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
+                (None, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
                 _ => Vec::new(),
             };
             let schema = ipc::stream_schema(&head).map_err(|error| damaged(error.into()))?;
@@ -320,6 +318,15 @@ fn look(
                 input.name,
                 layout.words()
             )));
+        }
+        (_, Place::Member(member), _) => {
+            return Err(Error::source(format!(
+                "{} is {}, which can't be read within an archive",
+                input.name,
+                layout.words()
+            ))
+            .about(&input.name)
+            .advise(format!("unpack {}, and name the file", member.archive.display())));
         }
         _ => {
             return Err(Error::source(format!(

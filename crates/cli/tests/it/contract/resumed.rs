@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::written::records;
 use super::{COLUMNS, Place, all_of, by_every_strategy, load, refuses, sorted};
+use crate::archives::{gzip, tar, zip};
 use crate::crash::signal;
 use crate::fixture::{Outcome, Random, finish, json_lines, size, start};
 use crate::servers::Rows;
@@ -306,6 +307,9 @@ pub(super) fn every_form_of_file_goes_on_where_it_ended<P: Place>() {
             vec!["array.json"],
             vec!["wide.csv", "--encoding", "utf-16le"],
         ];
+        let members = ["a.csv", "b.csv", "c.csv"].map(|name| (name, files.read(name)));
+        files.write("in.zip", zip(&members)).write("in.tgz", gzip(&tar(&members)));
+        forms.extend([vec!["in.zip"], vec!["in.tgz"]]);
         if cfg!(all(feature = "files", feature = "parquet")) {
             files.write("in.csv", csv(1..=ROWS));
             files.load(&["in.csv", "parquet:in.parquet"]).exits(0);
