@@ -20,6 +20,8 @@ pub(super) enum Layout {
     ArrowFile,
     /// Arrow IPC as it is sent over a wire.
     ArrowStream,
+    /// A sheet of a workbook.
+    Sheet,
     /// Rows of a program.
     Rows,
 }
@@ -32,6 +34,7 @@ impl Layout {
             Self::Parquet => "a Parquet file",
             Self::ArrowFile => "an Arrow file",
             Self::ArrowStream => "an Arrow stream",
+            Self::Sheet => "a sheet",
             Self::Rows => "rows of a program",
         }
     }
@@ -63,7 +66,10 @@ pub(super) fn layout(
         (_, Some(pipe)) => magic = pipe.peek(8, stop).map_err(fail)?,
         _ => {}
     }
-    let found = Layout::of(&magic);
+    let found = match place {
+        Place::Sheet(_) => Layout::Sheet,
+        _ => Layout::of(&magic),
+    };
     let wanted = match request.format {
         Some(Format::Parquet) => found == Layout::Parquet,
         Some(Format::Arrow) => matches!(found, Layout::ArrowFile | Layout::ArrowStream),

@@ -38,7 +38,7 @@ pub(super) fn read_head(
     let fail = |error: io::Error| cannot_open(&name, &error);
     let pipe = match (place, pipe) {
         (_, Some(pipe)) if place.regular_bytes().is_none() => pipe,
-        (Place::File(_) | Place::Member(_), _) => {
+        (Place::File(_) | Place::Member(_) | Place::Sheet(_), _) => {
             return look(place, request, place.open().map_err(fail)?, false);
         }
         (Place::Stdin | Place::Rows, _) => return Err(no_record(&name)),

@@ -102,7 +102,7 @@ impl Source {
         let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
             (_, None) => Self::open_text(places, request, read, known, pipe, abandoned, stop),
-            (None, _) => Self::open_columns(&layouts, request, read, pipe, abandoned, stop),
+            (None, _) => Self::open_columns(&layouts, request, read, known, pipe, abandoned, stop),
             (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
                 "{} is {}, and {} is text",
                 place.name(),

@@ -3,7 +3,7 @@
 //! ```text
 //! place (file, member of an archive, ...) -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
 //! input -> decompress -> decode -> text (chunks)
-//! input -> columns (Parquet, Arrow IPC, rows of a program: batches)
+//! input -> columns (Parquet, Arrow IPC, sheets, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
 //! source -> split (parts of files, as text) -> a source of each, elsewhere
 //! ```
@@ -33,6 +33,7 @@ mod split;
 mod stdin;
 pub mod survey;
 mod text;
+mod workbook;
 
 pub use archive::Member;
 pub use columns::{BatchSource, Stream};
@@ -41,3 +42,4 @@ pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use place::Place;
 pub use place::{expand, folder_table, table};
+pub use workbook::Sheet;

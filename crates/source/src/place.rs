@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use inrush_core::error::{Error, Result, without_secrets};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
+use crate::workbook::{Format, Seekable, Sheet};
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Place {
     Rows,
     /// A file within an archive.
     Member(Arc<Member>),
+    /// A sheet of a workbook.
+    Sheet(Arc<Sheet>),
 }
 
 impl Place {
@@ -30,6 +33,7 @@ impl Place {
         match self {
             Place::File(path) => Some(path),
             Place::Member(member) => Some(&member.archive),
+            Place::Sheet(sheet) => sheet.book.on_disk(),
             Place::Stdin | Place::Rows => None,
         }
     }
@@ -38,8 +42,18 @@ impl Place {
     pub(crate) fn plain(&self) -> Option<&Path> {
         match self {
             Place::File(path) => Some(path),
-            Place::Stdin | Place::Rows | Place::Member(_) => None,
+            Place::Stdin | Place::Rows | Place::Member(_) | Place::Sheet(_) => None,
         }
+    }
+
+    /// Its bytes, to be read from anywhere.
+    pub(crate) fn seekable(&self) -> io::Result<Box<dyn Seekable>> {
+        Ok(match self {
+            Place::File(path) => Box::new(File::open(path)?),
+            Place::Member(member) => Box::new(member.unpack()?),
+            Place::Sheet(sheet) => return sheet.book.seekable(),
+            Place::Stdin | Place::Rows => Box::new(io::empty()),
+        })
     }
 
     /// Its bytes from the first on. What is read only once has none here.
@@ -47,6 +61,7 @@ impl Place {
         match self {
             Place::File(path) => Ok(Box::new(File::open(path)?)),
             Place::Member(member) => member.open(),
+            Place::Sheet(sheet) => sheet.book.open(),
             Place::Stdin | Place::Rows => Ok(Box::new(io::empty())),
         }
     }
@@ -55,6 +70,7 @@ impl Place {
     pub(crate) fn limit(&self) -> Option<Limit> {
         match self {
             Place::Member(member) => Some(member.limit),
+            Place::Sheet(sheet) => sheet.book.limit(),
             Place::File(_) | Place::Stdin | Place::Rows => None,
         }
     }
@@ -64,6 +80,10 @@ impl Place {
         match self {
             Place::File(path) => Some(Cow::Borrowed(path)),
             Place::Member(member) => Some(Cow::Borrowed(Path::new(&member.name))),
+            Place::Sheet(sheet) => match &sheet.name {
+                None => sheet.book.path(),
+                Some(name) => Some(Cow::Owned(PathBuf::from(as_file(name)))),
+            },
             Place::Stdin | Place::Rows => None,
         }
     }
@@ -73,6 +93,9 @@ impl Place {
         match (self, other) {
             (Place::Member(own), Place::Member(other)) => {
                 own.name == other.name && Place::File(own.archive.clone()).is_file(&other.archive)
+            }
+            (Place::Sheet(own), Place::Sheet(other)) => {
+                own.name == other.name && own.book.is_same(&other.book)
             }
             (Place::File(path), other) => other.is_file(path),
             _ => false,
@@ -94,6 +117,10 @@ impl Place {
             Place::Stdin => "-".to_owned(),
             Place::Rows => "rows".to_owned(),
             Place::Member(member) => format!("{}!{}", member.archive.display(), member.name),
+            Place::Sheet(sheet) => match &sheet.name {
+                None => sheet.book.name(),
+                Some(name) => format!("{}!{name}", sheet.book.name()),
+            },
         }
     }
 
@@ -104,6 +131,7 @@ impl Place {
                 fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
             }
             Place::Member(member) => Some(member.bytes),
+            Place::Sheet(sheet) => sheet.book.regular_bytes(),
             Place::Stdin | Place::Rows => None,
         }
     }
@@ -117,8 +145,8 @@ impl Place {
         }
     }
 
-    /// The path next to it with another ending; of a member, next to its archive, with its own name behind the archive's. Rows of a
-    /// program stand nowhere.
+    /// The path next to it with another ending; of a member, next to its archive, with its own name behind the archive's, and so of a sheet
+    /// that is named. Rows of a program stand nowhere.
     pub fn beside(&self, ending: &str) -> Option<PathBuf> {
         let name = format!("{}.{ending}", self.stem());
         Some(match self {
@@ -129,6 +157,10 @@ impl Place {
                 let within = [&folders[..], &[name.as_str()]].concat().join(".");
                 member.archive.with_file_name(format!("{}.{within}", archive_stem(&member.archive)))
             }
+            Place::Sheet(sheet) => match &sheet.name {
+                None => return sheet.book.beside(ending),
+                Some(name) => return sheet.book.beside(&format!("{}.{ending}", as_file(name))),
+            },
             Place::Stdin => PathBuf::from(name),
             Place::Rows => return None,
         })
@@ -184,9 +216,17 @@ fn archive_stem(path: &Path) -> String {
     stem(path, &[&ARCHIVES[..], &FORMATS].concat())
 }
 
-const FORMATS: [&str; 15] = [
+/// The name of a sheet as that of a file.
+fn as_file(sheet: &str) -> String {
+    sheet.replace(['/', '\\', '\0'], "_")
+}
+
+/// Endings of workbooks.
+const BOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
+
+const FORMATS: [&str; 20] = [
     "csv", "tsv", "tab", "txt", "psv", "dat", "jsonl", "ndjson", "json", "parquet", "pq", "arrow",
-    "arrows", "feather", "ipc",
+    "arrows", "feather", "ipc", "xlsx", "xlsm", "xlsb", "xls", "ods",
 ];
 
 /// Endings of archives; those of compressions may follow.
@@ -219,18 +259,20 @@ pub fn expand(
     stop: &AtomicBool,
 ) -> Result<(Vec<Place>, Vec<String>)> {
     let mut notes: Vec<String> = Vec::new();
+    let unpack = Unpack { expand_max, stop };
     let mut places = Vec::new();
-    for place in named(sources, &Unpack { expand_max, stop }, &mut notes)? {
-        match &place {
-            Place::File(path) if place.regular_bytes().is_some() => match archive::Kind::of(path) {
-                Some(kind) => places.extend(
-                    archive::members(path, kind, &Chosen::All, expand_max, stop, &mut notes)?
-                        .into_iter()
-                        .map(Place::Member),
-                ),
-                None => places.push(place),
-            },
-            _ => places.push(place),
+    for place in named(sources, &unpack, &mut notes)? {
+        let is_regular = place.regular_bytes().is_some();
+        match place.plain().filter(|_| is_regular).and_then(archive::Kind::of) {
+            Some(kind) => {
+                let path = place.plain().unwrap_or(Path::new(""));
+                let all = &Chosen::All;
+                let members = archive::members(path, kind, all, expand_max, stop, &mut notes)?;
+                for member in members {
+                    places.push(in_book(Place::Member(member), expand_max)?);
+                }
+            }
+            None => places.push(in_book(place, expand_max)?),
         }
     }
     let mut inputs: Vec<Place> = Vec::new();
@@ -249,6 +291,38 @@ pub fn expand(
         }
     }
     Ok((inputs, notes))
+}
+
+/// A workbook's first sheet; any other place as it is.
+fn in_book(place: Place, expand_max: Option<u64>) -> Result<Place> {
+    Ok(match is_book(&place, expand_max)? {
+        true => Place::Sheet(Arc::new(Sheet { book: place, name: None })),
+        false => place,
+    })
+}
+
+/// Whether a place is a workbook, and one that unpacks to no more than is allowed. Of archives' members those are looked at whose names don't say that they are something else.
+fn is_book(place: &Place, expand_max: Option<u64>) -> Result<bool> {
+    let path = match place {
+        Place::File(path) if place.regular_bytes().is_some() => path.as_path(),
+        Place::Member(member) => Path::new(&member.name),
+        _ => return Ok(false),
+    };
+    let is_named = BOOKS.contains(&ending(path).as_str());
+    if !is_named && place.plain().is_none() {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    let name = place.name();
+    let read = place.open().and_then(|file| file.take(8).read_to_end(&mut head));
+    read.map_err(|error| cannot_open(&name, &error))?;
+    let format = Format::of(&head, || place.seekable()).map_err(|refusal| refusal.of(&name))?;
+    if matches!(format, Some(Format::Xlsx | Format::Xlsb | Format::Ods)) {
+        let limit = Limit::of(place.regular_bytes().unwrap_or(0), expand_max);
+        let expected = place.seekable().and_then(|file| archive::zip::expect(file, limit));
+        expected.map_err(|error| cannot_open(&name, &error))?;
+    }
+    Ok(format.is_some())
 }
 
 /// How archives are unpacked.
@@ -364,17 +438,20 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
     }
 }
 
-/// The two parts of `ARCHIVE!MEMBER`: the last `!` splits that stands behind an archive's name, or behind a file.
+/// The two parts of `ARCHIVE!MEMBER` or `BOOK!SHEET`: the last `!` splits that stands behind the name of an archive or a workbook, or
+/// behind a file.
 fn within(source: &str) -> Option<(&str, &str)> {
     let is_archive = |outer: &str| {
-        ARCHIVES.contains(&ending(Path::new(outer)).as_str())
+        let ending = ending(Path::new(outer));
+        ARCHIVES.contains(&ending.as_str())
+            || BOOKS.contains(&ending.as_str())
             || local(outer).is_ok_and(|path| path.is_file())
     };
     let mut parts = source.rmatch_indices('!').map(|(at, _)| (&source[..at], &source[at + 1..]));
     parts.find(|(outer, inner)| !inner.is_empty() && is_archive(outer))
 }
 
-/// The members that a pattern fits, of each archive that the outer name stands for.
+/// The members that a pattern fits, of each archive that the outer name stands for; of each workbook, the sheet of this name.
 fn in_archives(
     outer: &str,
     pattern: &str,
@@ -384,13 +461,18 @@ fn in_archives(
     let mut places = Vec::new();
     for place in found(outer, unpack, notes)? {
         let name = place.name();
+        if is_book(&place, unpack.expand_max)? {
+            let name = Some(pattern.to_owned());
+            places.push(Place::Sheet(Arc::new(Sheet { book: place, name })));
+            continue;
+        }
         let kind = place.plain().and_then(archive::Kind::of);
         let (Some(path), Some(kind)) = (place.plain(), kind) else {
             return Err(Error::source(format!(
-                "{name} is no archive that can be read, so there is no '{pattern}' in it"
+                "{name} is no archive and no workbook, so there is no '{pattern}' in it"
             ))
             .about(&name)
-            .advise("zip and tar can be read, tar also compressed"));
+            .advise("zip and tar can be read, tar also compressed, and .xlsx, .xls and .ods"));
         };
         let chosen = Chosen::Named(pattern);
         let members = archive::members(path, kind, &chosen, unpack.expand_max, unpack.stop, notes)?;

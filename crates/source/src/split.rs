@@ -66,13 +66,14 @@ impl Source {
     ) -> Result<Vec<Split>> {
         let mut stamps = Vec::new();
         for input in &self.inputs {
-            if let Place::Member(member) = &input.place {
-                return Err(Error::source(format!(
-                    "{} is within an archive, which can't be split",
-                    input.name
-                ))
-                .about(&input.name)
-                .advise(format!("unpack {}, and name the files", member.archive.display())));
+            let whole = match &input.place {
+                Place::Member(_) => Some(("within an archive", "unpack it, and name the files")),
+                Place::Sheet(_) => Some(("a sheet", "load it as it is, or save it as CSV")),
+                Place::File(_) | Place::Stdin | Place::Rows => None,
+            };
+            if let Some((what, advice)) = whole {
+                let error = format!("{} is {what}, which can't be split", input.name);
+                return Err(Error::source(error).about(&input.name).advise(advice));
             }
             let (Some(path), Some(_)) = (input.place.plain(), input.bytes_stored) else {
                 return Err(Error::source(format!("{} can be read only once", input.name))

@@ -216,7 +216,7 @@ fn encrypted_members_are_refused_by_name() {
 }
 
 /// The sizes that a zip archive of one member says, in its header and in its directory.
-fn saying(bytes: &[u8], size: u32) -> Vec<u8> {
+pub(crate) fn saying(bytes: &[u8], size: u32) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for at in 0..bytes.len() - 4 {
         let place = match &bytes[at..at + 4] {

@@ -312,7 +312,7 @@ fn files_that_are_no_text() {
     let png = [b"\x89PNG\r\n\x1a\n", &noise[..]].concat();
     let cases: [(&[u8], &str); 6] = [
         (&parquet, "Parquet"),
-        (&zip, "ZIP"),
+        (&zip, "zip archive"),
         (&elf, "a program"),
         (&database, "SQLite database"),
         (&png, "a picture"),

@@ -73,6 +73,8 @@ mod rejects;
 mod report;
 /// Files that are no tables, and JSON that is one.
 mod shapes;
+/// Sheets of workbooks.
+mod sheets;
 /// SQLite, as one target among others.
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -396,7 +396,7 @@ fn shape(
 fn own_table(places: &[Place]) -> Result<String> {
     let of_rejects = |place: &Place| match place {
         Place::File(path) => table_of_rejects(path),
-        Place::Member(_) | Place::Stdin | Place::Rows => None,
+        Place::Member(_) | Place::Sheet(_) | Place::Stdin | Place::Rows => None,
     };
     let first = of_rejects(&places[0]);
     if let Some(other) = places.iter().find(|place| of_rejects(place) != first)
@@ -509,6 +509,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
 /// The file beside a source; rows of a program stand nowhere.
 fn beside(place: &Place, grammar: &Grammar) -> Option<PathBuf> {
     let ending = match place.extension() {
+        _ if matches!(place, Place::Sheet(_)) => "csv".to_owned(),
         // Objects of JSON, one a line.
         _ if grammar.dialect().is_none() => "jsonl".to_owned(),
         ending if ending.is_empty() || ending == place.stem().to_lowercase() => "csv".to_owned(),

@@ -81,7 +81,7 @@ fn named(place: &Place) -> String {
     match place {
         Place::Stdin => "standard input".to_owned(),
         Place::Rows => "what a program has".to_owned(),
-        Place::File(_) | Place::Member(_) => place.name(),
+        Place::File(_) | Place::Member(_) | Place::Sheet(_) => place.name(),
     }
 }
 
@@ -113,12 +113,13 @@ fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
     hasher.write(&head);
     Ok(InputState {
         path: match place {
-            Place::Member(member) => {
+            Place::File(_) | Place::Stdin | Place::Rows => std::path::absolute(path)?,
+            // Its own name follows that of the file on disk.
+            Place::Member(_) | Place::Sheet(_) => {
                 let mut name = std::path::absolute(path)?.into_os_string();
-                name.push(format!("!{}", member.name));
+                name.push(place.name().strip_prefix(&path.display().to_string()).unwrap_or(""));
                 name.into()
             }
-            _ => std::path::absolute(path)?,
         },
         bytes: meta.len(),
         modified_ns: modified.and_then(|since| i64::try_from(since.as_nanos()).ok()),

@@ -8,11 +8,11 @@
 
 mod limit;
 mod tar;
-mod zip;
+pub(crate) mod zip;
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -89,7 +89,7 @@ impl Kind {
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let head = head(File::open(path).ok()?).ok()?;
         if zip::is_one(&head) {
-            return (!zip::is_document(path)).then_some(Self::Zip);
+            return zip::document(File::open(path).ok()?).is_none().then_some(Self::Zip);
         }
         if tar::is_one(&head) {
             return Some(Self::Tar(None));
@@ -264,6 +264,14 @@ fn check(entry: &Entry, name: &str) -> Result<()> {
 }
 
 impl Member {
+    /// Its bytes, unpacked into a file without a name, which can be read from anywhere.
+    pub(crate) fn unpack(&self) -> io::Result<File> {
+        let mut file = tempfile::tempfile()?;
+        io::copy(&mut Bounded::new(self.open()?, self.limit), &mut file)?;
+        file.rewind()?;
+        Ok(file)
+    }
+
     /// Its bytes, unpacked, from the first on. It fails where it ends before its size, or goes on behind it.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         match &self.content {

@@ -31,18 +31,60 @@ enum Packing {
 }
 
 /// Whether these are the first bytes of a zip file, which may be empty.
-pub(super) fn is_one(head: &[u8]) -> bool {
+pub(crate) fn is_one(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
 }
 
-/// Whether it is what an office program writes, packed as a zip file.
-pub(super) fn is_document(path: &Path) -> bool {
-    let Ok(Ok(archive)) = File::open(path).map(|file| ZipArchive::new(BufReader::new(file))) else {
-        return false;
-    };
-    let has = |name: &str| archive.index_for_name(name).is_some();
-    has("[Content_Types].xml") || has("mimetype") && has("META-INF/manifest.xml")
+/// What office programs write, packed as zip files.
+pub(crate) enum Document {
+    Workbook,
+    BinaryWorkbook,
+    OpenSheet,
+    /// No workbook, but this.
+    Other(&'static str),
 }
+
+/// The document that a zip file is; nothing, where it is an archive of somebody's files, or damaged.
+pub(crate) fn document(file: impl Read + Seek) -> Option<Document> {
+    let mut archive = ZipArchive::new(BufReader::new(file)).ok()?;
+    let has = |name: &str| archive.index_for_name(name).is_some();
+    if has("[Content_Types].xml") {
+        let is_in = |folder: &[u8]| archive.file_names_raw().any(|name| name.starts_with(folder));
+        return Some(match () {
+            () if has("xl/workbook.bin") => Document::BinaryWorkbook,
+            () if is_in(b"xl/") => Document::Workbook,
+            () if is_in(b"word/") => Document::Other("a Word document"),
+            () if is_in(b"ppt/") => Document::Other("a PowerPoint presentation"),
+            () => Document::Other("an Office document"),
+        });
+    }
+    let mut sort = String::new();
+    archive.by_name("mimetype").ok()?.take(MIMETYPE_BYTES).read_to_string(&mut sort).ok()?;
+    Some(match sort.trim() {
+        sort if sort.starts_with("application/vnd.oasis.opendocument.spreadsheet") => {
+            Document::OpenSheet
+        }
+        sort if sort.starts_with("application/vnd.oasis.opendocument") => {
+            Document::Other("an OpenDocument file without sheets")
+        }
+        "application/epub+zip" => Document::Other("an e-book"),
+        _ => return None,
+    })
+}
+
+/// Refuses a document whose parts unpack to more than the limit, as its directory says. Who reads them takes no more than that.
+pub(crate) fn expect(file: impl Read + Seek, limit: Limit) -> io::Result<()> {
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
+    let mut total = 0;
+    for index in 0..archive.len() {
+        total += archive.by_index_raw(index).map_err(io::Error::other)?.size();
+        limit.expect(total)?;
+    }
+    Ok(())
+}
+
+/// What the name of a document's sort may have.
+const MIMETYPE_BYTES: u64 = 200;
 
 pub(super) fn entries(path: &Path) -> Result<Vec<Entry>> {
     let name = path.display().to_string();

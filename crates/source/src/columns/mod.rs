@@ -1,4 +1,4 @@
-//! Inputs of columns: Parquet and Arrow IPC files, and rows that a program has. Their values come in types of their own.
+//! Inputs of columns: Parquet and Arrow IPC files, sheets, and rows that a program has. Their values come in types of their own.
 //!
 //! ```text
 //! file, program -> batches of whole rows -> each column in a form that encoders know (reading) -> chunks
@@ -10,6 +10,7 @@ mod nested;
 mod parquet;
 mod reading;
 mod rows;
+mod sheet;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -32,7 +33,7 @@ use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
-use inrush_core::flow::{Meter, Origin, Point};
+use inrush_core::flow::{Meter, Origin, Point, SheetRows};
 use inrush_core::reading::Readers;
 use inrush_core::{
     DialectRequest, FieldFacts, Format, MomentFacts, Nulls, PlainFiles, SourceFacts, Type,
@@ -63,6 +64,7 @@ enum Store {
     },
     IpcFile,
     IpcStream,
+    Sheet(Arc<sheet::Sheet>),
     Rows {
         rows: Rows,
         flatten: bool,
@@ -78,6 +80,8 @@ struct Batch {
     row: u64,
     /// What it took in the file.
     stored: u64,
+    /// What is known of rows of a sheet.
+    sheet: Option<SheetRows>,
 }
 
 /// Takes batches in order; false says that no more are wanted.
@@ -92,18 +96,25 @@ impl Source {
         places: &[(Place, Layout)],
         request: &DialectRequest,
         read: &Readers,
+        known: Option<&[String]>,
         mut pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
         stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
-        refuse_dialect(request, &places[0])?;
+        refuse_dialect(request, places)?;
         let mut inputs = Vec::new();
         let mut tables: Vec<Table> = Vec::new();
         let mut orders = Vec::new();
         for (place, layout) in places {
-            let input = Input::plain(place);
-            let table = look(&input, *layout, request.flatten, &mut pipe, stop)
-                .map_err(|error| error.in_input(&input.name))?;
+            let mut input = Input::plain(place);
+            let table = match place {
+                Place::Sheet(of) => {
+                    let (sheet, readings) = sheet::look(&mut input, of, request, read, known)?;
+                    Table::of(Store::Sheet(Arc::new(sheet)), readings, &input)
+                }
+                _ => look(&input, *layout, request.flatten, &mut pipe, stop),
+            };
+            let table = table.map_err(|error| error.in_input(&input.name))?;
             let names = |table: &Table| -> Vec<String> {
                 table.readings.iter().map(|reading| reading.name.clone()).collect()
             };
@@ -152,37 +163,46 @@ impl Source {
         flatten: bool,
     ) -> (Self, SourceFacts) {
         let mut warnings = Vec::new();
+        let sheets: Vec<&sheet::Sheet> = tables.iter().filter_map(Table::sheet).collect();
+        warnings.extend(sheets.iter().flat_map(|sheet| sheet.notes.clone()));
         let first = &tables[0].readings;
         let names =
             unique(first.iter().map(|reading| reading.name.clone()).collect(), &mut warnings);
         let fields = names.into_iter().enumerate().map(|(index, name)| {
-            let all =
-                tables.iter().zip(&orders).map(|(table, order)| table.readings[order[index]].ty);
+            let all = tables.iter().zip(&orders).map(|(table, order)| table.ty(order[index]));
             let ty = all.reduce(common).unwrap_or(Type::Text);
             let all =
                 tables.iter().zip(&orders).map(|(table, order)| &table.readings[order[index]]);
             let digits = all.map(Reading::moment_digits).max().unwrap_or(0);
             let moments = MomentFacts { digits, ..MomentFacts::default() };
+            let seen = |(table, order): (&Table, &Vec<usize>)| {
+                Some(table.sheet()?.seen[order[index]].clone())
+            };
+            let seen: Vec<sheet::Seen> = tables.iter().zip(&orders).filter_map(seen).collect();
+            let is_of_sheets = seen.len() == tables.len();
+            let spoiler = seen.iter().find_map(|seen| seen.spoiler.clone());
+            let moments = match seen.into_iter().max_by_key(|seen| seen.moments.digits) {
+                Some(seen) if is_of_sheets => seen.moments,
+                _ => moments,
+            };
             let reads = read.column(&[&name]);
             let (ty, is_declared) = match &reads {
                 // What options say of a column's texts stands above the schema, as a first guess.
                 Some(reads) if reads.is_declared() && matches!(ty, Type::Text | Type::Integer) => {
                     (reads.default_type(), false)
                 }
-                _ => (ty, true),
+                _ => (ty, !is_of_sheets),
             };
-            let facts = FieldFacts {
-                name,
-                ty,
-                spoiler: None,
-                is_declared,
-                moments,
-                reads: Default::default(),
-            };
+            let facts =
+                FieldFacts { name, ty, spoiler, is_declared, moments, reads: Default::default() };
             (facts, reads)
         });
         let (fields, reads): (Vec<FieldFacts>, Vec<_>) = fields.unzip();
-        let mut reasons = vec!["columns and types are those of the source's own schema".to_owned()];
+        let mut reasons = match sheets.is_empty() {
+            true => vec!["columns and types are those of the source's own schema".to_owned()],
+            false => sheets.iter().flat_map(|sheet| sheet.reasons.clone()).collect(),
+        };
+        reasons.dedup();
         let is_ipc = |table: &Table| matches!(table.store, Store::IpcFile | Store::IpcStream);
         if tables.iter().any(is_ipc) {
             reasons.push("each of the source's record batches is in memory as a whole".to_owned());
@@ -195,7 +215,7 @@ impl Source {
             warnings,
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
             seekable: inputs.iter().all(|input| input.bytes_stored.is_some()),
-            is_surveyed: false,
+            is_surveyed: !sheets.is_empty() && read.is_empty(),
             is_intolerant: false,
             repeats: Arc::default(),
             memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
@@ -228,7 +248,7 @@ fn plain_files(inputs: &[Input], tables: &[Table], orders: &[Vec<usize>]) -> Opt
         Layout::Parquet => Format::Parquet,
         Layout::ArrowFile => Format::Arrow,
         // A stream may be a pipe, of which a part is read already.
-        Layout::ArrowStream | Layout::Rows | Layout::Text => return None,
+        Layout::ArrowStream | Layout::Sheet | Layout::Rows | Layout::Text => return None,
     };
     let are_alike = tables.iter().all(|table| table.layout() == layout);
     let are_same = orders.iter().all(|order| order.iter().enumerate().all(|(at, of)| at == *of));
@@ -239,13 +259,22 @@ fn plain_files(inputs: &[Input], tables: &[Table], orders: &[Vec<usize>]) -> Opt
     Some(PlainFiles { format, paths: inputs.iter().map(path).collect::<Option<_>>()? })
 }
 
-/// What is said of text has no meaning here.
-fn refuse_dialect(request: &DialectRequest, (place, layout): &(Place, Layout)) -> Result<()> {
+/// What is said of text has no meaning here; of sheets some has.
+fn refuse_dialect(request: &DialectRequest, places: &[(Place, Layout)]) -> Result<()> {
+    let Some((place, layout)) = places.iter().find(|(_, layout)| *layout != Layout::Sheet) else {
+        let said = DialectRequest { header: None, ..request.clone() };
+        let option = said.encoding.as_ref().map(|_| "--encoding").or(said.delimited_option());
+        return refuse_option(option, &places[0]);
+    };
     let option = match () {
         () if request.encoding.is_some() => Some("--encoding"),
         () if request.skip_lines > 0 => Some("--skip-lines"),
         () => request.delimited_option(),
     };
+    refuse_option(option, &(place.clone(), *layout))
+}
+
+fn refuse_option(option: Option<&str>, (place, layout): &(Place, Layout)) -> Result<()> {
     match option {
         Some(option) => Err(Error::usage(format!(
             "{option} is for text, and {} is {}",
@@ -368,7 +397,7 @@ fn slices(
             .collect::<Result<_, ArrowError>>()?;
         let part = RecordBatch::try_new(names.clone(), arrays)?;
         let stored = if row == 0 { stored } else { 0 };
-        if !take(Batch { rows: part, group, row: row as u64, stored })? {
+        if !take(Batch { rows: part, group, row: row as u64, stored, sheet: None })? {
             return Ok(false);
         }
         row += rows;
@@ -414,6 +443,9 @@ pub(crate) fn feed(
             }
             if skipped > 0 {
                 batch.rows = batch.rows.slice(skipped as usize, (rows - skipped) as usize);
+                if let Some(sheet) = &mut batch.sheet {
+                    sheet.skip(skipped as u32);
+                }
                 batch.row += std::mem::take(&mut skipped);
             }
             let Some(mut slot) = feeder.take() else {
@@ -426,6 +458,7 @@ pub(crate) fn feed(
             slot.chunk.origin =
                 Origin { file: file as u32, byte: 0, group: batch.group, group_row: batch.row };
             slot.chunk.batch = Some(batch.rows);
+            slot.chunk.sheet = batch.sheet;
             goes_on = feeder.give(slot);
             Ok(goes_on)
         };
@@ -443,6 +476,12 @@ pub(crate) fn feed(
                 footer
                     .batches(path, groups, readings, names, chunk_bytes, &mut take)
                     .map_err(damaged)?;
+            }
+            (Store::Sheet(sheet), Place::Sheet(of)) => {
+                let stored = input.bytes_stored.unwrap_or(0);
+                sheet
+                    .batches(of, stored, names, chunk_bytes, &mut take)
+                    .map_err(|failure| sheet::damaged(input, failure))?;
             }
             (Store::IpcFile, Place::File(path)) => {
                 let file = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
@@ -508,12 +547,24 @@ impl Table {
         Ok(table)
     }
 
+    fn sheet(&self) -> Option<&sheet::Sheet> {
+        match &self.store {
+            Store::Sheet(sheet) => Some(sheet),
+            _ => None,
+        }
+    }
+
+    /// What a column's values are.
+    fn ty(&self, column: usize) -> Type {
+        self.sheet().map_or(self.readings[column].ty, |sheet| sheet.seen[column].ty)
+    }
+
     /// How many row groups it has, where it can be read from any.
     pub(super) fn groups(&self) -> Option<usize> {
         match &self.store {
             #[cfg(feature = "parquet")]
             Store::Parquet { footer, .. } => Some(footer.groups()),
-            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => None,
+            Store::IpcFile | Store::IpcStream | Store::Sheet(_) | Store::Rows { .. } => None,
         }
     }
 
@@ -522,7 +573,7 @@ impl Table {
         match &self.store {
             #[cfg(feature = "parquet")]
             Store::Parquet { footer, groups } => footer.group_sizes(groups.clone()).collect(),
-            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => Vec::new(),
+            Store::IpcFile | Store::IpcStream | Store::Sheet(_) | Store::Rows { .. } => Vec::new(),
         }
     }
 
@@ -531,6 +582,7 @@ impl Table {
         match &self.store {
             #[cfg(feature = "parquet")]
             Store::Parquet { footer, .. } => footer.memory_bytes,
+            Store::Sheet(sheet) => sheet.memory_bytes,
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
         }
     }
@@ -540,7 +592,7 @@ impl Table {
         match &self.store {
             #[cfg(feature = "parquet")]
             Store::Parquet { .. } => parquet::CHUNKS_AHEAD,
-            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
+            Store::IpcFile | Store::IpcStream | Store::Sheet(_) | Store::Rows { .. } => 0,
         }
     }
 
@@ -551,6 +603,7 @@ impl Table {
             Store::Parquet { footer, groups } => {
                 Some(footer.group_sizes(groups.clone()).map(|(rows, _)| rows).sum())
             }
+            Store::Sheet(sheet) => Some(sheet.rows),
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => None,
         }
     }
@@ -561,6 +614,7 @@ impl Table {
             Store::Parquet { .. } => Layout::Parquet,
             Store::IpcFile => Layout::ArrowFile,
             Store::IpcStream => Layout::ArrowStream,
+            Store::Sheet(_) => Layout::Sheet,
             Store::Rows { .. } => Layout::Rows,
         }
     }

@@ -262,6 +262,7 @@ over_every_target! {
         readings::of_json_are_read_where_they_are_strings,
         readings::are_looked_at_by_a_check_as_by_a_load,
         places::members_of_an_archive_are_loaded_as_files_are,
+        places::a_sheet_is_loaded_as_the_same_table_in_csv_is,
         tables::are_added_to_emptied_or_replaced_as_was_asked,
         tables::a_plan_touches_nothing,
         tables::a_header_alone_is_a_table_without_rows,
