@@ -73,12 +73,13 @@ pub fn run(words: Vec<OsString>) -> u8 {
         let has_target = cli.command.has_target();
         render::error(&error, has_target, &commands::again(&arguments, cli.command.target()));
         if wants_json(&arguments) && !error.is::<commands::Answered>() {
-            // Whoever closes standard output has seen enough.
-            let _ = commands::print(&render::failure(&error, has_target));
+            commands::print_failure(&render::failure(&error, has_target), cli.command.target());
         }
         match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
             Some(Kind::Usage) => USAGE,
             Some(Kind::Interrupted) => INTERRUPTED,
+            // Whoever reads the rows has had enough of them.
+            Some(Kind::Closed) => DONE,
             _ => FAILED,
         }
     })

@@ -19,6 +19,7 @@ use inrush_core::nulls::Nulls;
 use inrush_core::reading::{Family, ReadRequest, Readers, Reading};
 use inrush_core::request::{
     DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
+    Verify,
 };
 use inrush_core::schema::{Column, Type};
 use inrush_core::split::SplitPart;
@@ -181,7 +182,12 @@ fn gather(
         true => Some(Start::of(request, steps::inputs(&places)?, &target_facts, &table)?),
         false => None,
     };
-    let adjusted = start.as_ref().map(|start| start.request(request));
+    let mut adjusted = start.as_ref().map(|start| start.request(request));
+    if target_facts.is_stream {
+        // What is out is whoever reads it to keep, and to count.
+        let streamed = adjusted.get_or_insert_with(|| request.clone());
+        (streamed.durability, streamed.verify) = (Durability::None, Verify::None);
+    }
     let request = adjusted.as_ref().unwrap_or(request);
     target_facts.ledger = Vec::new();
     let known: Option<Vec<String>> = target_facts
