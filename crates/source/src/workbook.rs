@@ -43,6 +43,32 @@ type Bytes = BufReader<Box<dyn Seekable>>;
 /// Why a workbook can't be read.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+thread_local! {
+    /// Whether a panic of this thread is caught, and made an error of.
+    static IS_GUARDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Does what may panic over a damaged workbook, as `calamine` does over some, and makes an error of that.
+fn guarded<T, E: Into<Failure>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, Failure> {
+    static HOOK: std::sync::Once = std::sync::Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                before(info);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
+    // What is half done isn't looked at again: the load ends.
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    IS_GUARDED.set(false);
+    match done {
+        Ok(done) => done.map_err(Into::into),
+        Err(_) => Err("it is damaged".into()),
+    }
+}
+
 impl Format {
     /// The format of a file that begins so, and can be looked into.
     ///
@@ -119,7 +145,7 @@ impl Sheet {
         let format = Format::of(&head, || self.book.seekable());
         let format = format.map_err(|refusal| refusal.of(&name))?;
         let bytes = BufReader::with_capacity(64 << 10, self.book.seekable().map_err(fail)?);
-        let workbook = match format {
+        let open = || match format {
             Some(Format::Xlsx) => {
                 Xlsx::new(bytes).map(Box::new).map(Workbook::Xlsx).map_err(of_xlsx)
             }
@@ -130,7 +156,10 @@ impl Sheet {
             Some(Format::Xls) => compound(bytes),
             None => Err(Refusal::new("it is no workbook", "name an .xlsx, .xls or .ods file")),
         };
-        workbook.map_err(|refusal| refusal.of(&name))
+        guarded(open).map_err(|failure| match failure.downcast::<Refusal>() {
+            Ok(refusal) => refusal.of(&name),
+            Err(failure) => of_any(&failure).of(&name),
+        })
     }
 
     /// The sheet's name in the workbook, and the names of the others that hold tables and are shown.
@@ -214,12 +243,13 @@ fn of_any(error: &dyn std::fmt::Display) -> Refusal {
 impl Workbook {
     /// Ranges of cells that are shown as one.
     pub(crate) fn merged(&mut self, sheet: &str) -> Vec<Dimensions> {
-        match self {
-            Self::Xlsx(book) => book.merge_cells_by_sheet_name(sheet).unwrap_or_default(),
-            Self::Xls(book) => book.merge_cells_by_sheet_name(sheet).unwrap_or_default(),
+        let merged = match self {
+            Self::Xlsx(book) => guarded(|| book.merge_cells_by_sheet_name(sheet)),
+            Self::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(sheet)),
             // Cells that are covered are empty in the file.
-            Self::Xlsb(_) | Self::Ods(_) => Vec::new(),
-        }
+            Self::Xlsb(_) | Self::Ods(_) => return Vec::new(),
+        };
+        merged.unwrap_or_default()
     }
 
     /// Whether a sheet is in memory as a whole when it is read.
@@ -236,9 +266,9 @@ impl Workbook {
     ) -> Result<(), Failure> {
         match self {
             Self::Xlsx(book) => {
-                let mut reader = book.worksheet_cells_reader(sheet)?;
+                let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
                 let (mut at, mut row) = (0, Vec::new());
-                while let Some(found) = reader.next_cell_with_formula_metadata()? {
+                while let Some(found) = guarded(|| reader.next_cell_with_formula_metadata())? {
                     let (here, column) = found.pos;
                     if here != at {
                         if here < at {
@@ -259,20 +289,25 @@ impl Workbook {
                 }
                 Ok(())
             }
-            Self::Xlsb(book) => {
-                let formulas = book.worksheet_formula(sheet).unwrap_or_default();
-                range_rows(&book.worksheet_range(sheet)?, &formulas, take)
-            }
-            Self::Xls(book) => {
-                let formulas = book.worksheet_formula(sheet).unwrap_or_default();
-                range_rows(&book.worksheet_range(sheet)?, &formulas, take)
-            }
-            Self::Ods(book) => {
-                let formulas = book.worksheet_formula(sheet).unwrap_or_default();
-                range_rows(&book.worksheet_range(sheet)?, &formulas, take)
-            }
+            Self::Xlsb(book) => whole(&mut **book, sheet, take),
+            Self::Xls(book) => whole(&mut **book, sheet, take),
+            Self::Ods(book) => whole(&mut **book, sheet, take),
         }
     }
+}
+
+/// The same of a format whose sheets are in memory when they are read.
+fn whole<R: Reader<Bytes>>(
+    book: &mut R,
+    sheet: &str,
+    take: impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
+) -> Result<(), Failure>
+where
+    R::Error: Into<Failure>,
+{
+    let cells = guarded(|| book.worksheet_range(sheet))?;
+    let formulas = guarded(|| book.worksheet_formula(sheet)).unwrap_or_default();
+    range_rows(&cells, &formulas, take)
 }
 
 /// The same of a sheet that is in memory.

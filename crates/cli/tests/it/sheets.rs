@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::archives::zip;
-use crate::fixture::{Fixture, json_lines, rows};
+use crate::fixture::{Fixture, Random, json_lines, rows, size};
 
 /// A cell as a test writes it.
 #[derive(Clone, Copy)]
@@ -373,4 +373,27 @@ fn what_is_no_workbook_is_refused_by_name() {
     let says = ["a.xlsx", "larger than its declared"];
     refused("a.xlsx", &crate::archives::saying(&whole, 10), &says);
     refused("a.xlsx", &whole[..whole.len() - 40], &["a.xlsx"]);
+}
+
+/// Whatever bytes change or are missing, the answer is a load or an error.
+#[test]
+fn a_damaged_workbook_is_an_error_at_worst() {
+    let fixture = Fixture::new();
+    let mut random = Random(5);
+    let whole = [book(&[NAMES, ONE]), include_bytes!("old.xls").to_vec(), ods()];
+    for at in 0..size(60, 3_000) {
+        let mut bytes = whole[at % whole.len()].clone();
+        for _ in 0..1 + random.next() % 8 {
+            let place = (random.next() % bytes.len() as u64) as usize;
+            match random.next() % 20 {
+                0 => bytes.truncate(place.max(8)),
+                _ => bytes[place] = random.next() as u8,
+            }
+        }
+        fixture.write("in.xls", &bytes);
+        let run =
+            fixture.load(&["in.xls", "csv:-", "--max-rejects", "all", "--rejects", "bad.csv"]);
+        assert!(matches!(run.status.code(), Some(0 | 1 | 3)), "{at}: {run:?}");
+        assert!(!run.stderr.contains("panicked"), "{at}: {run:?}");
+    }
 }
