@@ -37,7 +37,7 @@ def _mapping(what: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def size(value: int | str | None) -> int | None:
+def size(value: int | str | None, what: str = "chunk_size") -> int | None:
     """Bytes: a number, or a text such as 256k."""
     if value is None or isinstance(value, int):
         return value
@@ -45,7 +45,7 @@ def size(value: int | str | None) -> int | None:
     try:
         return int(number) * _UNITS[unit] if unit in _UNITS else int(value)
     except ValueError:
-        raise UsageError(f"chunk_size: '{value}' is no size such as 256k") from None
+        raise UsageError(f"{what}: '{value}' is no size such as 256k") from None
 
 
 def request(
@@ -89,6 +89,7 @@ def request(
     case: str | None = None,
     new_columns: str | None = None,
     missing_columns: str | None = None,
+    max_expand: int | str | None = None,
     **dialect: Any,
 ) -> dict[str, Any]:
     """What was said, and nothing else."""
@@ -130,6 +131,7 @@ def request(
         "case": case,
         "new_columns": new_columns,
         "missing_columns": missing_columns,
+        "max_expand": size(max_expand, "max_expand"),
         **dialect,
     }
     if isinstance(types, str):

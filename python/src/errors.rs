@@ -17,7 +17,11 @@ fn made(py: Python<'_>, error: &Error, rows: Vec<Py<PyAny>>) -> PyResult<PyErr> 
     about.set_item("advice", error.advice().to_vec())?;
     about.set_item("aftermath", error.aftermath().map_or("nothing-changed", Aftermath::word))?;
     let committed = match error.aftermath() {
-        Some(Aftermath::Committed { rows } | Aftermath::Resumable { rows }) => Some(rows),
+        Some(
+            Aftermath::Committed { rows }
+            | Aftermath::Resumable { rows }
+            | Aftermath::Written { rows },
+        ) => Some(rows),
         _ => None,
     };
     about.set_item("rows_committed", committed)?;

@@ -171,5 +171,6 @@ fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
         encoding: said.get("encoding")?,
         skip_lines: said.get("skip_lines")?.unwrap_or_default(),
         comment: said.byte("comment")?,
+        expand_max: said.get("max_expand")?,
     })
 }

@@ -460,6 +460,9 @@ pub(crate) struct InputArgs {
     /// The character that begins a comment line [default: none]
     #[arg(long, value_name = "C", help_heading = "Input")]
     pub(crate) comment: Option<String>,
+    /// What an archive may unpack to, such as 20G [default: 1 GiB, or 200 times its size]
+    #[arg(long, value_name = "SIZE", help_heading = "Input")]
+    pub(crate) max_expand: Option<String>,
 }
 
 /// What `bench` takes.

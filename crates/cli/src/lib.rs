@@ -92,12 +92,13 @@ fn failed(
 ) -> u8 {
     render::error(error, has_target, &commands::again(arguments, target));
     if wants_json(arguments) && !error.is::<commands::Answered>() {
-        // Whoever closes standard output has seen enough.
-        let _ = commands::print(&render::failure(error, has_target));
+        commands::print_failure(&render::failure(error, has_target), target);
     }
     match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
         Some(Kind::Usage) => USAGE,
         Some(Kind::Interrupted) => INTERRUPTED,
+        // Whoever reads the rows has had enough of them.
+        Some(Kind::Closed) => DONE,
         _ => FAILED,
     }
 }

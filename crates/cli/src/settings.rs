@@ -169,6 +169,14 @@ pub(crate) fn dialect(args: &InputArgs) -> Result<DialectRequest> {
         encoding: args.encoding.clone(),
         skip_lines: args.skip_lines,
         comment: maybe(&args.comment, "--comment")?,
+        expand_max: match args.max_expand.as_deref() {
+            Some(text) => {
+                Some(parse_count(text).ok_or_else(|| {
+                    usage(format!("--max-expand {text}: takes a size such as 20G"))
+                })?)
+            }
+            None => None,
+        },
     })
 }
 

@@ -21,6 +21,8 @@ pub enum Kind {
     Verify,
     /// The user asked to stop.
     Interrupted,
+    /// Whoever reads the rows wants no more of them.
+    Closed,
 }
 
 impl Kind {
@@ -33,6 +35,7 @@ impl Kind {
             Kind::Target => "target",
             Kind::Verify => "verify",
             Kind::Interrupted => "interrupted",
+            Kind::Closed => "closed",
         }
     }
 }
@@ -53,6 +56,11 @@ pub enum Aftermath {
         /// Rows of these steps.
         rows: u64,
     },
+    /// `rows` were written to standard output, which nothing takes back.
+    Written {
+        /// Rows that are out.
+        rows: u64,
+    },
     /// The target did not answer when asked to undo; its own recovery decides.
     Unknown,
 }
@@ -64,6 +72,7 @@ impl Aftermath {
             Aftermath::NothingChanged => "nothing-changed",
             Aftermath::Committed { .. } => "committed",
             Aftermath::Resumable { .. } => "resumable",
+            Aftermath::Written { .. } => "written",
             Aftermath::Unknown => "unknown",
         }
     }

@@ -294,6 +294,8 @@ pub struct TargetFacts {
     pub lost_with: Vec<String>,
     /// What only this target knows of itself, such as settings that bear on loads.
     pub own: Own,
+    /// Whether rows are out as they are sent, to whoever reads them: nothing takes them back, and nothing reads them again.
+    pub is_stream: bool,
     /// Why only the engine itself can write rows into this database; `None` where they can be stored past its SQL.
     pub engine_only: Option<String>,
     /// Strategies that a try has shown to be of no use here, and why.

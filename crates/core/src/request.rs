@@ -139,6 +139,8 @@ pub struct DialectRequest {
     pub skip_lines: u64,
     /// The byte that starts a comment line.
     pub comment: Option<u8>,
+    /// What an archive may unpack to, in bytes, however small it is; `None` for the limits that hold unasked.
+    pub expand_max: Option<u64>,
 }
 
 impl DialectRequest {

@@ -137,7 +137,7 @@ impl BadRow {
     fn of(reject: &Reject, plan: &Plan) -> Self {
         let (line, byte) = match reject.at {
             Position::Text { line, byte } => (Some(line), Some(byte)),
-            Position::Columns { .. } | Position::Rows { .. } => (None, None),
+            at => (at.line(), None),
         };
         Self {
             file: plan.source.inputs[reject.file as usize].name.clone(),

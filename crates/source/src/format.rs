@@ -1,6 +1,5 @@
 //! What an input is: told by the user, by its first bytes, by its name.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::atomic::AtomicBool;
 
@@ -21,6 +20,8 @@ pub(super) enum Layout {
     ArrowFile,
     /// Arrow IPC as it is sent over a wire.
     ArrowStream,
+    /// A sheet of a workbook.
+    Sheet,
     /// Rows of a program.
     Rows,
 }
@@ -33,6 +34,7 @@ impl Layout {
             Self::Parquet => "a Parquet file",
             Self::ArrowFile => "an Arrow file",
             Self::ArrowStream => "an Arrow stream",
+            Self::Sheet => "a sheet",
             Self::Rows => "rows of a program",
         }
     }
@@ -58,13 +60,16 @@ pub(super) fn layout(
     let fail = |error| cannot_open(&place.name(), &error);
     let mut magic = Vec::new();
     match (place, pipe) {
-        (Place::File(path), _) if place.regular_bytes().is_some() => {
-            File::open(path).and_then(|file| file.take(8).read_to_end(&mut magic)).map_err(fail)?;
+        (place, _) if place.regular_bytes().is_some() => {
+            place.open().and_then(|file| file.take(8).read_to_end(&mut magic)).map_err(fail)?;
         }
         (_, Some(pipe)) => magic = pipe.peek(8, stop).map_err(fail)?,
         _ => {}
     }
-    let found = Layout::of(&magic);
+    let found = match place {
+        Place::Sheet(_) => Layout::Sheet,
+        _ => Layout::of(&magic),
+    };
     let wanted = match request.format {
         Some(Format::Parquet) => found == Layout::Parquet,
         Some(Format::Arrow) => matches!(found, Layout::ArrowFile | Layout::ArrowStream),

@@ -1,6 +1,5 @@
 //! The first bytes of an input: what it is, and whether it is text at all.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
 
@@ -39,9 +38,8 @@ pub(super) fn read_head(
     let fail = |error: io::Error| cannot_open(&name, &error);
     let pipe = match (place, pipe) {
         (_, Some(pipe)) if place.regular_bytes().is_none() => pipe,
-        (Place::File(path), _) => {
-            let file = File::open(path).map_err(fail)?;
-            return look(place, request, Box::new(file), false);
+        (Place::File(_) | Place::Member(_) | Place::Sheet(_), _) => {
+            return look(place, request, place.open().map_err(fail)?, false);
         }
         (Place::Stdin | Place::Rows, _) => return Err(no_record(&name)),
     };
@@ -150,7 +148,7 @@ fn look(
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.
-const BINARIES: [(&[u8], &str, &str); 21] = [
+const BINARIES: [(&[u8], &str, &str); 39] = [
     (
         b"PAR1",
         "a compressed Parquet file",
@@ -162,11 +160,33 @@ const BINARIES: [(&[u8], &str, &str); 21] = [
         "an SQLite database",
         "name the target last: inrush load FILE.csv DATABASE.db",
     ),
-    (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
-    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
-    (b"Rar!\x1a", "a RAR archive", "unpack it first"),
+    (b"PK\x03\x04", "a zip archive or a workbook", WITHIN_ADVICE),
+    (b"PK\x05\x06", "an empty zip archive", "name another file"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it first: 7z x"),
+    (b"Rar!\x1a", "a RAR archive", "unpack it first: unrar x"),
+    (b"Salted__", "encrypted by OpenSSL", "decrypt it first: openssl enc -d"),
+    (b"age-encryption.org/", "encrypted by age", "decrypt it first: age -d"),
+    (b"\x85\x01", "encrypted by PGP", "decrypt it first: gpg -d"),
+    (b"\x85\x02", "encrypted by PGP", "decrypt it first: gpg -d"),
+    (b"\x8c\x0d\x04", "encrypted by PGP", "decrypt it first: gpg -d"),
+    (b"LZIP", "a file compressed by lzip", "decompress it first: lzip -d"),
+    (b"\x89LZO", "a file compressed by lzop", "decompress it first: lzop -d"),
+    (b"\xff\x06\0\0sNaPpY", "a file compressed by Snappy", "decompress it first: snzip -d"),
+    (b"ORC", "an ORC file", "convert it to Parquet first: pyarrow.orc reads it"),
+    (b"FEA1", "a Feather file of version 1", "convert it first: pyarrow.feather reads it"),
+    (b"RDX", "an R file", "save it as CSV: write.csv(load(...))"),
+    (b"\x80\x04\x95", "a Python pickle", "save it as CSV or Parquet with Python"),
+    (b"\xfebin", "a binary log of MySQL", "mysqlbinlog reads it"),
+    (b"TAPE", "a backup of SQL Server", "restore it there: RESTORE DATABASE"),
+    (b"CDF\x01", "a NetCDF file", "convert it first: ncdump, or xarray"),
+    (b"MATLAB 5.0", "a MATLAB file", "save it as CSV: writetable"),
+    (b"\0\x01\0\0Standard ", "an Access database", "export its tables as CSV: mdb-export"),
     (b"\x1f\x9d", "a file compressed by compress", "decompress it first: uncompress, or gzip -d"),
-    (b"PGDMP", "a dump of PostgreSQL's own format", "restore it with pg_restore"),
+    (
+        b"PGDMP",
+        "a dump of PostgreSQL's own format",
+        "pg_restore reads it: pg_restore -d DATABASE FILE",
+    ),
     (b"Obj\x01", "an Avro file", "convert it to Parquet or JSON Lines first"),
     (b"\x89HDF", "an HDF5 file", "convert it to Parquet or CSV first"),
     (b"\x93NUMPY", "a NumPy array", "convert it to CSV first: numpy.savetxt"),
@@ -177,10 +197,13 @@ const BINARIES: [(&[u8], &str, &str); 21] = [
     (b"\x89PNG", "a picture", "name a CSV or TSV file"),
     (b"GIF89a", "a picture", "name a CSV or TSV file"),
     (b"\xff\xd8\xff", "a picture", "name a CSV or TSV file"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document", "save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document", WITHIN_ADVICE),
     (b"\xff\xfe\0\0", "text in UTF-32", UTF_32_ADVICE),
     (b"\0\0\xfe\xff", "text in UTF-32", UTF_32_ADVICE),
 ];
+
+/// For what is looked into from its end, and found where that can't be done.
+const WITHIN_ADVICE: &str = "save it to a file of its own, and name that";
 
 const UTF_32_ADVICE: &str = "convert it first: iconv -f UTF-32 -t UTF-8";
 
@@ -188,14 +211,23 @@ const UTF_32_ADVICE: &str = "convert it first: iconv -f UTF-32 -t UTF-8";
 const TAR_MAGIC: std::ops::Range<usize> = 257..262;
 
 fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
-    if let Some((_, what, advice)) = BINARIES.iter().find(|(magic, ..)| text.starts_with(magic)) {
+    // Four bytes later, for nothing else begins there.
+    if text.get(8..12) == Some(b"DUCK") {
+        return Err(Error::source(format!("{name} is a DuckDB database, not text"))
+            .advise("name the target last: inrush load FILE.csv duckdb:FILE"));
+    }
+    // Words may begin as an ORC or an R file does.
+    let is_text = |magic: &[u8]| magic.is_ascii() && !text.contains(&0) && !magic.contains(&0);
+    let is_it = |magic: &[u8]| text.starts_with(magic) && !(magic.len() <= 4 && is_text(magic));
+    if let Some((_, what, advice)) = BINARIES.iter().find(|(magic, ..)| is_it(magic)) {
         // Text in UTF-32 is text, but in no form that can be read.
         let not_text = if *advice == UTF_32_ADVICE { "which can't be read" } else { "not text" };
         return Err(Error::source(format!("{name} is {what}, {not_text}")).advise(*advice));
     }
     if text.get(TAR_MAGIC) == Some(b"ustar") {
-        return Err(Error::source(format!("{name} is a tar archive, not text"))
-            .advise("unpack it, and name the files in it: tar -xf"));
+        return Err(
+            Error::source(format!("{name} is a tar archive, not text")).advise(WITHIN_ADVICE)
+        );
     }
     if decode::looks_like_utf32(text) {
         return Err(Error::source(format!("{name} is text in UTF-32, which can't be read"))

@@ -136,12 +136,17 @@ impl Source {
 }
 
 /// What a column without a name is called.
-fn column_name(number: usize) -> String {
+pub(super) fn column_name(number: usize) -> String {
     format!("column_{number}")
 }
 
 /// The first line may be a row of the table or the header of another one: to take it for either would be to lose a row, or to make one.
-fn unclear(input: &str, values: &[Vec<u8>], known: Option<&[String]>, why: &str) -> Error {
+pub(super) fn unclear(
+    input: &str,
+    values: &[Vec<u8>],
+    known: Option<&[String]>,
+    why: &str,
+) -> Error {
     let shown: Vec<String> =
         values.iter().take(SHOWN_MAX).map(|value| shorten(value.trim_ascii())).collect();
     let known = known.unwrap_or_default();

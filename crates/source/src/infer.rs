@@ -122,6 +122,11 @@ impl Spot {
         Self { byte: row, ..Self::default() }
     }
 
+    /// A row of a sheet, from 0.
+    pub(crate) fn of_sheet(row: u32) -> Self {
+        Self { byte: row.into(), line: Some(u64::from(row) + 1), ..Self::default() }
+    }
+
     /// The place of a chunk's record.
     pub(crate) fn of(chunk: &Chunk, start: u32) -> Self {
         let Origin { file, byte, .. } = chunk.origin;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use encoding_rs::{Encoding, UTF_8};
 
+use crate::archive::{Bounded, Refusal};
 use crate::columns;
 use crate::format::{self, Layout};
 use crate::head::{Head, body_start, read_head};
@@ -103,7 +104,7 @@ impl Source {
         let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
             (_, None) => Self::open_text(places, request, read, known, pipe, abandoned, stop),
-            (None, _) => Self::open_columns(&layouts, request, read, pipe, abandoned, stop),
+            (None, _) => Self::open_columns(&layouts, request, read, known, pipe, abandoned, stop),
             (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
                 "{} is {}, and {} is text",
                 place.name(),
@@ -346,18 +347,23 @@ impl Source {
         meter: &'a Meter,
     ) -> Result<Box<dyn Read + Send + 'a>> {
         let input = &self.inputs[file];
-        let mut reader: Box<dyn Read + Send + 'a> = match &input.place {
-            Place::File(path) if input.bytes_stored.is_some() => {
-                let mut raw = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
-                if input.compression.is_none() && decode::is_utf8(input.encoding) {
+        let fail = |error: io::Error| cannot_open(&input.name, &error);
+        let mut reader: Box<dyn Read + Send + 'a> = match input.bytes_stored {
+            Some(_) => {
+                if let Some(path) = input.place.plain()
+                    && input.compression.is_none()
+                    && decode::is_utf8(input.encoding)
+                {
+                    let mut raw = File::open(path).map_err(fail)?;
                     raw.seek(SeekFrom::Start(byte)).map_err(|error| input.read_error(&error))?;
                     meter.add_stored(byte - input.body_at);
                     let length = input.body_end.map_or(u64::MAX, |end| end.saturating_sub(byte));
                     return Ok(Box::new(Counted { input: raw.take(length), meter }));
                 }
+                let raw = input.place.open().map_err(fail)?;
                 layers(Box::new(Counted { input: raw, meter }), input)?
             }
-            _ => {
+            None => {
                 let Some(pipe) = self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take()
                 else {
                     return Err(Error::source(format!("{} can be read only once", input.name))
@@ -394,6 +400,11 @@ impl Input {
     /// What a failed read means, in words.
     pub fn read_error(&self, error: &io::Error) -> Error {
         let error = match self.compression {
+            _ if Refusal::within(error).is_some() => cannot_open(&self.name, error),
+            None if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Error::source(format!("{}: ends in the middle", self.name))
+                    .advise("fetch the file again: it is incomplete")
+            }
             Some(compression) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Error::source(format!(
                     "{}: the {} data ends in the middle, or something else follows it",
@@ -417,7 +428,13 @@ impl Input {
 /// Decompression and decoding around raw bytes.
 fn layers<'a>(raw: Box<dyn Read + Send + 'a>, input: &Input) -> Result<Box<dyn Read + Send + 'a>> {
     let plain = match input.compression {
-        Some(compression) => compression.open(raw).map_err(|error| input.read_error(&error))?,
+        Some(compression) => {
+            let plain = compression.open(raw).map_err(|error| input.read_error(&error))?;
+            match input.place.limit() {
+                Some(limit) => Box::new(Bounded::new(plain, limit)),
+                None => plain,
+            }
+        }
         None => raw,
     };
     Ok(if decode::is_utf8(input.encoding) {

@@ -1,15 +1,16 @@
 //! Inputs: where they are, how they are compressed and encoded, how their text is written, what its columns are.
 //!
 //! ```text
-//! place -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
+//! place (file, member of an archive, ...) -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
 //! input -> decompress -> decode -> text (chunks)
-//! input -> columns (Parquet, Arrow IPC, rows of a program: batches)
+//! input -> columns (Parquet, Arrow IPC, sheets, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
 //! source -> split (parts of files, as text) -> a source of each, elsewhere
 //! ```
 //!
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
 
+mod archive;
 mod columns;
 pub mod decode;
 mod decompress;
@@ -32,11 +33,14 @@ mod split;
 mod stdin;
 pub mod survey;
 mod text;
+mod workbook;
 
+pub use archive::Member;
 pub use columns::{BatchSource, Stream};
 pub use decompress::Compression;
 pub use infer::type_of;
 pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use place::Place;
-pub use place::{expand, folder_table};
+pub use place::{expand, folder_table, table};
+pub use workbook::Sheet;

@@ -1,10 +1,16 @@
 //! From what the user typed to the inputs it names.
 
-use std::fs;
-use std::io::Read as _;
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use inrush_core::error::{Error, Result, without_secrets};
+
+use crate::archive::{self, Chosen, Limit, Member, Refusal};
+use crate::workbook::{Format, Seekable, Sheet};
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +21,87 @@ pub enum Place {
     Stdin,
     /// Rows that a program has.
     Rows,
+    /// A file within an archive.
+    Member(Arc<Member>),
+    /// A sheet of a workbook.
+    Sheet(Arc<Sheet>),
 }
 
 impl Place {
+    /// The file on disk that it is, or that it is in.
+    pub fn on_disk(&self) -> Option<&Path> {
+        match self {
+            Place::File(path) => Some(path),
+            Place::Member(member) => Some(&member.archive),
+            Place::Sheet(sheet) => sheet.book.on_disk(),
+            Place::Stdin | Place::Rows => None,
+        }
+    }
+
+    /// Its path where it is a file itself, so that it can be read from any byte on.
+    pub(crate) fn plain(&self) -> Option<&Path> {
+        match self {
+            Place::File(path) => Some(path),
+            Place::Stdin | Place::Rows | Place::Member(_) | Place::Sheet(_) => None,
+        }
+    }
+
+    /// Its bytes, to be read from anywhere.
+    pub(crate) fn seekable(&self) -> io::Result<Box<dyn Seekable>> {
+        Ok(match self {
+            Place::File(path) => Box::new(File::open(path)?),
+            Place::Member(member) => Box::new(member.unpack()?),
+            Place::Sheet(sheet) => return sheet.book.seekable(),
+            Place::Stdin | Place::Rows => Box::new(io::empty()),
+        })
+    }
+
+    /// Its bytes from the first on. What is read only once has none here.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Place::File(path) => Ok(Box::new(File::open(path)?)),
+            Place::Member(member) => member.open(),
+            Place::Sheet(sheet) => sheet.book.open(),
+            Place::Stdin | Place::Rows => Ok(Box::new(io::empty())),
+        }
+    }
+
+    /// What it may unpack to, if it is compressed; any amount, where it stands by itself.
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        match self {
+            Place::Member(member) => Some(member.limit),
+            Place::Sheet(sheet) => sheet.book.limit(),
+            Place::File(_) | Place::Stdin | Place::Rows => None,
+        }
+    }
+
+    /// The path that tells format and table: its own, or that within the archive.
+    fn path(&self) -> Option<Cow<'_, Path>> {
+        match self {
+            Place::File(path) => Some(Cow::Borrowed(path)),
+            Place::Member(member) => Some(Cow::Borrowed(Path::new(&member.name))),
+            Place::Sheet(sheet) => match &sheet.name {
+                None => sheet.book.path(),
+                Some(name) => Some(Cow::Owned(PathBuf::from(as_file(name)))),
+            },
+            Place::Stdin | Place::Rows => None,
+        }
+    }
+
+    /// Whether it is the same file as the other, by whatever name.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Place::Member(own), Place::Member(other)) => {
+                own.name == other.name && Place::File(own.archive.clone()).is_file(&other.archive)
+            }
+            (Place::Sheet(own), Place::Sheet(other)) => {
+                own.name == other.name && own.book.is_same(&other.book)
+            }
+            (Place::File(path), other) => other.is_file(path),
+            _ => false,
+        }
+    }
+
     /// Whether it is the plain file at `path`, by whatever name: another spelling, a link. What is no plain file is another input each
     /// time, such as two ends of pipes.
     fn is_file(&self, path: &Path) -> bool {
@@ -32,14 +116,21 @@ impl Place {
             Place::File(path) => path.display().to_string(),
             Place::Stdin => "-".to_owned(),
             Place::Rows => "rows".to_owned(),
+            Place::Member(member) => format!("{}!{}", member.archive.display(), member.name),
+            Place::Sheet(sheet) => match &sheet.name {
+                None => sheet.book.name(),
+                Some(name) => format!("{}!{name}", sheet.book.name()),
+            },
         }
     }
 
     /// The last part of the name.
     pub fn file_name(&self) -> String {
         match self {
-            Place::File(path) => {
-                path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            Place::File(_) | Place::Member(_) | Place::Sheet(_) => {
+                // The last part of the member's or the workbook's path, with the sheet where it is named.
+                let name = self.name();
+                name.rsplit('/').next().unwrap_or(&name).to_owned()
             }
             Place::Stdin | Place::Rows => self.name(),
         }
@@ -51,27 +142,40 @@ impl Place {
             Place::File(path) => {
                 fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
             }
+            Place::Member(member) => Some(member.bytes),
+            Place::Sheet(sheet) => sheet.book.regular_bytes(),
             Place::Stdin | Place::Rows => None,
         }
     }
 
     /// The file's name without directories and without the endings that tell its format.
     pub fn stem(&self) -> String {
-        let path = match self {
-            Place::File(path) => path,
-            Place::Stdin => return "stdin".to_owned(),
-            Place::Rows => return "rows".to_owned(),
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let endings = [&COMPRESSIONS[..], &FORMATS[..]].concat();
-        let mut stem = name.as_str();
-        while let Some((head, ending)) = stem.rsplit_once('.') {
-            if head.is_empty() || !endings.contains(&ending.to_ascii_lowercase().as_str()) {
-                break;
-            }
-            stem = head;
+        match (self, self.path()) {
+            (_, Some(path)) => stem(&path, &FORMATS),
+            (Place::Stdin, None) => "stdin".to_owned(),
+            (_, None) => "rows".to_owned(),
         }
-        stem.to_owned()
+    }
+
+    /// The path next to it with another ending; of a member, next to its archive, with its own name behind the archive's, and so of a sheet
+    /// that is named. Rows of a program stand nowhere.
+    pub fn beside(&self, ending: &str) -> Option<PathBuf> {
+        let name = format!("{}.{ending}", self.stem());
+        Some(match self {
+            Place::File(path) => path.with_file_name(name),
+            Place::Member(member) => {
+                let mut folders: Vec<&str> = member.name.split('/').collect();
+                folders.pop();
+                let within = [&folders[..], &[name.as_str()]].concat().join(".");
+                member.archive.with_file_name(format!("{}.{within}", archive_stem(&member.archive)))
+            }
+            Place::Sheet(sheet) => match &sheet.name {
+                None => return sheet.book.beside(ending),
+                Some(name) => return sheet.book.beside(&format!("{}.{ending}", as_file(name))),
+            },
+            Place::Stdin => PathBuf::from(name),
+            Place::Rows => return None,
+        })
     }
 
     /// The table that the file is for, by its name: [`Place::stem`], and bad rows rejected are for the table of the whole.
@@ -88,25 +192,57 @@ impl Place {
 
     /// The ending that tells the format, lower case, compression endings left out; empty without one.
     pub fn extension(&self) -> String {
-        let Place::File(path) = self else { return String::new() };
-        let mut path = path.clone();
-        loop {
-            let ending = path
-                .extension()
-                .map(|e| e.to_string_lossy().to_ascii_lowercase())
-                .unwrap_or_default();
-            if !COMPRESSIONS.contains(&ending.as_str()) {
-                return ending;
-            }
-            path.set_extension("");
-        }
+        self.path().map(|path| ending(&path)).unwrap_or_default()
     }
 }
 
-const FORMATS: [&str; 15] = [
+/// A path's ending, lower case, without those of compressions.
+fn ending(path: &Path) -> String {
+    let mut path = path.to_owned();
+    loop {
+        let ending =
+            path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        if !COMPRESSIONS.contains(&ending.as_str()) {
+            return ending;
+        }
+        path.set_extension("");
+    }
+}
+
+/// A path's name without folders, and without endings of these formats.
+fn stem(path: &Path, formats: &[&str]) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut stem = name.as_str();
+    while let Some((head, ending)) = stem.rsplit_once('.') {
+        let ending = ending.to_ascii_lowercase();
+        let ending = ending.as_str();
+        if head.is_empty() || !(COMPRESSIONS.contains(&ending) || formats.contains(&ending)) {
+            break;
+        }
+        stem = head;
+    }
+    stem.to_owned()
+}
+
+fn archive_stem(path: &Path) -> String {
+    stem(path, &[&ARCHIVES[..], &FORMATS].concat())
+}
+
+/// The name of a sheet as that of a file.
+fn as_file(sheet: &str) -> String {
+    sheet.replace(['/', '\\', '\0'], "_")
+}
+
+/// Endings of workbooks.
+const BOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
+
+const FORMATS: [&str; 20] = [
     "csv", "tsv", "tab", "txt", "psv", "dat", "jsonl", "ndjson", "json", "parquet", "pq", "arrow",
-    "arrows", "feather", "ipc",
+    "arrows", "feather", "ipc", "xlsx", "xlsm", "xlsb", "xls", "ods",
 ];
+
+/// Endings of archives; those of compressions may follow.
+const ARCHIVES: [&str; 7] = ["zip", "tar", "tgz", "tbz", "tbz2", "txz", "tzst"];
 
 const COMPRESSIONS: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
 
@@ -123,19 +259,37 @@ fn is_same(own: &Path, _: &fs::Metadata, path: &Path, _: &fs::Metadata) -> bool 
     matches!((own.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Expands `-`, paths, `file:` URLs, globs, folders and lists (`@FILE`), in the order given; files of a glob or a folder in the order of
-/// their names. A file that is named more than once is
-/// an input once: the second value has a sentence for each such name.
-pub fn expand(sources: &[String]) -> Result<(Vec<Place>, Vec<String>)> {
+/// Expands `-`, paths, `file:` URLs, globs, folders, lists (`@FILE`) and archives (`ARCHIVE!GLOB`), in the order given; files of a glob or
+/// a folder in the order of their names. A file that is named more than once is an input once: the second value has a sentence for each
+/// such name. `expand_max` is what an archive may unpack to, if the user says.
+///
+/// # Errors
+/// When something isn't there, can't be read, or has to be refused.
+pub fn expand(
+    sources: &[String],
+    expand_max: Option<u64>,
+    stop: &AtomicBool,
+) -> Result<(Vec<Place>, Vec<String>)> {
     let mut notes: Vec<String> = Vec::new();
-    let places = named(sources, &mut notes)?;
+    let unpack = Unpack { expand_max, stop };
+    let mut places = Vec::new();
+    for place in named(sources, &unpack, &mut notes)? {
+        let is_regular = place.regular_bytes().is_some();
+        match place.plain().filter(|_| is_regular).and_then(archive::Kind::of) {
+            Some(kind) => {
+                let path = place.plain().unwrap_or(Path::new(""));
+                let all = &Chosen::All;
+                let members = archive::members(path, kind, all, expand_max, stop, &mut notes)?;
+                for member in members {
+                    places.push(in_book(Place::Member(member), expand_max)?);
+                }
+            }
+            None => places.push(in_book(place, expand_max)?),
+        }
+    }
     let mut inputs: Vec<Place> = Vec::new();
     for place in places {
-        let first = match &place {
-            Place::File(path) => inputs.iter().find(|other| other.is_file(path)),
-            Place::Stdin | Place::Rows => None,
-        };
-        let Some(first) = first else {
+        let Some(first) = inputs.iter().find(|other| place.is_same(other)) else {
             inputs.push(place);
             continue;
         };
@@ -151,6 +305,53 @@ pub fn expand(sources: &[String]) -> Result<(Vec<Place>, Vec<String>)> {
     Ok((inputs, notes))
 }
 
+/// A workbook's first sheet; any other place as it is.
+fn in_book(place: Place, expand_max: Option<u64>) -> Result<Place> {
+    Ok(match is_book(&place, expand_max)? {
+        true => Place::Sheet(Arc::new(Sheet { book: place, name: None })),
+        false => place,
+    })
+}
+
+/// Whether a place is a workbook, and one that unpacks to no more than is allowed. Of archives' members those are looked at whose names don't say that they are something else.
+fn is_book(place: &Place, expand_max: Option<u64>) -> Result<bool> {
+    let path = match place {
+        Place::File(path) if place.regular_bytes().is_some() => path.as_path(),
+        Place::Member(member) => Path::new(&member.name),
+        _ => return Ok(false),
+    };
+    let is_named = BOOKS.contains(&ending(path).as_str());
+    if !is_named && place.plain().is_none() {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    let name = place.name();
+    let read = place.open().and_then(|file| file.take(8).read_to_end(&mut head));
+    read.map_err(|error| cannot_open(&name, &error))?;
+    let format = Format::of(&head, || place.seekable()).map_err(|refusal| refusal.of(&name))?;
+    if matches!(format, Some(Format::Xlsx | Format::Xlsb | Format::Ods)) {
+        let limit = Limit::of(place.regular_bytes().unwrap_or(0), expand_max);
+        let expected = place.seekable().and_then(|file| archive::zip::expect(file, limit));
+        expected.map_err(|error| cannot_open(&name, &error))?;
+    }
+    Ok(format.is_some())
+}
+
+/// How archives are unpacked.
+struct Unpack<'a> {
+    expand_max: Option<u64>,
+    stop: &'a AtomicBool,
+}
+
+/// The table that these inputs are for, by their names: members of an archive belong together by it, unless there is one only.
+pub fn table(places: &[Place]) -> String {
+    match places {
+        [Place::Member(member), _, ..] => archive_stem(&member.archive),
+        [first, ..] => first.table(),
+        [] => String::new(),
+    }
+}
+
 /// The table that sources without one of their own are for, where the first names a folder: they belong together by it.
 pub fn folder_table(sources: &[String]) -> Option<String> {
     let first = sources.first()?;
@@ -161,7 +362,7 @@ pub fn folder_table(sources: &[String]) -> Option<String> {
 }
 
 /// What the sources name, one after the other. `notes` takes what is left out.
-fn named(sources: &[String], notes: &mut Vec<String>) -> Result<Vec<Place>> {
+fn named(sources: &[String], unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for source in sources {
         match source.strip_prefix('@') {
@@ -174,12 +375,12 @@ fn named(sources: &[String], notes: &mut Vec<String>) -> Result<Vec<Place>> {
             Some(list) if !Path::new(source).exists() => {
                 let list = local(list)?;
                 for line in listed(&list)? {
-                    places.extend(found(&line, notes).map_err(|error| {
+                    places.extend(found(&line, unpack, notes).map_err(|error| {
                         error.reworded(|text| format!("{}: {text}", list.display()))
                     })?);
                 }
             }
-            _ => places.extend(found(source, notes)?),
+            _ => places.extend(found(source, unpack, notes)?),
         }
     }
     if places.is_empty() {
@@ -219,7 +420,7 @@ fn local(name: &str) -> Result<PathBuf> {
 }
 
 /// The files of a path, a pattern or a folder.
-fn found(source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
+fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     let is_url = source.starts_with("file://");
     let shown = without_secrets(source);
     if !is_url && shown != *source && !Path::new(source).exists() {
@@ -231,6 +432,10 @@ fn found(source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     match fs::metadata(&path) {
         Ok(meta) if meta.is_dir() => in_folder(&path, false, notes),
         Ok(_) => Ok(vec![Place::File(path)]),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && within(source).is_some() => {
+            let (outer, inner) = within(source).unwrap_or_default();
+            in_archives(outer, inner, unpack, notes)
+        }
         Err(error)
             if !is_url
                 && source.contains(['*', '?', '['])
@@ -245,22 +450,68 @@ fn found(source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     }
 }
 
+/// The two parts of `ARCHIVE!MEMBER` or `BOOK!SHEET`: the last `!` splits that stands behind the name of an archive or a workbook, or
+/// behind a file.
+fn within(source: &str) -> Option<(&str, &str)> {
+    let is_archive = |outer: &str| {
+        let ending = ending(Path::new(outer));
+        ARCHIVES.contains(&ending.as_str())
+            || BOOKS.contains(&ending.as_str())
+            || local(outer).is_ok_and(|path| path.is_file())
+    };
+    let mut parts = source.rmatch_indices('!').map(|(at, _)| (&source[..at], &source[at + 1..]));
+    parts.find(|(outer, inner)| !inner.is_empty() && is_archive(outer))
+}
+
+/// The members that a pattern fits, of each archive that the outer name stands for; of each workbook, the sheet of this name.
+fn in_archives(
+    outer: &str,
+    pattern: &str,
+    unpack: &Unpack<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Place>> {
+    let mut places = Vec::new();
+    for place in found(outer, unpack, notes)? {
+        let name = place.name();
+        if is_book(&place, unpack.expand_max)? {
+            let name = Some(pattern.to_owned());
+            places.push(Place::Sheet(Arc::new(Sheet { book: place, name })));
+            continue;
+        }
+        let kind = place.plain().and_then(archive::Kind::of);
+        let (Some(path), Some(kind)) = (place.plain(), kind) else {
+            return Err(Error::source(format!(
+                "{name} is no archive and no workbook, so there is no '{pattern}' in it"
+            ))
+            .about(&name)
+            .advise("zip and tar can be read, tar also compressed, and .xlsx, .xls and .ods"));
+        };
+        let chosen = Chosen::Named(pattern);
+        let members = archive::members(path, kind, &chosen, unpack.expand_max, unpack.stop, notes)?;
+        places.extend(members.into_iter().map(Place::Member));
+    }
+    Ok(places)
+}
+
 /// The files of a folder that can be read, and with `deep` those of its folders: by their names, or by what is in those whose names tell
 /// nothing. Hidden ones are nobody's data.
 fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     let depth = if deep { usize::MAX } else { 1 };
     let (mut places, mut others) = (Vec::new(), Vec::new());
     for path in walk(folder, depth)? {
-        match is_read(&path) {
+        let head = || {
+            let mut head = Vec::new();
+            let read =
+                File::open(&path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+            if read.is_ok() { head } else { Vec::new() }
+        };
+        match is_read(&path, head) || ARCHIVES.contains(&ending(&path).as_str()) {
             true => places.push(Place::File(path)),
             false => others.push(path.display().to_string()),
         }
     }
     if !others.is_empty() {
-        let more = others.len().saturating_sub(SHOWN_MAX);
-        others.truncate(SHOWN_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        notes.push(format!("left out, for the names tell no format: {}{more}", others.join(", ")));
+        notes.push(left_out(&others));
     }
     if places.is_empty() {
         let shown = folder.display();
@@ -272,6 +523,14 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
         .advise(format!("name the files, or a pattern in quotes: '{shown}/*'")));
     }
     Ok(places)
+}
+
+/// A note about files whose names tell no format.
+pub(crate) fn left_out(names: &[String]) -> String {
+    let shown = &names[..names.len().min(SHOWN_MAX)];
+    let more = names.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("left out, for the names tell no format: {}{more}", shown.join(", "))
 }
 
 /// Names that a note shows.
@@ -301,14 +560,17 @@ fn walk(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
 }
 
 /// Whether a file of a folder is meant: its name tells a format, or it has no ending and is text or of a format that says so itself.
-fn is_read(path: &Path) -> bool {
-    let ending = Place::File(path.to_owned()).extension();
-    if !ending.is_empty() {
-        return FORMATS.contains(&ending.as_str());
-    }
-    let mut head = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    read.is_ok() && (head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") || is_text(&head))
+pub(crate) fn is_read(path: &Path, head: impl FnOnce() -> Vec<u8>) -> bool {
+    is_named(path).unwrap_or_else(|| {
+        let head = head();
+        head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") || is_text(&head)
+    })
+}
+
+/// Whether a name tells a format that can be read; nothing, where it has no ending.
+pub(crate) fn is_named(path: &Path) -> Option<bool> {
+    let ending = ending(path);
+    (!ending.is_empty()).then(|| FORMATS.contains(&ending.as_str()))
 }
 
 /// Bytes that tell whether a file is text.
@@ -363,6 +625,9 @@ fn matches(pattern: &str) -> Result<Vec<Place>> {
 }
 
 pub(crate) fn cannot_open(name: &str, error: &std::io::Error) -> Error {
+    if let Some(refusal) = Refusal::within(error) {
+        return refusal.of(name);
+    }
     let fail = Error::source(format!("cannot read {name}: {}", plain(error))).about(name);
     match error.kind() {
         std::io::ErrorKind::NotFound => {
@@ -401,14 +666,15 @@ mod tests {
         fs::hard_link(path("a.csv"), path("hard.csv")).unwrap();
         std::os::unix::fs::symlink(path("a.csv"), path("soft.csv")).unwrap();
         let names = ["a.csv", "./a.csv", "b.csv", "hard.csv", "[as]*.csv", "a.csv"];
-        let (inputs, notes) = expand(&names.map(path)).unwrap();
+        let (inputs, notes) = expand(&names.map(path), None, &AtomicBool::new(false)).unwrap();
         assert_eq!(inputs, [file(&path("a.csv")), file(&path("b.csv"))]);
         assert_eq!(notes.len(), 4, "{notes:?}");
         assert!(notes[0].contains("/./a.csv is the same file as "), "{notes:?}");
         assert!(notes[1].contains("hard.csv is the same file as "), "{notes:?}");
         assert!(notes[2].ends_with("a.csv is named more than once, and loaded once"), "{notes:?}");
         assert!(notes[3].contains("soft.csv is the same file as "), "{notes:?}");
-        assert!(expand(&["-".to_owned(), "-".to_owned()]).is_err());
+        let twice = ["-".to_owned(), "-".to_owned()];
+        assert!(expand(&twice, None, &AtomicBool::new(false)).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::head::{HEAD_BYTES, Head};
 use crate::infer::Observed;
 use crate::place::cannot_open;
 use crate::proposal::Proposer;
-use crate::{Input, Place, Source, decode};
+use crate::{Input, Source, decode};
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::Result;
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin};
@@ -115,7 +115,7 @@ impl Source {
     /// Whole lines from places spread over the first input, when lines can be told there: in a plain file whose head has no
     /// newline inside quotes. What is missed costs a restart of the load, never a value.
     pub(super) fn spread(&self, head: &Head, dialect: Option<&Dialect>) -> Result<Vec<Sample>> {
-        let (Place::File(path), Some(bytes)) = (&head.input.place, head.input.bytes_stored) else {
+        let (Some(path), Some(bytes)) = (head.input.place.plain(), head.input.bytes_stored) else {
             return Ok(vec![]);
         };
         let quote = dialect.and_then(|dialect| dialect.quote);

@@ -34,10 +34,10 @@ const fn yielding(what: &'static str, advice: &'static str, is: fn(&Look) -> boo
 }
 
 /// The first that fits is named.
-const SHAPES: [Shape; 18] = [
+const SHAPES: [Shape; 22] = [
     yielding(
         "an HTML page: a login page?",
-        "look at it in a browser, and fetch the data itself",
+        "look at it in a browser, and fetch the data itself; a table in it pandas.read_html reads",
         is_html,
     ),
     shape(
@@ -45,15 +45,31 @@ const SHAPES: [Shape; 18] = [
         "fetch the file with git lfs pull",
         |look| look.starts("version https://git-lfs.github.com/spec/"),
     ),
+    shape("an SQL dump of PostgreSQL", "psql restores it: psql -d DATABASE -f FILE", |look| {
+        is_sql(look) && look.has(&["-- PostgreSQL database", " FROM stdin;", "pg_catalog."])
+    }),
+    shape("an SQL dump of MySQL or MariaDB", "mysql restores it: mysql DATABASE < FILE", |look| {
+        is_sql(look) && look.has(&["-- MySQL dump", "-- MariaDB dump", "/*!4", "LOCK TABLES `"])
+    }),
+    shape("an SQL dump of SQLite", "sqlite3 restores it: sqlite3 NEW.db < FILE", |look| {
+        is_sql(look) && look.has(&["PRAGMA foreign_keys", "BEGIN TRANSACTION;"])
+    }),
     shape("an SQL dump", "restore it with its database's own client, and load from there", is_sql),
     shape("a program in PHP", "name the file with the data", |look| look.starts("<?php")),
-    yielding("an XML document", "convert it to CSV or JSON Lines first", is_xml),
+    yielding(
+        "an XML document",
+        "convert it to CSV or JSON Lines first: xmlstarlet sel, xq, pandas.read_xml",
+        is_xml,
+    ),
     shape("an HTTP response with its headers", "fetch it without them: curl without -i", |look| {
         look.starts("HTTP/") && look.line(0).split(' ').nth(1).is_some_and(is_status)
     }),
     shape("an RTF document", "save it as plain text or CSV", |look| look.starts("{\\rtf")),
     shape("a PostScript document", "name a CSV or TSV file", |look| look.starts("%!PS")),
     shape("a LaTeX document", "name a CSV or TSV file", |look| look.starts("\\documentclass")),
+    shape("an encrypted message (PGP)", "decrypt it first: gpg -d", |look| {
+        look.starts("-----BEGIN PGP MESSAGE-----")
+    }),
     shape("a key or a certificate", "name a CSV or TSV file", |look| {
         let line = look.line(0);
         line.len() > 15 && line.starts_with("-----BEGIN ") && line.ends_with("-----")
@@ -145,6 +161,11 @@ impl Look {
     /// Whether it starts so, in upper or lower case.
     fn starts(&self, word: &str) -> bool {
         has_prefix(&self.text, word)
+    }
+
+    /// Whether any of these stands in it.
+    fn has(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.text.contains(word))
     }
 
     /// The line with this index, without white space behind it; empty if there is none.

@@ -66,7 +66,16 @@ impl Source {
     ) -> Result<Vec<Split>> {
         let mut stamps = Vec::new();
         for input in &self.inputs {
-            let (Place::File(path), Some(_)) = (&input.place, input.bytes_stored) else {
+            let whole = match &input.place {
+                Place::Member(_) => Some(("within an archive", "unpack it, and name the files")),
+                Place::Sheet(_) => Some(("a sheet", "load it as it is, or save it as CSV")),
+                Place::File(_) | Place::Stdin | Place::Rows => None,
+            };
+            if let Some((what, advice)) = whole {
+                let error = format!("{} is {what}, which can't be split", input.name);
+                return Err(Error::source(error).about(&input.name).advise(advice));
+            }
+            let (Some(path), Some(_)) = (input.place.plain(), input.bytes_stored) else {
                 return Err(Error::source(format!("{} can be read only once", input.name))
                     .about(&input.name)
                     .advise("save it to a file that all who read a part of it can open"));
@@ -187,7 +196,7 @@ impl Source {
     /// What lies between two places of a file.
     fn part(&self, file: usize, start: At, end: Option<At>, stamp: Stamp) -> Result<SplitPart> {
         let input = &self.inputs[file];
-        let Place::File(path) = &input.place else {
+        let Some(path) = input.place.plain() else {
             return Err(Error::source(format!("{} is no file", input.name)));
         };
         let path = std::path::absolute(path).map_err(|error| cannot_open(&input.name, &error))?;
@@ -532,9 +541,9 @@ impl Cutting<'_> {
 
     fn open(&self) -> Result<File> {
         let input = self.input();
-        match &input.place {
-            Place::File(path) => File::open(path).map_err(|error| cannot_open(&input.name, &error)),
-            Place::Stdin | Place::Rows => Err(Error::source(format!("{} is no file", input.name))),
+        match input.place.plain() {
+            Some(path) => File::open(path).map_err(|error| cannot_open(&input.name, &error)),
+            None => Err(Error::source(format!("{} is no file", input.name))),
         }
     }
 }

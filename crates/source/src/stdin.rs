@@ -1,6 +1,5 @@
 //! Standard input and other pipes, read so that a load can be stopped while nothing comes.
 
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -35,11 +34,8 @@ impl Pipe {
     pub(crate) fn open(place: &Place, abandoned: Arc<AtomicBool>) -> Result<Self> {
         let mut input: Box<dyn Read + Send> = match place {
             Place::Stdin => Box::new(io::stdin()),
-            // They are batches, and not bytes.
-            Place::Rows => Box::new(io::empty()),
-            Place::File(path) => {
-                Box::new(File::open(path).map_err(|error| cannot_open(&place.name(), &error))?)
-            }
+            // Rows are batches, and not bytes.
+            place => place.open().map_err(|error| cannot_open(&place.name(), &error))?,
         };
         let (to, blocks) = bounded(BLOCKS);
         thread::spawn(move || {

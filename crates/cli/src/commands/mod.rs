@@ -50,10 +50,12 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     let outcome = inrush::run(&plan, &observer);
     observer.finish();
     let report = outcome?;
+    // Where rows are on standard output, nothing else is.
+    let say = if plan.location.is_stdout() { eprint_all } else { print };
     if args.json {
-        print(&(serde_json::to_string(&report)? + "\n"))?;
+        say(&(serde_json::to_string(&report)? + "\n"))?;
     } else if !args.shown.quiet {
-        print(&render::report(&report, args.verbose))?;
+        say(&render::report(&report, args.verbose))?;
     }
     // The run that finished the load has reported its bad rows.
     let was_finished = report.steps.is_some_and(|steps| steps.was_finished);
@@ -177,6 +179,21 @@ pub(crate) fn print(text: &str) -> Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
+    }
+}
+
+fn eprint_all(text: &str) -> Result<()> {
+    eprint_text(text);
+    Ok(())
+}
+
+/// Writes to standard output what `--json` says of a failure; or to standard error, where rows are on standard output.
+pub(crate) fn print_failure(text: &str, target: Option<&str>) {
+    let location = target.and_then(|target| inrush::target::find(target).ok());
+    match location.is_some_and(|(_, location)| location.is_stdout()) {
+        true => eprint_text(text),
+        // Whoever closes standard output has seen enough.
+        false => drop(print(text)),
     }
 }
 

@@ -47,7 +47,11 @@ fn of_library(error: &inrush::Error, has_target: bool) -> Value {
 
 fn object(kind: &str, message: &str, advice: &[String], aftermath: Option<Aftermath>) -> Value {
     let rows_committed = match aftermath {
-        Some(Aftermath::Committed { rows } | Aftermath::Resumable { rows }) => Some(rows),
+        Some(
+            Aftermath::Committed { rows }
+            | Aftermath::Resumable { rows }
+            | Aftermath::Written { rows },
+        ) => Some(rows),
         _ => None,
     };
     json!({

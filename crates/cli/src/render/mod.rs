@@ -14,9 +14,9 @@ mod report;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use inrush::Aftermath;
 use inrush::target::Target;
 use inrush::wording::{noun, were};
+use inrush::{Aftermath, Kind};
 
 #[cfg(feature = "bench")]
 pub(crate) use bench::BenchProgress;
@@ -36,7 +36,8 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
     let mut text = String::new();
     match error.downcast_ref::<inrush::Error>() {
         Some(error) => {
-            let _ = writeln!(text, "error: {}", error.what());
+            let what = if error.kind() == Kind::Closed { "note" } else { "error" };
+            let _ = writeln!(text, "{what}: {}", error.what());
             for advice in error.advice() {
                 let _ = writeln!(text, "  try: {advice}");
             }
@@ -54,6 +55,10 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                         text,
                         "resumable: {rows} of whole steps {were} committed; go on behind them: {again}"
                     );
+                }
+                Some(Aftermath::Written { rows }) => {
+                    let (rows, were) = (counted(rows, "row"), were(rows));
+                    let _ = writeln!(text, "{rows} {were} written to standard output before");
                 }
                 Some(Aftermath::Unknown) => {
                     let _ = writeln!(

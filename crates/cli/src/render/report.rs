@@ -28,13 +28,13 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
         Action::Truncate => "emptied table",
         Action::Append => "table",
     };
-    let _ = writeln!(
-        out,
-        "{} loaded into {into} {} in {}",
-        counted(report.rows_loaded, "row"),
-        plan.table,
-        plan.location.shown
-    );
+    let rows = counted(report.rows_loaded, "row");
+    let _ = match plan.location.is_stdout() {
+        true => writeln!(out, "{rows} written to standard output"),
+        false => {
+            writeln!(out, "{rows} loaded into {into} {} in {}", plan.table, plan.location.shown)
+        }
+    };
     let updated = match plan.request.on_conflict {
         OnConflict::Update => Some("updated"),
         OnConflict::Replace => Some("replaced"),
@@ -97,7 +97,9 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
         Durability::Process => "safe from a crash of this process",
         Durability::None => "no guarantee about crashes",
     };
-    let _ = writeln!(out, "  {verified}; {durable}");
+    if !plan.location.is_stdout() {
+        let _ = writeln!(out, "  {verified}; {durable}");
+    }
     for warning in &report.warnings {
         let _ = writeln!(out, "  note: {warning}");
     }

@@ -312,7 +312,7 @@ fn files_that_are_no_text() {
     let png = [b"\x89PNG\r\n\x1a\n", &noise[..]].concat();
     let cases: [(&[u8], &str); 6] = [
         (&parquet, "Parquet"),
-        (&zip, "ZIP"),
+        (&zip, "zip archive"),
         (&elf, "a program"),
         (&database, "SQLite database"),
         (&png, "a picture"),
@@ -328,6 +328,38 @@ fn files_that_are_no_text() {
     fixture.write("in.csv", &parquet);
     fixture.tool("gzip", &["in.csv"], b"");
     refused(&fixture, "in.csv.gz", &[], &["in.csv.gz", "Parquet"]);
+}
+
+#[test]
+fn other_kinds_of_files_are_refused_with_the_tool_that_reads_them() {
+    let fixture = with_database();
+    let cases: [(&[u8], &str, &str); 10] = [
+        (b"PGDMP\x01\x0e\0", "a dump of PostgreSQL's own format", "pg_restore"),
+        (b"Salted__\x01\x02\0\x04", "encrypted by OpenSSL", "openssl enc -d"),
+        (b"age-encryption.org/v1\n-> X25519 abc\n", "encrypted by age", "age -d"),
+        (b"\x85\x02\x0c\x03\xf8\xe1\x92\x55\xf0\x9a\x77\x81\x12\xd3", "encrypted by PGP", "gpg -d"),
+        (b"ORC\x0a\x03\0\0\0\x12\x09\x08\x07\x12\xe2\x82", "an ORC file", "pyarrow.orc"),
+        (b"7z\xbc\xaf\x27\x1c\0", "a 7z archive", "7z x"),
+        (b"\0\x01\0\0Standard ACE DB\0", "an Access database", "mdb-export"),
+        (b"\x12\x34\0\0\0\0\0\0DUCK\x40\0", "a DuckDB database", "duckdb:"),
+        (
+            b"-----BEGIN PGP MESSAGE-----\n\nhQEMA\n-----END PGP MESSAGE-----\n",
+            "an encrypted message (PGP)",
+            "gpg -d",
+        ),
+        (
+            b"-- PostgreSQL database dump\n\nCREATE TABLE t (\n  id integer\n);\nCOPY t (id) FROM stdin;\n1\n",
+            "an SQL dump of PostgreSQL",
+            "psql",
+        ),
+    ];
+    for (bytes, what, tool) in cases {
+        fixture.write("in.csv", bytes);
+        refused(&fixture, "in.csv", &[], &["in.csv", what, tool]);
+    }
+    // A table may begin with any letters.
+    fixture.write("in.csv", "ORC,RDX\n1,2\n");
+    fixture.load(&["in.csv", "orcs.db"]).exits(0);
 }
 
 #[test]

@@ -18,6 +18,8 @@ mod servers;
 /// What every target keeps.
 mod contract;
 
+/// Files within archives.
+mod archives;
 /// Input that no load can go well with.
 mod bad_input;
 /// Targets that no load can go well with: locked, full, read-only.
@@ -73,6 +75,8 @@ mod rejects;
 mod report;
 /// Files that are no tables, and JSON that is one.
 mod shapes;
+/// Sheets of workbooks.
+mod sheets;
 /// SQLite, as one target among others.
 #[cfg(feature = "sqlite")]
 mod sqlite;

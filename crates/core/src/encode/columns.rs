@@ -17,10 +17,10 @@ use crate::Nulls;
 use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null};
 use crate::encode::row::{Moment, Row, Typed};
 use crate::encode::{
-    BadRecord, Encode, EncodeRow, Encoded, Shape, check_text, describe, told_by_lane,
+    BadRecord, Encode, EncodeRow, Encoded, Shape, Verdict, check_text, describe, told_by_lane,
 };
 use crate::flow::Found;
-use crate::flow::{Chunk, Home, RowFault, RowMark, Span};
+use crate::flow::{Chunk, Code, Home, RowFault, RowMark, SheetRows, Span};
 
 /// Whether the record loop has a form for the type. What else there is in files is brought into one of these as it is read.
 pub fn is_viewed(ty: &DataType) -> bool {
@@ -374,11 +374,16 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
         let (columns, rows) = Columns::of(shape, chunk);
         let is_clean = columns.columns.iter().all(|column| !column.is_suspect);
         let reads = Reader::is_needed(shape);
+        let sheet = chunk.sheet.as_ref().filter(|sheet| !sheet.bad.is_empty());
         let (unread, mut reader, mut memory) = (Reader::default(), Reader::default(), Vec::new());
         for at in 0..rows {
             let row = ColumnsRow { columns: &columns, at, reader: &unread };
             let before = out.wire.mark();
             let checked = if is_clean { Ok(()) } else { row.check(shape) };
+            let checked = match sheet {
+                Some(sheet) => checked.and_then(|()| check_cells(shape, chunk, sheet, at as u32)),
+                None => checked,
+            };
             let checked = match reads {
                 true => checked.and_then(|()| {
                     let place = Whereabouts::of(chunk, out.records);
@@ -406,6 +411,62 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
         }
         encoder.end(chunk, out);
     }
+}
+
+/// Cells of a sheet that hold no value are bad, if the load takes their column.
+#[cold]
+fn check_cells(shape: &Shape, chunk: &Chunk, sheet: &SheetRows, row: u32) -> Result<(), BadRecord> {
+    let fields = &shape.fields[chunk.origin.file as usize];
+    let taken = sheet.bad_of(row).iter().find_map(|bad| {
+        Some((fields.iter().position(|field| *field == Some(bad.column as usize))?, bad))
+    });
+    match taken {
+        None => Ok(()),
+        Some((column, bad)) => Err(BadRecord {
+            column: Some(column),
+            code: Code::Type,
+            message: bad.message.to_string(),
+            verdict: Verdict::Bad,
+        }),
+    }
+}
+
+/// A row of a sheet as a line of CSV, with what each cell shows.
+pub(super) fn csv_line(chunk: &Chunk, sheet: &SheetRows, row: usize) -> Vec<u8> {
+    let Some(batch) = &chunk.batch else { return Vec::new() };
+    let (texts, mut out, mut text) = (Texts::of(batch), Vec::new(), Vec::new());
+    let bad = sheet.bad_of(row as u32);
+    for column in 0..batch.num_columns() {
+        text.clear();
+        if let Some(bad) = bad.iter().find(|bad| bad.column as usize == column) {
+            text.extend_from_slice(bad.shown.as_bytes());
+        } else {
+            texts.push(column, row, &mut text);
+        }
+        if column > 0 {
+            out.push(b',');
+        }
+        csv_field(&text, &mut out);
+    }
+    out.push(b'\n');
+    out
+}
+
+/// Appends a field as CSV has it, in quotes where it needs them.
+pub fn csv_field(text: &[u8], out: &mut Vec<u8>) {
+    let edges = [text.first(), text.last()];
+    let has_edge = edges.into_iter().flatten().any(u8::is_ascii_whitespace);
+    if !has_edge && !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        return out.extend_from_slice(text);
+    }
+    out.push(b'"');
+    for byte in text {
+        if *byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(*byte);
+    }
+    out.push(b'"');
 }
 
 impl Unread for ColumnsRow<'_> {

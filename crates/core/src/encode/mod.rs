@@ -21,7 +21,7 @@ use crate::flow::Found;
 use crate::flow::{Chunk, Code, RowFault, Wire};
 use crate::reading::Reading;
 
-pub use columns::Texts;
+pub use columns::{Texts, csv_field};
 pub use columns::{column_data, is_viewed};
 pub use json::{Json, inner};
 pub use row::{Day, Moment, Row, Typed, has_whole_digits};
@@ -226,12 +226,15 @@ pub fn found_by_lane(
     }
 }
 
-/// The bad row as it was written, to be loaded again when it is fixed: a record of text, or an object of JSON.
+/// The bad row as it was written, to be loaded again when it is fixed: a record of text, an object of JSON, or, of a sheet, a line of CSV.
 pub fn verbatim(shape: &Shape, chunk: &Chunk, found: &Found) -> Vec<u8> {
     match &shape.grammar {
         Grammar::Delimited(_) => chunk.bytes[found.start as usize..found.end as usize].to_vec(),
         Grammar::Json(_) => json::line(&chunk.bytes[found.start as usize..found.end as usize]),
-        Grammar::Columns => columns::object(chunk, found.start as usize),
+        Grammar::Columns => match &chunk.sheet {
+            Some(sheet) => columns::csv_line(chunk, sheet, found.start as usize),
+            None => columns::object(chunk, found.start as usize),
+        },
     }
 }
 

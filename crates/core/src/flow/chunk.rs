@@ -54,6 +54,46 @@ pub struct Chunk {
     pub part: Part,
     /// The records, where they are columns.
     pub batch: Option<arrow_array::RecordBatch>,
+    /// What is known of them besides, where they are rows of a sheet.
+    pub sheet: Option<SheetRows>,
+}
+
+/// What a batch's rows are in the sheet that they come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SheetRows {
+    /// The row of the sheet that each is, from 1: empty ones are left out.
+    pub rows: Vec<u32>,
+    /// Cells that hold no value although they aren't empty, in the order of rows.
+    pub bad: Vec<BadCell>,
+}
+
+/// A cell that holds no value although it isn't empty: NULL in the batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadCell {
+    /// The row of the batch, from 0.
+    pub row: u32,
+    /// The column of the batch.
+    pub column: u32,
+    /// What the cell shows.
+    pub shown: Box<str>,
+    /// What is wrong, with the cell's name.
+    pub message: Box<str>,
+}
+
+impl SheetRows {
+    /// Without its first rows.
+    pub fn skip(&mut self, rows: u32) {
+        self.rows.drain(..(rows as usize).min(self.rows.len()));
+        self.bad.retain(|bad| bad.row >= rows);
+        self.bad.iter_mut().for_each(|bad| bad.row -= rows);
+    }
+
+    /// The bad cells of a row.
+    pub fn bad_of(&self, row: u32) -> &[BadCell] {
+        let from = self.bad.partition_point(|bad| bad.row < row);
+        let to = self.bad.partition_point(|bad| bad.row <= row);
+        &self.bad[from..to]
+    }
 }
 
 impl Chunk {

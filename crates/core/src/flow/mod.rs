@@ -8,7 +8,7 @@ mod slot;
 mod wire;
 
 pub use checksum::Checksum;
-pub use chunk::{Chunk, Origin, Part, Point};
+pub use chunk::{BadCell, Chunk, Origin, Part, Point, SheetRows};
 pub use meter::{Meter, Phase, Progress, Stage, StageClock};
 pub use reject::{Code, Found};
 pub use slot::{Feeder, Slot};

@@ -130,6 +130,16 @@ pub struct Location {
     pub files: Vec<PathBuf>,
 }
 
+/// What people read for a location that is the process's own standard output.
+pub const STANDARD_OUTPUT: &str = "standard output";
+
+impl Location {
+    /// Whether rows go to standard output.
+    pub fn is_stdout(&self) -> bool {
+        self.files.is_empty() && self.shown == STANDARD_OUTPUT
+    }
+}
+
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pipe::reject::{Position, Reject};
+use crate::pipe::reject::Reject;
 use crate::plan::{OnConflict, RejectLimit, Verify};
 use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target};
 use inrush_core::error::{Error, Result};
@@ -292,10 +292,7 @@ pub struct Rejected {
 
 impl Rejected {
     pub(super) fn of(reject: &Reject, partition: Option<u32>, file: Option<&str>) -> Self {
-        let line = match reject.at {
-            Position::Text { line, .. } => Some(line),
-            Position::Columns { .. } | Position::Rows { .. } => None,
-        };
+        let line = reject.at.line();
         let Reject { record, column, message, raw, .. } = reject;
         Self {
             partition,

@@ -49,13 +49,17 @@ pub(crate) fn guess_again(
     Ok(Some((next, how)))
 }
 
-/// The plan for a load that can't change its table's types on the way, for a step of it is committed by then: all values are looked at
-/// first, unless the types are known without that.
+/// The plan for a load that can't change its table's types on the way, for a step of it is committed by then, or rows are out: all values
+/// are looked at first, unless the types are known without that.
 pub(super) fn looked_at(plan: Plan, observer: &dyn Observer, began: Instant) -> Result<Plan> {
     let is_guess = plan.choice.columns.iter().any(|column| !column.pinned);
     // Of JSON not even the columns are known.
     let is_json = matches!(plan.source.grammar, Grammar::Json(_));
-    if plan.steps.is_none() || plan.facts.source.is_surveyed || !(is_guess || is_json) {
+    let is_stream = plan.facts.target.is_stream && plan.facts.source.seekable;
+    if !(plan.steps.is_some() || is_stream)
+        || plan.facts.source.is_surveyed
+        || !(is_guess || is_json)
+    {
         return Ok(plan);
     }
     observer.phase(&Phase::Survey);

@@ -168,7 +168,11 @@ impl Tally {
     fn place(&self, plan: &Plan, shape: &Shape, chunk: &Chunk, found: &Found) -> Reject {
         let record = self.records + u64::from(found.record) + 1;
         let is_rows = plan.source.inputs[self.file as usize].place == Place::Rows;
+        let of_sheet = chunk.sheet.as_ref().and_then(|sheet| sheet.rows.get(found.start as usize));
         let at = match &shape.grammar {
+            _ if of_sheet.is_some() => {
+                Position::Sheet { row: of_sheet.copied().unwrap_or_default().into() }
+            }
             Grammar::Columns if is_rows => Position::Rows { row: record },
             Grammar::Columns => Position::Columns {
                 row: record,

@@ -34,13 +34,9 @@ pub struct Reject {
 impl Reject {
     /// The same place for an error about it; `name` is the input's.
     pub(crate) fn place(&self, name: &str) -> ErrorPlace {
-        let line = match self.at {
-            Position::Text { line, .. } => Some(line),
-            Position::Columns { .. } | Position::Rows { .. } => None,
-        };
         let mut place = ErrorPlace::default();
         name.clone_into(&mut place.file);
-        place.line = line;
+        place.line = self.at.line();
         place.record = Some(self.record);
         place.column.clone_from(&self.column);
         place
@@ -66,11 +62,27 @@ pub enum Position {
         /// The row of that, from 1.
         group_row: u64,
     },
+    /// In a sheet.
+    Sheet {
+        /// The row of the sheet, from 1; everything is counted.
+        row: u64,
+    },
     /// Among the rows of a program.
     Rows {
         /// The row of the load, from 1.
         row: u64,
     },
+}
+
+impl Position {
+    /// The physical line on which the record begins, or the row of the sheet that it is.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Position::Text { line, .. } => Some(*line),
+            Position::Sheet { row } => Some(*row),
+            Position::Columns { .. } | Position::Rows { .. } => None,
+        }
+    }
 }
 
 impl fmt::Display for Position {
@@ -80,7 +92,7 @@ impl fmt::Display for Position {
             Position::Columns { row, group, group_row } => {
                 write!(f, "row {row} (row {group_row} of group {group})")
             }
-            Position::Rows { row } => write!(f, "row {row}"),
+            Position::Sheet { row } | Position::Rows { row } => write!(f, "row {row}"),
         }
     }
 }
@@ -255,6 +267,7 @@ impl RejectFiles {
             Position::Columns { group, group_row, .. } => {
                 (None, None, Some(group), Some(group_row))
             }
+            Position::Sheet { row } => (Some(row), None, None, None),
             Position::Rows { .. } => (None, None, None, None),
         };
         let note = SidecarLine {

@@ -19,6 +19,7 @@ use inrush_core::nulls::Nulls;
 use inrush_core::reading::{Added, Family, ReadRequest, Readers, Reading};
 use inrush_core::request::{
     DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
+    Verify,
 };
 use inrush_core::schema::{Column, Type};
 use inrush_core::split::SplitPart;
@@ -143,7 +144,7 @@ fn gather(
     let mut request = request.clone();
     let (places, twice) = match (&rows, &request.split) {
         (Some(_), _) => (vec![Place::Rows], Vec::new()),
-        (None, None) => inrush_source::expand(&request.sources)?,
+        (None, None) => inrush_source::expand(&request.sources, request.dialect.expand_max, stop)?,
         (None, Some(split)) => {
             let nothing_else = request.sources.is_empty()
                 && request.dialect == DialectRequest::default()
@@ -163,7 +164,7 @@ fn gather(
     };
     let request = &request;
     for place in &places {
-        if let Place::File(input) = place
+        if let Some(input) = place.on_disk()
             && location.files.iter().any(|file| same_file(file, input))
         {
             return Err(Error::usage(format!("{} is source and target", place.name()))
@@ -194,7 +195,12 @@ fn gather(
         true => Some(Start::of(request, steps::inputs(&places)?, &target_facts, &table)?),
         false => None,
     };
-    let adjusted = start.as_ref().map(|start| start.request(request));
+    let mut adjusted = start.as_ref().map(|start| start.request(request));
+    if target_facts.is_stream {
+        // What is out is whoever reads it to keep, and to count.
+        let streamed = adjusted.get_or_insert_with(|| request.clone());
+        (streamed.durability, streamed.verify) = (Durability::None, Verify::None);
+    }
     let request = adjusted.as_ref().unwrap_or(request);
     target_facts.ledger = Vec::new();
     let known: Option<Vec<String>> = target_facts
@@ -438,7 +444,7 @@ fn added_values(added: &Added, source: &Source) -> AddedValue {
 fn own_table(places: &[Place]) -> Result<String> {
     let of_rejects = |place: &Place| match place {
         Place::File(path) => table_of_rejects(path),
-        Place::Stdin | Place::Rows => None,
+        Place::Member(_) | Place::Sheet(_) | Place::Stdin | Place::Rows => None,
     };
     let first = of_rejects(&places[0]);
     if let Some(other) = places.iter().find(|place| of_rejects(place) != first)
@@ -450,7 +456,7 @@ fn own_table(places: &[Place]) -> Result<String> {
         ))
         .advise("load them one by one, or say --table NAME"));
     }
-    Ok(first.unwrap_or_else(|| places[0].table()))
+    Ok(first.unwrap_or_else(|| inrush_source::table(places)))
 }
 
 /// `--rejects FILE` for all inputs, or a file beside each.
@@ -505,11 +511,9 @@ fn reject_places(
         places.iter().flat_map(|place| &place.path).try_for_each(|path| can_be_made(path))?;
     }
     // A rejects file takes the place of what has its name, so that must be nobody's data.
-    let inputs = source.inputs.iter().filter_map(|input| match &input.place {
-        Place::File(path) => Some((path, "an input")),
-        Place::Stdin | Place::Rows => None,
-    });
-    let database = location.files.iter().map(|path| (path, "the target"));
+    let inputs =
+        source.inputs.iter().filter_map(|input| Some((input.place.on_disk()?, "an input")));
+    let database = location.files.iter().map(|path| (path.as_path(), "the target"));
     for (path, what) in inputs.chain(database) {
         let written = places
             .iter()
@@ -553,17 +557,13 @@ fn same_file(a: &Path, b: &Path) -> bool {
 /// The file beside a source; rows of a program stand nowhere.
 fn beside(place: &Place, grammar: &Grammar) -> Option<PathBuf> {
     let ending = match place.extension() {
+        _ if matches!(place, Place::Sheet(_)) => "csv".to_owned(),
         // Objects of JSON, one a line.
         _ if grammar.dialect().is_none() => "jsonl".to_owned(),
         ending if ending.is_empty() || ending == place.stem().to_lowercase() => "csv".to_owned(),
         ending => ending,
     };
-    let name = format!("{}.rejects.{ending}", place.stem());
-    match place {
-        Place::File(path) => Some(path.with_file_name(name)),
-        Place::Stdin => Some(PathBuf::from(name)),
-        Place::Rows => None,
-    }
+    place.beside(&format!("rejects.{ending}"))
 }
 
 /// How the input is written, as reports show it.

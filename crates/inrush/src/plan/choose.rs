@@ -452,7 +452,7 @@ fn strategy(
                     None => format!("{}: {}", strategy.id(), strategy.about()),
                 });
                 reasons.extend(notes.iter().cloned());
-                if !atomic && request.guarantee != Guarantee::Chunks {
+                if !atomic && request.guarantee != Guarantee::Chunks && !facts.target.is_stream {
                     reasons.push("rows are committed on the way: a failed load leaves those of finished transactions".to_owned());
                 }
                 return Ok((strategy, knobs, fit));

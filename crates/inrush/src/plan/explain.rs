@@ -106,6 +106,7 @@ impl Plan {
         match (&self.steps, self.choice.atomic) {
             (Some(steps), _) => format!("in steps of about {}", counted(steps.commit_rows, "row")),
             (None, true) => "all rows or none".to_owned(),
+            (None, false) if self.facts.target.is_stream => "written as they come".to_owned(),
             (None, false) => "committed on the way".to_owned(),
         }
     }

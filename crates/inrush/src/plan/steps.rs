@@ -81,7 +81,7 @@ fn named(place: &Place) -> String {
     match place {
         Place::Stdin => "standard input".to_owned(),
         Place::Rows => "what a program has".to_owned(),
-        Place::File(_) => place.name(),
+        Place::File(_) | Place::Member(_) | Place::Sheet(_) => place.name(),
     }
 }
 
@@ -93,17 +93,18 @@ pub(super) fn inputs(places: &[Place]) -> Result<Vec<InputState>> {
     places
         .iter()
         .map(|place| {
-            let Place::File(path) = place else {
+            let Some(path) = place.on_disk() else {
                 return Err(Error::usage(format!("{} is no file", place.name())));
             };
-            state(path).map_err(|error| {
+            state(path, place).map_err(|error| {
                 Error::source(format!("cannot read {}: {error}", place.name())).about(&place.name())
             })
         })
         .collect()
 }
 
-fn state(path: &Path) -> std::io::Result<InputState> {
+/// A member of an archive is what the archive is: it has changed when that has.
+fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
     let meta = fs::metadata(path)?;
     let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let mut head = Vec::new();
@@ -111,7 +112,15 @@ fn state(path: &Path) -> std::io::Result<InputState> {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     hasher.write(&head);
     Ok(InputState {
-        path: std::path::absolute(path)?,
+        path: match place {
+            Place::File(_) | Place::Stdin | Place::Rows => std::path::absolute(path)?,
+            // Its own name follows that of the file on disk.
+            Place::Member(_) | Place::Sheet(_) => {
+                let mut name = std::path::absolute(path)?.into_os_string();
+                name.push(place.name().strip_prefix(&path.display().to_string()).unwrap_or(""));
+                name.into()
+            }
+        },
         bytes: meta.len(),
         modified_ns: modified.and_then(|since| i64::try_from(since.as_nanos()).ok()),
         head: hasher.finish(),

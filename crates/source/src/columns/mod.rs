@@ -1,4 +1,4 @@
-//! Inputs of columns: Parquet and Arrow IPC files, and rows that a program has. Their values come in types of their own.
+//! Inputs of columns: Parquet and Arrow IPC files, sheets, and rows that a program has. Their values come in types of their own.
 //!
 //! ```text
 //! file, program -> batches of whole rows -> each column in a form that encoders know (reading) -> chunks
@@ -10,12 +10,14 @@ mod nested;
 mod parquet;
 mod reading;
 mod rows;
+mod sheet;
 #[cfg(test)]
 mod tests;
 mod text;
 mod widen;
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +33,7 @@ use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
-use inrush_core::flow::{Meter, Origin, Point};
+use inrush_core::flow::{Meter, Origin, Point, SheetRows};
 use inrush_core::reading::Readers;
 use inrush_core::{DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, SourceFacts, Type};
 use reading::{Reading, names_of, readings};
@@ -60,6 +62,7 @@ enum Store {
     },
     IpcFile,
     IpcStream,
+    Sheet(Arc<sheet::Sheet>),
     Rows {
         rows: Rows,
         flatten: bool,
@@ -75,6 +78,8 @@ struct Batch {
     row: u64,
     /// What it took in the file.
     stored: u64,
+    /// What is known of rows of a sheet.
+    sheet: Option<SheetRows>,
 }
 
 /// Takes batches in order; false says that no more are wanted.
@@ -89,18 +94,25 @@ impl Source {
         places: &[(Place, Layout)],
         request: &DialectRequest,
         read: &Readers,
+        known: Option<&[String]>,
         mut pipe: Option<Pipe>,
         abandoned: Arc<AtomicBool>,
         stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
-        refuse_dialect(request, &places[0])?;
+        refuse_dialect(request, places)?;
         let mut inputs = Vec::new();
         let mut tables: Vec<Table> = Vec::new();
         let (mut orders, mut all) = (Vec::new(), Vec::new());
         for (place, layout) in places {
-            let input = Input::plain(place);
-            let table = look(&input, *layout, request.flatten, &mut pipe, stop)
-                .map_err(|error| error.in_input(&input.name))?;
+            let mut input = Input::plain(place);
+            let table = match place {
+                Place::Sheet(of) => {
+                    let (sheet, readings) = sheet::look(&mut input, of, request, read, known)?;
+                    Table::of(Store::Sheet(Arc::new(sheet)), readings, &input)
+                }
+                _ => look(&input, *layout, request.flatten, &mut pipe, stop),
+            };
+            let table = table.map_err(|error| error.in_input(&input.name))?;
             let names = |table: &Table| -> Vec<String> {
                 table.readings.iter().map(|reading| reading.name.clone()).collect()
             };
@@ -154,29 +166,41 @@ impl Source {
         flatten: bool,
     ) -> (Self, SourceFacts) {
         let mut warnings = Vec::new();
+        let sheets: Vec<&sheet::Sheet> = tables.iter().filter_map(Table::sheet).collect();
+        warnings.extend(sheets.iter().flat_map(|sheet| sheet.notes.clone()));
         let names = unique(names, &mut warnings);
         let fields = names.into_iter().enumerate().map(|(index, name)| {
+            // Where each input has the column that has it.
             let all = || {
                 let all = tables.iter().zip(&orders);
-                all.filter_map(|(table, order)| Some(&table.readings[order[index]?]))
+                all.filter_map(|(table, order)| Some((table, order[index]?)))
             };
-            let ty = all().map(|reading| reading.ty).reduce(common).unwrap_or(Type::Text);
-            let digits = all().map(Reading::moment_digits).max().unwrap_or(0);
+            let ty = all().map(|(table, at)| table.ty(at)).reduce(common).unwrap_or(Type::Text);
+            let digits = all().map(|(table, at)| table.readings[at].moment_digits());
+            let digits = digits.max().unwrap_or(0);
             let moments = MomentFacts { digits, ..MomentFacts::default() };
+            let seen = all().filter_map(|(table, at)| Some(table.sheet()?.seen[at].clone()));
+            let seen: Vec<sheet::Seen> = seen.collect();
+            let is_of_sheets = seen.len() == all().count();
+            let spoiler = seen.iter().find_map(|seen| seen.spoiler.clone());
+            let moments = match seen.into_iter().max_by_key(|seen| seen.moments.digits) {
+                Some(seen) if is_of_sheets => seen.moments,
+                _ => moments,
+            };
             let reads = read.column(&name);
             let (ty, is_declared) = match &reads {
                 // What options say of a column's texts stands above the schema, as a first guess.
                 Some(reads) if reads.is_declared() && matches!(ty, Type::Text | Type::Integer) => {
                     (reads.default_type(), false)
                 }
-                _ => (ty, true),
+                _ => (ty, !is_of_sheets),
             };
             let facts = FieldFacts {
+                name,
                 written: None,
                 added: None,
-                name,
                 ty,
-                spoiler: None,
+                spoiler,
                 is_declared,
                 moments,
                 reads: Default::default(),
@@ -184,7 +208,11 @@ impl Source {
             (facts, reads)
         });
         let (fields, reads): (Vec<FieldFacts>, Vec<_>) = fields.unzip();
-        let mut reasons = vec!["columns and types are those of the source's own schema".to_owned()];
+        let mut reasons = match sheets.is_empty() {
+            true => vec!["columns and types are those of the source's own schema".to_owned()],
+            false => sheets.iter().flat_map(|sheet| sheet.reasons.clone()).collect(),
+        };
+        reasons.dedup();
         let is_ipc = |table: &Table| matches!(table.store, Store::IpcFile | Store::IpcStream);
         if tables.iter().any(is_ipc) {
             reasons.push("each of the source's record batches is in memory as a whole".to_owned());
@@ -199,7 +227,7 @@ impl Source {
             warnings,
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
             seekable: inputs.iter().all(|input| input.bytes_stored.is_some()),
-            is_surveyed: false,
+            is_surveyed: !sheets.is_empty() && read.is_empty(),
             is_intolerant: false,
             repeats: Arc::default(),
             memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
@@ -236,7 +264,7 @@ fn plain_files(
         Layout::Parquet => Format::Parquet,
         Layout::ArrowFile => Format::Arrow,
         // A stream may be a pipe, of which a part is read already.
-        Layout::ArrowStream | Layout::Rows | Layout::Text => return None,
+        Layout::ArrowStream | Layout::Sheet | Layout::Rows | Layout::Text => return None,
     };
     let are_alike = tables.iter().all(|table| table.layout() == layout);
     let is_same = |table: &Table, order: &Vec<Option<usize>>| {
@@ -244,23 +272,29 @@ fn plain_files(
             && order.iter().enumerate().all(|(at, of)| Some(at) == *of)
     };
     let are_same = tables.iter().zip(orders).all(|(table, order)| is_same(table, order));
-    let path = |input: &Input| match &input.place {
-        Place::File(path) => Some(path.clone()),
-        Place::Stdin | Place::Rows => None,
-    };
+    let path = |input: &Input| input.place.plain().map(Path::to_owned);
     if !are_alike || !are_same {
         return None;
     }
     Some(PlainFiles { format, paths: inputs.iter().map(path).collect::<Option<_>>()? })
 }
 
-/// What is said of text has no meaning here.
-fn refuse_dialect(request: &DialectRequest, (place, layout): &(Place, Layout)) -> Result<()> {
+/// What is said of text has no meaning here; of sheets some has.
+fn refuse_dialect(request: &DialectRequest, places: &[(Place, Layout)]) -> Result<()> {
+    let Some((place, layout)) = places.iter().find(|(_, layout)| *layout != Layout::Sheet) else {
+        let said = DialectRequest { header: None, ..request.clone() };
+        let option = said.encoding.as_ref().map(|_| "--encoding").or(said.delimited_option());
+        return refuse_option(option, &places[0]);
+    };
     let option = match () {
         () if request.encoding.is_some() => Some("--encoding"),
         () if request.skip_lines > 0 => Some("--skip-lines"),
         () => request.delimited_option(),
     };
+    refuse_option(option, &(place.clone(), *layout))
+}
+
+fn refuse_option(option: Option<&str>, (place, layout): &(Place, Layout)) -> Result<()> {
     match option {
         Some(option) => Err(Error::usage(format!(
             "{option} is for text, and {} is {}",
@@ -312,15 +346,15 @@ fn look(
             (Store::IpcFile, readings(&schema, flatten))
         }
         (Layout::ArrowStream, place, stored) => {
-            let head = match (place, stored, pipe) {
-                (Place::File(path), Some(_), _) => {
+            let head = match (stored, pipe) {
+                (Some(_), _) => {
                     use std::io::Read as _;
                     let mut head = Vec::new();
-                    let file = File::open(path).map_err(fail)?;
+                    let file = place.open().map_err(fail)?;
                     file.take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(fail)?;
                     head
                 }
-                (_, _, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
+                (None, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
                 _ => Vec::new(),
             };
             let schema = ipc::stream_schema(&head).map_err(|error| damaged(error.into()))?;
@@ -333,6 +367,15 @@ fn look(
                 input.name,
                 layout.words()
             )));
+        }
+        (_, Place::Member(member), _) => {
+            return Err(Error::source(format!(
+                "{} is {}, which can't be read within an archive",
+                input.name,
+                layout.words()
+            ))
+            .about(&input.name)
+            .advise(format!("unpack {}, and name the file", member.archive.display())));
         }
         _ => {
             return Err(Error::source(format!(
@@ -374,7 +417,7 @@ fn slices(
             .collect::<Result<_, ArrowError>>()?;
         let part = RecordBatch::try_new(names.clone(), arrays)?;
         let stored = if row == 0 { stored } else { 0 };
-        if !take(Batch { rows: part, group, row: row as u64, stored })? {
+        if !take(Batch { rows: part, group, row: row as u64, stored, sheet: None })? {
             return Ok(false);
         }
         row += rows;
@@ -421,6 +464,9 @@ pub(crate) fn feed(
             }
             if skipped > 0 {
                 batch.rows = batch.rows.slice(skipped as usize, (rows - skipped) as usize);
+                if let Some(sheet) = &mut batch.sheet {
+                    sheet.skip(skipped as u32);
+                }
                 batch.row += std::mem::take(&mut skipped);
             }
             let Some(mut slot) = feeder.take() else {
@@ -439,6 +485,7 @@ pub(crate) fn feed(
             };
             records += batch.rows.num_rows() as u64;
             slot.chunk.batch = Some(batch.rows);
+            slot.chunk.sheet = batch.sheet;
             goes_on = feeder.give(slot);
             Ok(goes_on)
         };
@@ -456,6 +503,12 @@ pub(crate) fn feed(
                 footer
                     .batches(path, groups, readings, names, chunk_bytes, &mut take)
                     .map_err(damaged)?;
+            }
+            (Store::Sheet(sheet), Place::Sheet(of)) => {
+                let stored = input.bytes_stored.unwrap_or(0);
+                sheet
+                    .batches(of, stored, names, chunk_bytes, &mut take)
+                    .map_err(|failure| sheet::damaged(input, failure))?;
             }
             (Store::IpcFile, Place::File(path)) => {
                 let file = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
@@ -521,12 +574,24 @@ impl Table {
         Ok(table)
     }
 
+    fn sheet(&self) -> Option<&sheet::Sheet> {
+        match &self.store {
+            Store::Sheet(sheet) => Some(sheet),
+            _ => None,
+        }
+    }
+
+    /// What a column's values are.
+    fn ty(&self, column: usize) -> Type {
+        self.sheet().map_or(self.readings[column].ty, |sheet| sheet.seen[column].ty)
+    }
+
     /// How many row groups it has, where it can be read from any.
     pub(super) fn groups(&self) -> Option<usize> {
         match &self.store {
             #[cfg(feature = "parquet")]
             Store::Parquet { footer, .. } => Some(footer.groups()),
-            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => None,
+            Store::IpcFile | Store::IpcStream | Store::Sheet(_) | Store::Rows { .. } => None,
         }
     }
 
@@ -535,7 +600,7 @@ impl Table {
         match &self.store {
             #[cfg(feature = "parquet")]
             Store::Parquet { footer, groups } => footer.group_sizes(groups.clone()).collect(),
-            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => Vec::new(),
+            Store::IpcFile | Store::IpcStream | Store::Sheet(_) | Store::Rows { .. } => Vec::new(),
         }
     }
 
@@ -544,6 +609,7 @@ impl Table {
         match &self.store {
             #[cfg(feature = "parquet")]
             Store::Parquet { footer, .. } => footer.memory_bytes,
+            Store::Sheet(sheet) => sheet.memory_bytes,
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
         }
     }
@@ -553,7 +619,7 @@ impl Table {
         match &self.store {
             #[cfg(feature = "parquet")]
             Store::Parquet { .. } => parquet::CHUNKS_AHEAD,
-            Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
+            Store::IpcFile | Store::IpcStream | Store::Sheet(_) | Store::Rows { .. } => 0,
         }
     }
 
@@ -564,6 +630,7 @@ impl Table {
             Store::Parquet { footer, groups } => {
                 Some(footer.group_sizes(groups.clone()).map(|(rows, _)| rows).sum())
             }
+            Store::Sheet(sheet) => Some(sheet.rows),
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => None,
         }
     }
@@ -574,6 +641,7 @@ impl Table {
             Store::Parquet { .. } => Layout::Parquet,
             Store::IpcFile => Layout::ArrowFile,
             Store::IpcStream => Layout::ArrowStream,
+            Store::Sheet(_) => Layout::Sheet,
             Store::Rows { .. } => Layout::Rows,
         }
     }

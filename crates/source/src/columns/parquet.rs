@@ -235,7 +235,7 @@ impl Footer {
                     (u128::from(group.bytes) * u128::from(rows) / u128::from(group.rows)) as u64
                 };
                 let stored = bytes(row + rows) - bytes(row);
-                if !take(Batch { rows: batch, group: group.at as u32, row, stored })? {
+                if !take(Batch { rows: batch, group: group.at as u32, row, stored, sheet: None })? {
                     return Ok(());
                 }
                 row += rows;

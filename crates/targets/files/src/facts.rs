@@ -10,7 +10,7 @@ use crate::place::{Format, Place};
 use crate::read;
 use inrush_core::error::{Error, Result};
 use inrush_core::{
-    Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
+    Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type, Verify,
 };
 
 /// Endings of names that promise compression.
@@ -43,7 +43,7 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
             Error::usage(format!("{shown} would be a {} {what}", place.format.words()))
         };
         return Err(match place.format {
-            Format::Csv | Format::Jsonl => error("that is not compressed")
+            Format::Csv | Format::Jsonl | Format::Arrow => error("that is not compressed")
                 .advise("leave the last ending out, and compress the file afterwards"),
             Format::Parquet => error("that is compressed inside").advise(
                 "leave the last ending out; --set compression=gzip is how pages are compressed",
@@ -56,6 +56,9 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
     if wants_keys {
         return Err(Error::usage(format!("a {} has no keys and no indexes", place.format.words()))
             .advise("leave --primary-key, --index and --on-conflict out"));
+    }
+    if place.is_stdout() {
+        return stream(place, request);
     }
     let mut facts = if looks_inside(place, request) { read(place)? } else { outside(place)? };
     let Some(table) = &facts.table else {
@@ -105,22 +108,49 @@ fn looks_inside(place: &Place, request: &Request) -> bool {
 }
 
 /// The facts of the file as it is now, whatever it holds.
+/// The facts of standard output.
+fn stream(place: &Place, request: &Request) -> Result<TargetFacts> {
+    let wrong = |what: &str| {
+        Err(Error::usage(format!("{what}: rows on standard output are out as they come"))
+            .advise("load into a file instead"))
+    };
+    match () {
+        () if place.format == Format::Parquet => wrong("a Parquet file is whole or none"),
+        () if request.verify == Verify::Checksum => {
+            wrong("--verify checksum reads back what was written")
+        }
+        () if !matches!(request.if_exists, IfExists::Empty | IfExists::Fail) => {
+            wrong(&format!("--if-exists {} is for what is there already", request.if_exists))
+        }
+        () => Ok(TargetFacts { is_stream: true, ..bare(place) }),
+    }
+}
+
 fn outside(place: &Place) -> Result<TargetFacts> {
     let found = place.found()?;
     let holds_any = found.as_ref().is_some_and(|found| found.len() > 0);
     Ok(TargetFacts {
-        engine: place.format.words().to_owned(),
         exists: found.is_some(),
+        table: holds_any.then(TableFacts::default),
+        ..bare(place)
+    })
+}
+
+/// What holds for every file of a format.
+fn bare(place: &Place) -> TargetFacts {
+    TargetFacts {
+        engine: place.format.words().to_owned(),
         // More than any line has.
         columns_max: u32::MAX as usize,
         moments: match place.format {
             Format::Csv | Format::Jsonl => MomentLimits::default(),
-            Format::Parquet => MomentLimits { digits: 6, nanos: true, nanos_zoned: true },
+            Format::Parquet | Format::Arrow => {
+                MomentLimits { digits: 6, nanos: true, nanos_zoned: true }
+            }
         },
         own: Own::new(FileFacts { format: Some(place.format), rows: None }),
-        table: holds_any.then(TableFacts::default),
         ..TargetFacts::default()
-    })
+    }
 }
 
 /// The facts of the file as it is now.
@@ -145,6 +175,8 @@ pub(super) fn read(place: &Place) -> Result<TargetFacts> {
             table = (seen.rows > 0).then(|| seen.table());
         }
         Format::Parquet => table = Some(parquet::facts(place, &file)?),
+        // Never a file, see [`Place::found`].
+        Format::Arrow => {}
     }
     facts.table = table;
     Ok(facts)
@@ -191,7 +223,7 @@ fn check(place: &Place, table: &TableFacts) -> Result<()> {
         (_, Some((_, name))) => format!("the first line of {shown} names column '{name}' twice"),
         (Format::Csv, None) => format!("the first line of {shown} is no header"),
         (Format::Jsonl, None) => format!("{shown} does not hold a row of JSON in each line"),
-        (Format::Parquet, None) => format!("{shown} has no columns"),
+        (Format::Parquet | Format::Arrow, None) => format!("{shown} has no columns"),
     };
     Err(Error::target(what).advise("--if-exists replace puts a new file in its place"))
 }

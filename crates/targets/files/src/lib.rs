@@ -1,9 +1,10 @@
-//! CSV, JSON Lines and Parquet files: a table that is a file.
+//! CSV, JSON Lines and Parquet files: a table that is a file. And the same, or an Arrow stream, on standard output.
 //!
 //! ```text
 //! place   the file, its version       types   what each column takes, and how JSON says it
 //! facts   what it holds already       csv, jsonl, parquet: rows in the file's form
 //! output  the hidden file             load    the steps of a load; read: the file read back
+//! stdout  rows that go to standard output instead
 //! ```
 
 mod console;
@@ -19,6 +20,7 @@ mod output;
 mod parquet;
 mod place;
 mod read;
+mod stdout;
 mod types;
 
 use std::sync::Arc;
@@ -27,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Jobs, Location, Strategy, Target, no_jobs};
+use inrush_core::target::{Console, Jobs, Location, STANDARD_OUTPUT, Strategy, Target, no_jobs};
 use inrush_core::{Column, Job, Request, TargetFacts, Type};
 use load::FileLoad;
 use place::{Format, Place};
@@ -57,6 +59,14 @@ static STRATEGIES: &[&dyn Strategy] = &[
         memory: parquet::memory,
         start: |job, stop| FileLoad::start(Format::Parquet, job, stop),
     },
+    &Way {
+        id: "files/arrow",
+        about: "an Arrow stream (IPC) on standard output, a record batch a chunk",
+        knobs: &[],
+        fit: |request, facts, knobs| load::fit(Format::Arrow, request, facts, knobs),
+        memory: |request| load::memory(stdout::ARROW_GROWTH, request),
+        start: |job, stop| FileLoad::start(Format::Arrow, job, stop),
+    },
 ];
 
 /// Files.
@@ -71,13 +81,17 @@ impl Target for Files {
     }
 
     fn spelling(&self) -> &'static str {
-        "csv:PATH, jsonl:PATH or FILE.parquet"
+        "csv:PATH, jsonl:PATH or FILE.parquet; csv:-, jsonl:- or arrow:-"
     }
 
     fn claim(&self, text: &str) -> Option<Location> {
         let scheme = |(scheme, path)| Format::of_scheme(scheme).map(|_| (scheme, path));
         let (scheme, path) = text.split_once(':').and_then(scheme).or_else(|| by_ending(text))?;
         let path = path.strip_prefix("//").unwrap_or(path);
+        if path == place::STDOUT {
+            let (secret, shown) = (format!("{scheme}:{path}"), STANDARD_OUTPUT.to_owned());
+            return Some(Location { secret, shown, files: Vec::new() });
+        }
         (!path.is_empty()).then(|| Location {
             secret: format!("{scheme}:{path}"),
             shown: path.to_owned(),
@@ -126,7 +140,7 @@ impl Target for Files {
 
     fn spell(&self, column: &Column, job: &Job) -> String {
         let words = match (Place::of(&job.location).format, column.ty) {
-            (Format::Parquet, _) => return parquet::spell(column),
+            (Format::Parquet | Format::Arrow, _) => return parquet::spell(column),
             (Format::Csv, _) => "as written",
             (Format::Jsonl, Type::Integer | Type::Float) => "number",
             (Format::Jsonl, ty @ Type::Decimal { .. }) if types::is_safe_decimal(ty) => "number",
@@ -151,6 +165,7 @@ impl Target for Files {
             Format::Csv => csv::encoder(shape, job, &layout),
             Format::Jsonl => jsonl::encoder(shape, job, &layout),
             Format::Parquet => parquet::checker(shape, job, &layout)?,
+            Format::Arrow => stdout::arrow_encoder(shape, job),
         })
     }
 }

@@ -14,6 +14,7 @@ use crate::output::{Output, WAITING_MAX};
 use crate::parquet::{self, ParquetLane, ParquetLayout, ParquetOutput};
 use crate::place::{Format, Place, Version};
 use crate::read;
+use crate::stdout::StdoutLoad;
 use crate::{csv, jsonl};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
@@ -38,6 +39,19 @@ pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut 
             return Fit::Unusable { reason: format!("the file holds its rows as {rows}s") };
         }
     }
+    if facts.target.is_stream {
+        return Fit::Usable {
+            atomic: false,
+            durability: Durability::None,
+            weakness: None,
+            lanes: 1,
+            lanes_max: 1,
+            encoders: facts.processors.saturating_sub(1),
+            notes: vec![
+                "rows go to standard output as they come: those before a bad row are out when it is found".to_owned(),
+            ],
+        };
+    }
     if request.durability != Durability::Durable {
         knobs.suggest(&knobs::FSYNC, "never");
     }
@@ -54,7 +68,7 @@ pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut 
         // The lane copies bytes into the kernel, and waits for the disk at the end. What is compressed is a fraction of them.
         encoders: match format {
             Format::Csv | Format::Jsonl => facts.processors.saturating_sub(1),
-            Format::Parquet => facts.processors,
+            Format::Parquet | Format::Arrow => facts.processors,
         },
         notes: Vec::new(),
     }
@@ -119,6 +133,9 @@ impl<'a> FileLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let place = Place::of(&job.location);
+        if place.is_stdout() {
+            return StdoutLoad::start(job);
+        }
         let fail = |error: io::Error| place.write_error(&error);
         let found = place.found()?;
         let action = job.choice.action;
@@ -167,7 +184,7 @@ impl<'a> FileLoad<'a> {
         };
         match format {
             Format::Csv | Format::Jsonl => load.begin_text(action, found.as_ref())?,
-            Format::Parquet => load.begin_parquet(action, found.as_ref())?,
+            Format::Parquet | Format::Arrow => load.begin_parquet(action, found.as_ref())?,
         }
         let verify = load.job.request.verify;
         if verify != Verify::None && action == Action::Append {

@@ -20,6 +20,8 @@ pub(super) enum Format {
     Jsonl,
     /// Columns in row groups.
     Parquet,
+    /// Record batches, one after the other; only on standard output.
+    Arrow,
 }
 
 impl Format {
@@ -28,6 +30,7 @@ impl Format {
             "csv" => Some(Self::Csv),
             "jsonl" => Some(Self::Jsonl),
             "parquet" => Some(Self::Parquet),
+            "arrow" => Some(Self::Arrow),
             _ => None,
         }
     }
@@ -38,6 +41,7 @@ impl Format {
             Self::Csv => "csv",
             Self::Jsonl => "jsonl",
             Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
         }
     }
 
@@ -47,6 +51,7 @@ impl Format {
             Self::Csv => "CSV file",
             Self::Jsonl => "JSON Lines file",
             Self::Parquet => "Parquet file",
+            Self::Arrow => "Arrow stream",
         }
     }
 
@@ -58,6 +63,9 @@ impl Format {
         }
     }
 }
+
+/// The path that stands for standard output.
+pub(super) const STDOUT: &str = "-";
 
 /// A file, there or to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +80,11 @@ impl Place {
         Self { format: Format::of_scheme(scheme).unwrap_or(Format::Csv), path: PathBuf::from(path) }
     }
 
+    /// Whether rows go to standard output.
+    pub(super) fn is_stdout(&self) -> bool {
+        self.path == Path::new(STDOUT)
+    }
+
     /// The file behind links, so that it is the file that is replaced and not the link.
     pub(super) fn real_path(&self) -> PathBuf {
         self.path.canonicalize().unwrap_or_else(|_| follow_link(&self.path))
@@ -83,11 +96,13 @@ impl Place {
     /// When it is no plain file, or there is no directory for it.
     pub(super) fn found(&self) -> Result<Option<Metadata>> {
         let shown = self.path.display();
-        if self.path == Path::new("-") {
-            return Err(Error::usage(
-                "standard output is not a supported target: a file has to be whole before it shows",
-            )
-            .advise("name a file; one that is called '-' is ./-"));
+        if self.is_stdout() {
+            return Err(Error::usage("standard output is no file, so nothing can be read from it")
+                .advise("name a file; one that is called '-' is ./-"));
+        }
+        if self.format == Format::Arrow {
+            return Err(Error::usage("an Arrow stream goes to standard output only: arrow:-")
+                .advise(format!("name a Parquet file, or send it there: arrow:- > {shown}")));
         }
         match fs::metadata(&self.path) {
             Ok(found) if found.is_file() => Ok(Some(found)),

@@ -83,6 +83,7 @@ pub(super) fn gather(
         decimals_are_texts: false,
         lost_with,
         moments: MomentLimits::of(7),
+        is_stream: false,
         own: Own::new(database),
         engine_only: None,
         gave_up: BTreeMap::new(),

@@ -112,6 +112,7 @@ pub(super) fn gather(
         columns_max: COLUMNS_MAX,
         decimals_are_texts: false,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
+        is_stream: false,
         own: Own::new(server),
         engine_only: None,
         gave_up: BTreeMap::new(),

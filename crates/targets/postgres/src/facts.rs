@@ -116,6 +116,7 @@ pub(super) fn gather(
         decimals_are_texts: false,
         lost_with,
         moments: MomentLimits::of(6),
+        is_stream: false,
         own: Own::new(server),
         engine_only: None,
         gave_up: BTreeMap::new(),

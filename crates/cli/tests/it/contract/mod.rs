@@ -26,6 +26,9 @@ mod readings;
 /// Tables that are there, and files without rows.
 mod tables;
 
+/// Where rows come from, when that is no file of text.
+mod places;
+
 /// What is found without a load.
 mod check;
 
@@ -264,6 +267,8 @@ over_every_target! {
         readings::that_come_late_and_fit_no_form_make_text_of_the_column,
         readings::of_json_are_read_where_they_are_strings,
         readings::are_looked_at_by_a_check_as_by_a_load,
+        places::members_of_an_archive_are_loaded_as_files_are,
+        places::a_sheet_is_loaded_as_the_same_table_in_csv_is,
         tables::are_added_to_emptied_or_replaced_as_was_asked,
         tables::a_plan_touches_nothing,
         tables::a_header_alone_is_a_table_without_rows,

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use super::written::records;
 use super::{COLUMNS, Place, all_of, by_every_strategy, load, refuses, sorted};
+use crate::archives::{gzip, tar, zip};
 use crate::crash::signal;
 use crate::fixture::{Outcome, Random, finish, json_lines, size, start};
 use crate::servers::Rows;
+use crate::sheets::{Cell, Sheet, xlsx};
 
 const IN_STEPS: [&str; 4] = ["--guarantee", "chunks", "--commit-rows", "500"];
 
@@ -306,6 +308,17 @@ pub(super) fn every_form_of_file_goes_on_where_it_ended<P: Place>() {
             vec!["array.json"],
             vec!["wide.csv", "--encoding", "utf-16le"],
         ];
+        let members = ["a.csv", "b.csv", "c.csv"].map(|name| (name, files.read(name)));
+        files.write("in.zip", zip(&members)).write("in.tgz", gzip(&tar(&members)));
+        let names: Vec<String> = (0..=ROWS).map(|id| format!("n {id}")).collect();
+        let mut rows = vec![vec![Cell::Text("id"), Cell::Text("name")]];
+        // Rows without cells are none.
+        rows.extend([vec![], vec![]]);
+        rows.extend(
+            (1..=ROWS).map(|id| vec![Cell::Number(row(id) as f64), Cell::Text(&names[id])]),
+        );
+        files.write("in.xlsx", xlsx(&[Sheet { name: "Data", rows, merged: &[] }], false));
+        forms.extend([vec!["in.zip"], vec!["in.tgz"], vec!["in.xlsx"]]);
         if cfg!(all(feature = "files", feature = "parquet")) {
             files.write("in.csv", csv(1..=ROWS));
             files.load(&["in.csv", "parquet:in.parquet"]).exits(0);

@@ -30,7 +30,11 @@ fn places_where_no_file_can_be() {
         refuses("/dev/null").says(&["no plain file"]);
     }
     let misused = |args: &[&str]| fixture.misused(&[&["load", "in.csv"], args].concat());
-    misused(&["csv:-"]).says(&["standard output is not a supported target"]);
+    misused(&["parquet:-"]).says(&["a Parquet file is whole or none"]);
+    misused(&["arrow:out"]).says(&["an Arrow stream goes to standard output only: arrow:-"]);
+    misused(&["csv:-", "--verify", "checksum"]).says(&["--verify checksum reads back"]);
+    misused(&["csv:-", "--if-exists", "append"]).says(&["--if-exists append"]);
+    misused(&["csv:-", "--guarantee", "chunks"]).says(&["takes no --guarantee chunks"]);
     misused(&["csv:out.csv.gz"]).says(&["not compressed"]);
     misused(&["csv:out", "--primary-key", "id"]).says(&["no keys"]);
     misused(&["jsonl:out", "--index", "id"]).says(&["no indexes"]);

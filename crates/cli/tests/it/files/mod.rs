@@ -6,6 +6,8 @@ mod failures;
 mod parquet;
 /// What the contract asks of them.
 mod place;
+/// Rows to standard output.
+mod stdout;
 /// What a value becomes, and that it comes back.
 mod values;
 

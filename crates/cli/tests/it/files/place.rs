@@ -55,7 +55,7 @@ pub(crate) struct Csv;
 
 impl Format for Csv {
     const URL: &'static str = "csv:out";
-    const OTHERS: &'static [&'static str] = &["files/jsonl", "files/parquet"];
+    const OTHERS: &'static [&'static str] = &["files/jsonl", "files/parquet", "files/arrow"];
     const IS_TEXT: bool = true;
 
     fn rows(files: &Fixture, columns: &[&str]) -> Rows {
@@ -70,7 +70,7 @@ pub(crate) struct JsonLines;
 
 impl Format for JsonLines {
     const URL: &'static str = "jsonl:out";
-    const OTHERS: &'static [&'static str] = &["files/csv", "files/parquet"];
+    const OTHERS: &'static [&'static str] = &["files/csv", "files/parquet", "files/arrow"];
 
     fn rows(files: &Fixture, columns: &[&str]) -> Rows {
         let value = |value: &Json| match value {
@@ -101,7 +101,7 @@ pub(crate) struct Parquet;
 #[cfg(feature = "parquet")]
 impl Format for Parquet {
     const URL: &'static str = "parquet:out";
-    const OTHERS: &'static [&'static str] = &["files/csv", "files/jsonl"];
+    const OTHERS: &'static [&'static str] = &["files/csv", "files/jsonl", "files/arrow"];
 
     fn rows(files: &Fixture, columns: &[&str]) -> Rows {
         use parquet::record::Field;

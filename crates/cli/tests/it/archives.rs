@@ -1,0 +1,296 @@
+//! Files within archives: which are meant, what they are called, and what is refused.
+
+use std::io::{Cursor, Write as _};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use zip::write::SimpleFileOptions;
+
+use crate::fixture::{Fixture, Outcome, rows};
+
+/// Gzip's form of these bytes.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A zip archive.
+pub(crate) fn zip(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let packed = SimpleFileOptions::default().compression_method(zip::CompressionMethod::DEFLATE);
+    for (name, bytes) in members {
+        archive.start_file(*name, packed).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+/// A tar archive.
+pub(crate) fn tar(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in members {
+        let mut header = tar::Header::new_ustar();
+        // Whatever the name is: the crate itself writes none that leads out.
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_size(bytes.len() as u64);
+        header.set_cksum();
+        archive.append(&header, bytes.as_slice()).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+/// A tar archive of links.
+fn tar_with_link(sort: tar::EntryType) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(sort);
+    header.set_size(0);
+    archive.append_link(&mut header, "a.csv", "/etc/passwd").unwrap();
+    archive.into_inner().unwrap()
+}
+
+const ONE: &[u8] = b"id\n1\n";
+const TWO: &[u8] = b"id\n2\n";
+
+/// The same bytes with each `from` as `to`, which is as long.
+fn patched(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut bytes = bytes.to_vec();
+    let found: Vec<usize> = (0..bytes.len() - from.len())
+        .filter(|at| bytes[*at..].starts_with(from.as_bytes()))
+        .collect();
+    assert!(!found.is_empty());
+    for at in found {
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+    }
+    bytes
+}
+
+fn refused(name: &str, archive: &[u8], says: &[&str]) -> Outcome {
+    let fixture = Fixture::new();
+    fixture.write(name, archive);
+    fixture.refuses(&[name, "t.db"]).says(says)
+}
+
+#[test]
+fn an_archive_is_its_members_and_names_the_table_unless_one_is_meant() {
+    let fixture = Fixture::new();
+    let members = [
+        ("a/one.csv", ONE.to_vec()),
+        ("a/__two.csv.gz", gzip(TWO)),
+        ("top.csv", b"id\n3\n".to_vec()),
+        ("plain", b"id\n4\n".to_vec()),
+        ("README.md", b"words\n".to_vec()),
+        ("a/.hidden.csv", b"other\n1\n".to_vec()),
+        ("__MACOSX/a/one.csv", b"other\n1\n".to_vec()),
+    ];
+    let archives = [
+        ("all.zip", zip(&members)),
+        ("all.tar", tar(&members)),
+        ("all.tgz", gzip(&tar(&members))),
+        ("all.tar.zst", zstd(&tar(&members))),
+        // By content, whatever the name.
+        ("all.data", zip(&members)),
+    ];
+    for (name, bytes) in &archives {
+        fixture.write(name, bytes);
+        let loaded = |source: String| {
+            let _ = std::fs::remove_file(fixture.path("t.db"));
+            let report = fixture.report(&[&source, "t.db"]);
+            let table = report["plan"]["table"].as_str().unwrap().to_owned();
+            let rows = fixture.table("t.db", &table);
+            (table, rows, report["warnings"].to_string())
+        };
+        let (table, all, warnings) = loaded((*name).to_owned());
+        assert_eq!(table, if *name == "all.data" { "all.data" } else { "all" });
+        assert_eq!(all, rows![[1], [2], [3], [4]], "{name}");
+        assert!(
+            warnings.contains(&format!("left out, for the names tell no format: {name}!README.md"))
+        );
+        let named = |pattern: &str| {
+            let (table, rows, _) = loaded(format!("{name}!{pattern}"));
+            (table, rows)
+        };
+        assert_eq!(named("**/*.csv").1, rows![[1], [3]], "{name}");
+        assert_eq!(named("*.csv"), ("top".to_owned(), rows![[3]]), "{name}");
+        assert_eq!(named("a/__two.csv.gz"), ("__two".to_owned(), rows![[2]]), "{name}");
+        assert_eq!(named("a/*").1, rows![[1], [2]], "{name}");
+        let run = fixture.refuses(&[&format!("{name}!b/*.csv"), "t.db", "--if-exists", "replace"]);
+        run.says(&[&format!("no member of {name} is named 'b/*.csv'"), "a/one.csv", "**/*.csv"]);
+    }
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    Fixture::new().tool("zstd", &["-q", "-c"], bytes)
+}
+
+#[test]
+fn members_and_files_go_together_and_each_is_loaded_once() {
+    let fixture = Fixture::new();
+    fixture.write("b.zip", zip(&[("x.csv", TWO.to_vec()), ("y.csv", b"id\n3\n".to_vec())]));
+    fixture.write("a.csv", ONE);
+    let report = fixture.report(&["a.csv", "b.zip!x.csv", "b.zip", "t.db", "--table", "t"]);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1], [2], [3]]);
+    assert!(report["warnings"].to_string().contains("b.zip!x.csv is named more than once"));
+    assert_eq!(report["plan"]["source"][1], "b.zip!x.csv");
+    // In a folder, by a pattern, in a list.
+    std::fs::create_dir(fixture.path("in")).unwrap();
+    std::fs::copy(fixture.path("b.zip"), fixture.path("in/b.zip")).unwrap();
+    fixture.write("list.txt", "in/b.zip!y.csv\n");
+    for (source, wanted) in
+        [("in", rows![[2], [3]]), ("in/*.zip!x.csv", rows![[2]]), ("@list.txt", rows![[3]])]
+    {
+        fixture.report(&[source, "t.db", "--table", "t", "--if-exists", "replace"]);
+        assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
+    }
+    // A file of such a name is that file.
+    fixture.write("b.zip!x.csv", b"id\n9\n");
+    fixture.report(&["b.zip!x.csv", "t.db", "--table", "t", "--if-exists", "replace"]);
+    assert_eq!(fixture.table("t.db", "t"), rows![[9]]);
+}
+
+#[test]
+fn names_that_lead_out_of_an_archive_are_refused() {
+    for name in ["../a.csv", "/tmp/a.csv", "a/../../b.csv", "..\\a.csv", "C:\\a.csv"] {
+        let says = ["leads out of the archive", "a.zip!"];
+        refused(
+            "a.zip",
+            &patched(
+                &zip(&[(&name.replace(['.', '/', '\\', ':'], "x"), ONE.to_vec())]),
+                &name.replace(['.', '/', '\\', ':'], "x"),
+                name,
+            ),
+            &says,
+        );
+        refused("a.tar", &tar(&[(name, ONE.to_vec())]), &["leads out of the archive", "a.tar!"]);
+    }
+}
+
+#[test]
+fn links_in_an_archive_are_refused() {
+    for sort in [tar::EntryType::Symlink, tar::EntryType::Link] {
+        refused("a.tar", &tar_with_link(sort), &["a.tar!a.csv is a link to /etc/passwd"]);
+        refused("a.tgz", &gzip(&tar_with_link(sort)), &["a.tgz!a.csv is a link to /etc/passwd"]);
+    }
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    archive.add_symlink("a.csv", "/etc/passwd", SimpleFileOptions::default()).unwrap();
+    let bytes = archive.finish().unwrap().into_inner();
+    refused("a.zip", &bytes, &["a.zip!a.csv is a link to /etc/passwd, not a file"]);
+}
+
+#[test]
+fn a_name_that_comes_twice_in_an_archive_is_refused() {
+    let members = [("a.csv", ONE.to_vec()), ("b.csv", TWO.to_vec())];
+    let says = ["has two members named a.csv"];
+    refused("a.zip", &patched(&zip(&members), "b.csv", "a.csv"), &says);
+    let twice = [("a.csv", ONE.to_vec()), ("a.csv", TWO.to_vec())];
+    refused("a.tar", &tar(&twice), &says);
+    refused("a.tgz", &gzip(&tar(&twice)), &says);
+}
+
+/// The archive with these bits in the flags of its members, which stand in a header 6 bytes behind its start, and in the directory 8.
+fn with_flags(bytes: &[u8], bits: u8) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for at in 0..bytes.len() - 4 {
+        match &bytes[at..at + 4] {
+            b"PK\x03\x04" => bytes[at + 6] |= bits,
+            b"PK\x01\x02" => bytes[at + 8] |= bits,
+            _ => {}
+        }
+    }
+    bytes
+}
+
+#[test]
+fn encrypted_members_are_refused_by_name() {
+    let bytes = with_flags(&zip(&[("secret.csv", ONE.to_vec())]), 1);
+    refused("a.zip", &bytes, &["a.zip!secret.csv: it is encrypted", "password"]);
+    // One that isn't meant is nothing to worry about.
+    let fixture = Fixture::new();
+    let bytes = with_flags(&zip(&[("notes.md", ONE.to_vec())]), 1);
+    let other = zip(&[("a.csv", ONE.to_vec())]);
+    fixture.write("a.zip", &bytes).write("b.zip", &other);
+    fixture.refuses(&["a.zip", "t.db"]).says(&["no member of a.zip is of a format"]);
+    fixture.load(&["b.zip", "t.db"]).exits(0);
+}
+
+/// The sizes that a zip archive of one member says, in its header and in its directory.
+pub(crate) fn saying(bytes: &[u8], size: u32) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for at in 0..bytes.len() - 4 {
+        let place = match &bytes[at..at + 4] {
+            b"PK\x03\x04" => at + 22,
+            b"PK\x01\x02" => at + 24,
+            _ => continue,
+        };
+        bytes[place..place + 4].copy_from_slice(&size.to_le_bytes());
+    }
+    bytes
+}
+
+#[test]
+fn what_unpacks_to_more_than_an_archive_says_is_refused_unless_allowed() {
+    let long = format!("id\n{}", "1234567\n".repeat(300_000));
+    let bytes = zip(&[("a.csv", long.clone().into_bytes())]);
+    let fixture = Fixture::new();
+    fixture.write("a.zip", saying(&bytes, 2_000_000));
+    let run = fixture.refuses(&["a.zip", "t.db"]);
+    run.says(&[
+        "a.zip!a.csv: it unpacks to more than the 2.00 MB that the archive says",
+        "--max-expand",
+    ]);
+    fixture
+        .load(&["a.zip", "t.db", "--max-expand", "1M"])
+        .exits(1)
+        .says(&["than the 1.05 MB that --max-expand allows"]);
+    fixture.load(&["a.zip", "t.db", "--max-expand", "10M"]).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM a"), 300_000);
+    // Less than it says is as wrong.
+    fixture.write("b.zip", saying(&bytes, 3_000_000));
+    fixture.refuses(&["b.zip", "t.db", "--table", "b"]).says(&["b.zip!a.csv: ends in the middle"]);
+}
+
+#[test]
+fn a_bomb_is_refused_before_it_is_unpacked() {
+    let fixture = Fixture::new();
+    let zeros = zip(&[("a.csv", vec![b'0'; 1 << 20])]);
+    fixture.write("a.zip", saying(&zeros, 2_000_000_000));
+    let says = [
+        "a.zip!a.csv: it unpacks to more than the 1.07 GB that is allowed unasked",
+        "--max-expand SIZE",
+    ];
+    fixture.refuses(&["a.zip", "t.db"]).says(&says);
+    fixture.inrush(&["plan", "a.zip", "t.db"]).exits(1).says(&says);
+    fixture.inrush(&["check", "a.zip"]).exits(1).says(&says);
+    fixture
+        .misused(&["load", "a.zip", "t.db", "--max-expand", "much"])
+        .says(&["--max-expand much"]);
+}
+
+#[test]
+fn damaged_archives_are_told_from_whole_ones() {
+    let members = [
+        ("a.csv", format!("id\n{}", "12\n".repeat(100_000)).into_bytes()),
+        ("b.csv", TWO.to_vec()),
+    ];
+    let whole = zip(&members);
+    refused("a.zip", &whole[..whole.len() / 2], &["a.zip: cannot be read as a zip archive"]);
+    let mut other = whole.clone();
+    other[60] ^= 0x10;
+    refused("a.zip", &other, &["a.zip!a.csv"]);
+    let whole = tar(&members);
+    refused("a.tar", &whole[..200_000], &["a.tar"]);
+    let packed = gzip(&whole);
+    refused("a.tgz", &packed[..packed.len() / 2], &["a.tgz"]);
+}
+
+#[test]
+fn a_place_in_a_file_that_is_no_archive_is_refused() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", ONE);
+    fixture.refuses(&["a.csv!b.csv", "t.db"]).says(&["a.csv is no archive"]);
+    fixture.refuses(&["none.zip!b.csv", "t.db"]).says(&["cannot read none.zip"]);
+    fixture.write("a.zip", zip(&[("b.csv", ONE.to_vec())]));
+    fixture.load(&["a.zip", "csv:a.zip"]).exits(2).says(&["a.zip!b.csv is source and target"]);
+}

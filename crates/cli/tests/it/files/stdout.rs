@@ -1,0 +1,123 @@
+//! Rows to standard output.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int64Type;
+
+use crate::fixture::{Fixture, INRUSH, json_lines};
+
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n2,\"b, c\"\n3,\n");
+    fixture
+}
+
+#[test]
+fn rows_are_on_standard_output_and_all_else_on_standard_error() {
+    let fixture = fixture();
+    let run =
+        fixture.load(&["in.csv", "csv:-"]).exits(0).says(&["3 rows written to standard output"]);
+    assert_eq!(run.stdout, "id,name\n1,a\n2,\"b, c\"\n3,\n");
+    let run = fixture.load(&["in.csv", "jsonl:-", "--json"]).exits(0);
+    let rows = json_lines(run.stdout.as_bytes());
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[1]["name"], "b, c");
+    let report = json_lines(run.stderr.as_bytes()).pop().unwrap();
+    assert_eq!(report["rows_loaded"], 3);
+    assert_eq!(report["plan"]["target"], "standard output");
+    assert_eq!(report["plan"]["guarantee"], "none");
+    // From a pipe to a pipe; quiet is quiet.
+    let run = fixture.load_reading(b"id\n7\n", &["-", "csv:-", "--quiet"]).exits(0);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("id\n7\n", ""));
+    // A table without rows has a header.
+    let run = fixture.load_reading(b"id,name\n", &["-", "csv:-"]).exits(0);
+    assert_eq!(run.stdout, "id,name\n");
+    // A file of this name is another thing.
+    fixture.load(&["in.csv", "csv:./-"]).exits(0);
+    assert_eq!(fixture.read("-"), b"id,name\n1,a\n2,\"b, c\"\n3,\n");
+}
+
+#[test]
+fn an_arrow_stream_holds_the_rows_in_their_types() {
+    let fixture = fixture();
+    let mut command = Command::new(INRUSH);
+    command.args(["load", "in.csv", "arrow:-", "--quiet"]).current_dir(fixture.dir());
+    let out = command.output().unwrap();
+    assert!(out.status.success());
+    let reader = arrow_ipc::reader::StreamReader::try_new(out.stdout.as_slice(), None).unwrap();
+    let batches: Vec<_> = reader.map(Result::unwrap).collect();
+    let ids: Vec<i64> = batches
+        .iter()
+        .flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec())
+        .collect();
+    assert_eq!(ids, [1, 2, 3]);
+    assert_eq!(batches[0].column(1).as_string::<i32>().value(1), "b, c");
+    // What it writes it reads.
+    fixture.write("out.arrows", &out.stdout);
+    let run = fixture.load(&["out.arrows", "csv:-"]).exits(0);
+    assert_eq!(run.stdout, "id,name\n1,a\n2,\"b, c\"\n3,\n");
+}
+
+#[test]
+fn rows_before_a_bad_one_are_out_and_that_is_planned_and_said() {
+    let fixture = Fixture::new();
+    let rows = |bad: &str| {
+        let rows: String = (1..=20_000).map(|id| format!("{id},n\n")).collect();
+        format!("id,name\n{rows}{bad}")
+    };
+    fixture.write("in.csv", rows("x,n,n\n"));
+    let plan = fixture.inrush(&["plan", "in.csv", "csv:-"]).exits(0);
+    plan.prints(&["those before a bad row are out when it is found", "written as they come"]);
+    let args = ["in.csv", "csv:-", "--chunk-size", "1k", "--json"];
+    let run = fixture
+        .load(&args)
+        .exits(1)
+        .says(&["in.csv: line 20002", "rows were written to standard output before"]);
+    assert!(run.stdout.starts_with("id,name\n1,n\n") && !run.stdout.contains('x'));
+    let failure = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+    let failure: serde_json::Value = serde_json::from_str(failure).unwrap();
+    assert_eq!(failure["error"]["aftermath"], "written");
+    let out = run.stdout.lines().count() as u64 - 1;
+    assert_eq!(failure["error"]["rows_committed"], out);
+    let run = fixture.load(&[&args[..], &["--max-rejects", "1"]].concat()).exits(3);
+    assert_eq!(run.stdout.lines().count(), 20_001);
+    assert_eq!(fixture.read("in.rejects.csv"), b"id,name\nx,n,n\n");
+    // A guess that a late value disproves is found out before the first row is written.
+    fixture.write("late.csv", rows("x,n\n"));
+    let run = fixture.load(&["late.csv", "jsonl:-", "--chunk-size", "1k"]).exits(0);
+    assert_eq!(json_lines(run.stdout.as_bytes()).len(), 20_001);
+    // A failure before the first row leaves nothing.
+    fixture.write("first.csv", "id\nx,y\n");
+    let run = fixture.load(&["first.csv", "csv:-", "--header", "yes"]).exits(1);
+    assert_eq!(run.ends_with_nothing_changed().stdout, "");
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_failure_and_a_full_device_is_one() {
+    let fixture = Fixture::new();
+    let rows: String = (1..=200_000).map(|id| format!("{id},n\n")).collect();
+    fixture.write("in.csv", format!("id,name\n{rows}"));
+    for target in ["csv:-", "jsonl:-", "arrow:-"] {
+        let mut command = Command::new(INRUSH);
+        command.args(["load", "in.csv", target]).current_dir(fixture.dir());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut head = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut head).unwrap();
+        let out = child.wait_with_output().unwrap();
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert_eq!(out.status.code(), Some(0), "{target}: {said}");
+        assert!(said.contains("note: whoever reads standard output has closed it"), "{said}");
+        assert!(!said.contains("error"), "{said}");
+        // All of it is there when it fails.
+        let mut command = Command::new(INRUSH);
+        command.args(["load", "in.csv", target]).current_dir(fixture.dir());
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let out = command.stdout(full).output().unwrap();
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert_eq!(out.status.code(), Some(1), "{target}: {said}");
+        assert!(said.contains("standard output: the disk is full"), "{said}");
+    }
+}

@@ -1,0 +1,399 @@
+//! Sheets of workbooks: what their cells are, and what of them is no value.
+
+use std::fmt::Write as _;
+
+use crate::archives::zip;
+use crate::fixture::{Fixture, Random, json_lines, rows, size};
+
+/// A cell as a test writes it.
+#[derive(Clone, Copy)]
+pub(crate) enum Cell<'a> {
+    Empty,
+    Text(&'a str),
+    Number(f64),
+    Truth(bool),
+    /// A number that is shown as a day, as a moment, as a duration.
+    Day(f64),
+    Moment(f64),
+    Duration(f64),
+    Error(&'a str),
+    /// A formula, with what is stored for it.
+    Formula(&'a str),
+}
+
+use Cell::{Day, Duration, Empty, Error, Formula, Moment, Number, Text, Truth};
+
+/// A sheet: its name, its rows, and what else stands in it.
+pub(crate) struct Sheet<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) rows: Vec<Vec<Cell<'a>>>,
+    pub(crate) merged: &'a [&'a str],
+}
+
+/// A workbook of one sheet.
+pub(crate) fn book(rows: &[&[Cell<'_>]]) -> Vec<u8> {
+    let rows = rows.iter().map(|row| row.to_vec()).collect();
+    xlsx(&[Sheet { name: "Data", rows, merged: &[] }], false)
+}
+
+/// A workbook as Excel writes it, as far as anybody reads it.
+pub(crate) fn xlsx(sheets: &[Sheet<'_>], since_1904: bool) -> Vec<u8> {
+    const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    const RELS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
+    let (mut list, mut rels, mut files) = (String::new(), String::new(), Vec::new());
+    for (at, sheet) in (1..).zip(sheets) {
+        write!(list, r#"<sheet name="{}" sheetId="{at}" r:id="rId{at}"/>"#, sheet.name).unwrap();
+        write!(
+            rels,
+            r#"<Relationship Id="rId{at}" Type="{RELS}/worksheet" Target="worksheets/sheet{at}.xml"/>"#
+        )
+        .unwrap();
+        files.push((format!("xl/worksheets/sheet{at}.xml"), sheet_xml(sheet, MAIN)));
+    }
+    let styles = format!(
+        r#"<styleSheet xmlns="{MAIN}"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/><xf numFmtId="46"/></cellXfs></styleSheet>"#
+    );
+    write!(rels, r#"<Relationship Id="rIdS" Type="{RELS}/styles" Target="styles.xml"/>"#).unwrap();
+    let epoch = if since_1904 { r#"<workbookPr date1904="1"/>"# } else { "" };
+    let workbook = format!(
+        r#"<workbook xmlns="{MAIN}" xmlns:r="{RELS}">{epoch}<sheets>{list}</sheets></workbook>"#
+    );
+    let rels_of = |rels: &str| {
+        format!(r#"<Relationships xmlns="{PACKAGE}/relationships">{rels}</Relationships>"#)
+    };
+    let first = rels_of(&format!(
+        r#"<Relationship Id="rId1" Type="{RELS}/officeDocument" Target="xl/workbook.xml"/>"#
+    ));
+    files.push((
+        "[Content_Types].xml".into(),
+        format!(r#"<Types xmlns="{PACKAGE}/content-types"/>"#),
+    ));
+    files.push(("_rels/.rels".into(), first));
+    files.push(("xl/workbook.xml".into(), workbook));
+    files.push(("xl/_rels/workbook.xml.rels".into(), rels_of(&rels)));
+    files.push(("xl/styles.xml".into(), styles));
+    let files: Vec<(&str, Vec<u8>)> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_bytes().to_vec())).collect();
+    zip(&files)
+}
+
+fn sheet_xml(sheet: &Sheet<'_>, main: &str) -> String {
+    let mut text = format!(r#"<worksheet xmlns="{main}"><sheetData>"#);
+    for (row, cells) in (1..).zip(&sheet.rows) {
+        write!(text, r#"<row r="{row}">"#).unwrap();
+        for (column, cell) in (b'A'..).zip(cells) {
+            let at = format!("{}{row}", char::from(column));
+            let inner = match cell {
+                Empty => continue,
+                Text(of) => format!(
+                    r#"<c r="{at}" t="inlineStr"><is><t xml:space="preserve">{of}</t></is></c>"#
+                ),
+                Number(of) => format!(r#"<c r="{at}"><v>{of}</v></c>"#),
+                Truth(of) => format!(r#"<c r="{at}" t="b"><v>{}</v></c>"#, u8::from(*of)),
+                Day(of) => format!(r#"<c r="{at}" s="1"><v>{of}</v></c>"#),
+                Moment(of) => format!(r#"<c r="{at}" s="2"><v>{of}</v></c>"#),
+                Duration(of) => format!(r#"<c r="{at}" s="3"><v>{of}</v></c>"#),
+                Error(of) => format!(r#"<c r="{at}" t="e"><v>{of}</v></c>"#),
+                Formula(of) => format!(r#"<c r="{at}"><f>A1+1</f><v>{of}</v></c>"#),
+            };
+            text.push_str(&inner);
+        }
+        text.push_str("</row>");
+    }
+    text.push_str("</sheetData>");
+    if !sheet.merged.is_empty() {
+        let ranges = sheet.merged.iter().map(|range| format!(r#"<mergeCell ref="{range}"/>"#));
+        write!(text, "<mergeCells>{}</mergeCells>", ranges.collect::<String>()).unwrap();
+    }
+    text + "</worksheet>"
+}
+
+/// The names, and a row of values; 45322 is 2024-01-31.
+const NAMES: &[Cell<'static>] = &[Text("id"), Text("day"), Text("price"), Text("name")];
+const ONE: &[Cell<'static>] = &[Number(1.0), Day(45_322.0), Number(1.5), Text("a")];
+
+#[test]
+fn cells_are_what_the_sheet_says() {
+    let fixture = Fixture::new();
+    let header = ["n", "f", "day", "at", "time", "took", "ok", "code", "both"].map(Text);
+    let rows = [
+        header.to_vec(),
+        vec![
+            Number(1.0),
+            Number(0.1),
+            Day(45_322.0),
+            Moment(45_322.5),
+            Moment(0.75),
+            Duration(1.25),
+            Truth(true),
+            Text("007"),
+            Number(5.0),
+        ],
+        vec![
+            Number(-2.0),
+            Number(3.0),
+            Day(1.0),
+            Moment(45_322.0),
+            Moment(0.5),
+            Duration(0.5),
+            Truth(false),
+            Text("12"),
+            Text("x"),
+        ],
+        vec![Formula("3"), Empty, Empty, Empty, Empty, Empty, Empty, Text("a,\"b\""), Empty],
+    ];
+    fixture
+        .write("in.xlsx", xlsx(&[Sheet { name: "Data", rows: rows.to_vec(), merged: &[] }], false));
+    let report = fixture.report(&["in.xlsx", "t.db"]);
+    assert_eq!(report["plan"]["dialect"]["format"], "columns");
+    let types: Vec<String> = fixture.columns("t.db", "in").into_iter().map(|(_, ty)| ty).collect();
+    let wanted =
+        ["INTEGER", "REAL", "DATE", "TIMESTAMP", "TEXT", "TEXT", "BOOLEAN", "TEXT", "TEXT"];
+    assert_eq!(types, wanted);
+    assert_eq!(
+        fixture.table("t.db", "in"),
+        rows![
+            [1, 0.1, "2024-01-31", "2024-01-31 12:00:00", "18:00:00", "PT108000S", 1, "007", "5"],
+            [-2, 3.0, "1900-01-01", "2024-01-31 00:00:00", "12:00:00", "PT43200S", 0, "12", "x"],
+            [3, (), (), (), (), (), (), "a,\"b\"", ()],
+        ]
+    );
+    // Of what one column can't be, the report says why.
+    assert!(report["warnings"].to_string().contains("column both is text"), "{report}");
+    // Workbooks of old Macintoshes begin to count in 1904.
+    let since =
+        [Sheet { name: "Data", rows: vec![vec![Text("day")], vec![Day(43_860.0)]], merged: &[] }];
+    fixture.write("mac.xlsx", xlsx(&since, true));
+    fixture.load(&["mac.xlsx", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "mac"), rows![["2024-01-31"]]);
+}
+
+#[test]
+fn cells_without_a_value_are_bad_rows_and_go_to_a_file_of_csv() {
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        NAMES,
+        ONE,
+        &[],
+        &[Number(2.0), Day(45_323.0), Error("#DIV/0!"), Text("b, \"c\"")],
+        &[Number(3.0), Day(45_324.0), Formula(""), Text("d")],
+        &[Number(4.0), Day(60.0), Number(2.0), Text("e")],
+        &[Number(5.0), Day(45_325.0), Number(3.0), Error("#N/A")],
+        &[Number(6.0), Day(45_326.0), Number(4.0)],
+    ];
+    fixture.write("in.xlsx", book(rows));
+    let run = fixture.refuses(&["in.xlsx", "t.db"]);
+    run.says(&["in.xlsx: row 4, column price: C4 is #DIV/0!, an error and no value"]);
+    fixture.load(&["in.xlsx", "t.db", "--max-rejects", "4"]).exits(3);
+    assert_eq!(
+        fixture.table("t.db", "in"),
+        rows![[1, "2024-01-31", 1.5, "a"], [6, "2024-02-04", 4.0, ()]]
+    );
+    assert_eq!(
+        String::from_utf8(fixture.read("in.rejects.csv")).unwrap(),
+        "id,day,price,name\n2,2024-02-01,#DIV/0!,\"b, \"\"c\"\"\"\n3,2024-02-02,,d\n\
+         4,1900-02-29,2.0,e\n5,2024-02-03,3.0,#N/A\n"
+    );
+    let notes = json_lines(&fixture.read("in.rejects.csv.jsonl"));
+    let lines: Vec<_> = notes.iter().map(|note| note["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [4, 5, 6, 7]);
+    let records: Vec<_> = notes.iter().map(|note| note["record"].as_u64().unwrap()).collect();
+    assert_eq!(records, [2, 3, 4, 5]);
+    assert!(
+        notes[1]["message"].as_str().unwrap().starts_with("C5: the formula has no stored value")
+    );
+    // A check finds the same.
+    let check = fixture.inrush(&["check", "in.xlsx", "--max-rejects", "9", "--json"]);
+    assert_eq!(check.json()["rows_bad"], 4, "{check:?}");
+}
+
+#[test]
+fn the_first_sheet_is_meant_unless_one_is_named() {
+    let fixture = Fixture::new();
+    let sheet = |name, value| {
+        let rows = vec![vec![Text("id"), Text("what")], vec![Number(value), Text("x")]];
+        Sheet { name, rows, merged: &[] }
+    };
+    let bytes = xlsx(&[sheet("One", 1.0), sheet("Two!", 2.0), sheet("Three", 3.0)], false);
+    fixture
+        .write("book.xlsx", &bytes)
+        .write("a!b.xlsx", &bytes)
+        .write("in.zip", zip(&[("d/book.xlsx", bytes)]));
+    let ids = |source: &str, table: &str| {
+        let report = fixture.report(&[source, "t.db", "--if-exists", "replace"]);
+        assert_eq!(report["plan"]["table"], table, "{source}");
+        let ids = fixture.query("t.db", &format!("SELECT id FROM \"{table}\""));
+        (ids, report["warnings"].to_string())
+    };
+    let (first, warnings) = ids("book.xlsx", "book");
+    assert_eq!(first, rows![[1]]);
+    assert!(warnings.contains("book.xlsx has other sheets, which are not loaded: Two!, Three"));
+    assert_eq!(ids("book.xlsx!Two!", "Two!").0, rows![[2]]);
+    assert_eq!(ids("book.xlsx!three", "three").0, rows![[3]]);
+    assert_eq!(ids("a!b.xlsx!Three", "Three").0, rows![[3]]);
+    assert_eq!(ids("in.zip", "book").0, rows![[1]]);
+    assert_eq!(ids("in.zip!d/book.xlsx!Three", "Three").0, rows![[3]]);
+    fixture
+        .refuses(&["book.xlsx!Four", "t.db"])
+        .says(&["book.xlsx has no sheet 'Four': it has One, Two!, Three"]);
+    // Several sheets go into one table.
+    fixture.report(&["book.xlsx!One", "book.xlsx!Three", "t.db", "--table", "all"]);
+    assert_eq!(fixture.query("t.db", "SELECT id FROM \"all\""), rows![[1], [3]]);
+}
+
+#[test]
+fn merged_cells_have_their_value_once_and_that_is_said() {
+    let fixture = Fixture::new();
+    let rows = vec![
+        vec![Text("group"), Text("n")],
+        vec![Text("x"), Number(1.0)],
+        vec![Empty, Number(2.0)],
+    ];
+    fixture.write("in.xlsx", xlsx(&[Sheet { name: "Data", rows, merged: &["A2:A3"] }], false));
+    let report = fixture.report(&["in.xlsx", "t.db"]);
+    assert_eq!(fixture.table("t.db", "in"), rows![["x", 1], [(), 2]]);
+    assert!(report["warnings"].to_string().contains("in.xlsx has merged cells (A2:A3)"));
+}
+
+#[test]
+fn the_first_row_is_the_header_by_the_rules_of_text() {
+    let fixture = Fixture::new();
+    let title: &[&[Cell<'_>]] = &[&[Text("Sales of 2024")], &[], NAMES, ONE];
+    fixture.write("title.xlsx", book(title)).write("data.xlsx", book(&[ONE, ONE]));
+    fixture.report(&["title.xlsx", "t.db", "--skip-lines", "2"]);
+    assert_eq!(fixture.table("t.db", "title"), rows![[1, "2024-01-31", 1.5, "a"]]);
+    fixture.report(&["data.xlsx", "t.db"]);
+    let names: Vec<String> =
+        fixture.columns("t.db", "data").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["column_1", "column_2", "column_3", "column_4"]);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM data"), 2);
+    fixture.report(&["data.xlsx", "t.db", "--header", "yes", "--table", "named"]);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM named"), 1);
+    // Columns without name and values are none, and those without a name get one.
+    let gaps: &[&[Cell<'_>]] = &[
+        &[Empty, Text("a"), Empty, Empty, Text("b")],
+        &[Empty, Number(1.0), Empty, Number(2.0), Number(3.0)],
+    ];
+    fixture.write("gaps.xlsx", book(gaps));
+    let report = fixture.report(&["gaps.xlsx", "t.db"]);
+    assert_eq!(fixture.table("t.db", "gaps"), rows![[1, 2, 3]]);
+    assert!(report["warnings"].to_string().contains("has no name: it is called column_2"));
+    fixture
+        .misused(&["load", "gaps.xlsx", "t.db", "--delimiter", ";"])
+        .says(&["--delimiter is for text, and gaps.xlsx is a sheet"]);
+}
+
+/// A workbook of Excel 97, as xlwt writes it, and one of LibreOffice.
+#[test]
+fn old_and_open_workbooks_are_read_alike() {
+    let fixture = Fixture::new();
+    fixture.write("old.xls", include_bytes!("old.xls"));
+    let report = fixture.report(&["old.xls", "t.db"]);
+    assert_eq!(
+        fixture.table("t.db", "old"),
+        rows![
+            [1, "n1", "2024-01-01"],
+            [2, "n2", "2024-01-02"],
+            [3, "n3", "2024-01-03"],
+            [4, "m", ()],
+        ]
+    );
+    assert!(report["warnings"].to_string().contains("merged cells (B5:B6)"));
+    fixture.write("open.ods", ods());
+    fixture.report(&["open.ods", "t.db"]);
+    assert_eq!(
+        fixture.table("t.db", "open"),
+        rows![[1, "2024-01-31", 1, "a"], [2, "2024-02-01", 0, "b"]]
+    );
+}
+
+fn ods() -> Vec<u8> {
+    const NS: &str = "urn:oasis:names:tc:opendocument:xmlns";
+    let text = |text: &str| {
+        format!(
+            r#"<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>"#
+        )
+    };
+    let row = |id: u32, day: &str, ok: bool, name: &str| {
+        format!(
+            r#"<table:table-row><table:table-cell office:value-type="float" office:value="{id}"/><table:table-cell office:value-type="date" office:date-value="{day}"/><table:table-cell office:value-type="boolean" office:boolean-value="{ok}"/>{}</table:table-row>"#,
+            text(name)
+        )
+    };
+    let header = ["id", "day", "ok", "name"].map(text).concat();
+    let content = format!(
+        r#"<?xml version="1.0"?><office:document-content xmlns:office="{NS}:office:1.0" xmlns:table="{NS}:table:1.0" xmlns:text="{NS}:text:1.0"><office:body><office:spreadsheet><table:table table:name="Open"><table:table-row>{header}</table:table-row>{}{}</table:table></office:spreadsheet></office:body></office:document-content>"#,
+        row(1, "2024-01-31", true, "a"),
+        row(2, "2024-02-01", false, "b")
+    );
+    let manifest = format!(r#"<manifest:manifest xmlns:manifest="{NS}:manifest:1.0"/>"#);
+    zip(&[
+        ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet".to_vec()),
+        ("META-INF/manifest.xml", manifest.into_bytes()),
+        ("content.xml", content.into_bytes()),
+    ])
+}
+
+#[test]
+fn what_is_no_workbook_is_refused_by_name() {
+    let word = zip(&[
+        ("[Content_Types].xml", b"<Types/>".to_vec()),
+        ("word/document.xml", b"<w/>".to_vec()),
+    ]);
+    let refused = |name: &str, bytes: &[u8], says: &[&str]| {
+        let fixture = Fixture::new();
+        fixture.write(name, bytes);
+        fixture.refuses(&[name, "t.db"]).says(says);
+    };
+    refused("a.docx", &word, &["a.docx: it is a Word document, not a table"]);
+    let compound = |stream: &str| {
+        let name = stream.encode_utf16().flat_map(u16::to_le_bytes);
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+            .iter()
+            .copied()
+            .chain([0; 504])
+            .chain(name)
+            .collect::<Vec<u8>>()
+    };
+    refused(
+        "a.xlsx",
+        &compound("EncryptedPackage"),
+        &["a.xlsx: the workbook is encrypted", "without a password"],
+    );
+    refused(
+        "a.doc",
+        &compound("WordDocument"),
+        &["a.doc: it is an old Office document, not a workbook"],
+    );
+    refused("a.xls", &compound("Nothing"), &["a.xls: cannot be read as a workbook"]);
+    let whole = book(&[NAMES, ONE]);
+    let says = ["a.xlsx: it unpacks to more than the 1.07 GB", "--max-expand SIZE"];
+    refused("a.xlsx", &crate::archives::saying(&whole, 500_000_000), &says);
+    let says = ["a.xlsx", "larger than its declared"];
+    refused("a.xlsx", &crate::archives::saying(&whole, 10), &says);
+    refused("a.xlsx", &whole[..whole.len() - 40], &["a.xlsx"]);
+}
+
+/// Whatever bytes change or are missing, the answer is a load or an error.
+#[test]
+fn a_damaged_workbook_is_an_error_at_worst() {
+    let fixture = Fixture::new();
+    let mut random = Random(5);
+    let whole = [book(&[NAMES, ONE]), include_bytes!("old.xls").to_vec(), ods()];
+    for at in 0..size(60, 3_000) {
+        let mut bytes = whole[at % whole.len()].clone();
+        for _ in 0..1 + random.next() % 8 {
+            let place = (random.next() % bytes.len() as u64) as usize;
+            match random.next() % 20 {
+                0 => bytes.truncate(place.max(8)),
+                _ => bytes[place] = random.next() as u8,
+            }
+        }
+        fixture.write("in.xls", &bytes);
+        let run =
+            fixture.load(&["in.xls", "csv:-", "--max-rejects", "all", "--rejects", "bad.csv"]);
+        assert!(matches!(run.status.code(), Some(0 | 1 | 3)), "{at}: {run:?}");
+        assert!(!run.stderr.contains("panicked"), "{at}: {run:?}");
+    }
+}

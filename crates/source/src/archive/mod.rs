@@ -1,0 +1,285 @@
+//! Members of archives as inputs: zip, and tar, plain or compressed.
+//!
+//! ```text
+//! file -> kind (by content) -> list of its members -> those that are meant -> a `Member` each, which is read like a file
+//! ```
+//!
+//! What an archive says of itself is not believed: names stay within it, and what unpacks to more than it should is refused.
+
+mod limit;
+mod tar;
+pub(crate) mod zip;
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use inrush_core::error::{Error, Result};
+
+use crate::Compression;
+use crate::place::{cannot_open, is_read};
+pub(crate) use limit::{Bounded, Limit, Refusal};
+
+/// A file within an archive.
+#[derive(Debug)]
+pub struct Member {
+    /// The archive's path.
+    pub archive: PathBuf,
+    /// Its name there, folders included.
+    pub name: String,
+    /// Its size unpacked, as the archive says.
+    pub bytes: u64,
+    /// What it may unpack to.
+    pub(crate) limit: Limit,
+    content: Content,
+}
+
+impl PartialEq for Member {
+    fn eq(&self, other: &Self) -> bool {
+        self.archive == other.archive && self.name == other.name
+    }
+}
+
+impl Eq for Member {}
+
+/// Where a member's bytes are.
+#[derive(Debug)]
+enum Content {
+    Zip(zip::Packed),
+    Tar(tar::Run),
+}
+
+/// The sorts of archives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Zip,
+    Tar(Option<Compression>),
+}
+
+/// The first bytes of a member, which tell what it is.
+const HEAD_BYTES: u64 = 512;
+
+/// What is in an archive.
+struct Entry {
+    name: String,
+    sort: Sort,
+    bytes: u64,
+    /// What it takes in the archive, where that is known.
+    packed: Option<u64>,
+    /// Its first bytes, unpacked, where its name doesn't tell what it is.
+    head: Vec<u8>,
+    content: Option<Content>,
+}
+
+/// What a name in an archive stands for.
+enum Sort {
+    File,
+    Folder,
+    /// A link to this.
+    Link(String),
+    /// A file that can't be read, and why.
+    Unreadable(Refusal),
+}
+
+impl Kind {
+    /// The archive that a file is, by its content; workbooks and other documents that are packed as zip files are none.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let head = head(File::open(path).ok()?).ok()?;
+        if zip::is_one(&head) {
+            return zip::document(File::open(path).ok()?).is_none().then_some(Self::Zip);
+        }
+        if tar::is_one(&head) {
+            return Some(Self::Tar(None));
+        }
+        let compression = Compression::detect(&head)?;
+        let plain = compression.open(Box::new(File::open(path).ok()?)).ok()?;
+        tar::is_one(&self::head(plain).ok()?).then_some(Self::Tar(Some(compression)))
+    }
+}
+
+/// The first bytes of what is read.
+fn head(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    reader.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Which members are meant.
+pub(crate) enum Chosen<'a> {
+    /// All that can be read.
+    All,
+    /// Those of this name, or that fit this pattern.
+    Named(&'a str),
+}
+
+/// The members of an archive that are meant, in its order. `notes` takes what is left out.
+///
+/// # Errors
+/// When it can't be read, none is meant, or one of those has to be refused.
+pub(crate) fn members(
+    path: &Path,
+    kind: Kind,
+    chosen: &Chosen<'_>,
+    expand_max: Option<u64>,
+    stop: &AtomicBool,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Arc<Member>>> {
+    let archive = path.display().to_string();
+    let stored = fs::metadata(path).map_err(|error| cannot_open(&archive, &error))?.len();
+    let whole = Limit::of(stored, expand_max);
+    let entries = match kind {
+        Kind::Zip => zip::entries(path),
+        Kind::Tar(compression) => tar::entries(path, compression, whole, stop),
+    };
+    let entries = entries.map_err(|error| error.in_input(&archive))?;
+    let (entries, others) = choose(&archive, entries, chosen)?;
+    let mut names = HashSet::new();
+    let mut total = 0;
+    for entry in &entries {
+        let name = format!("{archive}!{}", entry.name);
+        check(entry, &name)?;
+        if !names.insert(entry.name.as_str()) {
+            return Err(Error::source(format!("{archive} has two members named {}", entry.name))
+                .advise("unpack it, and name the file that is meant"));
+        }
+        let limit = Limit::of(entry.packed.unwrap_or(stored), expand_max);
+        limit.expect(entry.bytes).map_err(|refusal| refusal.of(&name))?;
+        total += entry.bytes;
+    }
+    whole.expect(total).map_err(|refusal| refusal.of(&archive))?;
+    if !others.is_empty() {
+        notes.push(crate::place::left_out(&others));
+    }
+    let member = |entry: Entry| {
+        let content = entry.content?;
+        let limit = Limit::of(entry.packed.unwrap_or(stored), expand_max);
+        let (archive, name, bytes) = (path.to_owned(), entry.name, entry.bytes);
+        Some(Arc::new(Member { archive, name, bytes, limit, content }))
+    };
+    Ok(entries.into_iter().filter_map(member).collect())
+}
+
+/// The entries that are meant, and the names of those that would have been if they were of a format.
+fn choose(
+    archive: &str,
+    entries: Vec<Entry>,
+    chosen: &Chosen<'_>,
+) -> Result<(Vec<Entry>, Vec<String>)> {
+    let files = entries.into_iter().filter(|entry| !matches!(entry.sort, Sort::Folder));
+    let (mut taken, mut others) = (Vec::new(), Vec::new());
+    match chosen {
+        Chosen::All => {
+            for entry in files.filter(|entry| !is_hidden(&entry.name)) {
+                match is_read(Path::new(&entry.name), || entry.head.clone()) {
+                    true => taken.push(entry),
+                    false => others.push(format!("{archive}!{}", entry.name)),
+                }
+            }
+        }
+        Chosen::Named(pattern) => {
+            let files: Vec<Entry> = files.collect();
+            let is_name = files.iter().any(|entry| entry.name == *pattern);
+            let glob = glob::Pattern::new(pattern).map_err(|error| {
+                Error::usage(format!("'{pattern}' is no pattern: {}", error.msg))
+            })?;
+            let options = glob::MatchOptions {
+                case_sensitive: true,
+                require_literal_separator: true,
+                require_literal_leading_dot: true,
+            };
+            for entry in files {
+                let fits = match is_name {
+                    true => entry.name == *pattern,
+                    false => glob.matches_with(&entry.name, options) && !is_of_finder(&entry.name),
+                };
+                if fits { taken.push(entry) } else { others.push(entry.name) }
+            }
+        }
+    }
+    if !taken.is_empty() {
+        // What a pattern doesn't fit is not missed.
+        return Ok((taken, if matches!(chosen, Chosen::All) { others } else { Vec::new() }));
+    }
+    let shown: Vec<&str> = others.iter().take(SHOWN_MAX).map(String::as_str).collect();
+    let more = if others.len() > SHOWN_MAX { ", ..." } else { "" };
+    let has = match shown.as_slice() {
+        [] => "it has no files".to_owned(),
+        shown => format!("it has {}{more}", shown.join(", ")),
+    };
+    Err(match chosen {
+        Chosen::All => {
+            Error::source(format!("no member of {archive} is of a format that can be read: {has}"))
+                .advise(format!("name one, or a pattern, in quotes: '{archive}!*'"))
+        }
+        Chosen::Named(pattern) => {
+            let file = pattern.rsplit('/').next().unwrap_or(pattern);
+            let error =
+                Error::source(format!("no member of {archive} is named '{pattern}': {has}"));
+            match pattern.starts_with("**/") {
+                true => error,
+                false => error.advise(format!("'{archive}!**/{file}' looks in its folders too")),
+            }
+        }
+    }
+    .about(archive))
+}
+
+/// Names that a message shows.
+const SHOWN_MAX: usize = 5;
+
+/// Whether a program left it there for itself.
+fn is_hidden(name: &str) -> bool {
+    is_of_finder(name)
+        || name
+            .split('/')
+            .any(|part| part.starts_with('.') && part != "." && !part.starts_with(".."))
+}
+
+/// What the Finder puts beside the files.
+fn is_of_finder(name: &str) -> bool {
+    name.starts_with("__MACOSX/")
+}
+
+/// Refuses what is no file of the archive's own.
+fn check(entry: &Entry, name: &str) -> Result<()> {
+    let unpack = "unpack the archive with a program that asks, and name the file";
+    let mut parts = entry.name.split(['/', '\\']);
+    let is_rooted =
+        entry.name.starts_with(['/', '\\']) || entry.name.as_bytes().get(1) == Some(&b':');
+    if is_rooted || parts.any(|part| part == "..") || entry.name.contains('\0') {
+        return Err(Error::source(format!("{name} has a name that leads out of the archive"))
+            .about(name)
+            .advise(unpack));
+    }
+    match &entry.sort {
+        Sort::Link(to) => Err(Error::source(format!("{name} is a link to {to}, not a file"))
+            .about(name)
+            .advise("name the file itself")),
+        Sort::Unreadable(refusal) => Err(refusal.of(name)),
+        Sort::File | Sort::Folder => Ok(()),
+    }
+}
+
+impl Member {
+    /// Its bytes, unpacked into a file without a name, which can be read from anywhere.
+    pub(crate) fn unpack(&self) -> io::Result<File> {
+        let mut file = tempfile::tempfile()?;
+        io::copy(&mut Bounded::new(self.open()?, self.limit), &mut file)?;
+        file.rewind()?;
+        Ok(file)
+    }
+
+    /// Its bytes, unpacked, from the first on. It fails where it ends before its size, or goes on behind it.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        match &self.content {
+            Content::Zip(packed) => packed.open(&self.archive, self.bytes, self.limit),
+            Content::Tar(run) => run.open(self.bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! Tar archives (POSIX ustar and pax, GNU), plain or compressed as a whole.
+//!
+//! A compressed one can only be read from its start. So members are taken in its order, and who has read one leaves the reader to who
+//! comes next: heads are one pass over the archive, and loading is another.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tar::{Archive, EntryType};
+
+use crate::Compression;
+use crate::archive::{Bounded, Content, Entry, Limit, Refusal, Sort, head};
+use crate::place::{cannot_open, is_named};
+use inrush_core::error::{Error, Result};
+
+/// A block of the format.
+const BLOCK: usize = 512;
+
+/// Where a header has the sum of its bytes, which counts itself as blanks.
+const SUM: std::ops::Range<usize> = 148..156;
+
+/// A member as it lies in the archive.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Where its bytes begin, in the archive decompressed.
+    at: u64,
+    stream: Arc<Stream>,
+}
+
+/// An archive's bytes, decompressed.
+pub(super) struct Stream {
+    path: PathBuf,
+    compression: Option<Compression>,
+    limit: Limit,
+    /// A reader of a compressed archive that nobody uses, and how far it has come.
+    idle: Mutex<Option<Cursor>>,
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Stream").field(&self.path).finish()
+    }
+}
+
+struct Cursor {
+    reader: Box<dyn Read + Send>,
+    at: u64,
+}
+
+/// Whether these are the first bytes of a tar file.
+pub(super) fn is_one(head: &[u8]) -> bool {
+    let Some(header) = head.get(..BLOCK) else { return false };
+    let said = std::str::from_utf8(&header[SUM]).unwrap_or_default();
+    let said = u32::from_str_radix(said.trim_matches([' ', '\0']), 8).ok();
+    let sum = |bytes: &[u8]| bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>();
+    let own = sum(&header[..SUM.start]) + 8 * u32::from(b' ') + sum(&header[SUM.end..]);
+    header[0] != 0 && said == Some(own)
+}
+
+pub(super) fn entries(
+    path: &Path,
+    compression: Option<Compression>,
+    limit: Limit,
+    stop: &AtomicBool,
+) -> Result<Vec<Entry>> {
+    let name = path.display().to_string();
+    let stream =
+        Arc::new(Stream { path: path.to_owned(), compression, limit, idle: Mutex::new(None) });
+    let fail = |error: io::Error| match Refusal::within(&error) {
+        _ if stop.load(Relaxed) => Error::interrupted(),
+        Some(refusal) => refusal.of(&name),
+        None if error.raw_os_error().is_some() => cannot_open(&name, &error),
+        None => Error::source(format!("{name}: cannot be read as a tar archive: {error}"))
+            .about(&name)
+            .advise("check that it is whole: fetch it again"),
+    };
+    let mut found = Vec::new();
+    match compression {
+        None => {
+            let file = File::open(path).map_err(fail)?;
+            let mut archive = Archive::new(file);
+            for entry in archive.entries_with_seek().map_err(fail)? {
+                found.push(look(entry.map_err(fail)?, &stream).map_err(fail)?);
+            }
+        }
+        Some(_) => {
+            let reader = stream.decompressed().map_err(fail)?;
+            let mut archive = Archive::new(Stoppable { reader, stop });
+            for entry in archive.entries().map_err(fail)? {
+                found.push(look(entry.map_err(fail)?, &stream).map_err(fail)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn look(mut entry: tar::Entry<'_, impl Read>, stream: &Arc<Stream>) -> io::Result<Entry> {
+    let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+    let name = name.strip_prefix("./").map(str::to_owned).unwrap_or(name);
+    let (at, bytes) = (entry.raw_file_position(), entry.size());
+    let sort = match entry.header().entry_type() {
+        EntryType::Regular | EntryType::Continuous => Sort::File,
+        EntryType::Directory => Sort::Folder,
+        EntryType::Link | EntryType::Symlink => {
+            let to = entry.link_name_bytes().unwrap_or_default();
+            Sort::Link(String::from_utf8_lossy(&to).into_owned())
+        }
+        EntryType::GNUSparse => Sort::Unreadable(Refusal::new(
+            "it is a sparse file, of which an archive holds only parts",
+            "unpack it first: tar -xf",
+        )),
+        _ => Sort::Unreadable(Refusal::new("it is no plain file", "name a file")),
+    };
+    let is_asked = matches!(sort, Sort::File) && is_named(Path::new(&name)).is_none();
+    let head = if is_asked { head(&mut entry)? } else { Vec::new() };
+    let content = Some(Content::Tar(Run { at, stream: Arc::clone(stream) }));
+    let packed = stream.compression.is_none().then_some(bytes);
+    Ok(Entry { name, sort, bytes, packed, head, content })
+}
+
+/// Ends when the user wants to.
+struct Stoppable<'a, R> {
+    reader: R,
+    stop: &'a AtomicBool,
+}
+
+impl<R: Read> Read for Stoppable<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.stop.load(Relaxed) {
+            return Err(io::ErrorKind::Other.into());
+        }
+        self.reader.read(out)
+    }
+}
+
+impl Stream {
+    /// From the first byte on.
+    fn decompressed(&self) -> io::Result<Box<dyn Read + Send>> {
+        let file = Box::new(File::open(&self.path)?);
+        Ok(match self.compression {
+            Some(compression) => Box::new(Bounded::new(compression.open(file)?, self.limit)),
+            None => file,
+        })
+    }
+
+    /// A reader that stands at a byte.
+    fn at(&self, at: u64) -> io::Result<Box<dyn Read + Send>> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(at))?;
+        Ok(Box::new(file))
+    }
+
+    /// The reader that somebody has left before this byte, or a new one; it is at the byte then.
+    fn cursor(&self, at: u64) -> io::Result<Cursor> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut cursor = match idle.filter(|idle| idle.at <= at) {
+            Some(idle) => idle,
+            None => Cursor { reader: self.decompressed()?, at: 0 },
+        };
+        let missing = at - cursor.at;
+        if io::copy(&mut cursor.reader.by_ref().take(missing), &mut io::sink())? < missing {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        cursor.at = at;
+        Ok(cursor)
+    }
+}
+
+impl Run {
+    /// Its bytes, of which there are `bytes`.
+    pub(super) fn open(&self, bytes: u64) -> io::Result<Box<dyn Read + Send>> {
+        let stream = Arc::clone(&self.stream);
+        let cursor = match stream.compression {
+            Some(_) => stream.cursor(self.at)?,
+            None => Cursor { reader: stream.at(self.at)?, at: self.at },
+        };
+        Ok(Box::new(Slice { stream, cursor: Some(cursor), left: bytes }))
+    }
+}
+
+/// Reads some of a stream, and leaves the rest to who comes next.
+struct Slice {
+    stream: Arc<Stream>,
+    cursor: Option<Cursor>,
+    left: u64,
+}
+
+impl Read for Slice {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let wanted = out.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let Some(cursor) = self.cursor.as_mut().filter(|_| wanted > 0) else { return Ok(0) };
+        match cursor.reader.read(&mut out[..wanted]) {
+            Ok(0) => {
+                self.cursor = None;
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
+            Ok(got) => {
+                cursor.at += got as u64;
+                self.left -= got as u64;
+                Ok(got)
+            }
+            // A decoder that has failed goes on with nothing.
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                self.cursor = None;
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Slice {
+    fn drop(&mut self) {
+        if self.stream.compression.is_some() {
+            let mut idle = self.stream.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            *idle = self.cursor.take();
+        }
+    }
+}

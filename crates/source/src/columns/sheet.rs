@@ -1,0 +1,569 @@
+//! Sheets of workbooks as columns. A sheet says of each cell what it is, and of no column: so all cells are looked at before a plan is
+//! made, and then read again.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BooleanBuilder, Date32Builder, Float64Builder, Int64Builder, StringBuilder,
+    TimestampMillisecondBuilder,
+};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+
+use crate::columns::reading::{Reading, readings};
+use crate::columns::{Batch, Failure, Take};
+use crate::header;
+use crate::infer::{Observed, Spot, is_null_like};
+use crate::workbook::{self, Cell, Workbook, letters};
+use crate::{Input, sniff};
+use inrush_core::encode::{Typed, csv_field};
+use inrush_core::error::{Error, Result};
+use inrush_core::flow::{BadCell, SheetRows};
+use inrush_core::reading::Readers;
+use inrush_core::{DialectRequest, MomentFacts, Nulls, Spoiler, Type};
+
+/// What is known of a sheet, and how its rows are read.
+#[derive(Clone, Debug)]
+pub(super) struct Sheet {
+    /// Its name in the workbook.
+    name: String,
+    /// The first row that holds data, from 0.
+    first: u32,
+    /// For each column of the load, the one of the sheet, and what its cells become.
+    columns: Vec<(u32, DataType)>,
+    /// Rows with data.
+    pub(super) rows: u64,
+    /// What was seen of each column's values.
+    pub(super) seen: Vec<Seen>,
+    /// Bytes of memory that reading takes besides batches.
+    pub(super) memory_bytes: u64,
+    /// What the user should know.
+    pub(super) notes: Vec<String>,
+    pub(super) reasons: Vec<String>,
+}
+
+/// What the values of a column are.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) ty: Type,
+    pub(super) spoiler: Option<Spoiler>,
+    pub(super) moments: MomentFacts,
+}
+
+/// The sorts of cells that a column has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sorts(u8);
+
+impl Sorts {
+    const INTEGER: u8 = 1;
+    const FLOAT: u8 = 2;
+    const BOOLEAN: u8 = 4;
+    const DATE: u8 = 8;
+    const MOMENT: u8 = 16;
+    const TEXT: u8 = 32;
+
+    fn add(&mut self, cell: &Cell<'_>) {
+        self.0 |= match cell {
+            Cell::Integer(_) => Self::INTEGER,
+            Cell::Float(_) => Self::FLOAT,
+            Cell::Boolean(_) => Self::BOOLEAN,
+            Cell::Date(_) => Self::DATE,
+            Cell::Moment(_) => Self::MOMENT,
+            Cell::Text(_) => Self::TEXT,
+            Cell::Bad { .. } => 0,
+        };
+    }
+
+    /// What all of them fit into; text, where nothing else.
+    fn becomes(self) -> (DataType, Option<Type>) {
+        const NUMBER: u8 = Sorts::INTEGER | Sorts::FLOAT;
+        const DAY: u8 = Sorts::DATE | Sorts::MOMENT;
+        match self.0 {
+            Self::INTEGER => (DataType::Int64, Some(Type::Integer)),
+            Self::FLOAT | NUMBER => (DataType::Float64, Some(Type::Float)),
+            Self::BOOLEAN => (DataType::Boolean, Some(Type::Boolean)),
+            Self::DATE => (DataType::Date32, Some(Type::Date)),
+            Self::MOMENT | DAY => (
+                DataType::Timestamp(TimeUnit::Millisecond, None),
+                Some(Type::Timestamp { zone: false }),
+            ),
+            _ => (DataType::Utf8, None),
+        }
+    }
+}
+
+/// Appends what a cell is as text.
+fn write(cell: &Cell<'_>, out: &mut Vec<u8>) {
+    match cell {
+        Cell::Integer(number) => Typed::Integer(*number).write(out),
+        Cell::Float(number) => Typed::Float(*number).write(out),
+        Cell::Boolean(truth) => Typed::Boolean(*truth).write(out),
+        Cell::Date(days) => Typed::Date(*days).write(out),
+        Cell::Moment(ms) => Typed::Moment(inrush_core::encode::Moment {
+            seconds: ms.div_euclid(1_000),
+            nanos: (ms.rem_euclid(1_000) * 1_000_000) as u32,
+            zone: false,
+        })
+        .write(out),
+        Cell::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Cell::Bad { shown, .. } => out.extend_from_slice(shown.as_bytes()),
+    }
+}
+
+/// One column as it is looked at.
+#[derive(Default)]
+struct Column {
+    observed: Observed,
+    sorts: Sorts,
+    /// Whether any cell has something in it.
+    is_used: bool,
+}
+
+/// What is seen of a sheet on the way through it.
+struct Look<'a> {
+    skip: u64,
+    nulls: &'a [String],
+    /// The first row: its number, and its cells.
+    first: Option<(u32, Vec<(u32, Cell<'static>)>)>,
+    /// Spellings of NULL, by column of the sheet.
+    known: Nulls,
+    columns: Vec<Column>,
+    rows: u64,
+    text: Vec<u8>,
+}
+
+impl Look<'_> {
+    fn row(&mut self, at: u32, cells: &[(u32, Cell<'_>)]) {
+        if u64::from(at) < self.skip {
+            return;
+        }
+        if self.first.is_none() {
+            self.first = Some((at, cells.iter().map(owned).collect()));
+            let texts = self.first_texts();
+            let numbers: Vec<String> = (1..=texts.len()).map(header::column_name).collect();
+            let names = [&texts, &numbers].map(|names| names.iter().map(String::as_str).collect());
+            self.known = Nulls::of(self.nulls, &names);
+            return;
+        }
+        self.add(at, cells);
+    }
+
+    fn add(&mut self, at: u32, cells: &[(u32, Cell<'_>)]) {
+        self.rows += 1;
+        let spot = Spot::of_sheet(at);
+        for (column, cell) in cells {
+            let index = *column as usize;
+            if self.columns.len() <= index {
+                self.columns.resize_with(index + 1, Column::default);
+            }
+            let seen = &mut self.columns[index];
+            seen.is_used = true;
+            seen.sorts.add(cell);
+            self.text.clear();
+            write(cell, &mut self.text);
+            match cell {
+                Cell::Bad { .. } => {}
+                Cell::Text(text)
+                    if self.known.of_column(index).any(|null| null == text.as_bytes()) => {}
+                Cell::Text(_) => seen.observed.add_string(&self.text, spot),
+                _ => seen.observed.add(&self.text, spot),
+            }
+        }
+    }
+
+    /// The texts of the first row, one a column.
+    fn first_texts(&self) -> Vec<String> {
+        let Some((_, cells)) = &self.first else { return Vec::new() };
+        let width = cells.iter().map(|(column, _)| *column as usize + 1).max().unwrap_or(0);
+        let mut texts = vec![String::new(); width];
+        for (column, cell) in cells {
+            let mut text = Vec::new();
+            write(cell, &mut text);
+            texts[*column as usize] = String::from_utf8_lossy(&text).trim().to_owned();
+        }
+        texts
+    }
+
+    /// What the first row's cells are by themselves.
+    fn first_seen(&self, width: usize) -> Vec<Observed> {
+        let mut seen = vec![Observed::default(); width];
+        for (column, cell) in self.first.iter().flat_map(|(_, cells)| cells) {
+            let mut text = Vec::new();
+            write(cell, &mut text);
+            match cell {
+                Cell::Text(_) if is_null_like(&text) => {}
+                Cell::Text(_) => seen[*column as usize].add_string(&text, Spot::default()),
+                _ => seen[*column as usize].add(&text, Spot::default()),
+            }
+        }
+        seen
+    }
+}
+
+fn owned((column, cell): &(u32, Cell<'_>)) -> (u32, Cell<'static>) {
+    let cell = match cell {
+        Cell::Integer(number) => Cell::Integer(*number),
+        Cell::Float(number) => Cell::Float(*number),
+        Cell::Boolean(truth) => Cell::Boolean(*truth),
+        Cell::Date(days) => Cell::Date(*days),
+        Cell::Moment(ms) => Cell::Moment(*ms),
+        Cell::Text(text) => Cell::Text(text.clone().into_owned().into()),
+        Cell::Bad { shown, why } => Cell::Bad { shown: shown.clone(), why },
+    };
+    (*column, cell)
+}
+
+/// Looks at all cells of a sheet: what its columns are called, and what they hold. The input learns its header.
+pub(super) fn look(
+    input: &mut Input,
+    sheet: &workbook::Sheet,
+    request: &DialectRequest,
+    read: &Readers,
+    known: Option<&[String]>,
+) -> Result<(Sheet, Vec<Reading>)> {
+    let mut book = sheet.open()?;
+    let (name, others) = sheet.find(&book)?;
+    let mut look = Look {
+        skip: request.skip_lines,
+        nulls: &read.nulls,
+        first: None,
+        known: Nulls::default(),
+        columns: Vec::new(),
+        rows: 0,
+        text: Vec::new(),
+    };
+    book.rows(&name, |at, cells| {
+        look.row(at, cells);
+        Ok(true)
+    })
+    .map_err(|failure| damaged(input, failure))?;
+    let (mut notes, mut reasons) = (Vec::new(), Vec::new());
+    if sheet.name.is_none() && !others.is_empty() {
+        let (book, one) = (input.name.as_str(), &others[0]);
+        notes.push(format!(
+            "{book} has other sheets, which are not loaded: {} (inrush load '{book}!{one}' ...)",
+            others.join(", ")
+        ));
+    }
+    let Some((first_row, cells)) = look.first.clone() else {
+        return Err(Error::source(format!("{} has no cells in its sheet {name}", input.name))
+            .about(&input.name)
+            .advise(match others.as_slice() {
+                [] => "check that it is the file you mean".to_owned(),
+                others => format!("name another sheet: {}", others.join(", ")),
+            }));
+    };
+    let texts = look.first_texts();
+    let has_header = is_header(&look, &texts, input, request, known, &mut reasons, &mut notes)?;
+    if !has_header {
+        look.add(first_row, &cells);
+    }
+    let name_of =
+        |column: usize| texts.get(column).filter(|_| has_header).map_or("", String::as_str);
+    let width = look.columns.len().max(texts.len());
+    let is_used = |column: &usize| {
+        look.columns.get(*column).is_some_and(|seen| seen.is_used) || !name_of(*column).is_empty()
+    };
+    let used: Vec<usize> = (0..width).filter(is_used).collect();
+    let names: Vec<String> = used
+        .iter()
+        .map(|column| match name_of(*column) {
+            "" if !has_header => header::column_name(*column + 1 - used[0]),
+            name => name.to_owned(),
+        })
+        .collect();
+    let names = header::unique(names, &mut notes);
+    if has_header {
+        input.lines_before = u64::from(first_row) + 1;
+        for (at, name) in names.iter().enumerate() {
+            if at > 0 {
+                input.header.push(b',');
+            }
+            csv_field(name.as_bytes(), &mut input.header);
+        }
+        input.header.push(b'\n');
+    }
+    let mut columns = Vec::new();
+    let mut seen = Vec::new();
+    for column in &used {
+        let found = look.columns.get(*column);
+        let (becomes, ty) =
+            found.map(|found| found.sorts.becomes()).unwrap_or((DataType::Utf8, None));
+        let observed = found.map(|found| found.observed.clone()).unwrap_or_default();
+        let inputs = std::slice::from_ref(&*input);
+        seen.push(Seen {
+            ty: ty.unwrap_or_else(|| observed.ty()),
+            spoiler: observed.spoiler(inputs).filter(|_| ty.is_none()),
+            moments: observed.moments(inputs),
+        });
+        columns.push((*column as u32, becomes));
+    }
+    notes.extend(merged(&mut book, &name, &input.name));
+    reasons.push("types are those of the sheet's cells, which were all looked at".to_owned());
+    let first = if has_header { first_row + 1 } else { first_row };
+    let memory_bytes = memory(&book, look.rows, used.len(), input.bytes_stored.unwrap_or(0));
+    let fields: Vec<Field> = names
+        .iter()
+        .zip(&columns)
+        .map(|(name, (_, becomes))| Field::new(name, becomes.clone(), true))
+        .collect();
+    let rows = look.rows;
+    let sheet = Sheet { name, first, columns, rows, seen, memory_bytes, notes, reasons };
+    Ok((sheet, readings(&Schema::new(fields), false)))
+}
+
+/// What is wrong with a sheet, or with its workbook, where that says so itself.
+pub(super) fn damaged(input: &Input, failure: Failure) -> Error {
+    let failure = match failure.downcast::<Error>() {
+        Ok(error) => return *error,
+        Err(failure) => failure,
+    };
+    Error::source(format!("{}: the sheet can't be read: {failure}", input.name))
+        .about(&input.name)
+        .advise("check that the workbook is whole, or save the sheet as CSV")
+}
+
+/// Whether the first row names the columns, by the rules that hold for text.
+fn is_header(
+    look: &Look<'_>,
+    texts: &[String],
+    input: &Input,
+    request: &DialectRequest,
+    known: Option<&[String]>,
+    reasons: &mut Vec<String>,
+    notes: &mut Vec<String>,
+) -> Result<bool> {
+    if let Some(header) = request.header {
+        return Ok(header);
+    }
+    let width = look.columns.len().max(texts.len());
+    let mut rest: Vec<Observed> =
+        look.columns.iter().map(|column| column.observed.clone()).collect();
+    rest.resize(width, Observed::default());
+    let mut names = texts.to_vec();
+    names.resize(width, String::new());
+    let used: Vec<usize> = (0..width)
+        .filter(|at| !names[*at].is_empty() || rest[*at] != Observed::default())
+        .collect();
+    let first = look.first_seen(width);
+    let pick = |seen: &[Observed]| used.iter().map(|at| seen[*at].clone()).collect::<Vec<_>>();
+    let names: Vec<String> = used.iter().map(|at| names[*at].clone()).collect();
+    let verdict = sniff::header(&names, &pick(&first), &pick(&rest), known);
+    let Some(is_header) = verdict.header else {
+        let values: Vec<Vec<u8>> = names.into_iter().map(String::into_bytes).collect();
+        return Err(header::unclear(&input.name, &values, known, verdict.why));
+    };
+    let (what, otherwise) = match is_header {
+        true => ("the first row is taken as the header", "--header no if it is data"),
+        false => ("there is no header", "--header yes if the first row is one"),
+    };
+    let reason = format!("{what}: {}", verdict.why.replace("first line", "first row"));
+    match verdict.proven {
+        true => reasons.push(reason),
+        false => notes.push(format!("{reason} ({otherwise})")),
+    }
+    Ok(is_header)
+}
+
+/// What to say of cells that are shown as one.
+fn merged(book: &mut Workbook, sheet: &str, input: &str) -> Option<String> {
+    const SHOWN_MAX: usize = 3;
+    let merged = book.merged(sheet);
+    let names: Vec<String> = merged
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|range| {
+            let cell = |(row, column): (u32, u32)| format!("{}{}", letters(column), row + 1);
+            format!("{}:{}", cell(range.start), cell(range.end))
+        })
+        .collect();
+    let more = if merged.len() > SHOWN_MAX { ", ..." } else { "" };
+    (!merged.is_empty()).then(|| {
+        format!(
+            "{input} has merged cells ({}{more}): the first has the value, the others are NULL",
+            names.join(", ")
+        )
+    })
+}
+
+/// What the reader has in memory besides batches: of most formats all cells, of xlsx the texts that cells share.
+fn memory(book: &Workbook, rows: u64, columns: usize, stored: u64) -> u64 {
+    /// What a cell takes in a table of cells.
+    const CELL_BYTES: u64 = 32;
+    /// How many times its size a workbook's texts are, unpacked.
+    const UNPACKED: u64 = 4;
+    match book.is_read_whole() {
+        true => rows * columns as u64 * CELL_BYTES + stored * UNPACKED,
+        false => stored * UNPACKED,
+    }
+}
+
+/// An array under way.
+enum Builder {
+    Integer(Int64Builder),
+    Float(Float64Builder),
+    Boolean(BooleanBuilder),
+    Date(Date32Builder),
+    Moment(TimestampMillisecondBuilder),
+    Text(StringBuilder),
+}
+
+impl Builder {
+    fn of(ty: &DataType) -> Self {
+        match ty {
+            DataType::Int64 => Self::Integer(Int64Builder::new()),
+            DataType::Float64 => Self::Float(Float64Builder::new()),
+            DataType::Boolean => Self::Boolean(BooleanBuilder::new()),
+            DataType::Date32 => Self::Date(Date32Builder::new()),
+            DataType::Timestamp(..) => Self::Moment(TimestampMillisecondBuilder::new()),
+            _ => Self::Text(StringBuilder::new()),
+        }
+    }
+
+    /// Appends a cell, and says how many bytes it takes. What is of another sort than all cells were has changed since.
+    fn push(&mut self, cell: Option<&Cell<'_>>, text: &mut Vec<u8>) -> Result<usize, Failure> {
+        let cell = cell.filter(|cell| !matches!(cell, Cell::Bad { .. }));
+        match (&mut *self, cell) {
+            (Self::Integer(to), Some(Cell::Integer(number))) => to.append_value(*number),
+            (Self::Float(to), Some(Cell::Float(number))) => to.append_value(*number),
+            (Self::Float(to), Some(Cell::Integer(number))) => to.append_value(*number as f64),
+            (Self::Boolean(to), Some(Cell::Boolean(truth))) => to.append_value(*truth),
+            (Self::Date(to), Some(Cell::Date(days))) => to.append_value(*days),
+            (Self::Moment(to), Some(Cell::Moment(ms))) => to.append_value(*ms),
+            (Self::Moment(to), Some(Cell::Date(days))) => {
+                to.append_value(i64::from(*days) * 86_400_000);
+            }
+            (Self::Text(to), Some(cell)) => {
+                text.clear();
+                write(cell, text);
+                to.append_value(std::str::from_utf8(text)?);
+                return Ok(text.len() + 4);
+            }
+            (Self::Integer(to), None) => to.append_null(),
+            (Self::Float(to), None) => to.append_null(),
+            (Self::Boolean(to), None) => to.append_null(),
+            (Self::Date(to), None) => to.append_null(),
+            (Self::Moment(to), None) => to.append_null(),
+            (Self::Text(to), None) => to.append_null(),
+            (_, Some(_)) => return Err("it has changed since it was looked at".into()),
+        }
+        Ok(8)
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Integer(from) => Arc::new(from.finish()),
+            Self::Float(from) => Arc::new(from.finish()),
+            Self::Boolean(from) => Arc::new(from.finish()),
+            Self::Date(from) => Arc::new(from.finish()),
+            Self::Moment(from) => Arc::new(from.finish()),
+            Self::Text(from) => Arc::new(from.finish()),
+        }
+    }
+}
+
+impl Sheet {
+    /// Reads the rows, a batch of about `batch_bytes` at a time.
+    pub(super) fn batches(
+        &self,
+        sheet: &workbook::Sheet,
+        stored: u64,
+        names: &SchemaRef,
+        batch_bytes: usize,
+        take: &mut Take<'_>,
+    ) -> Result<(), Failure> {
+        let mut book = sheet.open()?;
+        let mut batch = Making::of(self, stored, names);
+        book.rows(&self.name, |at, cells| {
+            if at < self.first {
+                return Ok(true);
+            }
+            batch.push(at, cells)?;
+            match batch.bytes >= batch_bytes {
+                true => batch.give(take),
+                false => Ok(true),
+            }
+        })?;
+        if !batch.about.rows.is_empty() {
+            batch.give(take)?;
+        }
+        Ok(())
+    }
+}
+
+/// A batch under way.
+struct Making<'a> {
+    sheet: &'a Sheet,
+    names: &'a SchemaRef,
+    /// What the workbook takes, and how much of that is used up.
+    stored: u64,
+    given: u64,
+    builders: Vec<Builder>,
+    about: SheetRows,
+    bytes: usize,
+    rows: u64,
+    text: Vec<u8>,
+}
+
+impl<'a> Making<'a> {
+    fn of(sheet: &'a Sheet, stored: u64, names: &'a SchemaRef) -> Self {
+        let builders = sheet.columns.iter().map(|(_, ty)| Builder::of(ty)).collect();
+        let about = SheetRows::default();
+        Self {
+            sheet,
+            names,
+            stored,
+            given: 0,
+            builders,
+            about,
+            bytes: 0,
+            rows: 0,
+            text: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, at: u32, cells: &mut [(u32, Cell<'_>)]) -> Result<(), Failure> {
+        // They nearly always are in order.
+        if !cells.is_sorted_by_key(|(column, _)| *column) {
+            cells.sort_by_key(|(column, _)| *column);
+        }
+        let mut cells = cells.iter().peekable();
+        let row = self.about.rows.len() as u32;
+        for (index, ((column, _), builder)) in
+            self.sheet.columns.iter().zip(&mut self.builders).enumerate()
+        {
+            while cells.next_if(|(other, _)| other < column).is_some() {}
+            let cell = cells.next_if(|(other, _)| other == column).map(|(_, cell)| cell);
+            if let Some(Cell::Bad { shown, why }) = cell {
+                let name = format!("{}{}", letters(*column), at + 1);
+                let message = match shown.as_str() {
+                    "" => format!("{name}: {why}"),
+                    shown => format!("{name} is {shown}, {why}"),
+                };
+                self.about.bad.push(BadCell {
+                    row,
+                    column: index as u32,
+                    shown: shown.as_str().into(),
+                    message: message.into(),
+                });
+            }
+            self.bytes += builder.push(cell, &mut self.text)?;
+        }
+        self.about.rows.push(at + 1);
+        Ok(())
+    }
+
+    fn give(&mut self, take: &mut Take<'_>) -> Result<bool, Failure> {
+        let arrays = self.builders.iter_mut().map(Builder::finish).collect();
+        let batch = RecordBatch::try_new(Arc::clone(self.names), arrays)?;
+        let row = self.rows;
+        self.rows += batch.num_rows() as u64;
+        let share = u128::from(self.stored) * u128::from(self.rows);
+        let given = (share / u128::from(self.sheet.rows.max(1))) as u64;
+        let stored = given.saturating_sub(self.given);
+        self.given += stored;
+        self.bytes = 0;
+        let sheet = Some(std::mem::take(&mut self.about));
+        Ok(take(Batch { rows: batch, group: 0, row, stored, sheet })?)
+    }
+}

@@ -1,0 +1,503 @@
+//! Workbooks of spreadsheets: which sheets they have, and a sheet's cells, row by row. `calamine` knows the formats.
+
+use std::borrow::Cow;
+use std::io::{self, BufReader, Read, Seek};
+
+use calamine::{
+    Data, DataRef, Dimensions, ExcelDateTime, Ods, OdsError, Range, Reader, SheetType,
+    SheetVisible, Xls, XlsError, Xlsb, Xlsx, XlsxError,
+};
+use inrush_core::error::{Error, Result};
+
+use crate::Place;
+use crate::archive::{Refusal, zip};
+use crate::place::cannot_open;
+
+/// A sheet of a workbook.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sheet {
+    /// The workbook: a file, or a member of an archive.
+    pub book: Place,
+    /// The sheet, as the user calls it; the first one, where the user names none.
+    pub name: Option<String>,
+}
+
+/// The formats of workbooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Xlsx,
+    Xlsb,
+    Xls,
+    Ods,
+}
+
+/// What files begin with that older Office programs write, and new ones with a password.
+const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// Bytes that can be read from anywhere.
+pub(crate) trait Seekable: Read + Seek + Send {}
+impl<T: Read + Seek + Send> Seekable for T {}
+
+type Bytes = BufReader<Box<dyn Seekable>>;
+
+/// Why a workbook can't be read.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+thread_local! {
+    /// Whether a panic of this thread is caught, and made an error of.
+    static IS_GUARDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Does what may panic over a damaged workbook, as `calamine` does over some, and makes an error of that.
+fn guarded<T, E: Into<Failure>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, Failure> {
+    static HOOK: std::sync::Once = std::sync::Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                before(info);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
+    // What is half done isn't looked at again: the load ends.
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    IS_GUARDED.set(false);
+    match done {
+        Ok(done) => done.map_err(Into::into),
+        Err(_) => Err("it is damaged".into()),
+    }
+}
+
+impl Format {
+    /// The format of a file that begins so, and can be looked into.
+    ///
+    /// # Errors
+    /// When it is a document of an office program, but no workbook.
+    pub(crate) fn of(
+        head: &[u8],
+        open: impl FnOnce() -> io::Result<Box<dyn Seekable>>,
+    ) -> Result<Option<Self>, Refusal> {
+        if head.starts_with(COMPOUND) {
+            return Ok(Some(Self::Xls));
+        }
+        if !zip::is_one(head) {
+            return Ok(None);
+        }
+        let Some(document) = open().ok().and_then(zip::document) else { return Ok(None) };
+        match document {
+            zip::Document::Workbook => Ok(Some(Self::Xlsx)),
+            zip::Document::BinaryWorkbook => Ok(Some(Self::Xlsb)),
+            zip::Document::OpenSheet => Ok(Some(Self::Ods)),
+            zip::Document::Other(what) => Err(Refusal::new(
+                format!("it is {what}, not a table"),
+                "copy the table into a sheet, or save it as CSV",
+            )),
+        }
+    }
+}
+
+/// An open workbook.
+pub(crate) enum Workbook {
+    Xlsx(Box<Xlsx<Bytes>>),
+    Xlsb(Box<Xlsb<Bytes>>),
+    Xls(Box<Xls<Bytes>>),
+    Ods(Box<Ods<Bytes>>),
+}
+
+macro_rules! each_format {
+    ($workbook:expr, $book:ident => $what:expr) => {
+        match $workbook {
+            Workbook::Xlsx($book) => $what,
+            Workbook::Xlsb($book) => $what,
+            Workbook::Xls($book) => $what,
+            Workbook::Ods($book) => $what,
+        }
+    };
+}
+
+/// What a cell holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    /// Days since 1970.
+    Date(i32),
+    /// Milliseconds since 1970, without a zone.
+    Moment(i64),
+    Text(Cow<'a, str>),
+    /// No value, though it isn't empty.
+    Bad {
+        /// What the cell shows.
+        shown: String,
+        why: &'static str,
+    },
+}
+
+impl Sheet {
+    /// Opens the workbook.
+    pub(crate) fn open(&self) -> Result<Workbook> {
+        let name = self.book.name();
+        let fail = |error: io::Error| cannot_open(&name, &error);
+        let mut head = Vec::new();
+        self.book.open().and_then(|book| book.take(8).read_to_end(&mut head)).map_err(fail)?;
+        let format = Format::of(&head, || self.book.seekable());
+        let format = format.map_err(|refusal| refusal.of(&name))?;
+        let bytes = BufReader::with_capacity(64 << 10, self.book.seekable().map_err(fail)?);
+        let open = || match format {
+            Some(Format::Xlsx) => {
+                Xlsx::new(bytes).map(Box::new).map(Workbook::Xlsx).map_err(of_xlsx)
+            }
+            Some(Format::Xlsb) => {
+                Xlsb::new(bytes).map(Box::new).map(Workbook::Xlsb).map_err(|error| of_any(&error))
+            }
+            Some(Format::Ods) => Ods::new(bytes).map(Box::new).map(Workbook::Ods).map_err(of_ods),
+            Some(Format::Xls) => compound(bytes),
+            None => Err(Refusal::new("it is no workbook", "name an .xlsx, .xls or .ods file")),
+        };
+        guarded(open).map_err(|failure| match failure.downcast::<Refusal>() {
+            Ok(refusal) => refusal.of(&name),
+            Err(failure) => of_any(&failure).of(&name),
+        })
+    }
+
+    /// The sheet's name in the workbook, and the names of the others that hold tables and are shown.
+    pub(crate) fn find(&self, book: &Workbook) -> Result<(String, Vec<String>)> {
+        let sheets = each_format!(book, book => book.sheets_metadata());
+        let tables = || sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
+        let shown = || tables().filter(|sheet| sheet.visible == SheetVisible::Visible);
+        let found = match &self.name {
+            None => shown().next().or_else(|| tables().next()),
+            Some(name) => {
+                let alike = || tables().find(|sheet| sheet.name.eq_ignore_ascii_case(name));
+                tables().find(|sheet| sheet.name == *name).or_else(alike)
+            }
+        };
+        let names = || shown().map(|sheet| sheet.name.clone());
+        let Some(found) = found else {
+            let (book, all) = (self.book.name(), names().collect::<Vec<_>>().join(", "));
+            return Err(match &self.name {
+                Some(name) => Error::source(format!("{book} has no sheet '{name}': it has {all}")),
+                None => Error::source(format!("{book} has no sheet with cells")),
+            }
+            .about(&book));
+        };
+        Ok((found.name.clone(), names().filter(|name| *name != found.name).collect()))
+    }
+}
+
+/// A file in a container of older Office programs: a workbook, or one that is encrypted.
+fn compound(mut bytes: Bytes) -> Result<Workbook, Refusal> {
+    /// The names of its streams are in UTF-16, at its end or at its start.
+    const LOOK_BYTES: u64 = 16 << 20;
+    let mut all = Vec::new();
+    let io = |error: io::Error| Refusal::new(error.to_string(), "check the file");
+    bytes.by_ref().take(LOOK_BYTES).read_to_end(&mut all).map_err(io)?;
+    let has = |name: &str| {
+        let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        memchr::memmem::find(&all, &name).is_some()
+    };
+    if has("EncryptedPackage") {
+        return Err(encrypted());
+    }
+    if has("WordDocument") || has("PowerPoint Document") {
+        return Err(Refusal::new(
+            "it is an old Office document, not a workbook",
+            "copy the table into a sheet, or save it as CSV",
+        ));
+    }
+    bytes.rewind().map_err(io)?;
+    match Xls::new(bytes) {
+        Ok(book) => Ok(Workbook::Xls(Box::new(book))),
+        Err(XlsError::Password) => Err(encrypted()),
+        Err(error) => Err(of_any(&error)),
+    }
+}
+
+fn encrypted() -> Refusal {
+    Refusal::new("the workbook is encrypted", "save it without a password first")
+}
+
+fn of_xlsx(error: XlsxError) -> Refusal {
+    match error {
+        XlsxError::Password => encrypted(),
+        error => of_any(&error),
+    }
+}
+
+fn of_ods(error: OdsError) -> Refusal {
+    match error {
+        OdsError::Password => encrypted(),
+        error => of_any(&error),
+    }
+}
+
+fn of_any(error: &dyn std::fmt::Display) -> Refusal {
+    Refusal::new(
+        format!("cannot be read as a workbook: {error}"),
+        "check that it is whole, or save the sheet as CSV",
+    )
+}
+
+impl Workbook {
+    /// Ranges of cells that are shown as one.
+    pub(crate) fn merged(&mut self, sheet: &str) -> Vec<Dimensions> {
+        let merged = match self {
+            Self::Xlsx(book) => guarded(|| book.merge_cells_by_sheet_name(sheet)),
+            Self::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(sheet)),
+            // Cells that are covered are empty in the file.
+            Self::Xlsb(_) | Self::Ods(_) => return Vec::new(),
+        };
+        merged.unwrap_or_default()
+    }
+
+    /// Whether a sheet is in memory as a whole when it is read.
+    pub(crate) fn is_read_whole(&self) -> bool {
+        !matches!(self, Self::Xlsx(_))
+    }
+
+    /// Hands on the rows of a sheet that hold anything, with their numbers from 0: each cell that isn't empty with its column. False says
+    /// that no more are wanted.
+    pub(crate) fn rows(
+        &mut self,
+        sheet: &str,
+        mut take: impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Xlsx(book) => {
+                let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
+                let (mut at, mut row) = (0, Vec::new());
+                while let Some(found) = guarded(|| reader.next_cell_with_formula_metadata())? {
+                    let (here, column) = found.pos;
+                    if here != at {
+                        if here < at {
+                            return Err(format!("row {} comes behind row {at}", here + 1).into());
+                        }
+                        if !row.is_empty() && !take(at, &mut row)? {
+                            return Ok(());
+                        }
+                        row.clear();
+                        at = here;
+                    }
+                    if let Some(cell) = cell(found.value, found.formula.is_some()) {
+                        row.push((column, cell));
+                    }
+                }
+                if !row.is_empty() {
+                    take(at, &mut row)?;
+                }
+                Ok(())
+            }
+            Self::Xlsb(book) => whole(&mut **book, sheet, take),
+            Self::Xls(book) => whole(&mut **book, sheet, take),
+            Self::Ods(book) => whole(&mut **book, sheet, take),
+        }
+    }
+}
+
+/// The same of a format whose sheets are in memory when they are read.
+fn whole<R: Reader<Bytes>>(
+    book: &mut R,
+    sheet: &str,
+    take: impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
+) -> Result<(), Failure>
+where
+    R::Error: Into<Failure>,
+{
+    let cells = guarded(|| book.worksheet_range(sheet))?;
+    let formulas = guarded(|| book.worksheet_formula(sheet)).unwrap_or_default();
+    range_rows(&cells, &formulas, take)
+}
+
+/// The same of a sheet that is in memory.
+fn range_rows(
+    cells: &Range<Data>,
+    formulas: &Range<String>,
+    mut take: impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let corners = [cells.start(), formulas.start()];
+    let ends = [cells.end(), formulas.end()];
+    let Some(first) = corners.iter().flatten().map(|(row, _)| *row).min() else { return Ok(()) };
+    let last = ends.iter().flatten().map(|(row, _)| *row).max().unwrap_or(first);
+    let left = corners.iter().flatten().map(|(_, column)| *column).min().unwrap_or(0);
+    let right = ends.iter().flatten().map(|(_, column)| *column).max().unwrap_or(left);
+    let mut found = Vec::new();
+    for row in first..=last {
+        found.clear();
+        for column in left..=right {
+            let value = match cells.get_value((row, column)) {
+                None | Some(Data::Empty) => DataRef::Empty,
+                Some(Data::Int(number)) => DataRef::Int(*number),
+                Some(Data::Float(number)) => DataRef::Float(*number),
+                Some(Data::String(text)) => DataRef::SharedString(text),
+                Some(Data::Bool(truth)) => DataRef::Bool(*truth),
+                Some(Data::DateTime(moment)) => DataRef::DateTime(*moment),
+                Some(Data::DateTimeIso(text)) => DataRef::DateTimeIso(text.clone()),
+                Some(Data::DurationIso(text)) => DataRef::DurationIso(text.clone()),
+                Some(Data::Error(error)) => DataRef::Error(error.clone()),
+                #[allow(unreachable_patterns)]
+                Some(other) => DataRef::String(other.to_string()),
+            };
+            let formula = formulas.get_value((row, column));
+            if let Some(cell) = cell(value, formula.is_some_and(|formula| !formula.is_empty())) {
+                found.push((column, cell));
+            }
+        }
+        if !found.is_empty() && !take(row, &mut found)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What a cell holds; nothing, where it is empty.
+fn cell(value: DataRef<'_>, is_formula: bool) -> Option<Cell<'_>> {
+    Some(match value {
+        DataRef::Empty if is_formula => Cell::Bad {
+            shown: String::new(),
+            why: "the formula has no stored value: open the workbook in its program, and save it",
+        },
+        DataRef::Empty => return None,
+        DataRef::Int(number) => Cell::Integer(number),
+        DataRef::Float(number) => number_of(number),
+        DataRef::Bool(truth) => Cell::Boolean(truth),
+        DataRef::SharedString(text) => return text_of(Cow::Borrowed(text)),
+        DataRef::String(text) => return text_of(Cow::Owned(text)),
+        DataRef::DateTime(moment) => moment_of(moment),
+        DataRef::DateTimeIso(text) => iso_moment_of(text),
+        DataRef::DurationIso(text) => Cell::Text(Cow::Owned(text)),
+        DataRef::Error(error) => {
+            Cell::Bad { shown: error.to_string(), why: "an error and no value" }
+        }
+        #[allow(unreachable_patterns)]
+        other => return text_of(Cow::Owned(format!("{other:?}"))),
+    })
+}
+
+fn text_of(text: Cow<'_, str>) -> Option<Cell<'_>> {
+    (!text.is_empty()).then_some(Cell::Text(text))
+}
+
+/// Whole doubles are integers as far as each of them is one of its own.
+fn number_of(number: f64) -> Cell<'static> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.fract() == 0.0 && number.abs() <= EXACT {
+        true => Cell::Integer(number as i64),
+        false => Cell::Float(number),
+    }
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+/// A number that is shown as a day, a moment, a time of day or a duration.
+fn moment_of(moment: ExcelDateTime) -> Cell<'static> {
+    /// The day behind 9999-12-31.
+    const END: f64 = 2_958_466.0;
+    let number = moment.as_f64();
+    if moment.is_duration() {
+        let ms = (number * DAY_MS as f64).round() as i64;
+        return Cell::Text(Cow::Owned(duration(ms)));
+    }
+    if !(0.0..END).contains(&number) {
+        return number_of(number);
+    }
+    if number < 1.0 {
+        let ms = ((number * DAY_MS as f64).round() as i64).min(DAY_MS - 1);
+        return Cell::Text(Cow::Owned(time(ms)));
+    }
+    let (year, month, day, hour, minute, second, ms) = moment.to_ymd_hms_milli();
+    let text = format!("{year:04}-{month:02}-{day:02}");
+    let Some(days) = inrush_scan::date_days(text.as_bytes()) else {
+        // Excel has a 29 February 1900.
+        return Cell::Bad { shown: text, why: "no day of the calendar" };
+    };
+    let seconds = (i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second);
+    match seconds * 1_000 + i64::from(ms) {
+        0 => Cell::Date(days),
+        of_day => Cell::Moment(i64::from(days) * DAY_MS + of_day),
+    }
+}
+
+fn time(ms: i64) -> String {
+    let (seconds, ms) = (ms / 1_000, ms % 1_000);
+    let text = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if ms == 0 { text } else { format!("{text}.{ms:03}").trim_end_matches('0').to_owned() }
+}
+
+/// As ISO 8601 has it, and as durations of other sources are written.
+fn duration(ms: i64) -> String {
+    let sign = if ms < 0 { "-" } else { "" };
+    let (seconds, ms) = (ms.unsigned_abs() / 1_000, ms.unsigned_abs() % 1_000);
+    match ms {
+        0 => format!("PT{sign}{seconds}S"),
+        ms => format!("PT{sign}{}S", format!("{seconds}.{ms:03}").trim_end_matches('0')),
+    }
+}
+
+/// OpenDocument writes days and moments as text of ISO 8601.
+fn iso_moment_of(text: String) -> Cell<'static> {
+    if let Some(days) = inrush_scan::date_days(text.as_bytes()) {
+        return Cell::Date(days);
+    }
+    match inrush_scan::timestamp_micros(text.as_bytes()) {
+        Some(micros) if micros % (DAY_MS * 1_000) == 0 => {
+            Cell::Date((micros / (DAY_MS * 1_000)) as i32)
+        }
+        Some(micros) if micros % 1_000 == 0 => Cell::Moment(micros / 1_000),
+        _ => Cell::Text(Cow::Owned(text)),
+    }
+}
+
+/// The name of a column as spreadsheets have it, of its number from 0.
+pub(crate) fn letters(mut column: u32) -> String {
+    let mut letters = Vec::new();
+    loop {
+        letters.push(b'A' + (column % 26) as u8);
+        if column < 26 {
+            break;
+        }
+        column = column / 26 - 1;
+    }
+    letters.reverse();
+    String::from_utf8_lossy(&letters).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use calamine::ExcelDateTimeType::{DateTime, TimeDelta};
+
+    use super::*;
+
+    #[test]
+    fn columns_are_named_by_letters() {
+        let names = [0, 25, 26, 27, 701, 702, 16_383].map(letters);
+        assert_eq!(names, ["A", "Z", "AA", "AB", "ZZ", "AAA", "XFD"]);
+    }
+
+    #[test]
+    fn days_moments_times_and_durations_are_told_apart() {
+        let of = |number, sort| moment_of(ExcelDateTime::new(number, sort, false));
+        assert_eq!(of(45_322.0, DateTime), Cell::Date(19_753));
+        assert_eq!(of(45_322.5, DateTime), Cell::Moment((19_753 * 24 + 12) * 3_600_000));
+        assert_eq!(of(1.0, DateTime), Cell::Date(-25_567));
+        assert_eq!(of(59.0, DateTime), Cell::Date(-25_509));
+        assert!(matches!(of(60.0, DateTime), Cell::Bad { .. }));
+        assert_eq!(of(61.0, DateTime), Cell::Date(-25_508));
+        assert_eq!(of(0.75, DateTime), Cell::Text("18:00:00".into()));
+        assert_eq!(of(1.5, TimeDelta), Cell::Text("PT129600S".into()));
+        assert_eq!(of(-0.5 / 86_400.0, TimeDelta), Cell::Text("PT-0.5S".into()));
+        assert_eq!(of(-1.0, DateTime), Cell::Integer(-1));
+        assert_eq!(of(3e9, DateTime), Cell::Integer(3_000_000_000));
+        let early = moment_of(ExcelDateTime::new(1.0, DateTime, true));
+        assert_eq!(early, Cell::Date(-24_106));
+    }
+
+    #[test]
+    fn whole_numbers_are_integers() {
+        assert_eq!(number_of(3.0), Cell::Integer(3));
+        assert_eq!(number_of(-0.0), Cell::Integer(0));
+        assert_eq!(number_of(1e300), Cell::Float(1e300));
+        assert_eq!(number_of(0.1), Cell::Float(0.1));
+    }
+}

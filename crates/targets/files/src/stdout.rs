@@ -1,0 +1,209 @@
+//! Rows to standard output: they are out as they come, and nothing takes them back.
+//!
+//! So a header waits for the first rows, a load that fails before them leaves nothing, and one that fails later says how many are out.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use crate::layout::Layout;
+use crate::place::{Format, Place};
+use crate::{csv, jsonl};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, SchemaRef};
+use inrush_arrow::{ArrowColumn, ArrowEncoder};
+use inrush_core::Job;
+use inrush_core::encode::{self, Shape};
+use inrush_core::error::{Aftermath, Error, Kind, Result};
+use inrush_core::flow::{Ack, Chunk, Encode, Wire};
+use inrush_core::target::{Lane, Load, Sent, Verdict};
+
+/// A load under way.
+pub(crate) struct StdoutLoad<'a> {
+    job: &'a Job,
+    format: Format,
+    layout: Layout,
+    shape: Arc<Shape>,
+    output: Output,
+}
+
+/// Standard output, and what has gone there.
+struct Output {
+    to: To,
+    rows: u64,
+    is_begun: bool,
+}
+
+/// How rows are written.
+enum To {
+    Text {
+        file: File,
+        /// What comes before the first row.
+        header: Vec<u8>,
+    },
+    Arrow {
+        schema: SchemaRef,
+        /// Until the first row is out.
+        file: Option<File>,
+        writer: Option<Box<StreamWriter<File>>>,
+    },
+}
+
+/// What encoders make of a byte of text, at worst: a number of eight bytes of a digit and a comma, twice while builders grow.
+pub(crate) const ARROW_GROWTH: usize = 8;
+
+/// An encoder of record batches.
+pub(crate) fn arrow_encoder(shape: Arc<Shape>, job: &Job) -> Box<dyn Encode> {
+    encode::encoder(shape, ArrowEncoder::new(&arrow_columns(job), None))
+}
+
+fn arrow_columns(job: &Job) -> Vec<ArrowColumn> {
+    let columns = job.choice.columns.iter().enumerate();
+    columns.map(|(at, column)| ArrowColumn::of(at, column)).collect()
+}
+
+impl<'a> StdoutLoad<'a> {
+    pub(crate) fn start(job: &'a Job) -> Result<Box<dyn Load + 'a>> {
+        let format = Place::of(&job.location).format;
+        let layout = Layout::of(job);
+        let file = stdout().map_err(|error| failed(&error))?;
+        let to = match format {
+            Format::Csv => To::Text { file, header: csv::header(&layout) },
+            Format::Arrow => {
+                let schema = ArrowColumn::schema(&arrow_columns(job));
+                To::Arrow { schema, file: Some(file), writer: None }
+            }
+            Format::Jsonl | Format::Parquet => To::Text { file, header: Vec::new() },
+        };
+        let output = Output { to, rows: 0, is_begun: false };
+        Ok(Box::new(Self { job, format, layout, shape: Arc::clone(&job.shape), output }))
+    }
+}
+
+/// Standard output without the buffer of this process, which would write line by line.
+#[cfg(unix)]
+fn stdout() -> io::Result<File> {
+    use std::os::fd::AsFd as _;
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(windows)]
+fn stdout() -> io::Result<File> {
+    use std::os::windows::io::AsHandle as _;
+    Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
+}
+
+fn failed(error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => {
+            Error::new(Kind::Closed, "whoever reads standard output has closed it")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Error::target("cannot write to standard output: the disk is full, or a quota reached")
+                .advise("make room where it goes")
+        }
+        _ => Error::target(format!("cannot write to standard output: {error}")),
+    }
+}
+
+/// What is wrong with an Arrow stream, which is what is wrong with the output.
+fn failed_stream(error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, error) => failed(&error),
+        error => Error::target(format!("cannot write to standard output: {error}")),
+    }
+}
+
+impl Output {
+    fn begin(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.is_begun, true) {
+            return Ok(());
+        }
+        match &mut self.to {
+            To::Text { file, header } => file.write_all(header).map_err(|error| failed(&error)),
+            To::Arrow { schema, file, writer } => {
+                if let Some(file) = file.take() {
+                    let begun = StreamWriter::try_new(file, schema).map_err(failed_stream)?;
+                    *writer = Some(Box::new(begun));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn send(&mut self, wire: &Wire) -> Result<()> {
+        self.begin()?;
+        match (&mut self.to, &wire.batch) {
+            (To::Text { file, .. }, _) => {
+                file.write_all(&wire.bytes).map_err(|error| failed(&error))?;
+            }
+            (To::Arrow { writer: Some(writer), .. }, Some(batch)) => {
+                writer.write(batch).map_err(failed_stream)?;
+            }
+            (To::Arrow { .. }, _) => {}
+        }
+        self.rows += wire.rows.len() as u64;
+        Ok(())
+    }
+
+    /// All rows are out.
+    fn end(&mut self) -> Result<()> {
+        self.begin()?;
+        match &mut self.to {
+            To::Arrow { writer: Some(writer), .. } => writer.finish().map_err(failed_stream),
+            To::Text { .. } | To::Arrow { .. } => Ok(()),
+        }
+    }
+}
+
+impl Load for StdoutLoad<'_> {
+    fn encoder(&self) -> Box<dyn Encode> {
+        let shape = Arc::clone(&self.shape);
+        match self.format {
+            Format::Jsonl => jsonl::encoder(shape, self.job, &self.layout),
+            Format::Arrow => arrow_encoder(shape, self.job),
+            _ => csv::encoder(shape, self.job, &self.layout),
+        }
+    }
+
+    fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        Ok(vec![Box::new(StdoutLane(&mut self.output))])
+    }
+
+    fn indexes(&self) -> bool {
+        false
+    }
+
+    /// A table without rows has a header all the same.
+    fn complete(&mut self) -> Result<()> {
+        self.output.end()
+    }
+
+    fn verify(&mut self, _sent: &Sent) -> Result<Verdict> {
+        Ok(Verdict { ok: true, difference: None })
+    }
+
+    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+        Ok(BTreeMap::new())
+    }
+
+    fn abort(&mut self) -> Aftermath {
+        match self.output.is_begun {
+            true => Aftermath::Written { rows: self.output.rows },
+            false => Aftermath::NothingChanged,
+        }
+    }
+}
+
+struct StdoutLane<'l>(&'l mut Output);
+
+impl Lane for StdoutLane<'_> {
+    fn send(&mut self, _chunk: &Chunk, wire: &Wire) -> Result<Ack> {
+        let rows = wire.rows.len() as u64;
+        if rows > 0 {
+            self.0.send(wire)?;
+        }
+        Ok(Ack { loaded: rows, ..Ack::default() })
+    }
+}
