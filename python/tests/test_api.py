@@ -1,6 +1,7 @@
 """Errors, reports, plans, and what programs see of a load."""
 
 import copy
+import gzip
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 
 import pytest
 from conftest import ROOT, run, start
@@ -57,6 +59,22 @@ def test_columns_are_chosen_renamed_and_added(sqlite, tmp_path):
         inrush.write(rows, sqlite.url, not_null="a", **options)
     inrush.write(rows, sqlite.url, add={"load": "%%"}, **options)
     assert sqlite.read() == (["c", "load"], [(1, "%"), (None, "%")])
+
+
+def test_members_of_archives(sqlite, tmp_path):
+    path = tmp_path / "data.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("2024/jan.csv", "id,name\n1,Ada\n")
+        archive.writestr("2024/feb.csv.gz", gzip.compress(b"id,name\n2,Grace\n"))
+        archive.writestr("notes.md", "no table")
+    assert inrush.load(path, sqlite.url, table="t", progress=False).rows_loaded == 2
+    assert sqlite.values("name") == ["Ada", "Grace"]
+    inrush.load(f"{path}!**/jan*", sqlite.url, table="t", if_exists="replace", progress=False)
+    assert sqlite.values("name") == ["Ada"]
+    with pytest.raises(inrush.SourceError, match="max-expand"):
+        inrush.load(path, sqlite.url, table="u", max_expand="1", progress=False)
+    with pytest.raises(inrush.UsageError, match="max_expand"):
+        inrush.load(path, sqlite.url, table="u", max_expand="much", progress=False)
 
 
 def test_a_load_in_steps_goes_on(sqlite, tmp_path):

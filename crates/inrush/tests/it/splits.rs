@@ -366,3 +366,12 @@ fn a_part_of_a_file_that_has_changed_is_refused() {
     let pipe = split(&request(&[Path::new("-")]), Parts::Count(2), &Unobserved).unwrap_err();
     assert!(!pipe.what().is_empty(), "{pipe}");
 }
+
+#[test]
+fn a_sheet_is_not_split_and_that_is_said() {
+    let (_folder, folder) = folder();
+    let path = folder.join("book.xls");
+    fs::write(&path, include_bytes!("../../../cli/tests/it/old.xls")).unwrap();
+    let error = inrush::split(&request(&[&path]), Parts::Count(2), &Unobserved).unwrap_err();
+    assert!(error.what().ends_with("book.xls is a sheet, which can't be split"), "{error}");
+}
