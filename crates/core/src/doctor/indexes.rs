@@ -45,7 +45,11 @@ pub fn covered(indexes: &[Index]) -> Vec<(&Index, &Index)> {
             && refuses_no_more
             && gives_way
     };
-    let by = |a: usize| (0..indexes.len()).find(|&b| covers(a, b));
+    // The longest covers the others of a row as well, and stays.
+    let by = |a: usize| {
+        let all = (0..indexes.len()).rev().filter(|&b| covers(a, b));
+        all.max_by_key(|&b| indexes[b].columns.len())
+    };
     (0..indexes.len()).filter_map(|a| Some((&indexes[a], &indexes[by(a)?]))).collect()
 }
 
@@ -94,6 +98,12 @@ mod tests {
     fn one_that_begins_another_is_covered() {
         let all = [index("ab", &["a", "b"], false, false), index("a", &["a"], false, false)];
         assert_eq!(names(&all), [("a", "ab")]);
+        let three = [
+            index("a", &["a"], false, false),
+            index("ab", &["a", "b"], false, false),
+            index("abc", &["a", "b", "c"], false, false),
+        ];
+        assert_eq!(names(&three), [("a", "abc"), ("ab", "abc")]);
         let other_order =
             [index("ab", &["a", "b"], false, false), index("b", &["b"], false, false)];
         assert_eq!(names(&other_order), []);

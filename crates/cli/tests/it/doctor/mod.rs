@@ -1,5 +1,6 @@
 //! `inrush doctor`: what it names, what it proposes, and that it leaves everything as it is.
 
+mod mysql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
