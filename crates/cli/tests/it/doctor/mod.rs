@@ -1,6 +1,7 @@
 //! `inrush doctor`: what it names, what it proposes, and that it leaves everything as it is.
 
 mod mysql;
+mod others;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
