@@ -78,6 +78,8 @@ pub struct Worth {
 pub enum Trial {
     /// A server started with these settings instead of its own.
     Settings(Vec<(String, String)>),
+    /// The same; but what they are worth shows with all of the load only, not with its beginning.
+    Sizes(Vec<(String, String)>),
     /// The finding's statements, run on a copy of what they are about; a table's name, where that is one table.
     Statements(Option<String>),
 }

@@ -16,7 +16,7 @@ mod rule;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::target::Location;
 
 pub use ask::{Answer, Asked};
@@ -39,6 +39,28 @@ pub trait Doctor: Sync {
         around: &Surroundings,
         stop: &AtomicBool,
     ) -> Result<Examined>;
+
+    /// What makes an empty copy of a table elsewhere, or of the database where it is none: as [`Trial::Statements`] names it. Only read, as
+    /// by [`Doctor::examine`].
+    ///
+    /// # Errors
+    /// When it can't be read, or the engine has no such thing.
+    fn copy(&self, _location: &Location, _table: Option<&str>, _stop: &AtomicBool) -> Result<Copy> {
+        Err(Error::target("this engine's tables are not copied"))
+    }
+}
+
+/// What makes an empty copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copy {
+    /// The database that it has to be in, where the change names it.
+    pub database: Option<String>,
+    /// Statements, in their order.
+    pub statements: Vec<String>,
+    /// Columns that refer to other tables where those can't be left out: what refers to nothing is NULL.
+    pub referring: Vec<String>,
+    /// The table, as a load names it; `None` where there is no one table.
+    pub table: Option<String>,
 }
 
 /// What else bears on a judgement.

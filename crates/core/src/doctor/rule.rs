@@ -81,6 +81,15 @@ impl Found {
         self
     }
 
+    /// What the change is worth shows with all of the load only.
+    pub fn for_all_of_it(mut self) -> Self {
+        self.trial = match self.trial {
+            Some(Trial::Settings(settings)) => Some(Trial::Sizes(settings)),
+            other => other,
+        };
+        self
+    }
+
     /// A copy of the table's definition gets the change by the statements; of the database, where it is about no table.
     pub fn tried_on(mut self, table: Option<&str>) -> Self {
         self.trial = Some(Trial::Statements(table.map(str::to_owned)));

@@ -13,7 +13,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::facts::SourceFacts;
 use inrush_core::request::Request;
 
-pub use inrush_core::doctor::{Doctor, Finding, Rule, Severity, Trial, Worth};
+pub use inrush_core::doctor::{Copy, Doctor, Finding, Rule, Severity, Trial, Worth};
 pub use machine::machine_rules;
 
 /// What was found. Serializes to what `doctor --json` prints, whose keys are stable.

@@ -1,5 +1,7 @@
 //! `inrush doctor`: what it names, what it proposes, and that it leaves everything as it is.
 
+#[cfg(feature = "bench")]
+mod measure;
 mod mysql;
 mod others;
 mod postgres;

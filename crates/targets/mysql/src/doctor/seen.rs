@@ -20,9 +20,8 @@ const KEYED_MAX: usize = 300;
 const SYSTEM: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
 
 /// Variables that a private server has to have to be like this one.
-const BEARING: [&str; 22] = [
+const BEARING: [&str; 20] = [
     "bulk_insert_buffer_size",
-    "foreign_key_checks",
     "general_log",
     "innodb_buffer_pool_size",
     "innodb_change_buffering",
@@ -42,7 +41,6 @@ const BEARING: [&str; 22] = [
     "max_allowed_packet",
     "sql_mode",
     "sync_binlog",
-    "unique_checks",
 ];
 
 /// A table of the database.

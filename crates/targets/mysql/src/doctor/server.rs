@@ -194,7 +194,9 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             }
             let value = CAPACITY.to_string();
             let mut found = Found::new(SERVER, capacity.to_string(), &value)
-                .tried_with("innodb_io_capacity", &value);
+                .tried_with("innodb_io_capacity", &value)
+                .tried_with("innodb_io_capacity_max", &value)
+                .for_all_of_it();
             // Above the other one it would be cut down to it.
             let is_bound = seen.number("innodb_io_capacity_max").is_some_and(|max| max < CAPACITY);
             let names: &[&str] = match is_bound {
@@ -409,7 +411,7 @@ fn log_size(seen: &Seen) -> Vec<Found> {
         ),
     };
     let value = value.to_string();
-    let found = Found::new(SERVER, bytes(size), shown).tried_with(name, &value);
+    let found = Found::new(SERVER, bytes(size), shown).tried_with(name, &value).for_all_of_it();
     vec![match (is_live, seen.persists()) {
         (true, true) => found.statement(format!("SET PERSIST {name} = {value}")),
         (true, false) => found
@@ -430,7 +432,8 @@ fn pool_size(seen: &Seen) -> Vec<Found> {
     let should = stepped(seen.weight().min(memory / POOL_SHARE));
     let name = "innodb_buffer_pool_size";
     let shown = format!("{}, of {} of memory", bytes(should), bytes(memory));
-    let found = Found::new(SERVER, bytes(pool), shown).tried_with(name, should.to_string());
+    let found =
+        Found::new(SERVER, bytes(pool), shown).tried_with(name, should.to_string()).for_all_of_it();
     // https://mariadb.com/kb/en/innodb-system-variables/#innodb_buffer_pool_size_max
     let is_bound = seen.number("innodb_buffer_pool_size_max").is_some_and(|max| max < should);
     let is_live = match seen.is_mariadb {

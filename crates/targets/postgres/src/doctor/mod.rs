@@ -3,10 +3,11 @@
 //! ```text
 //! seen     what is read: settings, catalogue, the first keys of tables
 //! change   how a setting is changed, which depends on who has set it
-//! server   rules of settings        tables   rules of tables
+//! server   rules of settings        tables   rules of tables        copy   what makes a table elsewhere
 //! ```
 
 mod change;
+mod copy;
 mod seen;
 mod server;
 mod tables;
@@ -14,7 +15,7 @@ mod tables;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use inrush_core::doctor::{Asked, Check, Doctor, Examined, Rule, Surroundings, apply};
+use inrush_core::doctor::{Asked, Check, Copy, Doctor, Examined, Rule, Surroundings, apply};
 use inrush_core::error::Result;
 use inrush_core::target::Location;
 
@@ -54,5 +55,12 @@ impl Doctor for PostgresDoctor {
             folders: seen.folders(),
             settings: seen.bearing(),
         })
+    }
+
+    fn copy(&self, location: &Location, table: Option<&str>, stop: &AtomicBool) -> Result<Copy> {
+        let Some(table) = table else { return Ok(Copy::default()) };
+        let place = Arc::new(connect::place(&location.secret)?);
+        let mut asked = Asked::new(Box::new(PostgresConsole::open(&place, stop)?));
+        copy::read(&mut asked, table)
     }
 }

@@ -306,7 +306,7 @@ fn sized(seen: &Seen, name: &str, wanted: u64, why: &str) -> Vec<Found> {
             let step = STEP_BYTES.min(wanted.next_power_of_two());
             let should = wanted.div_ceil(step) * step;
             let value = format!("{}MB", should.div_ceil(1 << 20));
-            vec![set(seen, name, &format!("{}, {why}", bytes(should)), &value)]
+            vec![set(seen, name, &format!("{}, {why}", bytes(should)), &value).for_all_of_it()]
         }
         _ => Vec::new(),
     }

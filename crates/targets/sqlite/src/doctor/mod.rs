@@ -8,7 +8,7 @@ mod seen;
 
 use std::sync::atomic::AtomicBool;
 
-use inrush_core::doctor::{Doctor, Examined, Rule, Surroundings, apply};
+use inrush_core::doctor::{Copy, Doctor, Examined, Rule, Surroundings, apply};
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::{directory, follow_link};
 use inrush_core::target::Location;
@@ -43,6 +43,18 @@ impl Doctor for SqliteDoctor {
             not_known: seen.not_known,
             folders: vec![directory(&path).to_owned()],
             settings: Vec::new(),
+        })
+    }
+
+    fn copy(&self, location: &Location, table: Option<&str>, stop: &AtomicBool) -> Result<Copy> {
+        let path = follow_link(location.secret.as_ref());
+        let (statements, keys) = seen::definition(&path, &location.shown, stop)?;
+        let ours = keys.into_iter().filter(|key| table == Some(key.table.as_str()));
+        Ok(Copy {
+            database: None,
+            statements,
+            referring: ours.flat_map(|key| key.columns).collect(),
+            table: table.map(str::to_owned),
         })
     }
 }

@@ -223,6 +223,40 @@ impl Seen {
     }
 }
 
+/// What makes an empty database like this one: its layout, tables and indexes; and its foreign keys. Triggers, views and virtual tables
+/// are left out.
+pub(super) fn definition(
+    path: &Path,
+    shown: &str,
+    stop: &AtomicBool,
+) -> Result<(Vec<String>, Vec<ForeignKey>)> {
+    let Some(header) = header(path, shown)? else { return Ok(Default::default()) };
+    let is_wal = header[18] == 2;
+    let read = || {
+        let connection = open(path, is_wal, Beside::of(path))?;
+        // SAFETY: the flag is valid for longer than the connection, which goes at the end of this closure.
+        unsafe { watch(&connection, stop) };
+        let mut statements = Vec::new();
+        for pragma in ["page_size", "auto_vacuum"] {
+            let value: i64 =
+                connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0))?;
+            statements.push(format!("PRAGMA {pragma} = {value}"));
+        }
+        if is_wal {
+            statements.push("PRAGMA journal_mode = WAL".to_owned());
+        }
+        statements.extend(texts(
+            &connection,
+            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+             AND type IN ('table', 'index') AND upper(sql) NOT LIKE 'CREATE VIRTUAL%' ORDER BY type = 'index', rowid",
+        )?);
+        let mut seen = Seen::default();
+        seen.read_foreign_keys(&connection)?;
+        Ok((statements, seen.foreign_keys))
+    };
+    read().map_err(|error: rusqlite::Error| explain(path, &error))
+}
+
 /// The file's first 100 bytes; `None` of an empty file.
 fn header(path: &Path, shown: &str) -> Result<Option<[u8; 100]>> {
     let failed = |error: io::Error| {
