@@ -12,7 +12,6 @@ use crate::durability::{keeps, promised};
 use crate::fill::Words;
 use crate::fleet::{self, Fleet, Way};
 use crate::latency::{Histogram, LogEntry, write_log};
-use crate::machine::{self, Device};
 use crate::material::Material;
 use crate::matrix::{Asked, NO_DATABASE, experiment_of};
 use crate::meter::Meter;
@@ -23,6 +22,7 @@ use inrush_core::error::{Error, Kind, Result, without_secrets};
 use inrush_findings::record::{PlannedCell, TargetRecord};
 use inrush_findings::sample::{DurabilityRead, PhaseSample, Point, Sample, Status, Verified};
 use inrush_findings::suite::{Experiment, Phase, Profile, Suite, Target};
+use inrush_machine::{self as machine, Device};
 
 /// Databases of cells, and the workers that write into them.
 pub(super) struct Lab<'a> {

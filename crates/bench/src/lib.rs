@@ -13,6 +13,7 @@
 mod batches;
 mod clock;
 mod crew;
+pub mod doctor;
 mod durability;
 mod fill;
 mod fleet;

@@ -5,22 +5,21 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::latency::Histogram;
 use inrush_findings::record::{Doctor, Environment};
+use inrush_machine::{
+    Device, ProcessorTime, cgroup_limits, chosen, load_average, meminfo_bytes, mount_of,
+    processors, space, swap, sync_times, text,
+};
 
 /// Writes of the probe, as many as pg_test_fsync does in some seconds on a disk that turns.
 const PROBE_WRITES: usize = 200;
-
-/// Bytes of each: a page of a redo log, and the least that most file systems write.
-const PROBE_BYTES: usize = 4096;
 
 /// After this no further write is probed.
 const PROBE_MAX: Duration = Duration::from_secs(10);
@@ -39,9 +38,6 @@ const FREE_BYTES_MIN: u64 = 10 << 30;
 
 /// Memory is told apart in these steps: what the kernel keeps for itself differs from boot to boot.
 const MEMORY_STEP: u64 = 256 << 20;
-
-/// Devices that may lie on each other: a partition, its volume, its encryption, and some to spare.
-const LAYERS_MAX: usize = 8;
 
 /// What the machine is, with the disk that holds `disk` (or would, if it doesn't exist yet).
 pub fn environment(disk: &Path) -> Environment {
@@ -147,44 +143,6 @@ pub fn doctor(disk: &Path) -> Doctor {
     Doctor { fsync, free_bytes: space.free_bytes, foreign_cpu, load_average, warnings }
 }
 
-/// Processors that this process may use.
-pub(crate) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// The machine's load average of one minute; `None` where there is no /proc.
-pub fn load_average() -> Option<f64> {
-    text("/proc/loadavg")?.split_whitespace().next()?.parse().ok()
-}
-
-/// What the processors have done since the machine started, in ticks of a kernel clock that is the same for both numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ProcessorTime {
-    /// For processes, and for other virtual machines (steal). Interrupts belong to nobody.
-    pub(super) busy: u64,
-    /// All of it.
-    pub(super) all: u64,
-}
-
-impl ProcessorTime {
-    /// `None` where there is no /proc.
-    pub(super) fn now() -> Option<Self> {
-        Self::parse(&text("/proc/stat")?)
-    }
-
-    /// The first line of /proc/stat; see proc_stat(5).
-    fn parse(stat: &str) -> Option<Self> {
-        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-        let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
-        let &[user, nice, system, idle, ref rest @ ..] = ticks.as_slice() else { return None };
-        // iowait, irq, softirq and steal came with later kernels. What follows them (guests) is in user already.
-        let later = |index: usize| rest.get(index).copied().unwrap_or_default();
-        let [waiting, interrupts, soft_interrupts, stolen] = [0, 1, 2, 3].map(later);
-        let busy = user + nice + system + stolen;
-        Some(Self { busy, all: busy + idle + waiting + interrupts + soft_interrupts })
-    }
-}
-
 /// What others do while we sleep, as a share of all processors; `None` where there is no /proc.
 fn watch_foreign_cpu() -> Option<f64> {
     let before = ProcessorTime::now()?;
@@ -210,263 +168,11 @@ fn probe_fsync(folder: &Path) -> io::Result<Histogram> {
     let path = folder.join(name);
     let mut file = File::options().write(true).create_new(true).open(&path)?;
     let _probe = Probe(path);
-    let block = [0x5a; PROBE_BYTES];
-    for _ in 0..PROBE_WRITES {
-        file.write_all(&block)?;
-    }
-    file.sync_all()?;
-    file.seek(SeekFrom::Start(0))?;
     let mut histogram = Histogram::new();
-    let begin = Instant::now();
-    for _ in 0..PROBE_WRITES {
-        let start = Instant::now();
-        file.write_all(&block)?;
-        file.sync_data()?;
-        histogram.record(start.elapsed());
-        if begin.elapsed() > PROBE_MAX {
-            break;
-        }
+    for time in sync_times(&mut file, PROBE_WRITES, PROBE_MAX)? {
+        histogram.record(time);
     }
     Ok(histogram)
-}
-
-/// Room of a file system, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Space {
-    /// What we may still write.
-    pub free_bytes: u64,
-    /// Its size.
-    pub total_bytes: u64,
-}
-
-/// The room where `path` is, or would be.
-///
-/// # Errors
-/// When the system can't say.
-pub fn space(path: &Path) -> io::Result<Space> {
-    let path = std::ffi::CString::new(existing(path)?.as_os_str().as_bytes())?;
-    let mut answer = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
-    // SAFETY: the path ends with a NUL byte, and the structure is one that statvfs() may fill.
-    if unsafe { libc::statvfs(path.as_ptr(), answer.as_mut_ptr()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: statvfs() has succeeded and filled it; before that it was all zeros, which is valid for its integers.
-    let answer = unsafe { answer.assume_init() };
-    // Their widths differ between systems.
-    #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
-    let bytes = |blocks| (blocks as u64).saturating_mul(answer.f_frsize as u64);
-    Ok(Space { free_bytes: bytes(answer.f_bavail), total_bytes: bytes(answer.f_blocks) })
-}
-
-/// A whole disk, as /sys has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Device {
-    /// `sda`, `nvme0n1`.
-    pub name: String,
-    /// Its folder in /sys.
-    folder: PathBuf,
-}
-
-impl Device {
-    /// The disk that holds `path`, or would: below partitions, encryption and volumes, as long as there is one under each. `None`
-    /// for memory, networks, and file systems over several disks whose volume has no number of its own.
-    pub fn of(path: &Path) -> Option<Self> {
-        let device = existing(path).ok()?.metadata().ok()?.dev();
-        let by_number =
-            |device| Self::at(Path::new("/sys"), libc::major(device), libc::minor(device));
-        // btrfs and overlays have numbers that are no device's; the mount may still name one.
-        by_number(device).or_else(|| {
-            let source = PathBuf::from(mount_of(path)?.source);
-            let is_device = source.starts_with("/dev");
-            by_number(is_device.then(|| source.metadata().ok())??.rdev())
-        })
-    }
-
-    /// The whole disk of the device with that number.
-    fn at(sys: &Path, major: u32, minor: u32) -> Option<Self> {
-        let mut folder = fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()?;
-        for _ in 0..LAYERS_MAX {
-            let below = if folder.join("partition").exists() {
-                folder.parent().map(Path::to_owned)
-            } else {
-                only_entry(&folder.join("slaves")).and_then(|below| fs::canonicalize(below).ok())
-            };
-            let Some(below) = below else { break };
-            folder = below;
-        }
-        Some(Self { name: folder.file_name()?.to_string_lossy().into_owned(), folder })
-    }
-
-    /// Bytes that it has been told to write since the machine started, whoever sent them; `None` if the kernel doesn't count.
-    pub fn written_bytes(&self) -> Option<u64> {
-        written_bytes(&self.read("stat")?)
-    }
-
-    /// Its maker's name for it. A virtual disk has none.
-    fn model(&self) -> Option<String> {
-        let model = self.read("device/model").or_else(|| self.read("device/name"))?;
-        // NVMe and ATA have the maker in the model, SCSI has it apart; for ATA it is the word "ATA".
-        let vendor = self.read("device/vendor").filter(|vendor| {
-            !vendor.starts_with("0x") && vendor != "ATA" && !model.starts_with(vendor.as_str())
-        });
-        Some(vendor.map_or(model.clone(), |vendor| format!("{vendor} {model}")))
-    }
-
-    fn is_rotational(&self) -> Option<bool> {
-        Some(self.read("queue/rotational")? == "1")
-    }
-
-    fn scheduler(&self) -> Option<String> {
-        chosen(&self.read("queue/scheduler")?)
-    }
-
-    fn read(&self, name: &str) -> Option<String> {
-        text(self.folder.join(name)).filter(|text| !text.is_empty())
-    }
-}
-
-/// The seventh field of a block device's `stat` counts sectors of 512 bytes, whatever the device's own sectors are
-/// (Documentation/block/stat.rst of the kernel).
-fn written_bytes(stat: &str) -> Option<u64> {
-    stat.split_whitespace().nth(6)?.parse::<u64>().ok()?.checked_mul(512)
-}
-
-fn only_entry(folder: &Path) -> Option<PathBuf> {
-    let mut entries = fs::read_dir(folder).ok()?;
-    let first = entries.next()?.ok()?;
-    entries.next().is_none().then(|| first.path())
-}
-
-/// The path itself, or the folder above it that is there, without links.
-fn existing(path: &Path) -> io::Result<PathBuf> {
-    let path = std::path::absolute(path)?;
-    let found = path.ancestors().find_map(|path| fs::canonicalize(path).ok());
-    found.ok_or_else(|| io::ErrorKind::NotFound.into())
-}
-
-/// A mounted file system.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mount {
-    /// The part of it that is mounted: `/`, or a subvolume.
-    root: PathBuf,
-    /// Where.
-    point: PathBuf,
-    /// `ext4`.
-    kind: String,
-    /// `/dev/sda1`, or a word.
-    source: String,
-    /// Those of the mount and those of the file system.
-    options: String,
-}
-
-fn mount_of(path: &Path) -> Option<Mount> {
-    let path = existing(path).ok()?;
-    mounts(&text("/proc/self/mountinfo")?)
-        .into_iter()
-        .filter(|mount| path.starts_with(&mount.point))
-        // Of equal ones the last is the one that is seen.
-        .max_by_key(|mount| mount.point.components().count())
-}
-
-/// /proc/self/mountinfo; see proc_pid_mountinfo(5).
-fn mounts(mountinfo: &str) -> Vec<Mount> {
-    let mount = |line: &str| {
-        let (left, right) = line.split_once(" - ")?;
-        let mut left = left.split(' ').skip(3);
-        let (root, point, mut options) = (left.next()?, left.next()?, left.next()?.to_owned());
-        let mut right = right.split(' ');
-        let (kind, source) = (right.next()?, right.next()?);
-        for option in right.next().unwrap_or_default().split(',') {
-            let is_new = !option.is_empty() && options.split(',').all(|known| known != option);
-            // Whether the file system can be written to is said of the mount.
-            if is_new && !matches!(option, "rw" | "ro") {
-                options.push(',');
-                options.push_str(option);
-            }
-        }
-        Some(Mount {
-            root: unescaped(root).into(),
-            point: unescaped(point).into(),
-            kind: kind.to_owned(),
-            source: unescaped(source),
-            options,
-        })
-    };
-    mountinfo.lines().filter_map(mount).collect()
-}
-
-/// Blanks, tabs, line feeds and backslashes of a path are octal there.
-fn unescaped(word: &str) -> String {
-    let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    escapes
-        .iter()
-        .fold(word.to_owned(), |word, (escape, character)| word.replace(escape, character))
-}
-
-/// The tightest limits of the control groups that we are in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Limits {
-    /// So many microseconds of CPU time in so many of wall time.
-    cpu: Option<(u64, u64)>,
-    memory_bytes: Option<u64>,
-}
-
-fn cgroup_limits() -> Limits {
-    let (Some(groups), Some(mountinfo)) = (text("/proc/self/cgroup"), text("/proc/self/mountinfo"))
-    else {
-        return Limits::default();
-    };
-    let mounts = mounts(&mountinfo);
-    let cpu = group_folders(&groups, &mounts, "cpu").into_iter().filter_map(|folder| {
-        let first = text(folder.join("cpu.max")).or_else(|| {
-            let quota = text(folder.join("cpu.cfs_quota_us"))?;
-            Some(format!("{quota} {}", text(folder.join("cpu.cfs_period_us"))?))
-        });
-        cpu_max(&first?)
-    });
-    let memory = group_folders(&groups, &mounts, "memory").into_iter().filter_map(|folder| {
-        let limit = text(folder.join("memory.max"));
-        memory_max(&limit.or_else(|| text(folder.join("memory.limit_in_bytes")))?)
-    });
-    let share = |&(quota, period): &(u64, u64)| quota as f64 / period as f64;
-    Limits { cpu: cpu.min_by(|a, b| share(a).total_cmp(&share(b))), memory_bytes: memory.min() }
-}
-
-/// The folders of our group and of those above it, of the controller's own hierarchy (version 1) and of the common one (version 2).
-fn group_folders(groups: &str, mounts: &[Mount], controller: &str) -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    for line in groups.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-        let is_common = controllers.is_empty();
-        if !is_common && controllers.split(',').all(|name| name != controller) {
-            continue;
-        }
-        let mount = mounts.iter().find(|mount| match &*mount.kind {
-            "cgroup2" => is_common,
-            "cgroup" => !is_common && mount.options.split(',').any(|option| option == controller),
-            _ => false,
-        });
-        let Some(mount) = mount else { continue };
-        // A container sees its own group as the mount's root, and in its path, unless it has a namespace of its own.
-        let path = Path::new(path);
-        let inside = path.strip_prefix(&mount.root).or_else(|_| path.strip_prefix("/"));
-        let folder = mount.point.join(inside.unwrap_or(path));
-        let ours = folder.ancestors().take_while(|folder| folder.starts_with(&mount.point));
-        folders.extend(ours.map(Path::to_owned));
-    }
-    folders
-}
-
-/// `200000 100000`; `max 100000` and `-1 100000` are no limit.
-fn cpu_max(text: &str) -> Option<(u64, u64)> {
-    let (quota, period) = text.split_once(' ')?;
-    Some((quota.parse().ok()?, period.trim().parse().ok().filter(|&period| period > 0)?))
-}
-
-/// Bytes; `max`, and the largest number of pages that version 1 can say, are no limit.
-fn memory_max(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|&bytes: &u64| bytes < 1 << 60)
 }
 
 /// xxh3 of what stays the same from day to day.
@@ -557,24 +263,6 @@ fn os_name(release: &str) -> Option<String> {
     value("PRETTY_NAME").or_else(|| value("NAME"))
 }
 
-/// Bytes of a line of /proc/meminfo.
-fn meminfo_bytes(meminfo: &str, key: &str) -> Option<u64> {
-    let value = meminfo.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
-    value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// Bytes of swap space, and how many of them are used.
-fn swap(meminfo: &str) -> Option<(u64, u64)> {
-    let total = meminfo_bytes(meminfo, "SwapTotal")?;
-    Some((total, total.saturating_sub(meminfo_bytes(meminfo, "SwapFree")?)))
-}
-
-/// Of `always [madvise] never` the one in brackets; the whole where there are none.
-fn chosen(text: &str) -> Option<String> {
-    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    Some(bracketed.map_or(text, |(word, _)| word).to_owned()).filter(|word| !word.is_empty())
-}
-
 /// Where containers and virtual machines show.
 #[derive(Default)]
 struct Clues {
@@ -660,18 +348,8 @@ fn virtualisation(clues: &Clues) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// A small file without blanks around it; `None` if it isn't there or may not be read.
-fn text(path: impl AsRef<Path>) -> Option<String> {
-    let bytes = fs::read(path).ok()?;
-    // Device trees end their words with NUL.
-    let text = String::from_utf8_lossy(&bytes).replace('\0', " ");
-    Some(text.trim().to_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
-
     use super::*;
 
     const EPYC: &str = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9B14\nphysical id\t: 0\ncore id\t\t: 0\nflags\t\t: fpu hypervisor lahf_lm\n\nprocessor\t: 1\nmodel name\t: AMD EPYC 9B14\nphysical id\t: 0\ncore id\t\t: 0\nflags\t\t: fpu hypervisor lahf_lm\n";
@@ -710,62 +388,6 @@ mod tests {
         assert_eq!(swap(meminfo), Some((2 << 20, 1 << 20)));
         assert_eq!(chosen("none [mq-deadline] kyber bfq").as_deref(), Some("mq-deadline"));
         assert_eq!(chosen("none").as_deref(), Some("none"));
-        assert_eq!(
-            written_bytes("6858612 264130 397046490 10581564 21854786 2043524 1774 65 0"),
-            Some(1774 * 512)
-        );
-        assert_eq!(written_bytes("1 2 3 4"), None);
-    }
-
-    #[test]
-    fn interrupts_and_guests_are_no_processes() {
-        let modern = "cpu  100 20 30 400 50 6 7 8 90 9\ncpu0 1 2 3 4\n";
-        assert_eq!(ProcessorTime::parse(modern), Some(ProcessorTime { busy: 158, all: 621 }));
-        let ancient = "cpu 100 20 30 400\n";
-        assert_eq!(ProcessorTime::parse(ancient), Some(ProcessorTime { busy: 150, all: 550 }));
-        assert_eq!(ProcessorTime::parse("cpu0 1 2 3 4\n"), None);
-    }
-
-    #[test]
-    fn mounts_with_blanks_tags_and_options() {
-        let mountinfo = "27 1 254:0 / / rw,relatime shared:1 master:2 - ext4 /dev/vda rw,discard,data=ordered\n\
-            40 27 0:35 /@home /my\\040home rw,noatime - btrfs /dev/mapper/luks ro,compress=zstd:1,subvol=/@home\n\
-            25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw,size=24684084k\nrubbish\n";
-        let mounts = mounts(mountinfo);
-        assert_eq!(mounts.len(), 3);
-        assert_eq!((&*mounts[0].kind, &*mounts[0].source), ("ext4", "/dev/vda"));
-        assert_eq!(mounts[0].options, "rw,relatime,discard,data=ordered");
-        assert_eq!(
-            (mounts[1].root.to_str(), mounts[1].point.to_str()),
-            (Some("/@home"), Some("/my home"))
-        );
-        assert_eq!(mounts[1].options, "rw,noatime,compress=zstd:1,subvol=/@home");
-    }
-
-    #[test]
-    fn groups_of_both_versions_are_found() {
-        let unified = mounts("31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
-        let folders = group_folders("0::/user.slice/a.scope\n", &unified, "memory");
-        let expected =
-            ["/sys/fs/cgroup/user.slice/a.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"];
-        assert_eq!(folders, expected.map(PathBuf::from));
-
-        // A container of version 1 without a namespace of its own.
-        let mountinfo = "36 31 0:33 /docker/ab /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n\
-            37 31 0:34 /docker/ab /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n";
-        let groups = "4:memory:/docker/ab\n3:cpu,cpuacct:/docker/ab\n1:name=systemd:/\n";
-        let version_1 = mounts(mountinfo);
-        let folder = |controller| group_folders(groups, &version_1, controller);
-        assert_eq!(folder("memory"), [PathBuf::from("/sys/fs/cgroup/memory")]);
-        assert_eq!(folder("cpu"), [PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")]);
-    }
-
-    #[test]
-    fn limits_that_are_none() {
-        assert_eq!(cpu_max("200000 100000"), Some((200_000, 100_000)));
-        assert_eq!((cpu_max("max 100000"), cpu_max("-1 100000"), cpu_max("")), (None, None, None));
-        assert_eq!(memory_max("1073741824"), Some(1 << 30));
-        assert_eq!((memory_max("max"), memory_max("9223372036854771712")), (None, None));
     }
 
     #[test]
@@ -794,49 +416,6 @@ mod tests {
             clues.groups = "1:memory:/kubepods/burstable/pod1".to_owned();
         });
         assert_eq!(pod.as_deref(), Some("kubernetes container"));
-    }
-
-    /// A partition of a SCSI disk under encryption under a volume, and a mirror of two disks.
-    #[test]
-    fn layers_are_followed_to_the_disk() {
-        let folder = tempfile::tempdir().unwrap();
-        let sys = fs::canonicalize(folder.path()).unwrap();
-        let write = |path: &str, text: &str| {
-            let path = sys.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("devices/block/sda/queue/rotational", "1\n");
-        write("devices/block/sda/queue/scheduler", "none [mq-deadline]\n");
-        write("devices/block/sda/device/model", "ST4000DM004-2CV1\n");
-        write("devices/block/sda/device/vendor", "ATA     \n");
-        write("devices/block/sda/stat", " 1 2 3 4 5 6 8 7\n");
-        write("devices/block/sda/sda2/partition", "2\n");
-        write("devices/block/sdb/device/vendor", "SEAGATE \n");
-        write("devices/block/sdb/device/model", "ST600MM0006\n");
-        let link = |path: &str, to: &str| {
-            let path = sys.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            symlink(sys.join("devices/block").join(to), path).unwrap();
-        };
-        link("devices/block/dm-0/slaves/sda2", "sda/sda2");
-        link("devices/block/dm-1/slaves/dm-0", "dm-0");
-        link("devices/block/md0/slaves/sda2", "sda/sda2");
-        link("devices/block/md0/slaves/sdb", "sdb");
-        link("dev/block/253:1", "dm-1");
-        link("dev/block/8:16", "sdb");
-        link("dev/block/9:0", "md0");
-
-        let disk = Device::at(&sys, 253, 1).unwrap();
-        assert_eq!(disk.name, "sda");
-        assert_eq!(disk.model().as_deref(), Some("ST4000DM004-2CV1"));
-        assert_eq!((disk.is_rotational(), disk.written_bytes()), (Some(true), Some(8 * 512)));
-        assert_eq!(disk.scheduler().as_deref(), Some("mq-deadline"));
-        let other = Device::at(&sys, 8, 16).unwrap();
-        assert_eq!(other.model().as_deref(), Some("SEAGATE ST600MM0006"));
-        assert_eq!((other.scheduler(), other.written_bytes()), (None, None));
-        assert_eq!(Device::at(&sys, 9, 0).unwrap().name, "md0");
-        assert_eq!(Device::at(&sys, 7, 7), None);
     }
 
     #[test]
@@ -874,11 +453,5 @@ mod tests {
         let missing = super::doctor(&folder.path().join("missing"));
         assert_eq!(missing.fsync.n, 0);
         assert!(missing.warnings[0].contains("could not be written"), "{:?}", missing.warnings);
-    }
-
-    #[test]
-    fn room_is_that_of_df() {
-        let space = space(Path::new("/")).unwrap();
-        assert!(0 < space.free_bytes && space.free_bytes <= space.total_bytes);
     }
 }

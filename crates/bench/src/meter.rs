@@ -4,14 +4,14 @@
 //! process has waited for an ended child, the kernel adds what the child used to what the process's children used (`cutime` and `cstime` of
 //! /proc/PID/stat) and wrote (/proc/PID/io). So the sum over all processes of a tree holds everything once, whoever has ended meanwhile; except for
 //! children that nobody waits for, because their parent ignores SIGCHLD or has ended before them. What a disk has written, whoever told it to, is
-//! [`Device::written_bytes`](crate::machine::Device::written_bytes).
+//! [`Device::written_bytes`](inrush_machine::Device::written_bytes).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::mem::MaybeUninit;
 use std::{fs, iter};
 
-use crate::machine::ProcessorTime;
+use inrush_machine::ProcessorTime;
 
 /// So often processes are read again because others came or went meanwhile. A server that opens a connection does so once.
 const READS_MAX: usize = 5;
@@ -321,7 +321,8 @@ mod tests {
     use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
     use super::*;
-    use crate::machine::{Device, environment};
+    use crate::machine::environment;
+    use inrush_machine::Device;
 
     /// A shell that waits for a line before each step, and says a word after each.
     struct Shell {
@@ -439,7 +440,7 @@ mod tests {
             write_bytes: None,
             memory: None,
             kernel_us,
-            processors: Some(ProcessorTime { busy, all }),
+            processors: Some(ProcessorTime { busy, stolen: 0, all }),
         };
         let earlier = meter(5_000_000, 1_000_000, 1000, 5000);
         let tick_us = 1_000_000 / ticks_per_second().unwrap();

@@ -175,7 +175,7 @@ pub fn prepare(request: &BenchRequest) -> Result<Prepared> {
         })
         .collect::<Result<Vec<_>>>()?;
     let disk_bytes = disk_bytes(&suite, &cells, &datasets);
-    let free_bytes = machine::space(&place).map_or(u64::MAX, |space| space.free_bytes);
+    let free_bytes = inrush_machine::space(&place).map_or(u64::MAX, |space| space.free_bytes);
     drop(material);
     let offers = offers(&suite, &cells, &servers);
     Ok(Prepared {

@@ -15,6 +15,7 @@ Examples:
   inrush plan weather.csv.gz weather.db          what load would do, and why
   inrush check weather.csv.gz                    types and bad rows of all of it
   inrush load 'logs/*.tsv' logs.db --table log   several files into one table
+  inrush doctor weather.db                       what puts data at risk or holds loads back
   inrush job begin URL --table T --like FILE     a load that many processes write
   inrush strategies                              the ways to write that this build has
   inrush bench mass-inserts                      measure ways to write on this machine
@@ -50,6 +51,21 @@ shape digits are 9, letters are a, and what comes several times in a row is one:
 rows; they go to a file with --rejects FILE, or beside each source with --max-rejects all.
 
 Exit codes: 0 all rows are good; 3 some are bad; 1 failed; 2 usage; 130 interrupted.";
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  inrush doctor shop.db
+  inrush doctor mysql://root@localhost/shop
+  inrush doctor postgres:///shop orders.csv      judged for a load of this size
+  inrush doctor postgres:///shop --json | jq -r '.findings[] | select(.severity == \"risk\") | .statements[]'
+  inrush doctor mysql://root@localhost/shop orders.csv --measure
+
+Nothing is written, changed or locked. For every finding: what it is, what it should be, why, with the manual's page, the
+statement or the line of the server's file that changes it, and what the change risks. docs/doctor.md lists every rule.
+--measure tries out what is slow on private servers of the same version: it loads the source, or rows like those of
+the tables, with the settings as they are and as they should be, for at most 60 seconds each and 5 minutes in all.
+
+Exit codes: 0 no data is at risk; 3 data is at risk; 1 there is no such database, or it does not answer; 2 usage; 130 interrupted.";
 
 #[cfg(feature = "bench")]
 const BENCH_EXAMPLES: &str = "\
@@ -105,6 +121,9 @@ pub(crate) enum Command {
     /// Read all as load would, and write nothing: types, bad rows, CREATE TABLE
     #[command(override_usage = "inrush check [OPTIONS] SOURCE... [TARGET]", after_help = CHECK_EXAMPLES)]
     Check(LoadArgs),
+    /// Say which settings, tables and files put data at risk or hold loads back, and how to change them; touches nothing
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor(DoctorArgs),
     /// Load from many processes into one table: all rows or none
     #[command(subcommand, after_help = job::EXAMPLES)]
     Job(JobCommand),
@@ -164,6 +183,7 @@ impl Command {
     /// Whether there is a target that a failure may have changed.
     pub(crate) fn has_target(&self) -> bool {
         match self {
+            Command::Doctor(_) => false,
             #[cfg(feature = "bench")]
             Command::Bench(_)
             | Command::BenchWorker
@@ -286,6 +306,27 @@ pub(crate) struct WayArgs {
     /// A parameter of the strategy; may be repeated
     #[arg(long = "set", value_name = "KNOB=VALUE", help_heading = "Work")]
     pub(crate) knobs: Vec<String>,
+}
+
+/// What `doctor` takes.
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// The database: a file or a URL, as load takes it
+    #[arg(value_name = "TARGET", value_hint = ValueHint::FilePath)]
+    pub(crate) target: String,
+    /// Files that are to be loaded: sizes are judged by theirs, and --measure loads them
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
+    pub(crate) sources: Vec<String>,
+    /// Measure what each change is worth, on private servers of the same version
+    #[cfg(feature = "bench")]
+    #[arg(long)]
+    pub(crate) measure: bool,
+    /// Print what was found, or the failure, as one JSON object on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print risks only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 /// What is to be seen of the work.

@@ -23,6 +23,26 @@ fn strategies(target: &dyn Target) -> String {
     out
 }
 
+fn rules(rules: &[&inrush::doctor::Rule]) -> String {
+    let mut out = String::from(
+        "| rule | severity | reads | finds | why | what changes it | what that risks |\n|---|---|---|---|---|---|---|\n",
+    );
+    for rule in rules {
+        let cells = [
+            format!("[`{}`]({})", rule.id, rule.source),
+            rule.severity.word().to_owned(),
+            rule.reads.to_owned(),
+            rule.finds.to_owned(),
+            rule.why.to_owned(),
+            rule.change.to_owned(),
+            rule.risk.to_owned(),
+        ];
+        let cells = cells.map(|cell| cell.replace('|', "\\|"));
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    out
+}
+
 fn options() -> String {
     let command = help::command();
     let load = command.find_subcommand("load").expect("the load command");
@@ -72,4 +92,15 @@ fn strategy_tables_are_true() {
 #[test]
 fn option_table_is_true() {
     check("options.md", "options", &options());
+}
+
+#[test]
+fn every_rule_of_the_doctor_is_listed() {
+    check("doctor.md", "rules machine", &rules(&inrush::doctor::machine_rules()));
+    for target in inrush::target::ALL {
+        if let Some(doctor) = target.doctor() {
+            let section = format!("rules {}", target.name());
+            check("doctor.md", &section, &rules(&doctor.rules()));
+        }
+    }
 }

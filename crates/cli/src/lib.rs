@@ -34,6 +34,8 @@ const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 /// Done, with bad rows rejected.
 const DONE_WITH_REJECTS: u8 = 3;
+/// The doctor has found data at risk.
+const AT_RISK: u8 = 3;
 /// As a shell reports a program ended by SIGINT.
 const INTERRUPTED: u8 = 130;
 
@@ -63,6 +65,9 @@ pub fn run(words: Vec<OsString>) -> u8 {
             commands::plan(&args.load, &given, args.as_config, &arguments).map(loaded)
         }
         Command::Check(args) => commands::check(args).map(loaded),
+        Command::Doctor(args) => {
+            commands::doctor(args).map(|has_risk| if has_risk { AT_RISK } else { DONE })
+        }
         Command::Job(job) => commands::job(job).map(loaded),
         Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
         #[cfg(feature = "bench")]

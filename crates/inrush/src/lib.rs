@@ -18,6 +18,7 @@
 //! of them share is in [`inrush_core`]; every engine is a crate of its own, and one line of [`target::ALL`].
 
 pub mod check;
+pub mod doctor;
 pub mod job;
 mod load;
 mod observer;
@@ -30,6 +31,7 @@ mod unnamed;
 mod writer;
 
 pub use check::check;
+pub use doctor::doctor;
 pub use inrush_core::error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
 pub use inrush_core::{error, wording};
 pub use inrush_source as source;

@@ -3,6 +3,7 @@
 mod check;
 #[cfg(feature = "bench")]
 mod compare;
+mod doctor;
 mod job;
 mod man;
 #[cfg(feature = "bench")]
@@ -34,6 +35,7 @@ pub(crate) use compare::compare;
 pub(crate) use report::report;
 
 pub(crate) use check::check;
+pub(crate) use doctor::doctor;
 pub(crate) use job::job;
 pub(crate) use man::man;
 

@@ -6,6 +6,7 @@ mod bench;
 mod check;
 #[cfg(feature = "bench")]
 mod compare;
+mod doctor;
 mod failure;
 mod jobs;
 mod progress;
@@ -23,6 +24,7 @@ pub(crate) use bench::BenchProgress;
 pub(crate) use check::check;
 #[cfg(feature = "bench")]
 pub(crate) use compare::comparison;
+pub(crate) use doctor::diagnosis;
 #[cfg(feature = "bench")]
 pub(crate) use failure::failure_object;
 pub(crate) use failure::{failure, misuse};

@@ -39,6 +39,8 @@ mod config;
 mod delimiters;
 /// How a file is written: found by looking, or as told.
 mod dialects;
+/// `inrush doctor`: what it names, and what its statements change.
+mod doctor;
 /// DuckDB, through its library.
 mod duckdb;
 /// CSV and JSON Lines files as targets.

@@ -17,6 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Serialize, Serializer};
 
+use crate::doctor::Doctor;
 use crate::error::Result;
 use crate::flow::Encode;
 use crate::{Column, Job, Request, TargetFacts};
@@ -74,6 +75,11 @@ pub trait Target: Sync {
 
     /// How a server gets a database of this name, which is a word, and gets rid of it; `None` where a database is a file.
     fn own_database(&self, _name: &str) -> Option<OwnDatabase> {
+        None
+    }
+
+    /// Its rules of settings and tables; `None` where there are none, as of files of rows.
+    fn doctor(&self) -> Option<&'static dyn Doctor> {
         None
     }
 

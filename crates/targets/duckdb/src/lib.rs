@@ -12,6 +12,7 @@ mod appender;
 mod connection;
 mod console;
 mod ddl;
+mod doctor;
 mod encode;
 mod facts;
 mod knobs;
@@ -29,6 +30,7 @@ mod types;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use inrush_core::doctor::Doctor;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::{
@@ -159,6 +161,10 @@ impl Target for DuckDb {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
         Ok(Box::new(console::DuckConsole::open(location, stop)?))
+    }
+
+    fn doctor(&self) -> Option<&'static dyn Doctor> {
+        Some(&doctor::DuckDoctor)
     }
 
     fn jobs(&self) -> Result<&'static dyn Jobs> {

@@ -16,6 +16,7 @@ mod client;
 mod connect;
 mod console;
 mod decimal;
+mod doctor;
 mod encode;
 mod facts;
 mod fields;
@@ -33,6 +34,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::load::MongoLoad;
+use inrush_core::doctor::Doctor;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
@@ -109,6 +111,10 @@ impl Target for Mongodb {
             make: "{\"ping\": 1}".to_owned(),
             drop: "{\"dropDatabase\": 1}".to_owned(),
         })
+    }
+
+    fn doctor(&self) -> Option<&'static dyn Doctor> {
+        Some(&doctor::MongoDoctor)
     }
 
     fn jobs(&self) -> Result<&'static dyn Jobs> {

@@ -173,7 +173,7 @@ fn explain(place: &Place, failure: Failure) -> Error {
     }
 }
 
-fn no_connection(place: &Place, failure: Failure) -> Error {
+pub(super) fn no_connection(place: &Place, failure: Failure) -> Error {
     let Failure::Lost(mut lost) = failure else { return explain(place, failure) };
     // The protocol has no word for it: a server that wants TLS hangs up.
     if lost.kind() == LostKind::Closed && place.tls.is_none() {

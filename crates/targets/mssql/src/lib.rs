@@ -15,6 +15,7 @@ mod bulk;
 mod connect;
 mod console;
 mod ddl;
+mod doctor;
 mod encode;
 mod facts;
 mod fit;
@@ -33,6 +34,7 @@ use std::sync::atomic::AtomicBool;
 use crate::bulk::Bulk;
 use crate::insert::Insert;
 use crate::load::MssqlLoad;
+use inrush_core::doctor::Doctor;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
@@ -118,6 +120,10 @@ impl Target for Mssql {
             make: format!("CREATE DATABASE {name}"),
             drop: format!("DROP DATABASE IF EXISTS {name}"),
         })
+    }
+
+    fn doctor(&self) -> Option<&'static dyn Doctor> {
+        Some(&doctor::MssqlDoctor)
     }
 
     fn jobs(&self) -> Result<&'static dyn Jobs> {

@@ -8,6 +8,7 @@
 //! staging  the hidden table                indexes  what it goes without while its rows come
 //! blame    what the server says of rows, for the lane (target/statement)
 //! console  a connection for statements that are no load's    jobs   what several processes write
+//! doctor   what settings and tables put at risk or hold back
 //! ```
 
 mod binary;
@@ -17,6 +18,7 @@ mod connect;
 mod console;
 mod csv_file;
 mod ddl;
+mod doctor;
 mod encode;
 mod facts;
 mod indexes;
@@ -35,6 +37,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::load::MysqlLoad;
 use crate::load_data::LoadData;
+use inrush_core::doctor::Doctor;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
@@ -178,6 +181,10 @@ impl Target for Mysql {
             make: format!("CREATE DATABASE {name} CHARACTER SET utf8"),
             drop: format!("DROP DATABASE IF EXISTS {name}"),
         })
+    }
+
+    fn doctor(&self) -> Option<&'static dyn Doctor> {
+        Some(&doctor::MysqlDoctor)
     }
 
     fn jobs(&self) -> Result<&'static dyn Jobs> {

@@ -29,6 +29,11 @@ impl<'a> PostgresConsole<'a> {
             Err(failure) => Err(in_words(failure)),
         }
     }
+
+    /// Whether it goes to this machine.
+    pub(super) fn is_local(&self) -> bool {
+        self.client.as_ref().is_some_and(Client::is_local)
+    }
 }
 
 impl Console for PostgresConsole<'_> {

@@ -8,6 +8,7 @@
 //! ddl      SQL that names things         load     the steps of a load; copy, insert: ways through it
 //! staging  the hidden table              repeats  rows with one key, when there are many
 //! console  a connection for statements that are no load's    jobs   what several processes write
+//! doctor   what settings and tables put at risk or hold back
 //! ```
 
 mod blame;
@@ -16,6 +17,7 @@ mod connect;
 mod console;
 mod copy;
 mod ddl;
+mod doctor;
 mod encode;
 mod facts;
 mod fit;
@@ -36,6 +38,7 @@ use std::sync::atomic::AtomicBool;
 use crate::copy::Copy;
 use crate::insert::{Prepared, Text, Unnest};
 use crate::load::PostgresLoad;
+use inrush_core::doctor::Doctor;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
@@ -152,6 +155,10 @@ impl Target for Postgres {
             make: format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'"),
             drop: format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
         })
+    }
+
+    fn doctor(&self) -> Option<&'static dyn Doctor> {
+        Some(&doctor::PostgresDoctor)
     }
 
     fn jobs(&self) -> Result<&'static dyn Jobs> {

@@ -6,12 +6,14 @@
 //! cells    rows as parameters              pages     pages of b-trees, past the SQL engine (crates/sqlite-pages)
 //! session  one connection, its waits       sort      keys in order, within a fixed memory
 //! ddl      SQL that names things           console   a connection for statements that are no load's
+//!                                          doctor    what the file puts at risk or holds back
 //! ```
 
 mod bind;
 mod cells;
 mod console;
 mod ddl;
+mod doctor;
 mod facts;
 mod load;
 mod lost;
@@ -25,6 +27,7 @@ mod values;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use inrush_core::doctor::Doctor;
 use inrush_core::encode::{self, Encode};
 use inrush_core::error::Result;
 use inrush_core::target::{Console, Jobs, Location, Strategy, Target, no_jobs};
@@ -102,6 +105,10 @@ impl Target for Sqlite {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
         Ok(Box::new(console::SqliteConsole::open(location.secret.as_ref(), stop)?))
+    }
+
+    fn doctor(&self) -> Option<&'static dyn Doctor> {
+        Some(&doctor::SqliteDoctor)
     }
 
     fn jobs(&self) -> Result<&'static dyn Jobs> {

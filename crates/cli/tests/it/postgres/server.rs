@@ -201,7 +201,7 @@ impl Postgres {
     }
 
     /// After the server was away.
-    pub(super) fn connect_again(&self) {
+    pub(crate) fn connect_again(&self) {
         *self.client.borrow_mut() = Client::start(&Database::url(self), true);
         *self.dogged.borrow_mut() = None;
     }

@@ -1,0 +1,261 @@
+//! MySQL and MariaDB.
+
+use std::cell::Cell;
+
+use inrush_servers::{Installed, Server as Private};
+use serde_json::Value as Json;
+
+use super::{answer, named, statements};
+use crate::fixture::Fixture;
+use crate::mysql::server::MySql;
+use crate::servers::{
+    Extras, Server, alone_on_each_server, for_each_private_server, for_each_server,
+};
+
+/// What doctor says of the server's database.
+fn examined(server: &Server<MySql>, code: i32) -> Json {
+    answer(&server.inrush(&["doctor", &server.url(), "--json"]).exits(code))
+}
+
+#[test]
+fn five_bad_settings_are_named_and_are_gone_after_the_statements() {
+    let settings = [
+        ("innodb-flush-log-at-trx-commit", "0"),
+        ("max-allowed-packet", "1048576"),
+        ("general-log", "1"),
+        ("local-infile", "0"),
+        ("sql-mode", "NO_ENGINE_SUBSTITUTION"),
+    ];
+    let extras = Extras { settings: &settings, ..Extras::default() };
+    for_each_private_server::<MySql>(
+        |_| true,
+        extras,
+        |_, server| {
+            let found = examined(server, 3);
+            assert_eq!(
+                named(&found),
+                [
+                    "risk innodb_flush_log_at_trx_commit",
+                    "slow local_infile",
+                    "slow max_allowed_packet",
+                    "slow general_log",
+                    "note sql_mode",
+                ]
+            );
+            for sql in statements(&found) {
+                server.query(&sql);
+            }
+            assert_eq!(named(&examined(server, 0)), [""; 0]);
+        },
+    );
+}
+
+#[test]
+fn five_bad_tables_are_named_and_are_gone_after_the_statements() {
+    for_each_server::<MySql>(|server| {
+        server.query("CREATE TABLE `my``isam` (a INT) ENGINE=MyISAM");
+        server.query("INSERT INTO `my``isam` VALUES (1)");
+        server.query("CREATE TABLE emptied (a INT, KEY (a)) ENGINE=MyISAM");
+        server.query("CREATE TABLE keyless (a INT, my_row_id INT, UNIQUE (a)) ENGINE=InnoDB");
+        server.query("CREATE TABLE narrow (a INT PRIMARY KEY, b VARCHAR(9) CHARACTER SET utf8) ENGINE=InnoDB");
+        server.query(
+            "CREATE TABLE twice (a INT PRIMARY KEY, b INT, c INT, d CHAR(20) CHARACTER SET latin1, KEY `b c` (b, c), KEY b (b), KEY d (d), \
+             UNIQUE KEY b2 (b), KEY part (d(3))) ENGINE=InnoDB",
+        );
+        server.query("CREATE TABLE packed (a INT PRIMARY KEY) ENGINE=InnoDB ROW_FORMAT=COMPRESSED");
+        server.query(
+            "CREATE TABLE random (id CHAR(36) CHARACTER SET latin1 PRIMARY KEY) ENGINE=InnoDB",
+        );
+        for i in 0..10 {
+            server.query(&format!(
+                "INSERT INTO random VALUES ('{i}47ac10b-58cc-4372-a567-0e02b2c3d479')"
+            ));
+        }
+        let found = examined(server, 3);
+        assert_eq!(
+            named(&found),
+            [
+                "risk table-without-transactions",
+                "slow redundant-index",
+                "slow random-key",
+                "slow row-format",
+                "note table-without-key",
+                "note utf8mb3"
+            ]
+        );
+        for sql in statements(&found) {
+            server.query(&sql);
+        }
+        // No statement changes the keys that a program makes.
+        assert_eq!(named(&examined(server, 0)), ["slow random-key"]);
+        assert_eq!(server.number("SELECT COUNT(*) FROM `my``isam`"), 1);
+    });
+}
+
+#[test]
+fn what_takes_a_restart_says_the_line_of_the_file() {
+    let settings = [("innodb-doublewrite", "0")];
+    let extras = Extras { settings: &settings, ..Extras::default() };
+    for_each_private_server::<MySql>(
+        |_| true,
+        extras,
+        |private, server| {
+            let found = examined(server, 3);
+            assert_eq!(named(&found), ["risk innodb_doublewrite"]);
+            let finding = &found["findings"][0];
+            assert_eq!(finding["file_lines"], serde_json::json!(["innodb_doublewrite = ON"]));
+            assert_eq!(finding["restart"], true);
+            assert_eq!(finding["statements"], serde_json::json!([]));
+
+            let mut settings = private.installed().test_settings();
+            settings.push(("innodb_doublewrite".to_owned(), "ON".to_owned()));
+            let changed = Private::start(private.installed(), &settings).unwrap();
+            let url = changed.url().replace("/?", "/mysql?");
+            let fixture = Fixture::new();
+            let after = fixture.inrush(&["doctor", &url, "--json"]).exits(0);
+            let after = named(&answer(&after));
+            assert!(!after.contains(&"risk innodb_doublewrite".to_owned()), "{after:?}");
+        },
+    );
+}
+
+/// MariaDB's defaults are good; MySQL 8.0 refuses LOAD DATA LOCAL.
+#[test]
+fn a_server_with_its_defaults_has_no_risk() {
+    for_each_private_server::<MySql>(
+        |_| true,
+        Extras::default(),
+        |private, _| {
+            let installed: &Installed = private.installed();
+            let plain = Private::start(installed, &[]).unwrap();
+            let fixture = Fixture::new();
+            let url = plain.url().replace("/?", "/mysql?");
+            let found = answer(&fixture.inrush(&["doctor", &url, "--json"]).exits(0));
+            let wanted: &[&str] = match installed.name() {
+                name if name.starts_with("mariadb") => &[],
+                "mysql-8.0" => &["slow local_infile"],
+                _ => return assert!(!named(&found).iter().any(|name| name.starts_with("risk"))),
+            };
+            assert_eq!(named(&found), wanted, "{}", installed.name());
+        },
+    );
+}
+
+#[test]
+fn what_is_too_small_for_a_load_is_named_and_grows() {
+    let log = |name: &str| match name.starts_with("mariadb") {
+        true => ("innodb-log-file-size", "4M"),
+        false => ("innodb-redo-log-capacity", "8M"),
+    };
+    for name in ["mariadb-10.11", "mysql-8.0"] {
+        let settings = [log(name), ("innodb-buffer-pool-size", "24M")];
+        let extras = Extras { settings: &settings, ..Extras::default() };
+        for_each_private_server::<MySql>(
+            |meant| meant == name,
+            extras,
+            |_, server| {
+                assert_eq!(
+                    named(&examined(server, 0)),
+                    [""; 0],
+                    "without a load nothing is too small"
+                );
+                server
+                    .write("big.csv", format!("a,b\n{}", "1,2345678901234567\n".repeat(2_500_000)));
+                let run = || {
+                    answer(&server.inrush(&["doctor", &server.url(), "big.csv", "--json"]).exits(0))
+                };
+                let found = run();
+                let size = match name.starts_with("mariadb") {
+                    true => vec![
+                        "slow innodb_log_file_size",
+                        "slow innodb_buffer_pool_size",
+                        "slow innodb_io_capacity",
+                    ],
+                    false => vec![
+                        "slow innodb_log_file_size",
+                        "slow innodb_buffer_pool_size",
+                        "slow innodb_io_capacity",
+                        "slow innodb_flush_method",
+                    ],
+                };
+                assert_eq!(named(&found), size);
+                for sql in statements(&found) {
+                    server.query(&sql);
+                }
+                assert_eq!(named(&run()), [""; 0]);
+            },
+        );
+    }
+}
+
+#[test]
+fn a_login_that_may_see_nothing_is_told_what_it_takes() {
+    alone_on_each_server::<MySql>(|server| {
+        let user = format!("'{}'@'%'", "inrush_blind");
+        server.query(&format!("DROP USER IF EXISTS {user}"));
+        server.query(&format!("CREATE USER {user} IDENTIFIED BY 'x'"));
+        let database = server.query("SELECT DATABASE()")[0][0].clone().unwrap();
+        server.query("CREATE TABLE `t t` (id CHAR(36) CHARACTER SET latin1 PRIMARY KEY, a INT, KEY k (a), KEY l (a))");
+        server.query(&format!("GRANT INSERT ON `{database}`.* TO {user}"));
+        let url = server.url().replace("root@", "inrush_blind:x@");
+        let found = answer(&server.inrush(&["doctor", &url, "--json"]).exits(0));
+        server.query(&format!("DROP USER {user}"));
+        let not_known = found["not_known"].to_string();
+        assert!(not_known.contains("takes SELECT on the table"), "{found:#}");
+        assert!(!not_known.contains(":x@"), "{not_known}");
+    });
+}
+
+#[test]
+fn a_server_is_asked_and_not_changed() {
+    let settings = [("general-log", "1"), ("log-output", "TABLE")];
+    let extras = Extras { settings: &settings, ..Extras::default() };
+    for_each_private_server::<MySql>(
+        |_| true,
+        extras,
+        |_, server| {
+            server.query("CREATE TABLE t (id CHAR(36) PRIMARY KEY)");
+            server.query("SET GLOBAL general_log = OFF");
+            server.query("TRUNCATE TABLE mysql.general_log");
+            server.query("SET GLOBAL general_log = ON");
+            examined(server, 0);
+            server.query("SET GLOBAL general_log = OFF");
+            let rows =
+                server.query("SELECT argument FROM mysql.general_log WHERE command_type = 'Query'");
+            let asked = Cell::new(0);
+            for sql in rows.into_iter().flatten().flatten() {
+                let is_query =
+                    ["SELECT", "SHOW", "SET SESSION", "SET NAMES", "SET GLOBAL general_log"]
+                        .iter()
+                        .any(|verb| sql.starts_with(verb));
+                assert!(is_query, "{sql}");
+                asked.set(asked.get() + 1);
+            }
+            assert!(asked.get() > 5, "{}", asked.get());
+        },
+    );
+}
+
+#[test]
+fn two_hundred_tables_take_less_than_a_second() {
+    for_each_server::<MySql>(|server| {
+        for i in 0..200 {
+            server.query(&format!(
+                "CREATE TABLE t{i} (id CHAR(36) CHARACTER SET latin1 PRIMARY KEY, a INT, b INT, KEY a (a, b)) ENGINE=InnoDB"
+            ));
+        }
+        let found = examined(server, 0);
+        let seconds = found["seconds"].as_f64().unwrap();
+        println!("{seconds:.3} s");
+        assert!(seconds < 10.0, "{seconds} s");
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_an_error() {
+    let fixture = Fixture::new();
+    let run = fixture.inrush(&["doctor", "mysql://root:secret@127.0.0.1:1/d"]).exits(1);
+    assert!(run.stderr.contains("no connection"), "{}", run.stderr);
+    assert!(!run.stderr.contains("secret"), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+}

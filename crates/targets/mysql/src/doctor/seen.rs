@@ -1,0 +1,325 @@
+//! What is read of a server and a database.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use inrush_core::doctor::indexes::Index;
+use inrush_core::doctor::{Asked, Surroundings, keys};
+use inrush_core::error::Result;
+
+use crate::ddl::quote;
+use crate::facts::numbers;
+
+/// Keys that are looked at to see whether they come in an order.
+const KEYS: u32 = 100;
+
+/// Tables whose keys are looked at: each is a query.
+const KEYED_MAX: usize = 300;
+
+/// Databases of the server's own.
+const SYSTEM: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
+
+/// Variables that a private server has to have to be like this one.
+const BEARING: [&str; 20] = [
+    "bulk_insert_buffer_size",
+    "general_log",
+    "innodb_buffer_pool_size",
+    "innodb_change_buffering",
+    "innodb_doublewrite",
+    "innodb_file_per_table",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max",
+    "innodb_log_buffer_size",
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_page_size",
+    "innodb_redo_log_capacity",
+    "key_buffer_size",
+    "local_infile",
+    "max_allowed_packet",
+    "sql_mode",
+    "sync_binlog",
+];
+
+/// A table of the database.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    pub(super) name: String,
+    /// In lower case.
+    pub(super) engine: String,
+    /// In lower case.
+    pub(super) row_format: String,
+    pub(super) options: String,
+    /// About how many; of tables without transactions exactly.
+    pub(super) rows: u64,
+    /// Of rows and indexes.
+    pub(super) bytes: u64,
+    /// Columns in the three-byte character set.
+    pub(super) narrow: Vec<String>,
+    /// Names of all columns.
+    pub(super) columns: Vec<String>,
+    /// The column of the primary key, where it is one, and its values are random.
+    pub(super) random: Option<String>,
+}
+
+/// What the server and the database are.
+#[derive(Default)]
+pub(super) struct Seen {
+    variables: BTreeMap<String, String>,
+    pub(super) is_mariadb: bool,
+    pub(super) version: (u32, u32, u32),
+    /// Whether it runs on this machine.
+    is_here: bool,
+    pub(super) around: Surroundings,
+    pub(super) schema: String,
+    pub(super) tables: Vec<Table>,
+    pub(super) indexes: Vec<Index>,
+    /// Unique indexes that let NULL in, and so no key: table and index.
+    loose: BTreeSet<(String, String)>,
+    /// Whether a table has moments that are converted between time zones.
+    pub(super) has_timestamps: bool,
+    /// Whether the server knows time zones by name.
+    pub(super) knows_zones: bool,
+}
+
+impl Seen {
+    /// Reads all of it, by queries.
+    pub(super) fn read(
+        asked: &mut Asked<'_>,
+        is_near: bool,
+        around: &Surroundings,
+    ) -> Result<Self> {
+        let variables = asked.rows("SHOW GLOBAL VARIABLES", "settings", "takes a login")?;
+        let mut seen = Self { around: around.clone(), ..Self::default() };
+        for row in variables.unwrap_or_default() {
+            if let [Some(name), value] = row.as_slice() {
+                let value = value.clone().unwrap_or_default();
+                seen.variables.insert(name.to_ascii_lowercase(), value);
+            }
+        }
+        let version = seen.variable("version").to_owned();
+        seen.is_mariadb = version.contains("MariaDB");
+        seen.version = numbers(&version);
+        seen.is_here =
+            is_near && !around.host.is_empty() && seen.variable("hostname") == around.host;
+        if !seen.is_here {
+            asked.not_known(
+                "memory, disk and processors of the server's machine: doctor has to run on that machine",
+            );
+        }
+        // MySQL 8.0 shows figures of yesterday otherwise.
+        asked.rows_if_any("SET SESSION information_schema_stats_expiry = 0")?;
+        seen.schema = asked.value("SELECT DATABASE()")?.unwrap_or_default();
+        // Its own tables are as the server wants them.
+        if !SYSTEM.contains(&seen.schema.to_ascii_lowercase().as_str()) {
+            seen.read_tables(asked)?;
+            seen.read_columns(asked)?;
+            seen.read_indexes(asked)?;
+            seen.read_keys(asked)?;
+        }
+        let zone = "SELECT CONVERT_TZ('2024-01-01 00:00:00', 'UTC', 'Europe/Berlin')";
+        seen.knows_zones = asked.value(zone)?.is_some();
+        Ok(seen)
+    }
+
+    fn read_tables(&mut self, asked: &mut Asked<'_>) -> Result<()> {
+        let sql = "SELECT TABLE_NAME, LOWER(ENGINE), LOWER(ROW_FORMAT), CREATE_OPTIONS, TABLE_ROWS, DATA_LENGTH + INDEX_LENGTH \
+             FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY TABLE_NAME";
+        for row in asked.rows(sql, "tables", "takes a privilege on them")?.unwrap_or_default() {
+            let mut row = row.into_iter().map(Option::unwrap_or_default);
+            let mut next = || row.next().unwrap_or_default();
+            let (name, engine, row_format, options) = (next(), next(), next(), next());
+            let mut number = || next().parse().unwrap_or(0);
+            let (rows, bytes) = (number(), number());
+            let table =
+                Table { name, engine, row_format, options, rows, bytes, ..Table::default() };
+            self.tables.push(table);
+        }
+        Ok(())
+    }
+
+    fn read_columns(&mut self, asked: &mut Asked<'_>) -> Result<()> {
+        let sql = "SELECT TABLE_NAME, COLUMN_NAME, CHARACTER_SET_NAME, DATA_TYPE \
+             FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
+        let rows = asked.rows(sql, "columns", "takes a privilege on them")?.unwrap_or_default();
+        for row in rows {
+            let mut row = row.into_iter().map(Option::unwrap_or_default);
+            let mut next = || row.next().unwrap_or_default();
+            let (table, column, charset, ty) = (next(), next(), next(), next());
+            self.has_timestamps |= ty == "timestamp";
+            let Some(table) = self.tables.iter_mut().find(|known| known.name == table) else {
+                continue;
+            };
+            if matches!(charset.as_str(), "utf8" | "utf8mb3") {
+                table.narrow.push(column.clone());
+            }
+            table.columns.push(column);
+        }
+        Ok(())
+    }
+
+    fn read_indexes(&mut self, asked: &mut Asked<'_>) -> Result<()> {
+        let sql = "SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, COLUMN_NAME, SUB_PART, COLLATION, INDEX_TYPE, NULLABLE \
+             FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() \
+             ORDER BY TABLE_NAME, INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX";
+        let rows = asked.rows(sql, "indexes", "takes a privilege on their tables")?;
+        for row in rows.unwrap_or_default() {
+            let Ok([table, name, is_double, column, part, order, method, nullable]) =
+                <[Option<String>; 8]>::try_from(row)
+            else {
+                continue;
+            };
+            let (table, name) = (table.unwrap_or_default(), name.unwrap_or_default());
+            if nullable.as_deref() == Some("YES") {
+                self.loose.insert((table.clone(), name.clone()));
+            }
+            if self.indexes.last().is_none_or(|last| last.table != table || last.name != name) {
+                let method = method.unwrap_or_default();
+                self.indexes.push(Index {
+                    is_kept: name == "PRIMARY",
+                    is_unique: is_double.as_deref() == Some("0"),
+                    kind: if method == "BTREE" { String::new() } else { method },
+                    table,
+                    name,
+                    columns: Vec::new(),
+                });
+            }
+            if let Some(index) = self.indexes.last_mut() {
+                match column {
+                    Some(column) => index.columns.push(format!(
+                        "{column}\0{}\0{}",
+                        part.unwrap_or_default(),
+                        order.unwrap_or_default()
+                    )),
+                    // An expression: whether another one is equal can't be told here.
+                    None => index.kind = format!("expression of {}", index.name),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the first keys of tables whose primary key is one column that UUIDs fit into.
+    fn read_keys(&mut self, asked: &mut Asked<'_>) -> Result<()> {
+        let sql = "SELECT c.TABLE_NAME, c.COLUMN_NAME FROM information_schema.COLUMNS c \
+             WHERE c.TABLE_SCHEMA = DATABASE() AND c.COLUMN_KEY = 'PRI' \
+             AND (c.DATA_TYPE = 'uuid' OR c.CHARACTER_MAXIMUM_LENGTH BETWEEN 16 AND 64)";
+        let keyed = asked.rows_if_any(sql)?;
+        for row in keyed.into_iter().take(KEYED_MAX) {
+            let [Some(name), Some(column)] = row.as_slice() else { continue };
+            let of_key = |index: &&Index| index.table == *name && index.name == "PRIMARY";
+            let is_alone =
+                self.indexes.iter().find(of_key).is_some_and(|index| index.columns.len() == 1);
+            if !is_alone {
+                continue;
+            }
+            let sql = format!(
+                "SELECT HEX({}) FROM {}.{} LIMIT {KEYS}",
+                quote(column),
+                quote(&self.schema),
+                quote(name)
+            );
+            let Some(values) = asked.rows(
+                &sql,
+                &format!("whether the keys of {name} ascend"),
+                "takes SELECT on the table",
+            )?
+            else {
+                continue;
+            };
+            let values: Vec<Vec<u8>> =
+                values.into_iter().flatten().flatten().filter_map(|hex| unhex(&hex)).collect();
+            if keys::are_random(values.iter().map(Vec::as_slice))
+                && let Some(table) = self.tables.iter_mut().find(|table| table.name == *name)
+            {
+                table.random = Some(column.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something identifies the table's rows.
+    pub(super) fn has_key(&self, table: &Table) -> bool {
+        let is_key = |index: &&Index| {
+            let name = (index.table.clone(), index.name.clone());
+            index.table == table.name && index.is_unique && !self.loose.contains(&name)
+        };
+        self.indexes.iter().any(|index| is_key(&index))
+    }
+
+    /// A global variable; empty where the server doesn't know it.
+    pub(super) fn variable(&self, name: &str) -> &str {
+        self.variables.get(name).map_or("", String::as_str)
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.variable(name).parse().ok()
+    }
+
+    pub(super) fn is_on(&self, name: &str) -> bool {
+        matches!(self.variable(name), "ON" | "1" | "YES")
+    }
+
+    pub(super) fn is_off(&self, name: &str) -> bool {
+        matches!(self.variable(name), "OFF" | "0" | "NO")
+    }
+
+    /// Whether SET PERSIST exists (<https://dev.mysql.com/doc/refman/8.0/en/persisted-system-variables.html>).
+    pub(super) fn persists(&self) -> bool {
+        !self.is_mariadb && self.version >= (8, 0, 0) && !self.is_off("persisted_globals_load")
+    }
+
+    /// Memory of the server's machine.
+    pub(super) fn memory_bytes(&self) -> Option<u64> {
+        self.around.memory_bytes.filter(|_| self.is_here)
+    }
+
+    /// Bytes of the load, or of the largest table, whichever is more.
+    pub(super) fn weight(&self) -> u64 {
+        let largest = self.tables.iter().map(|table| table.bytes).max().unwrap_or(0);
+        largest.max(self.around.load_bytes.unwrap_or(0))
+    }
+
+    /// A table's name as statements take it, whatever database they run in.
+    pub(super) fn sql_name(&self, table: &str) -> String {
+        format!("{}.{}", quote(&self.schema), quote(table))
+    }
+
+    /// Where its files are, if they are on this machine.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        if !self.is_here {
+            return Vec::new();
+        }
+        let data = Path::new(self.variable("datadir"));
+        let all =
+            ["datadir", "innodb_log_group_home_dir", "tmpdir"].map(|name| self.variable(name));
+        // What is relative is so to the folder of the data; of several folders for temporary files the first will do.
+        all.iter()
+            .filter(|folder| !folder.is_empty())
+            .map(|folder| data.join(folder.split(':').next().unwrap_or_default()))
+            .collect()
+    }
+
+    /// The settings that bear on loads.
+    pub(super) fn settings(&self) -> Vec<(String, String)> {
+        let known = BEARING.iter().filter_map(|&name| Some((name, self.variables.get(name)?)));
+        let mut settings: Vec<_> =
+            known.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        if self.is_off("log_bin") {
+            settings.push(("skip-log-bin".to_owned(), String::new()));
+        } else if self.is_on("log_bin") {
+            settings.push(("log-bin".to_owned(), "binlog".to_owned()));
+            settings.push(("server-id".to_owned(), "1".to_owned()));
+        }
+        settings
+    }
+}
+
+/// The bytes that hexadecimal digits stand for.
+fn unhex(hex: &str) -> Option<Vec<u8>> {
+    let digits = hex.as_bytes().chunks_exact(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    digits.map(byte).collect()
+}
