@@ -65,7 +65,9 @@ fn finding(finding: &Finding) -> String {
     let _ = writeln!(out, "  {id}, {object}\n    is:     {is}\n    should: {should}");
     let _ = writeln!(out, "    why:    {why}");
     for statement in &finding.statements {
-        let _ = writeln!(out, "    run:    {statement};");
+        // A command of MongoDB's is a document.
+        let end = if statement.starts_with('{') { "" } else { ";" };
+        let _ = writeln!(out, "    run:    {statement}{end}");
     }
     for line in &finding.file_lines {
         let _ = writeln!(out, "    file:   {line}");
