@@ -1,8 +1,6 @@
 //! The first bytes of an input: what it is, and whether it is text at all.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::sync::atomic::AtomicBool;
 
 use encoding_rs::UTF_8;
 use inrush_scan::json::{JsonCutter, JsonLayout};
@@ -11,6 +9,7 @@ use inrush_scan::{Newline, Tail};
 use crate::place::cannot_open;
 use crate::separator_line::SeparatorLine;
 use crate::stdin::Pipe;
+use crate::stop::Stop;
 use crate::{Compression, Input, Place};
 use crate::{decode, sniff};
 use inrush_core::DialectRequest;
@@ -33,15 +32,14 @@ pub(super) fn read_head(
     place: &Place,
     request: &DialectRequest,
     pipe: Option<&mut Pipe>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Head> {
     let name = place.name();
     let fail = |error: io::Error| cannot_open(&name, &error);
     let pipe = match (place, pipe) {
-        (_, Some(pipe)) if place.regular_bytes().is_none() => pipe,
-        (Place::File(path), _) => {
-            let file = File::open(path).map_err(fail)?;
-            return look(place, request, Box::new(file), false);
+        (_, Some(pipe)) if !place.can_be_reread() => pipe,
+        (Place::File(_) | Place::Stored(_), _) => {
+            return look(place, request, place.begin(stop).map_err(fail)?, false);
         }
         (Place::Stdin | Place::Rows, _) => return Err(no_record(&name)),
     };

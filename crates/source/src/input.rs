@@ -1,7 +1,6 @@
 //! Inputs, opened as often as they have to be read.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +12,8 @@ use crate::head::{Head, body_start, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::place::cannot_open;
 use crate::stdin::Pipe;
+use crate::stop::{Stop, watched};
+use crate::stored::Fault;
 use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
 use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
@@ -71,7 +72,7 @@ pub struct Source {
     pub(super) tables: Vec<columns::Table>,
     /// The one pipe among the inputs, until it is read.
     pub(super) pipe: Mutex<Option<Pipe>>,
-    pub(super) abandoned: Arc<AtomicBool>,
+    pub(super) abandoned: Stop,
 }
 
 impl Source {
@@ -83,9 +84,21 @@ impl Source {
         known: Option<&[String]>,
         stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
-        let abandoned = Arc::new(AtomicBool::new(false));
+        let abandoned = Stop::default();
+        let open = || Self::open_places(places, request, read, known, &abandoned);
+        watched(stop, &abandoned, open)
+    }
+
+    fn open_places(
+        places: &[Place],
+        request: &DialectRequest,
+        read: &Readers,
+        known: Option<&[String]>,
+        stop: &Stop,
+    ) -> Result<(Self, SourceFacts)> {
+        let abandoned = Arc::clone(stop);
         let mut pipe = None;
-        for place in places.iter().filter(|place| place.regular_bytes().is_none()) {
+        for place in places.iter().filter(|place| !place.can_be_reread()) {
             if pipe.replace(Pipe::open(place, Arc::clone(&abandoned))?).is_some() {
                 return Err(Error::usage(
                     "only one of the sources can be a pipe or standard input",
@@ -100,8 +113,8 @@ impl Source {
         }
         let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
-            (_, None) => Self::open_text(places, request, read, known, pipe, abandoned, stop),
-            (None, _) => Self::open_columns(&layouts, request, read, pipe, abandoned, stop),
+            (_, None) => Self::open_text(places, request, read, known, pipe, abandoned),
+            (None, _) => Self::open_columns(&layouts, request, read, pipe, abandoned),
             (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
                 "{} is {}, and {} is text",
                 place.name(),
@@ -119,12 +132,11 @@ impl Source {
         read: &Readers,
         known: Option<&[String]>,
         mut pipe: Option<Pipe>,
-        abandoned: Arc<AtomicBool>,
-        stop: &AtomicBool,
+        abandoned: Stop,
     ) -> Result<(Self, SourceFacts)> {
         let mut heads = Vec::new();
         for place in places {
-            let head = read_head(place, request, pipe.as_mut(), stop);
+            let head = read_head(place, request, pipe.as_mut(), &abandoned);
             heads.push(head.map_err(|error| error.in_input(&place.name()))?);
         }
         for Head { input, text, whole } in &heads {
@@ -236,7 +248,7 @@ impl Source {
             }
         }
         let bytes = source.inputs.iter().map(|input| input.bytes_stored).sum();
-        let seekable = source.inputs.iter().all(|input| input.bytes_stored.is_some());
+        let seekable = source.inputs.iter().all(|input| input.place.can_be_reread());
         let facts = SourceFacts {
             fields,
             header: source.header,
@@ -337,10 +349,12 @@ impl Source {
     ) -> Result<Box<dyn Read + Send + 'a>> {
         let input = &self.inputs[file];
         let mut reader: Box<dyn Read + Send + 'a> = match &input.place {
-            Place::File(path) if input.bytes_stored.is_some() => {
-                let mut raw = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
-                if input.compression.is_none() && decode::is_utf8(input.encoding) {
-                    raw.seek(SeekFrom::Start(byte)).map_err(|error| input.read_error(&error))?;
+            place if place.can_be_reread() => {
+                let is_plain = input.compression.is_none() && decode::is_utf8(input.encoding);
+                let from = if is_plain { byte } else { 0 };
+                let raw = place.open(from, &self.abandoned);
+                let raw = raw.map_err(|error| cannot_open(&input.name, &error))?;
+                if is_plain {
                     meter.add_stored(byte - input.body_at);
                     let length = input.body_end.map_or(u64::MAX, |end| end.saturating_sub(byte));
                     return Ok(Box::new(Counted { input: raw.take(length), meter }));
@@ -384,6 +398,7 @@ impl Input {
     /// What a failed read means, in words.
     pub fn read_error(&self, error: &io::Error) -> Error {
         let error = match self.compression {
+            _ if Fault::within(error).is_some() => cannot_open(&self.name, error),
             Some(compression) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Error::source(format!(
                     "{}: the {} data ends in the middle, or something else follows it",

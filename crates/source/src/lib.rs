@@ -1,7 +1,7 @@
 //! Inputs: where they are, how they are compressed and encoded, how their text is written, what its columns are.
 //!
 //! ```text
-//! place -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
+//! place (file, pipe, stored elsewhere) -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
 //! input -> decompress -> decode -> text (chunks)
 //! input -> columns (Parquet, Arrow IPC, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
@@ -10,6 +10,7 @@
 //!
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
 
+mod blocks;
 mod columns;
 pub mod decode;
 mod decompress;
@@ -24,12 +25,16 @@ mod place;
 pub mod profile;
 mod proposal;
 mod quoting;
+#[cfg(feature = "cloud")]
+mod remote;
 mod sample;
 mod separator_line;
 mod shapes;
 mod sniff;
 mod split;
 mod stdin;
+mod stop;
+mod stored;
 pub mod survey;
 mod text;
 
@@ -39,3 +44,4 @@ pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use place::Place;
 pub use place::{expand, folder_table};
+pub use stored::{Store, Stored};

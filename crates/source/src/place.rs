@@ -1,9 +1,12 @@
 //! From what the user typed to the inputs it names.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
+use crate::stop::{Stop, watched};
+use crate::stored::{Fault, Stored};
 use inrush_core::error::{Error, Result, without_secrets};
 
 /// One input.
@@ -15,6 +18,8 @@ pub enum Place {
     Stdin,
     /// Rows that a program has.
     Rows,
+    /// What something keeps that is no file system.
+    Stored(Stored),
 }
 
 impl Place {
@@ -32,27 +37,67 @@ impl Place {
             Place::File(path) => path.display().to_string(),
             Place::Stdin => "-".to_owned(),
             Place::Rows => "rows".to_owned(),
+            Place::Stored(stored) => stored.name(),
         }
     }
 
-    /// Size and seekability: a pipe opened by name can be read only once, as standard input.
+    /// Its size, where that is known before it is read.
     pub fn regular_bytes(&self) -> Option<u64> {
         match self {
             Place::File(path) => {
                 fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| meta.len())
             }
+            Place::Stored(stored) => stored.bytes(),
             Place::Stdin | Place::Rows => None,
+        }
+    }
+
+    /// Whether it can be read as often as one likes: a pipe opened by name can be read only once, as standard input.
+    pub fn can_be_reread(&self) -> bool {
+        matches!(self, Place::Stored(_)) || self.regular_bytes().is_some()
+    }
+
+    /// Its bytes from `at` on, if it can be reread.
+    pub(crate) fn open(&self, at: u64, stop: &Stop) -> io::Result<Box<dyn io::Read + Send>> {
+        match self {
+            Place::File(path) => {
+                let mut file = fs::File::open(path)?;
+                if at > 0 {
+                    file.seek(io::SeekFrom::Start(at))?;
+                }
+                Ok(Box::new(file))
+            }
+            Place::Stored(stored) => stored.open(at, stop),
+            Place::Stdin | Place::Rows => Err(io::ErrorKind::NotSeekable.into()),
+        }
+    }
+
+    /// The same for a look at its first bytes.
+    pub(crate) fn begin(&self, stop: &Stop) -> io::Result<Box<dyn io::Read + Send>> {
+        match self {
+            Place::Stored(stored) => stored.begin(stop),
+            _ => self.open(0, stop),
+        }
+    }
+
+    /// The last part of its name.
+    pub fn file_name(&self) -> String {
+        match self {
+            Place::File(path) => {
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            Place::Stored(stored) => stored.file_name(),
+            Place::Stdin => "stdin".to_owned(),
+            Place::Rows => "rows".to_owned(),
         }
     }
 
     /// The file's name without directories and without the endings that tell its format.
     pub fn stem(&self) -> String {
-        let path = match self {
-            Place::File(path) => path,
-            Place::Stdin => return "stdin".to_owned(),
-            Place::Rows => return "rows".to_owned(),
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = self.file_name();
+        if matches!(self, Place::Stdin | Place::Rows) {
+            return name;
+        }
         let endings = [&COMPRESSIONS[..], &FORMATS[..]].concat();
         let mut stem = name.as_str();
         while let Some((head, ending)) = stem.rsplit_once('.') {
@@ -78,8 +123,11 @@ impl Place {
 
     /// The ending that tells the format, lower case, compression endings left out; empty without one.
     pub fn extension(&self) -> String {
-        let Place::File(path) = self else { return String::new() };
-        let mut path = path.clone();
+        let mut path = match self {
+            Place::File(path) => path.clone(),
+            Place::Stored(stored) => PathBuf::from(stored.file_name()),
+            Place::Stdin | Place::Rows => return String::new(),
+        };
         loop {
             let ending = path
                 .extension()
@@ -116,13 +164,15 @@ fn is_same(own: &Path, _: &fs::Metadata, path: &Path, _: &fs::Metadata) -> bool 
 /// Expands `-`, paths, `file:` URLs, globs, folders and lists (`@FILE`), in the order given; files of a glob or a folder in the order of
 /// their names. A file that is named more than once is
 /// an input once: the second value has a sentence for each such name.
-pub fn expand(sources: &[String]) -> Result<(Vec<Place>, Vec<String>)> {
+pub fn expand(sources: &[String], stop: &AtomicBool) -> Result<(Vec<Place>, Vec<String>)> {
     let mut notes: Vec<String> = Vec::new();
-    let places = named(sources, &mut notes)?;
+    let flag = Stop::default();
+    let places = watched(stop, &flag, || named(sources, &mut notes, &flag))?;
     let mut inputs: Vec<Place> = Vec::new();
     for place in places {
         let first = match &place {
             Place::File(path) => inputs.iter().find(|other| other.is_file(path)),
+            Place::Stored(_) => inputs.iter().find(|other| **other == place),
             Place::Stdin | Place::Rows => None,
         };
         let Some(first) = first else {
@@ -142,16 +192,22 @@ pub fn expand(sources: &[String]) -> Result<(Vec<Place>, Vec<String>)> {
 }
 
 /// The table that sources without one of their own are for, where the first names a folder: they belong together by it.
-pub fn folder_table(sources: &[String]) -> Option<String> {
+pub fn folder_table(sources: &[String], places: &[Place]) -> Option<String> {
     let first = sources.first()?;
     let folder = first.strip_suffix("/**").unwrap_or(first);
+    if let Some(Place::Stored(stored)) = places.first() {
+        let name = stored.name();
+        let inside = name.strip_prefix(folder.trim_end_matches('/'))?;
+        let folder = folder.trim_end_matches('/').rsplit('/').next();
+        return folder.filter(|_| inside.starts_with('/')).map(str::to_owned);
+    }
     let folder = local(folder).ok()?;
     let folder = folder.is_dir().then(|| folder.canonicalize().ok()).flatten()?;
     Some(folder.file_name()?.to_string_lossy().into_owned())
 }
 
 /// What the sources name, one after the other. `notes` takes what is left out.
-fn named(sources: &[String], notes: &mut Vec<String>) -> Result<Vec<Place>> {
+fn named(sources: &[String], notes: &mut Vec<String>, stop: &Stop) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for source in sources {
         match source.strip_prefix('@') {
@@ -164,12 +220,12 @@ fn named(sources: &[String], notes: &mut Vec<String>) -> Result<Vec<Place>> {
             Some(list) if !Path::new(source).exists() => {
                 let list = local(list)?;
                 for line in listed(&list)? {
-                    places.extend(found(&line, notes).map_err(|error| {
+                    places.extend(found(&line, notes, stop).map_err(|error| {
                         error.reworded(|text| format!("{}: {text}", list.display()))
                     })?);
                 }
             }
-            _ => places.extend(found(source, notes)?),
+            _ => places.extend(found(source, notes, stop)?),
         }
     }
     if places.is_empty() {
@@ -209,7 +265,10 @@ fn local(name: &str) -> Result<PathBuf> {
 }
 
 /// The files of a path, a pattern or a folder.
-fn found(source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
+fn found(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Result<Vec<Place>> {
+    if let Some(places) = over_network(source, notes, stop) {
+        return places;
+    }
     let is_url = source.starts_with("file://");
     let shown = without_secrets(source);
     if !is_url && shown != *source && !Path::new(source).exists() {
@@ -235,6 +294,63 @@ fn found(source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     }
 }
 
+/// What a source over the network names; `None` where it names none.
+#[cfg(feature = "cloud")]
+fn over_network(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Option<Result<Vec<Place>>> {
+    use crate::remote::{self, Remote};
+    if remote::is_web(source) {
+        let look = |web: Remote| {
+            let looked = web.look(stop);
+            let web = Stored::new(web);
+            looked.map_err(|error| cannot_open(&web.name(), &error))?;
+            Ok(vec![Place::Stored(web)])
+        };
+        return Some(Remote::web(source).and_then(look));
+    }
+    if !remote::is_bucket(source) {
+        return None;
+    }
+    let found = match remote::Found::of(source, stop) {
+        Ok(found) => found,
+        Err(error) => return Some(Err(error)),
+    };
+    let mut places: Vec<Place> =
+        found.objects.into_iter().map(|object| Place::Stored(Stored::new(object))).collect();
+    if let Some(folder) = found.folder {
+        let tells_format = |place: &Place| FORMATS.contains(&place.extension().as_str());
+        let (read, others): (Vec<_>, Vec<_>) = places.into_iter().partition(tells_format);
+        places = read;
+        left_out(others.iter().map(Place::name).collect(), notes);
+        if places.is_empty() {
+            return Some(Err(Error::source(format!(
+                "no object in {folder} has a name that tells a format that can be read"
+            ))
+            .advise(format!("name the objects, or a pattern in quotes: '{folder}/*'"))));
+        }
+    }
+    Some(Ok(places))
+}
+
+/// The same of a build without them.
+#[cfg(not(feature = "cloud"))]
+fn over_network(source: &str, _: &mut Vec<String>, _: &Stop) -> Option<Result<Vec<Place>>> {
+    let (scheme, _) = source.split_once("://")?;
+    ["http", "https", "s3", "gs", "az"].contains(&scheme).then(|| {
+        Err(Error::usage(format!("{scheme}: this build of inrush reads nothing over the network"))
+            .advise("build it with the feature cloud, or fetch the file first"))
+    })
+}
+
+/// Says of which files of a folder nothing is read.
+fn left_out(mut others: Vec<String>, notes: &mut Vec<String>) {
+    if !others.is_empty() {
+        let more = others.len().saturating_sub(SHOWN_MAX);
+        others.truncate(SHOWN_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        notes.push(format!("left out, for the names tell no format: {}{more}", others.join(", ")));
+    }
+}
+
 /// The files of a folder that can be read, and with `deep` those of its folders: by their names, or by what is in those whose names tell
 /// nothing. Hidden ones are nobody's data.
 fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<Place>> {
@@ -246,12 +362,7 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
             false => others.push(path.display().to_string()),
         }
     }
-    if !others.is_empty() {
-        let more = others.len().saturating_sub(SHOWN_MAX);
-        others.truncate(SHOWN_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        notes.push(format!("left out, for the names tell no format: {}{more}", others.join(", ")));
-    }
+    left_out(others, notes);
     if places.is_empty() {
         let shown = folder.display();
         let error = Error::source(format!("no file in {shown} is of a format that can be read"));
@@ -353,6 +464,9 @@ fn matches(pattern: &str) -> Result<Vec<Place>> {
 }
 
 pub(crate) fn cannot_open(name: &str, error: &std::io::Error) -> Error {
+    if let Some(fault) = Fault::within(error) {
+        return fault.about(name);
+    }
     let fail = Error::source(format!("cannot read {name}: {}", plain(error))).about(name);
     match error.kind() {
         std::io::ErrorKind::NotFound => {
@@ -391,14 +505,14 @@ mod tests {
         fs::hard_link(path("a.csv"), path("hard.csv")).unwrap();
         std::os::unix::fs::symlink(path("a.csv"), path("soft.csv")).unwrap();
         let names = ["a.csv", "./a.csv", "b.csv", "hard.csv", "[as]*.csv", "a.csv"];
-        let (inputs, notes) = expand(&names.map(path)).unwrap();
+        let (inputs, notes) = expand(&names.map(path), &AtomicBool::new(false)).unwrap();
         assert_eq!(inputs, [file(&path("a.csv")), file(&path("b.csv"))]);
         assert_eq!(notes.len(), 4, "{notes:?}");
         assert!(notes[0].contains("/./a.csv is the same file as "), "{notes:?}");
         assert!(notes[1].contains("hard.csv is the same file as "), "{notes:?}");
         assert!(notes[2].ends_with("a.csv is named more than once, and loaded once"), "{notes:?}");
         assert!(notes[3].contains("soft.csv is the same file as "), "{notes:?}");
-        assert!(expand(&["-".to_owned(), "-".to_owned()]).is_err());
+        assert!(expand(&["-".to_owned(), "-".to_owned()], &AtomicBool::new(false)).is_err());
     }
 
     #[test]

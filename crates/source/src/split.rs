@@ -66,6 +66,14 @@ impl Source {
     ) -> Result<Vec<Split>> {
         let mut stamps = Vec::new();
         for input in &self.inputs {
+            if let Place::Stored(_) = &input.place {
+                return Err(Error::source(format!(
+                    "{} is no file, and only files are split into parts",
+                    input.name
+                ))
+                .about(&input.name)
+                .advise("load it as a whole, or fetch it first"));
+            }
             let (Place::File(path), Some(_)) = (&input.place, input.bytes_stored) else {
                 return Err(Error::source(format!("{} can be read only once", input.name))
                     .about(&input.name)
@@ -529,7 +537,7 @@ impl Cutting<'_> {
         let input = self.input();
         match &input.place {
             Place::File(path) => File::open(path).map_err(|error| cannot_open(&input.name, &error)),
-            Place::Stdin | Place::Rows => Err(Error::source(format!("{} is no file", input.name))),
+            _ => Err(Error::source(format!("{} is no file", input.name))),
         }
     }
 }

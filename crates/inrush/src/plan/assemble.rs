@@ -130,7 +130,7 @@ fn gather(
     let mut request = request.clone();
     let (places, twice) = match (&rows, &request.split) {
         (Some(_), _) => (vec![Place::Rows], Vec::new()),
-        (None, None) => inrush_source::expand(&request.sources)?,
+        (None, None) => inrush_source::expand(&request.sources, stop)?,
         (None, Some(split)) => {
             let nothing_else = request.sources.is_empty()
                 && request.dialect == DialectRequest::default()
@@ -167,7 +167,7 @@ fn gather(
                 Error::usage("rows of a program need the name of a table").advise("say table=NAME")
             );
         }
-        None => match inrush_source::folder_table(&request.sources) {
+        None => match inrush_source::folder_table(&request.sources, &places) {
             Some(folder) => folder,
             None => own_table(&places)?,
         },
@@ -396,7 +396,7 @@ fn shape(
 fn own_table(places: &[Place]) -> Result<String> {
     let of_rejects = |place: &Place| match place {
         Place::File(path) => table_of_rejects(path),
-        Place::Stdin | Place::Rows => None,
+        Place::Stdin | Place::Rows | Place::Stored(_) => None,
     };
     let first = of_rejects(&places[0]);
     if let Some(other) = places.iter().find(|place| of_rejects(place) != first)
@@ -465,7 +465,7 @@ fn reject_places(
     // A rejects file takes the place of what has its name, so that must be nobody's data.
     let inputs = source.inputs.iter().filter_map(|input| match &input.place {
         Place::File(path) => Some((path, "an input")),
-        Place::Stdin | Place::Rows => None,
+        Place::Stdin | Place::Rows | Place::Stored(_) => None,
     });
     let database = location.files.iter().map(|path| (path, "the target"));
     for (path, what) in inputs.chain(database) {
@@ -508,7 +508,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The file beside a source; rows of a program stand nowhere.
+/// The file beside a source, or in the current directory where that is no directory's; rows of a program stand nowhere.
 fn beside(place: &Place, grammar: &Grammar) -> Option<PathBuf> {
     let ending = match place.extension() {
         // Objects of JSON, one a line.
@@ -519,7 +519,7 @@ fn beside(place: &Place, grammar: &Grammar) -> Option<PathBuf> {
     let name = format!("{}.rejects.{ending}", place.stem());
     match place {
         Place::File(path) => Some(path.with_file_name(name)),
-        Place::Stdin => Some(PathBuf::from(name)),
+        Place::Stdin | Place::Stored(_) => Some(PathBuf::from(name)),
         Place::Rows => None,
     }
 }

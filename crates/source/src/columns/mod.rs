@@ -15,18 +15,21 @@ mod tests;
 mod text;
 mod widen;
 
-use std::fs::File;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::io::Read as _;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
+use crate::blocks::{LOOK, Piece, Room};
 use crate::format::Layout;
 use crate::head::HEAD_BYTES;
 use crate::header::{order, unique};
 use crate::place::cannot_open;
 use crate::stdin::Pipe;
+use crate::stop::Stop;
+use crate::stored::Fault;
 use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
@@ -68,6 +71,9 @@ enum Store {
     },
 }
 
+/// Blocks of a file that is read from its start to its end, and has its table at the end.
+const IN_ORDER: Room = Room { block_bytes: 4 << 20, blocks: 2 };
+
 /// Some rows of an input.
 struct Batch {
     rows: RecordBatch,
@@ -92,8 +98,7 @@ impl Source {
         request: &DialectRequest,
         read: &Readers,
         mut pipe: Option<Pipe>,
-        abandoned: Arc<AtomicBool>,
-        stop: &AtomicBool,
+        abandoned: Stop,
     ) -> Result<(Self, SourceFacts)> {
         refuse_dialect(request, &places[0])?;
         let mut inputs = Vec::new();
@@ -101,7 +106,7 @@ impl Source {
         let mut orders = Vec::new();
         for (place, layout) in places {
             let input = Input::plain(place);
-            let table = look(&input, *layout, request.flatten, &mut pipe, stop)
+            let table = look(&input, *layout, request.flatten, &mut pipe, &abandoned)
                 .map_err(|error| error.in_input(&input.name))?;
             let names = |table: &Table| -> Vec<String> {
                 table.readings.iter().map(|reading| reading.name.clone()).collect()
@@ -146,7 +151,7 @@ impl Source {
         tables: Vec<Table>,
         orders: Vec<Vec<usize>>,
         pipe: Option<Pipe>,
-        abandoned: Arc<AtomicBool>,
+        abandoned: Stop,
         read: &Readers,
         flatten: bool,
     ) -> (Self, SourceFacts) {
@@ -193,7 +198,7 @@ impl Source {
             reasons,
             warnings,
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
-            seekable: inputs.iter().all(|input| input.bytes_stored.is_some()),
+            seekable: inputs.iter().all(|input| input.place.can_be_reread()),
             is_surveyed: false,
             is_intolerant: false,
             repeats: Arc::default(),
@@ -233,7 +238,7 @@ fn plain_files(inputs: &[Input], tables: &[Table], orders: &[Vec<usize>]) -> Opt
     let are_same = orders.iter().all(|order| order.iter().enumerate().all(|(at, of)| at == *of));
     let path = |input: &Input| match &input.place {
         Place::File(path) => Some(path.clone()),
-        Place::Stdin | Place::Rows => None,
+        Place::Stdin | Place::Rows | Place::Stored(_) => None,
     };
     if !are_alike || !are_same {
         return None;
@@ -280,34 +285,34 @@ fn look(
     layout: Layout,
     flatten: bool,
     pipe: &mut Option<Pipe>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Table> {
     let damaged = |failure: Failure| input.damaged(layout, &failure);
     let fail = |error| cannot_open(&input.name, &error);
-    let (store, readings) = match (layout, &input.place, input.bytes_stored) {
+    let place = &input.place;
+    let (store, readings) = match (layout, place.can_be_reread()) {
         #[cfg(feature = "parquet")]
-        (Layout::Parquet, Place::File(path), Some(_)) => {
-            let file = File::open(path).map_err(fail)?;
+        (Layout::Parquet, true) => {
+            let file = Piece::of(place, LOOK, stop).map_err(fail)?;
             let footer = parquet::Footer::read(&file).map_err(|error| damaged(error.into()))?;
             let readings = footer.readings(flatten);
             let groups = 0..footer.groups();
             (Store::Parquet { footer, groups }, readings)
         }
-        (Layout::ArrowFile, Place::File(path), Some(_)) => {
-            let file = File::open(path).map_err(fail)?;
+        (Layout::ArrowFile, true) => {
+            let file = Piece::of(place, LOOK, stop).map_err(fail)?;
             let schema = ipc::file_schema(file).map_err(|error| damaged(error.into()))?;
             (Store::IpcFile, readings(&schema, flatten))
         }
-        (Layout::ArrowStream, place, stored) => {
-            let head = match (place, stored, pipe) {
-                (Place::File(path), Some(_), _) => {
-                    use std::io::Read as _;
+        (Layout::ArrowStream, is_rereadable) => {
+            let head = match (is_rereadable, pipe) {
+                (true, _) => {
                     let mut head = Vec::new();
-                    let file = File::open(path).map_err(fail)?;
+                    let file = place.begin(stop).map_err(fail)?;
                     file.take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(fail)?;
                     head
                 }
-                (_, _, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
+                (false, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
                 _ => Vec::new(),
             };
             let schema = ipc::stream_schema(&head).map_err(|error| damaged(error.into()))?;
@@ -371,6 +376,9 @@ fn slices(
 
 impl Input {
     fn damaged(&self, layout: Layout, failure: &Failure) -> Error {
+        if let Some(fault) = Fault::within(failure.as_ref()) {
+            return fault.about(&self.name);
+        }
         Error::source(format!("{}: cannot be read as {}: {failure}", self.name, layout.words()))
             .about(&self.name)
             .advise("check that it is whole: fetch or write it again")
@@ -425,25 +433,29 @@ pub(crate) fn feed(
         let layout = table.layout();
         let damaged = |failure| input.damaged(layout, &failure);
         let (readings, names) = (&table.readings, &table.names);
-        match (&table.store, &input.place) {
-            (Store::Rows { rows, flatten }, _) => {
+        let piece = |room| {
+            Piece::of(&input.place, room, &source.abandoned)
+                .map_err(|error| cannot_open(&input.name, &error))
+        };
+        match &table.store {
+            Store::Rows { rows, flatten } => {
                 let reader = rows.source().open()?;
                 rows::batches(reader, readings, names, *flatten, chunk_bytes, &mut take)
                     .map_err(unreadable)?;
             }
             #[cfg(feature = "parquet")]
-            (Store::Parquet { footer, .. }, Place::File(path)) => {
+            Store::Parquet { footer, .. } => {
                 footer
-                    .batches(path, groups, readings, names, chunk_bytes, &mut take)
+                    .batches(&piece(footer.room)?, groups, readings, names, chunk_bytes, &mut take)
                     .map_err(damaged)?;
             }
-            (Store::IpcFile, Place::File(path)) => {
-                let file = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
+            Store::IpcFile => {
+                let file = piece(IN_ORDER)?;
                 let stored = input.bytes_stored.unwrap_or(0);
                 ipc::file_batches(file, stored, readings, names, chunk_bytes, &mut take)
                     .map_err(damaged)?;
             }
-            _ => {
+            Store::IpcStream => {
                 let body = source.open_body(file, meter)?;
                 let before = meter.bytes_stored.load(Relaxed);
                 ipc::stream_batches(body, readings, names, chunk_bytes, &mut take)
@@ -482,7 +494,7 @@ impl Table {
         flatten: bool,
         part: Option<(usize, usize)>,
     ) -> Result<Self> {
-        let (request, never) = (DialectRequest::default(), AtomicBool::new(false));
+        let (request, never) = (DialectRequest::default(), Stop::default());
         let layout = crate::format::layout(&input.place, &request, &mut None, &never)?;
         let mut table = look(input, layout, flatten, &mut None, &never)?;
         match (&mut table.store, part) {

@@ -48,6 +48,10 @@ mod resumed;
 /// Rows that a program has, and no file.
 mod programs;
 
+/// Where a file may be.
+#[cfg(all(feature = "cloud", feature = "sqlite"))]
+mod places;
+
 /// A table of the real world, by way of a Parquet file.
 #[cfg(feature = "parquet")]
 mod flights;
@@ -306,6 +310,8 @@ over_every_target! {
         programs::a_writer_loads_all_or_nothing,
         programs::a_writer_in_steps_leaves_whole_steps,
         programs::a_step_that_fails_is_undone,
+        #[cfg(all(feature = "cloud", feature = "sqlite"))]
+        places::over_the_network_have_the_rows_of_the_file,
         #[cfg(feature = "parquet")]
         flights::come_back_by_way_of_parquet,
     }
