@@ -80,6 +80,14 @@ impl Place {
         }
     }
 
+    /// Memory that it takes, besides what is read of it.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        match self {
+            Place::Stored(stored) => stored.memory_bytes(),
+            Place::File(_) | Place::Stdin | Place::Rows => 0,
+        }
+    }
+
     /// The last part of its name.
     pub fn file_name(&self) -> String {
         match self {

@@ -19,6 +19,10 @@ const BLOCKS: usize = 4;
 /// Bytes in each; a pipe holds 64 KiB.
 const BLOCK_BYTES: usize = 64 << 10;
 
+/// What a pipe holds.
+#[cfg(feature = "cloud")]
+pub(crate) const PIPE_BYTES: u64 = ((BLOCKS + 2) * BLOCK_BYTES) as u64;
+
 /// A pipe that can be looked at before it is read. A thread of its own waits in `read`, which nothing can interrupt; it
 /// ends with the process.
 #[derive(Debug)]

@@ -30,6 +30,11 @@ pub trait Store: Send + Sync {
     /// What changes when its bytes do, such as an ETag. `None` where nothing does.
     fn version(&self) -> Option<String>;
 
+    /// Memory that it takes while it waits to be loaded, and while it is, besides what its parts take.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+
     /// Its first bytes, of which as many are fetched as are read, or some more.
     ///
     /// # Errors

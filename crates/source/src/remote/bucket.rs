@@ -70,6 +70,15 @@ impl Kind {
         }
     }
 
+    /// How the names of its variables begin.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::S3 => "AWS",
+            Self::Google => "GOOGLE",
+            Self::Azure => "AZURE",
+        }
+    }
+
     /// What names the one who asks.
     fn credentials(self) -> &'static str {
         match self {
@@ -145,24 +154,28 @@ impl Bucket {
             Kind::S3 => AmazonS3Builder::from_env()
                 .with_bucket_name(name)
                 .with_retry(retry)
-                .with_http_connector(Connector)
+                .with_http_connector(Connector(kind))
                 .build()
                 .map(|store| Arc::new(store) as _),
             Kind::Google => GoogleCloudStorageBuilder::from_env()
                 .with_bucket_name(name)
                 .with_retry(retry)
-                .with_http_connector(Connector)
+                .with_http_connector(Connector(kind))
                 .build()
                 .map(|store| Arc::new(store) as _),
             Kind::Azure => MicrosoftAzureBuilder::from_env()
                 .with_container_name(name)
                 .with_retry(retry)
-                .with_http_connector(Connector)
+                .with_http_connector(Connector(kind))
                 .build()
                 .map(|store| Arc::new(store) as _),
         };
         let store = store.map_err(|error| {
-            let why = in_words(&error);
+            let why = match in_words(&error) {
+                // A decoder would name what it stumbled on, and where that stands in the key.
+                why if why.starts_with("Invalid ") => "the key is not in base64".to_owned(),
+                why => why,
+            };
             Error::source(format!("{}://{name} cannot be opened: {why}", kind.scheme()))
                 .advise(kind.credentials())
         })?;
@@ -297,10 +310,16 @@ impl Bucket {
                     .advise(self.kind.credentials()),
             ),
             // The store has been asked again already, as often as it may be.
-            _ => Trouble::new(
-                Fault::new(format!("{name}: {}", in_words(error))).advise(self.kind.credentials()),
-                Again::OnceAnswered,
-            ),
+            _ => {
+                let fault = match Fault::within(error) {
+                    Some(Fault { what, advice }) => {
+                        Fault { what: format!("{name}: {what}"), advice: advice.clone() }
+                    }
+                    None => Fault::new(format!("{name}: {}", in_words(error)))
+                        .advise(self.kind.credentials()),
+                };
+                Trouble::new(fault, Again::OnceAnswered)
+            }
         }
     }
 }
@@ -308,14 +327,23 @@ impl Bucket {
 /// How a fault ends that says that there is no such object.
 const ABSENT: &str = "there is no such object";
 
-/// The innermost reason, without queries of URLs: they hold signatures.
+/// The innermost reason in one line, without queries of URLs: they hold signatures.
 fn in_words(error: &dyn std::error::Error) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {
         inner = source;
     }
     let text = inner.to_string();
-    let words = text.split(' ').map(|word| match word.split_once('?') {
+    let text = text.replace("Server returned non-2xx status code: ", "the store answers ");
+    // Stores say in XML what is wrong.
+    let text = match text.split_once("<?xml") {
+        Some((status, xml)) => {
+            let message = xml.split_once("<Message>").and_then(|(_, rest)| rest.split_once('<'));
+            format!("{status}{}", message.map_or("", |(message, _)| message))
+        }
+        None => text,
+    };
+    let words = text.split_whitespace().map(|word| match word.split_once('?') {
         Some((url, _)) if url.contains("://") => url,
         _ => word,
     });
@@ -338,9 +366,14 @@ fn runtime() -> std::result::Result<Runtime, Trouble> {
 }
 
 fn version(meta: &ObjectMeta) -> Version {
+    // Azure leaves the quotes out where it lists.
+    let quoted = |tag: &String| match tag.ends_with('"') {
+        true => tag.clone(),
+        false => format!("\"{tag}\""),
+    };
     Version {
         bytes: Some(meta.size),
-        etag: meta.e_tag.clone(),
+        etag: meta.e_tag.as_ref().map(quoted),
         modified: Some(meta.last_modified.to_rfc3339()),
     }
 }
@@ -375,6 +408,9 @@ impl Address for Object {
         let fail = |error: object_store::Error| self.bucket.trouble(&error, &self.name());
         let got = match runtime.block_on(self.bucket.store.get_opts(&self.path, options)) {
             Ok(got) => got,
+            Err(error) if !matches!(error, object_store::Error::Generic { .. }) => {
+                return Err(fail(error));
+            }
             Err(error) => {
                 // Of an empty object no part can be had.
                 let head = runtime.block_on(self.bucket.store.head(&self.path));
@@ -438,18 +474,19 @@ impl Read for Objects {
 
 /// Sends the stores' requests by the client that all have.
 #[derive(Debug)]
-struct Connector;
+struct Connector(Kind);
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allow = options.get_config_value(&ClientConfigKey::AllowHttp);
         let allows_http = allow.is_some_and(|allow| allow == "true");
-        Ok(HttpClient::new(Service { allows_http }))
+        Ok(HttpClient::new(Service { kind: self.0, allows_http }))
     }
 }
 
 #[derive(Debug)]
 struct Service {
+    kind: Kind,
     allows_http: bool,
 }
 
@@ -458,15 +495,15 @@ impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
         let failed = |trouble: Trouble| {
             let kind = match trouble.again {
-                Again::Never => HttpErrorKind::Unknown,
-                _ => HttpErrorKind::Interrupted,
+                Again::Never | Again::OnceAnswered => HttpErrorKind::Unknown,
+                Again::Always => HttpErrorKind::Interrupted,
             };
             HttpError::new(kind, trouble.fault)
         };
         if !self.allows_http && request.uri().scheme_str() == Some("http") {
-            let fault = Fault::new(
-                "the store is at http:, which sends everything in the clear: AWS_ALLOW_HTTP=true, GOOGLE_ALLOW_HTTP=true or AZURE_ALLOW_HTTP=true allows that",
-            );
+            let fault =
+                Fault::new("the store is at http:, where everybody on the way can read along")
+                    .advise(format!("{}_ALLOW_HTTP=true allows it", self.kind.prefix()));
             return Err(HttpError::new(HttpErrorKind::Unknown, fault));
         }
         let (parts, body) = request.into_parts();

@@ -20,6 +20,7 @@ use std::thread;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use crate::head::HEAD_BYTES;
+use crate::stdin::PIPE_BYTES;
 use crate::stop::{Stop, TICK};
 use crate::stored::{Fault, Store};
 pub(crate) use bucket::{Found, is_bucket};
@@ -392,6 +393,10 @@ impl Store for Remote {
         let first = self.0.known();
         let version = first.as_ref().map_or(&self.0.listed, |first| &first.version);
         version.strong_etag().cloned()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.0.known().map_or(0, |first| first.head.len() as u64) + PIPE_BYTES
     }
 
     fn begin(&self, stop: &Stop) -> io::Result<Box<dyn Read + Send>> {
