@@ -25,7 +25,7 @@ use object_store::{
 };
 use tokio::runtime::Runtime;
 
-use super::client::{Reach, exchange};
+use super::client::{CONNECT_MAX, Reach, exchange};
 use super::trouble::{Again, Trouble};
 use super::{Address, Answer, Remote, Version, Wanted};
 use crate::stop::Stop;
@@ -480,7 +480,11 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allow = options.get_config_value(&ClientConfigKey::AllowHttp);
         let allows_http = allow.is_some_and(|allow| allow == "true");
-        Ok(HttpClient::new(Service { kind: self.0, allows_http }))
+        // What asks the machine for its role is to find out soon that it has none.
+        let connect_max = options.get_config_value(&ClientConfigKey::ConnectTimeout);
+        let connect_max = connect_max.and_then(|max| max.strip_suffix('s')?.parse().ok());
+        let connect_max = connect_max.map_or(CONNECT_MAX, Duration::from_secs);
+        Ok(HttpClient::new(Service { kind: self.0, allows_http, connect_max }))
     }
 }
 
@@ -488,12 +492,18 @@ impl HttpConnector for Connector {
 struct Service {
     kind: Kind,
     allows_http: bool,
+    connect_max: Duration,
 }
 
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
-        let failed = |trouble: Trouble| {
+        let asks_for_role = is_of_machine(request.uri());
+        let failed = |mut trouble: Trouble| {
+            if asks_for_role {
+                let what = "nothing says who asks: no variables, and no role of this machine";
+                trouble.fault = Fault::new(what).advise(self.kind.credentials());
+            }
             let kind = match trouble.again {
                 Again::Never | Again::OnceAnswered => HttpErrorKind::Unknown,
                 Again::Always => HttpErrorKind::Interrupted,
@@ -518,13 +528,22 @@ impl HttpService for Service {
             }
         }
         let answer = match bytes.is_empty() {
-            true => exchange(http::Request::from_parts(parts, ()), Reach::All),
-            false => exchange(http::Request::from_parts(parts, bytes), Reach::All),
+            true => exchange(http::Request::from_parts(parts, ()), Reach::All, self.connect_max),
+            false => {
+                exchange(http::Request::from_parts(parts, bytes), Reach::All, self.connect_max)
+            }
         };
         let (parts, body) = answer.map_err(failed)?.into_parts();
         let body = Flow { reader: Mutex::new(Box::new(body.into_reader())) };
         Ok(http::Response::from_parts(parts, HttpResponseBody::new(body)))
     }
+}
+
+/// Whether it is the service that tells a machine of a cloud who it is.
+fn is_of_machine(uri: &http::Uri) -> bool {
+    let host = uri.host().unwrap_or_default();
+    host == "metadata.google.internal"
+        || host.parse::<std::net::Ipv4Addr>().is_ok_and(|host| host.is_link_local())
 }
 
 /// A body that is read where it is wanted: each request has a thread of its own, so nothing else waits for it.

@@ -16,7 +16,7 @@ use super::trouble::{Again, Trouble};
 use crate::stored::Fault;
 
 /// How long a server may take to accept a connection, and to send the next bytes.
-const CONNECT_MAX: Duration = Duration::from_secs(10);
+pub(super) const CONNECT_MAX: Duration = Duration::from_secs(10);
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// Which addresses a request may go to.
@@ -32,6 +32,7 @@ pub(super) enum Reach {
 pub(super) fn exchange(
     request: http::Request<impl AsSendBody>,
     reach: Reach,
+    connect_max: Duration,
 ) -> Result<http::Response<Body>, Trouble> {
     let host = request.uri().authority().map_or_else(String::new, |authority| {
         // What stands before the host is a name and a password.
@@ -41,7 +42,9 @@ pub(super) fn exchange(
     if reach == Reach::Public && names_local(request.uri()) {
         return Err(Trouble::never(local(&host)));
     }
-    agent(reach).run(request).map_err(|error| trouble(error, &host))
+    let agent = agent(reach);
+    let request = agent.configure_request(request).timeout_connect(Some(connect_max)).build();
+    agent.run(request).map_err(|error| trouble(error, &host))
 }
 
 fn agent(reach: Reach) -> &'static Agent {
@@ -61,7 +64,6 @@ fn config() -> Config {
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        .timeout_connect(Some(CONNECT_MAX))
         .timeout_recv_response(Some(SILENCE_MAX))
         .timeout_per_read(Some(SILENCE_MAX))
         .tls_config(TlsConfig::builder().root_certs(roots()).build())

@@ -13,7 +13,7 @@ use percent_encoding::percent_decode_str;
 use ureq::Body;
 use url::{Origin, Url};
 
-use super::client::{Reach, exchange};
+use super::client::{CONNECT_MAX, Reach, exchange};
 use super::trouble::{Again, Trouble};
 use super::{Address, Answer, Version, Wanted};
 use crate::stored::Fault;
@@ -72,7 +72,8 @@ impl Web {
             let request = request.body(()).map_err(|error| {
                 Trouble::never(Fault::new(format!("cannot ask for {}: {error}", shown(&url))))
             })?;
-            let answer = exchange(request, reach).map_err(|trouble| self.named(trouble))?;
+            let answer =
+                exchange(request, reach, CONNECT_MAX).map_err(|trouble| self.named(trouble))?;
             let is_redirect = matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308);
             let Some(to) = answer.headers().get(LOCATION).filter(|_| is_redirect) else {
                 return Ok(answer);
