@@ -100,8 +100,9 @@ doctest: ## the examples in the documentation
 servers-program:
 	@cargo build --quiet --locked -p inrush-servers
 
-engines: ## what campaigns of the Python package need besides: Ray and Dask
+engines: ## what campaigns of the Python package need besides: Ray and Dask, and object stores
 	@scripts/python.sh engines
+	@scripts/stores.sh
 
 python: units ## the Python package: its wheel in a virtual environment, and its tests on real servers
 	scripts/python.sh test-wheel

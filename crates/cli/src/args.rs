@@ -207,7 +207,7 @@ pub(crate) struct PlanArgs {
 /// What `load` and `plan` take.
 #[derive(Args)]
 pub(crate) struct LoadArgs {
-    /// Files, folders or patterns to load, '-' for standard input; then the target, of those that the build has
+    /// Files, folders, patterns or URLs to load, '-' for standard input; then the target, of those that the build has
     #[arg(value_name = "SOURCE... TARGET", num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub(crate) places: Vec<String>,
 

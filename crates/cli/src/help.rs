@@ -34,7 +34,7 @@ fn has_hidden_default(arg: &Arg) -> bool {
 fn places() -> String {
     let targets: Vec<&str> = target::ALL.iter().map(|target| target.spelling()).collect();
     format!(
-        "Files, folders or patterns to load, '-' for standard input; then the target: {}",
+        "Files, folders, patterns or URLs to load, '-' for standard input; then the target: {}",
         targets.join("; ")
     )
 }
@@ -120,7 +120,7 @@ fn one_screen(name: &str, command: &mut Command, words: &[(&str, &str)]) -> Stri
     let usage = command.render_usage();
     let mut out = format!("{about}\n\n{usage}\n");
     if command.get_arguments().any(|arg| arg.get_id() == "places") {
-        out += "\nSources are files, patterns, or - for standard input. The target comes last:\n";
+        out += "\nSources are files, folders, patterns, URLs, or - for standard input. The target comes last:\n";
         for target in target::ALL {
             out += &format!("  {}\n", target.spelling());
         }

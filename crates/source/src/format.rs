@@ -1,11 +1,11 @@
 //! What an input is: told by the user, by its first bytes, by its name.
 
 use std::io::Read;
-use std::sync::atomic::AtomicBool;
 
 use crate::Place;
 use crate::place::cannot_open;
 use crate::stdin::Pipe;
+use crate::stop::Stop;
 use inrush_core::error::{Error, Result};
 use inrush_core::{DialectRequest, Format};
 
@@ -55,13 +55,14 @@ pub(super) fn layout(
     place: &Place,
     request: &DialectRequest,
     pipe: &mut Option<Pipe>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Layout> {
     let fail = |error| cannot_open(&place.name(), &error);
     let mut magic = Vec::new();
     match (place, pipe) {
-        (place, _) if place.regular_bytes().is_some() => {
-            place.open().and_then(|file| file.take(8).read_to_end(&mut magic)).map_err(fail)?;
+        (place, _) if place.can_be_reread() => {
+            let begins = place.begin(stop);
+            begins.and_then(|file| file.take(8).read_to_end(&mut magic)).map_err(fail)?;
         }
         (_, Some(pipe)) => magic = pipe.peek(8, stop).map_err(fail)?,
         _ => {}

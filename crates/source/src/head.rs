@@ -1,7 +1,6 @@
 //! The first bytes of an input: what it is, and whether it is text at all.
 
 use std::io::{self, Read};
-use std::sync::atomic::AtomicBool;
 
 use encoding_rs::UTF_8;
 use inrush_scan::json::{JsonCutter, JsonLayout};
@@ -10,6 +9,7 @@ use inrush_scan::{Newline, Tail};
 use crate::place::cannot_open;
 use crate::separator_line::SeparatorLine;
 use crate::stdin::Pipe;
+use crate::stop::Stop;
 use crate::{Compression, Input, Place};
 use crate::{decode, sniff};
 use inrush_core::DialectRequest;
@@ -32,14 +32,14 @@ pub(super) fn read_head(
     place: &Place,
     request: &DialectRequest,
     pipe: Option<&mut Pipe>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Head> {
     let name = place.name();
     let fail = |error: io::Error| cannot_open(&name, &error);
     let pipe = match (place, pipe) {
-        (_, Some(pipe)) if place.regular_bytes().is_none() => pipe,
-        (Place::File(_) | Place::Member(_) | Place::Sheet(_), _) => {
-            return look(place, request, place.open().map_err(fail)?, false);
+        (_, Some(pipe)) if !place.can_be_reread() => pipe,
+        (Place::File(_) | Place::Member(_) | Place::Sheet(_) | Place::Stored(_), _) => {
+            return look(place, request, place.begin(stop).map_err(fail)?, false);
         }
         (Place::Stdin | Place::Rows, _) => return Err(no_record(&name)),
     };

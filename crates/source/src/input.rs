@@ -1,9 +1,9 @@
 //! Inputs, opened as often as they have to be read.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use encoding_rs::{Encoding, UTF_8};
 
@@ -14,6 +14,8 @@ use crate::head::{Head, body_start, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::place::cannot_open;
 use crate::stdin::Pipe;
+use crate::stop::{Stop, watched};
+use crate::stored::Fault;
 use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
 use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
@@ -74,7 +76,7 @@ pub struct Source {
     pub(super) tables: Vec<columns::Table>,
     /// The one pipe among the inputs, until it is read.
     pub(super) pipe: Mutex<Option<Pipe>>,
-    pub(super) abandoned: Arc<AtomicBool>,
+    pub(super) abandoned: Stop,
 }
 
 impl Source {
@@ -86,9 +88,26 @@ impl Source {
         known: Option<&[String]>,
         stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
-        let abandoned = Arc::new(AtomicBool::new(false));
+        let abandoned = Stop::default();
+        let opened = watched(stop, &abandoned, || {
+            ask_side_by_side(places, &abandoned);
+            Self::open_places(places, request, read, known, &abandoned)
+        });
+        let (source, mut facts) = opened?;
+        facts.memory_bytes += places.iter().map(Place::memory_bytes).sum::<u64>();
+        Ok((source, facts))
+    }
+
+    fn open_places(
+        places: &[Place],
+        request: &DialectRequest,
+        read: &Readers,
+        known: Option<&[String]>,
+        stop: &Stop,
+    ) -> Result<(Self, SourceFacts)> {
+        let abandoned = Arc::clone(stop);
         let mut pipe = None;
-        for place in places.iter().filter(|place| place.regular_bytes().is_none()) {
+        for place in places.iter().filter(|place| !place.can_be_reread()) {
             if pipe.replace(Pipe::open(place, Arc::clone(&abandoned))?).is_some() {
                 return Err(Error::usage(
                     "only one of the sources can be a pipe or standard input",
@@ -103,8 +122,8 @@ impl Source {
         }
         let is_text = |(_, layout): &&(Place, Layout)| *layout == Layout::Text;
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
-            (_, None) => Self::open_text(places, request, read, known, pipe, abandoned, stop),
-            (None, _) => Self::open_columns(&layouts, request, read, known, pipe, abandoned, stop),
+            (_, None) => Self::open_text(places, request, read, known, pipe, abandoned),
+            (None, _) => Self::open_columns(&layouts, request, read, known, pipe, abandoned),
             (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
                 "{} is {}, and {} is text",
                 place.name(),
@@ -122,12 +141,11 @@ impl Source {
         read: &Readers,
         known: Option<&[String]>,
         mut pipe: Option<Pipe>,
-        abandoned: Arc<AtomicBool>,
-        stop: &AtomicBool,
+        abandoned: Stop,
     ) -> Result<(Self, SourceFacts)> {
         let mut heads = Vec::new();
         for place in places {
-            let head = read_head(place, request, pipe.as_mut(), stop);
+            let head = read_head(place, request, pipe.as_mut(), &abandoned);
             heads.push(head.map_err(|error| error.in_input(&place.name()))?);
         }
         for Head { input, text, whole } in &heads {
@@ -241,7 +259,7 @@ impl Source {
             }
         }
         let bytes = source.inputs.iter().map(|input| input.bytes_stored).sum();
-        let seekable = source.inputs.iter().all(|input| input.bytes_stored.is_some());
+        let seekable = source.inputs.iter().all(|input| input.place.can_be_reread());
         let facts = SourceFacts {
             fields,
             taken: None,
@@ -347,23 +365,20 @@ impl Source {
         meter: &'a Meter,
     ) -> Result<Box<dyn Read + Send + 'a>> {
         let input = &self.inputs[file];
-        let fail = |error: io::Error| cannot_open(&input.name, &error);
-        let mut reader: Box<dyn Read + Send + 'a> = match input.bytes_stored {
-            Some(_) => {
-                if let Some(path) = input.place.plain()
-                    && input.compression.is_none()
-                    && decode::is_utf8(input.encoding)
-                {
-                    let mut raw = File::open(path).map_err(fail)?;
-                    raw.seek(SeekFrom::Start(byte)).map_err(|error| input.read_error(&error))?;
+        let mut reader: Box<dyn Read + Send + 'a> = match &input.place {
+            place if place.can_be_reread() => {
+                let is_plain = input.compression.is_none() && decode::is_utf8(input.encoding);
+                let from = if is_plain { byte } else { 0 };
+                let raw = place.open(from, &self.abandoned);
+                let raw = raw.map_err(|error| cannot_open(&input.name, &error))?;
+                if is_plain {
                     meter.add_stored(byte - input.body_at);
                     let length = input.body_end.map_or(u64::MAX, |end| end.saturating_sub(byte));
                     return Ok(Box::new(Counted { input: raw.take(length), meter }));
                 }
-                let raw = input.place.open().map_err(fail)?;
                 layers(Box::new(Counted { input: raw, meter }), input)?
             }
-            None => {
+            _ => {
                 let Some(pipe) = self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take()
                 else {
                     return Err(Error::source(format!("{} can be read only once", input.name))
@@ -400,7 +415,9 @@ impl Input {
     /// What a failed read means, in words.
     pub fn read_error(&self, error: &io::Error) -> Error {
         let error = match self.compression {
-            _ if Refusal::within(error).is_some() => cannot_open(&self.name, error),
+            _ if Refusal::within(error).is_some() || Fault::within(error).is_some() => {
+                cannot_open(&self.name, error)
+            }
             None if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Error::source(format!("{}: ends in the middle", self.name))
                     .advise("fetch the file again: it is incomplete")
@@ -423,6 +440,27 @@ impl Input {
         };
         error.about(&self.name)
     }
+}
+
+/// Asks for the first bytes of several inputs that something else keeps, for each answer takes its time. What fails does so again where
+/// it is looked at.
+fn ask_side_by_side(places: &[Place], stop: &Stop) {
+    const THREADS_MAX: usize = 8;
+    let is_stored = |place: &&Place| matches!(place, Place::Stored(_));
+    let stored: Vec<&Place> = places.iter().filter(is_stored).collect();
+    if stored.len() < 2 {
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..stored.len().min(THREADS_MAX) {
+            scope.spawn(|| {
+                while let Some(place) = stored.get(next.fetch_add(1, Relaxed))
+                    && place.begin(stop).is_ok()
+                {}
+            });
+        }
+    });
 }
 
 /// Decompression and decoding around raw bytes.

@@ -1,7 +1,8 @@
 //! Inputs: where they are, how they are compressed and encoded, how their text is written, what its columns are.
 //!
 //! ```text
-//! place (file, member of an archive, ...) -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
+//! place (file, pipe, member of an archive, stored elsewhere) -> head (compression, encoding, is it text?) -> sniff (dialect) -> header
+//!     (names) -> sample -> infer (types)
 //! input -> decompress -> decode -> text (chunks)
 //! input -> columns (Parquet, Arrow IPC, sheets, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
@@ -11,6 +12,7 @@
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
 
 mod archive;
+mod blocks;
 mod columns;
 pub mod decode;
 mod decompress;
@@ -25,12 +27,16 @@ mod place;
 pub mod profile;
 mod proposal;
 mod quoting;
+#[cfg(feature = "cloud")]
+mod remote;
 mod sample;
 mod separator_line;
 mod shapes;
 mod sniff;
 mod split;
 mod stdin;
+mod stop;
+mod stored;
 pub mod survey;
 mod text;
 mod workbook;
@@ -43,4 +49,5 @@ pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use place::Place;
 pub use place::{expand, folder_table, table};
+pub use stored::{Store, Stored};
 pub use workbook::Sheet;

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::stop::{Stop, watched};
+use crate::stored::{Fault, Stored};
 use inrush_core::error::{Error, Result, without_secrets};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
@@ -25,6 +27,8 @@ pub enum Place {
     Member(Arc<Member>),
     /// A sheet of a workbook.
     Sheet(Arc<Sheet>),
+    /// What something keeps that is no file system.
+    Stored(Stored),
 }
 
 impl Place {
@@ -34,7 +38,7 @@ impl Place {
             Place::File(path) => Some(path),
             Place::Member(member) => Some(&member.archive),
             Place::Sheet(sheet) => sheet.book.on_disk(),
-            Place::Stdin | Place::Rows => None,
+            Place::Stdin | Place::Rows | Place::Stored(_) => None,
         }
     }
 
@@ -42,7 +46,7 @@ impl Place {
     pub(crate) fn plain(&self) -> Option<&Path> {
         match self {
             Place::File(path) => Some(path),
-            Place::Stdin | Place::Rows | Place::Member(_) | Place::Sheet(_) => None,
+            _ => None,
         }
     }
 
@@ -52,18 +56,8 @@ impl Place {
             Place::File(path) => Box::new(File::open(path)?),
             Place::Member(member) => Box::new(member.unpack()?),
             Place::Sheet(sheet) => return sheet.book.seekable(),
-            Place::Stdin | Place::Rows => Box::new(io::empty()),
+            Place::Stdin | Place::Rows | Place::Stored(_) => Box::new(io::empty()),
         })
-    }
-
-    /// Its bytes from the first on. What is read only once has none here.
-    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
-        match self {
-            Place::File(path) => Ok(Box::new(File::open(path)?)),
-            Place::Member(member) => member.open(),
-            Place::Sheet(sheet) => sheet.book.open(),
-            Place::Stdin | Place::Rows => Ok(Box::new(io::empty())),
-        }
     }
 
     /// What it may unpack to, if it is compressed; any amount, where it stands by itself.
@@ -71,7 +65,7 @@ impl Place {
         match self {
             Place::Member(member) => Some(member.limit),
             Place::Sheet(sheet) => sheet.book.limit(),
-            Place::File(_) | Place::Stdin | Place::Rows => None,
+            Place::File(_) | Place::Stdin | Place::Rows | Place::Stored(_) => None,
         }
     }
 
@@ -84,6 +78,7 @@ impl Place {
                 None => sheet.book.path(),
                 Some(name) => Some(Cow::Owned(PathBuf::from(as_file(name)))),
             },
+            Place::Stored(stored) => Some(Cow::Owned(PathBuf::from(stored.file_name()))),
             Place::Stdin | Place::Rows => None,
         }
     }
@@ -98,6 +93,7 @@ impl Place {
                 own.name == other.name && own.book.is_same(&other.book)
             }
             (Place::File(path), other) => other.is_file(path),
+            (Place::Stored(own), Place::Stored(other)) => own == other,
             _ => false,
         }
     }
@@ -121,6 +117,7 @@ impl Place {
                 None => sheet.book.name(),
                 Some(name) => format!("{}!{name}", sheet.book.name()),
             },
+            Place::Stored(stored) => stored.name(),
         }
     }
 
@@ -132,11 +129,12 @@ impl Place {
                 let name = self.name();
                 name.rsplit('/').next().unwrap_or(&name).to_owned()
             }
+            Place::Stored(stored) => stored.file_name(),
             Place::Stdin | Place::Rows => self.name(),
         }
     }
 
-    /// Size and seekability: a pipe opened by name can be read only once, as standard input.
+    /// Its size, where that is known before it is read.
     pub fn regular_bytes(&self) -> Option<u64> {
         match self {
             Place::File(path) => {
@@ -144,7 +142,46 @@ impl Place {
             }
             Place::Member(member) => Some(member.bytes),
             Place::Sheet(sheet) => sheet.book.regular_bytes(),
+            Place::Stored(stored) => stored.bytes(),
             Place::Stdin | Place::Rows => None,
+        }
+    }
+
+    /// Whether it can be read as often as one likes: a pipe opened by name can be read only once, as standard input.
+    pub fn can_be_reread(&self) -> bool {
+        matches!(self, Place::Stored(_)) || self.regular_bytes().is_some()
+    }
+
+    /// Its bytes from `at` on, if it can be reread.
+    pub(crate) fn open(&self, at: u64, stop: &Stop) -> io::Result<Box<dyn io::Read + Send>> {
+        match self {
+            Place::File(path) => {
+                let mut file = fs::File::open(path)?;
+                if at > 0 {
+                    file.seek(io::SeekFrom::Start(at))?;
+                }
+                Ok(Box::new(file))
+            }
+            Place::Member(member) => skipped(member.open()?, at),
+            Place::Sheet(sheet) => sheet.book.open(at, stop),
+            Place::Stored(stored) => stored.open(at, stop),
+            Place::Stdin | Place::Rows => Ok(Box::new(io::empty())),
+        }
+    }
+
+    /// The same for a look at its first bytes.
+    pub(crate) fn begin(&self, stop: &Stop) -> io::Result<Box<dyn io::Read + Send>> {
+        match self {
+            Place::Stored(stored) => stored.begin(stop),
+            _ => self.open(0, stop),
+        }
+    }
+
+    /// Memory that it takes, besides what is read of it.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        match self {
+            Place::Stored(stored) => stored.memory_bytes(),
+            _ => 0,
         }
     }
 
@@ -173,7 +210,8 @@ impl Place {
                 None => return sheet.book.beside(ending),
                 Some(name) => return sheet.book.beside(&format!("{}.{ending}", as_file(name))),
             },
-            Place::Stdin => PathBuf::from(name),
+            // In the current directory.
+            Place::Stdin | Place::Stored(_) => PathBuf::from(name),
             Place::Rows => return None,
         })
     }
@@ -246,6 +284,12 @@ const ARCHIVES: [&str; 7] = ["zip", "tar", "tgz", "tbz", "tbz2", "txz", "tzst"];
 
 const COMPRESSIONS: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
 
+/// What comes behind so many bytes of what can be read in order alone.
+fn skipped(mut input: Box<dyn Read + Send>, bytes: u64) -> io::Result<Box<dyn Read + Send>> {
+    io::copy(&mut input.by_ref().take(bytes), &mut io::sink())?;
+    Ok(input)
+}
+
 /// Whether two plain files are one.
 #[cfg(unix)]
 fn is_same(_: &Path, here: &fs::Metadata, _: &Path, there: &fs::Metadata) -> bool {
@@ -271,9 +315,11 @@ pub fn expand(
     stop: &AtomicBool,
 ) -> Result<(Vec<Place>, Vec<String>)> {
     let mut notes: Vec<String> = Vec::new();
-    let unpack = Unpack { expand_max, stop };
+    let flag = Stop::default();
+    let unpack = Unpack { expand_max, stop, flag: &flag };
+    let found = watched(stop, &flag, || named(sources, &unpack, &mut notes))?;
     let mut places = Vec::new();
-    for place in named(sources, &unpack, &mut notes)? {
+    for place in found {
         let is_regular = place.regular_bytes().is_some();
         match place.plain().filter(|_| is_regular).and_then(archive::Kind::of) {
             Some(kind) => {
@@ -326,7 +372,7 @@ fn is_book(place: &Place, expand_max: Option<u64>) -> Result<bool> {
     }
     let mut head = Vec::new();
     let name = place.name();
-    let read = place.open().and_then(|file| file.take(8).read_to_end(&mut head));
+    let read = place.open(0, &Stop::default()).and_then(|file| file.take(8).read_to_end(&mut head));
     read.map_err(|error| cannot_open(&name, &error))?;
     let format = Format::of(&head, || place.seekable()).map_err(|refusal| refusal.of(&name))?;
     if matches!(format, Some(Format::Xlsx | Format::Xlsb | Format::Ods)) {
@@ -341,6 +387,8 @@ fn is_book(place: &Place, expand_max: Option<u64>) -> Result<bool> {
 struct Unpack<'a> {
     expand_max: Option<u64>,
     stop: &'a AtomicBool,
+    /// The same for those who wait elsewhere.
+    flag: &'a Stop,
 }
 
 /// The table that these inputs are for, by their names: members of an archive belong together by it, unless there is one only.
@@ -353,9 +401,15 @@ pub fn table(places: &[Place]) -> String {
 }
 
 /// The table that sources without one of their own are for, where the first names a folder: they belong together by it.
-pub fn folder_table(sources: &[String]) -> Option<String> {
+pub fn folder_table(sources: &[String], places: &[Place]) -> Option<String> {
     let first = sources.first()?;
     let folder = first.strip_suffix("/**").unwrap_or(first);
+    if let Some(Place::Stored(stored)) = places.first() {
+        let name = stored.name();
+        let inside = name.strip_prefix(folder.trim_end_matches('/'))?;
+        let folder = folder.trim_end_matches('/').rsplit('/').next();
+        return folder.filter(|_| inside.starts_with('/')).map(str::to_owned);
+    }
     let folder = local(folder).ok()?;
     let folder = folder.is_dir().then(|| folder.canonicalize().ok()).flatten()?;
     Some(folder.file_name()?.to_string_lossy().into_owned())
@@ -421,6 +475,9 @@ fn local(name: &str) -> Result<PathBuf> {
 
 /// The files of a path, a pattern or a folder.
 fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<Vec<Place>> {
+    if let Some(places) = over_network(source, notes, unpack.flag) {
+        return places;
+    }
     let is_url = source.starts_with("file://");
     let shown = without_secrets(source);
     if !is_url && shown != *source && !Path::new(source).exists() {
@@ -491,6 +548,56 @@ fn in_archives(
         places.extend(members.into_iter().map(Place::Member));
     }
     Ok(places)
+}
+
+/// What a source over the network names; `None` where it names none.
+#[cfg(feature = "cloud")]
+fn over_network(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Option<Result<Vec<Place>>> {
+    use crate::remote::{self, Remote};
+    if remote::is_web(source) {
+        let look = |web: Remote| {
+            let looked = web.look(stop);
+            let web = Stored::new(web);
+            looked.map_err(|error| cannot_open(&web.name(), &error))?;
+            Ok(vec![Place::Stored(web)])
+        };
+        return Some(Remote::web(source).and_then(look));
+    }
+    if !remote::is_bucket(source) {
+        return None;
+    }
+    let found = match remote::Found::of(source, stop) {
+        Ok(found) => found,
+        Err(error) => return Some(Err(error)),
+    };
+    let mut places: Vec<Place> =
+        found.objects.into_iter().map(|object| Place::Stored(Stored::new(object))).collect();
+    if let Some(folder) = found.folder {
+        let tells_format = |place: &Place| FORMATS.contains(&place.extension().as_str());
+        let (read, others): (Vec<_>, Vec<_>) = places.into_iter().partition(tells_format);
+        places = read;
+        let others: Vec<String> = others.iter().map(Place::name).collect();
+        if !others.is_empty() {
+            notes.push(left_out(&others));
+        }
+        if places.is_empty() {
+            return Some(Err(Error::source(format!(
+                "no object in {folder} has a name that tells a format that can be read"
+            ))
+            .advise(format!("name the objects, or a pattern in quotes: '{folder}/*'"))));
+        }
+    }
+    Some(Ok(places))
+}
+
+/// The same of a build without them.
+#[cfg(not(feature = "cloud"))]
+fn over_network(source: &str, _: &mut Vec<String>, _: &Stop) -> Option<Result<Vec<Place>>> {
+    let (scheme, _) = source.split_once("://")?;
+    ["http", "https", "s3", "gs", "az"].contains(&scheme).then(|| {
+        Err(Error::usage(format!("{scheme}: this build of inrush reads nothing over the network"))
+            .advise("build it with the feature cloud, or fetch the file first"))
+    })
 }
 
 /// The files of a folder that can be read, and with `deep` those of its folders: by their names, or by what is in those whose names tell
@@ -627,6 +734,9 @@ fn matches(pattern: &str) -> Result<Vec<Place>> {
 pub(crate) fn cannot_open(name: &str, error: &std::io::Error) -> Error {
     if let Some(refusal) = Refusal::within(error) {
         return refusal.of(name);
+    }
+    if let Some(fault) = Fault::within(error) {
+        return fault.about(name);
     }
     let fail = Error::source(format!("cannot read {name}: {}", plain(error))).about(name);
     match error.kind() {

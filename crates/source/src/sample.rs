@@ -1,7 +1,6 @@
 //! Values to infer types from: the inputs' heads, and places spread over a plain file.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_scan::{Cutter, Dialect, Newline, Tail};
@@ -10,14 +9,15 @@ use crate::head::{HEAD_BYTES, Head};
 use crate::infer::Observed;
 use crate::place::cannot_open;
 use crate::proposal::Proposer;
-use crate::{Input, Source, decode};
+use crate::{Input, Place, Source, decode};
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::Result;
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin};
 use inrush_core::{Proposal, Type};
 
-/// Places in a plain file, besides its start, that are looked at too...
+/// Places in a plain file, besides its start, that are looked at too, and in one that is fetched...
 const SPREAD_PLACES: u64 = 8;
+const FETCHED_PLACES: u64 = 2;
 
 /// ... and how much at each.
 const SPREAD_BYTES: usize = 64 << 10;
@@ -61,7 +61,7 @@ impl Source {
                 texts.push(Sample::first(index, &head.input, body));
             } else if let Some(end) = cutter.cut(body, body.len(), Tail::More) {
                 texts.push(Sample::first(index, &head.input, &body[..end]));
-            } else if head.input.bytes_stored.is_some() {
+            } else if head.input.place.can_be_reread() {
                 let record = self.first_record(index, &cutter)?;
                 texts.push(Sample::first(index, &head.input, &record));
             }
@@ -115,8 +115,11 @@ impl Source {
     /// Whole lines from places spread over the first input, when lines can be told there: in a plain file whose head has no
     /// newline inside quotes. What is missed costs a restart of the load, never a value.
     pub(super) fn spread(&self, head: &Head, dialect: Option<&Dialect>) -> Result<Vec<Sample>> {
-        let (Some(path), Some(bytes)) = (head.input.place.plain(), head.input.bytes_stored) else {
-            return Ok(vec![]);
+        let Some(bytes) = head.input.bytes_stored else { return Ok(vec![]) };
+        let places = match &head.input.place {
+            Place::File(_) => SPREAD_PLACES,
+            Place::Stored(stored) if stored.has_parts() => FETCHED_PLACES,
+            _ => return Ok(vec![]),
         };
         let quote = dialect.and_then(|dialect| dialect.quote);
         let lines = quote.is_none_or(|quote| memchr::memchr(quote, &head.text).is_none());
@@ -129,17 +132,23 @@ impl Source {
             return Ok(vec![]);
         }
         let fail = |error: io::Error| cannot_open(&head.input.name, &error);
-        let mut file = File::open(path).map_err(fail)?;
+        let read = |at: u64| match &head.input.place {
+            Place::Stored(stored) => stored.read_at(at, SPREAD_BYTES, &self.abandoned),
+            place => {
+                let mut text = Vec::with_capacity(SPREAD_BYTES);
+                let file = place.open(at, &self.abandoned)?;
+                file.take(SPREAD_BYTES as u64).read_to_end(&mut text)?;
+                Ok(text)
+            }
+        };
         let mut texts = Vec::new();
-        for place in 1..=SPREAD_PLACES {
+        for place in 1..=places {
             // The last place is the end of the file, where appended rows of another kind would be.
-            let at = (bytes.saturating_sub(SPREAD_BYTES as u64)) / SPREAD_PLACES * place;
+            let at = (bytes.saturating_sub(SPREAD_BYTES as u64)) / places * place;
             if at < head.text.len() as u64 {
                 continue;
             }
-            file.seek(SeekFrom::Start(at)).map_err(fail)?;
-            let mut text = Vec::with_capacity(SPREAD_BYTES);
-            file.by_ref().take(SPREAD_BYTES as u64).read_to_end(&mut text).map_err(fail)?;
+            let text = read(at).map_err(fail)?;
             let start = memchr::memchr(b'\n', &text).map_or(text.len(), |at| at + 1);
             let end = memchr::memrchr(b'\n', &text).map_or(start, |at| at + 1).max(start);
             // A quote here may close a field that began before, and nobody can tell.

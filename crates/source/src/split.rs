@@ -69,10 +69,12 @@ impl Source {
             let whole = match &input.place {
                 Place::Member(_) => Some(("within an archive", "unpack it, and name the files")),
                 Place::Sheet(_) => Some(("a sheet", "load it as it is, or save it as CSV")),
+                Place::Stored(_) => Some(("no file", "load it as a whole, or fetch it first")),
                 Place::File(_) | Place::Stdin | Place::Rows => None,
             };
             if let Some((what, advice)) = whole {
-                let error = format!("{} is {what}, which can't be split", input.name);
+                let error =
+                    format!("{} is {what}, and only files are split into parts", input.name);
                 return Err(Error::source(error).about(&input.name).advise(advice));
             }
             let (Some(path), Some(_)) = (input.place.plain(), input.bytes_stored) else {

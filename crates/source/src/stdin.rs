@@ -1,15 +1,15 @@
-//! Standard input and other pipes, read so that a load can be stopped while nothing comes.
+//! Standard input, other pipes and connections, read so that a load can be stopped while nothing comes.
 
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
-use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use crate::Place;
 use crate::place::cannot_open;
+use crate::stop::{Stop, TICK};
 use inrush_core::error::Result;
 
 /// Blocks read ahead of the pipeline.
@@ -18,8 +18,9 @@ const BLOCKS: usize = 4;
 /// Bytes in each; a pipe holds 64 KiB.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// How often a waiting reader looks whether anybody still wants the data.
-const TICK: Duration = Duration::from_millis(50);
+/// What a pipe holds.
+#[cfg(feature = "cloud")]
+pub(crate) const PIPE_BYTES: u64 = ((BLOCKS + 2) * BLOCK_BYTES) as u64;
 
 /// A pipe that can be looked at before it is read. A thread of its own waits in `read`, which nothing can interrupt; it
 /// ends with the process.
@@ -27,16 +28,23 @@ const TICK: Duration = Duration::from_millis(50);
 pub(crate) struct Pipe {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Cursor<Vec<u8>>,
-    abandoned: Arc<AtomicBool>,
+    abandoned: Stop,
 }
 
 impl Pipe {
-    pub(crate) fn open(place: &Place, abandoned: Arc<AtomicBool>) -> Result<Self> {
-        let mut input: Box<dyn Read + Send> = match place {
+    pub(crate) fn open(place: &Place, abandoned: Stop) -> Result<Self> {
+        let input: Box<dyn Read + Send> = match place {
             Place::Stdin => Box::new(io::stdin()),
             // Rows are batches, and not bytes.
-            place => place.open().map_err(|error| cannot_open(&place.name(), &error))?,
+            place => {
+                place.open(0, &abandoned).map_err(|error| cannot_open(&place.name(), &error))?
+            }
         };
+        Ok(Self::of(input, abandoned))
+    }
+
+    /// What is read ahead by a thread of its own.
+    pub(crate) fn of(mut input: Box<dyn Read + Send>, abandoned: Stop) -> Self {
         let (to, blocks) = bounded(BLOCKS);
         thread::spawn(move || {
             loop {
@@ -55,7 +63,7 @@ impl Pipe {
                 }
             }
         });
-        Ok(Self { blocks, block: Cursor::default(), abandoned })
+        Self { blocks, block: Cursor::default(), abandoned }
     }
 
     /// The first `bytes_max` bytes, or all if there are fewer. They come again when the pipe is read.

@@ -12,6 +12,7 @@ use inrush_core::error::{Error, Result};
 use crate::Place;
 use crate::archive::{Refusal, zip};
 use crate::place::cannot_open;
+use crate::stop::Stop;
 
 /// A sheet of a workbook.
 #[derive(Debug, PartialEq, Eq)]
@@ -141,7 +142,10 @@ impl Sheet {
         let name = self.book.name();
         let fail = |error: io::Error| cannot_open(&name, &error);
         let mut head = Vec::new();
-        self.book.open().and_then(|book| book.take(8).read_to_end(&mut head)).map_err(fail)?;
+        self.book
+            .open(0, &Stop::default())
+            .and_then(|book| book.take(8).read_to_end(&mut head))
+            .map_err(fail)?;
         let format = Format::of(&head, || self.book.seekable());
         let format = format.map_err(|refusal| refusal.of(&name))?;
         let bytes = BufReader::with_capacity(64 << 10, self.book.seekable().map_err(fail)?);

@@ -133,6 +133,8 @@ impl Fixture {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(INRUSH);
         command.args(args).current_dir(self.dir());
+        // Servers of tests are here, whatever stands between this machine and others.
+        command.env("NO_PROXY", "127.0.0.1,localhost").env_remove("no_proxy");
         command
     }
 

@@ -91,6 +91,9 @@ mod strategies;
 mod terminal;
 /// What becomes of values, and never another value than was written.
 mod types;
+/// Sources over the network.
+#[cfg(all(feature = "cloud", feature = "sqlite"))]
+mod web;
 
 /// Loads that are killed or stopped.
 mod crash;

@@ -181,7 +181,7 @@ fn gather(
                 Error::usage("rows of a program need the name of a table").advise("say table=NAME")
             );
         }
-        None => match inrush_source::folder_table(&request.sources) {
+        None => match inrush_source::folder_table(&request.sources, &places) {
             Some(folder) => folder,
             None => own_table(&places)?,
         },
@@ -444,7 +444,7 @@ fn added_values(added: &Added, source: &Source) -> AddedValue {
 fn own_table(places: &[Place]) -> Result<String> {
     let of_rejects = |place: &Place| match place {
         Place::File(path) => table_of_rejects(path),
-        Place::Member(_) | Place::Sheet(_) | Place::Stdin | Place::Rows => None,
+        Place::Stored(_) | Place::Member(_) | Place::Sheet(_) | Place::Stdin | Place::Rows => None,
     };
     let first = of_rejects(&places[0]);
     if let Some(other) = places.iter().find(|place| of_rejects(place) != first)
@@ -554,7 +554,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The file beside a source; rows of a program stand nowhere.
+/// The file beside a source, or in the current directory where that is no directory's; rows of a program stand nowhere.
 fn beside(place: &Place, grammar: &Grammar) -> Option<PathBuf> {
     let ending = match place.extension() {
         _ if matches!(place, Place::Sheet(_)) => "csv".to_owned(),

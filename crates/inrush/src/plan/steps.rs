@@ -12,7 +12,7 @@ use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{Entry, InputState, StepPlan};
 use inrush_core::wording::counted;
-use inrush_source::Place;
+use inrush_source::{Place, Stored};
 
 /// Rows of a step where the user says nothing: a commit costs some milliseconds, and as many rows take about a second.
 const COMMIT_ROWS: u64 = 500_000;
@@ -66,7 +66,7 @@ pub(super) fn refuse(target: &dyn Target, places: &[Place]) -> Result<()> {
         .advise("leave it out: inrush plan says what a load that fails leaves")
         .advise(format!("or load into a target that takes it: {}", with.join(", "))));
     }
-    match places.iter().find(|place| place.regular_bytes().is_none()) {
+    match places.iter().find(|place| !place.can_be_reread()) {
         None => Ok(()),
         Some(place) => Err(Error::usage(format!(
             "--guarantee chunks: {} can't be read a second time, so no later run could go on behind the last step",
@@ -81,7 +81,7 @@ fn named(place: &Place) -> String {
     match place {
         Place::Stdin => "standard input".to_owned(),
         Place::Rows => "what a program has".to_owned(),
-        Place::File(_) | Place::Member(_) | Place::Sheet(_) => place.name(),
+        Place::File(_) | Place::Member(_) | Place::Sheet(_) | Place::Stored(_) => place.name(),
     }
 }
 
@@ -93,6 +93,9 @@ pub(super) fn inputs(places: &[Place]) -> Result<Vec<InputState>> {
     places
         .iter()
         .map(|place| {
+            if let Place::Stored(stored) = place {
+                return state_of_stored(stored);
+            }
             let Some(path) = place.on_disk() else {
                 return Err(Error::usage(format!("{} is no file", place.name())));
             };
@@ -101,6 +104,20 @@ pub(super) fn inputs(places: &[Place]) -> Result<Vec<InputState>> {
             })
         })
         .collect()
+}
+
+/// The same by what the store says: its bytes are those of the version that it names.
+fn state_of_stored(stored: &Stored) -> Result<InputState> {
+    let name = stored.name();
+    let Some((bytes, version)) = stored.bytes().zip(stored.version()) else {
+        return Err(Error::usage(format!(
+            "--guarantee chunks: the server says no size or no ETag of {name}, so a later run could not tell whether it is the same"
+        ))
+        .advise("fetch it first, and load that file")
+        .advise("or leave --guarantee chunks out: then a load that fails leaves nothing"));
+    };
+    let head = xxhash_rust::xxh3::xxh3_64(version.as_bytes());
+    Ok(InputState { path: PathBuf::from(name), bytes, modified_ns: None, head })
 }
 
 /// A member of an archive is what the archive is: it has changed when that has.
@@ -113,7 +130,9 @@ fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
     hasher.write(&head);
     Ok(InputState {
         path: match place {
-            Place::File(_) | Place::Stdin | Place::Rows => std::path::absolute(path)?,
+            Place::File(_) | Place::Stdin | Place::Rows | Place::Stored(_) => {
+                std::path::absolute(path)?
+            }
             // Its own name follows that of the file on disk.
             Place::Member(_) | Place::Sheet(_) => {
                 let mut name = std::path::absolute(path)?.into_os_string();
@@ -328,7 +347,7 @@ fn goes_on(
                     counted(is.bytes, "byte")
                 )
             }
-            () if was.head != is.head => "it begins otherwise".to_owned(),
+            () if was.head != is.head => "it begins otherwise, or has another ETag".to_owned(),
             () => "it was written again".to_owned(),
         };
         let error = Error::source(format!("{name} has changed since the load was begun: {how}"));

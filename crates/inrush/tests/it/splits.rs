@@ -373,5 +373,29 @@ fn a_sheet_is_not_split_and_that_is_said() {
     let path = folder.join("book.xls");
     fs::write(&path, include_bytes!("../../../cli/tests/it/old.xls")).unwrap();
     let error = inrush::split(&request(&[&path]), Parts::Count(2), &Unobserved).unwrap_err();
-    assert!(error.what().ends_with("book.xls is a sheet, which can't be split"), "{error}");
+    assert!(
+        error.what().ends_with("book.xls is a sheet, and only files are split into parts"),
+        "{error}"
+    );
+}
+
+#[test]
+#[cfg(feature = "cloud")]
+fn only_files_are_split() {
+    use std::io::{BufRead as _, BufReader};
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = format!("http://{}/in.csv?tiger-7-teeth", server.local_addr().unwrap());
+    let answering = std::thread::spawn(move || {
+        let (mut client, _) = server.accept().unwrap();
+        let asked = BufReader::new(&client).lines().map(Result::unwrap);
+        asked.take_while(|line| !line.is_empty()).for_each(drop);
+        let answer =
+            b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\nConnection: close\r\n\r\nid\n1\n23\n";
+        client.write_all(answer).unwrap();
+    });
+    let request = Request { sources: vec![source], ..Request::default() };
+    let error = split(&request, Parts::Count(2), &Unobserved).unwrap_err();
+    answering.join().unwrap();
+    assert!(error.what().ends_with("is no file, and only files are split into parts"), "{error}");
+    assert!(!format!("{error:?}").contains("tiger"), "{error:?}");
 }

@@ -2,8 +2,7 @@
 //!
 //! Their batches are as large as their writer made them; one is in memory as a whole, and goes on in slices that share it.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Seek};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -13,7 +12,7 @@ use crate::columns::reading::Reading;
 use crate::columns::{Failure, Take, slices};
 
 /// The schema of a file.
-pub(super) fn file_schema(file: File) -> Result<Schema, ArrowError> {
+pub(super) fn file_schema(file: impl Read + Seek) -> Result<Schema, ArrowError> {
     Ok(FileReader::try_new(BufReader::new(file), None)?.schema().as_ref().clone())
 }
 
@@ -24,7 +23,7 @@ pub(super) fn stream_schema(head: &[u8]) -> Result<Schema, ArrowError> {
 
 /// Reads a file's batches.
 pub(super) fn file_batches(
-    file: File,
+    file: impl Read + Seek,
     stored: u64,
     readings: &[Reading],
     names: &SchemaRef,

@@ -16,19 +16,22 @@ mod tests;
 mod text;
 mod widen;
 
-use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
+use crate::blocks::{LOOK, Piece, Room};
 use crate::format::Layout;
 use crate::head::HEAD_BYTES;
 use crate::header::{order, unique};
 use crate::place::cannot_open;
 use crate::stdin::Pipe;
+use crate::stop::Stop;
+use crate::stored::Fault;
 use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
@@ -69,6 +72,9 @@ enum Store {
     },
 }
 
+/// Blocks of a file that is read from its start to its end, and has its table at the end.
+const IN_ORDER: Room = Room { block_bytes: 4 << 20, blocks: 2 };
+
 /// Some rows of an input.
 struct Batch {
     rows: RecordBatch,
@@ -96,8 +102,7 @@ impl Source {
         read: &Readers,
         known: Option<&[String]>,
         mut pipe: Option<Pipe>,
-        abandoned: Arc<AtomicBool>,
-        stop: &AtomicBool,
+        abandoned: Stop,
     ) -> Result<(Self, SourceFacts)> {
         refuse_dialect(request, places)?;
         let mut inputs = Vec::new();
@@ -110,7 +115,7 @@ impl Source {
                     let (sheet, readings) = sheet::look(&mut input, of, request, read, known)?;
                     Table::of(Store::Sheet(Arc::new(sheet)), readings, &input)
                 }
-                _ => look(&input, *layout, request.flatten, &mut pipe, stop),
+                _ => look(&input, *layout, request.flatten, &mut pipe, &abandoned),
             };
             let table = table.map_err(|error| error.in_input(&input.name))?;
             let names = |table: &Table| -> Vec<String> {
@@ -161,7 +166,7 @@ impl Source {
         (inputs, tables, orders): (Vec<Input>, Vec<Table>, Vec<Vec<Option<usize>>>),
         names: Vec<String>,
         pipe: Option<Pipe>,
-        abandoned: Arc<AtomicBool>,
+        abandoned: Stop,
         read: &Readers,
         flatten: bool,
     ) -> (Self, SourceFacts) {
@@ -226,7 +231,7 @@ impl Source {
             reasons,
             warnings,
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
-            seekable: inputs.iter().all(|input| input.bytes_stored.is_some()),
+            seekable: inputs.iter().all(|input| input.place.can_be_reread()),
             is_surveyed: !sheets.is_empty() && read.is_empty(),
             is_intolerant: false,
             repeats: Arc::default(),
@@ -327,34 +332,43 @@ fn look(
     layout: Layout,
     flatten: bool,
     pipe: &mut Option<Pipe>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Table> {
     let damaged = |failure: Failure| input.damaged(layout, &failure);
     let fail = |error| cannot_open(&input.name, &error);
-    let (store, readings) = match (layout, &input.place, input.bytes_stored) {
+    let place = &input.place;
+    if let (Place::Member(member), Layout::Parquet | Layout::ArrowFile) = (place, layout) {
+        return Err(Error::source(format!(
+            "{} is {}, which can't be read within an archive",
+            input.name,
+            layout.words()
+        ))
+        .about(&input.name)
+        .advise(format!("unpack {}, and name the file", member.archive.display())));
+    }
+    let (store, readings) = match (layout, place.can_be_reread()) {
         #[cfg(feature = "parquet")]
-        (Layout::Parquet, Place::File(path), Some(_)) => {
-            let file = File::open(path).map_err(fail)?;
+        (Layout::Parquet, true) => {
+            let file = Piece::of(place, LOOK, stop).map_err(fail)?;
             let footer = parquet::Footer::read(&file).map_err(|error| damaged(error.into()))?;
             let readings = footer.readings(flatten);
             let groups = 0..footer.groups();
             (Store::Parquet { footer, groups }, readings)
         }
-        (Layout::ArrowFile, Place::File(path), Some(_)) => {
-            let file = File::open(path).map_err(fail)?;
+        (Layout::ArrowFile, true) => {
+            let file = Piece::of(place, LOOK, stop).map_err(fail)?;
             let schema = ipc::file_schema(file).map_err(|error| damaged(error.into()))?;
             (Store::IpcFile, readings(&schema, flatten))
         }
-        (Layout::ArrowStream, place, stored) => {
-            let head = match (stored, pipe) {
-                (Some(_), _) => {
-                    use std::io::Read as _;
+        (Layout::ArrowStream, is_rereadable) => {
+            let head = match (is_rereadable, pipe) {
+                (true, _) => {
                     let mut head = Vec::new();
-                    let file = place.open().map_err(fail)?;
+                    let file = place.begin(stop).map_err(fail)?;
                     file.take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(fail)?;
                     head
                 }
-                (None, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
+                (false, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
                 _ => Vec::new(),
             };
             let schema = ipc::stream_schema(&head).map_err(|error| damaged(error.into()))?;
@@ -367,15 +381,6 @@ fn look(
                 input.name,
                 layout.words()
             )));
-        }
-        (_, Place::Member(member), _) => {
-            return Err(Error::source(format!(
-                "{} is {}, which can't be read within an archive",
-                input.name,
-                layout.words()
-            ))
-            .about(&input.name)
-            .advise(format!("unpack {}, and name the file", member.archive.display())));
         }
         _ => {
             return Err(Error::source(format!(
@@ -427,6 +432,9 @@ fn slices(
 
 impl Input {
     fn damaged(&self, layout: Layout, failure: &Failure) -> Error {
+        if let Some(fault) = Fault::within(failure.as_ref()) {
+            return fault.about(&self.name);
+        }
         Error::source(format!("{}: cannot be read as {}: {failure}", self.name, layout.words()))
             .about(&self.name)
             .advise("check that it is whole: fetch or write it again")
@@ -492,31 +500,37 @@ pub(crate) fn feed(
         let layout = table.layout();
         let damaged = |failure| input.damaged(layout, &failure);
         let (readings, names) = (&table.readings, &table.names);
-        match (&table.store, &input.place) {
-            (Store::Rows { rows, flatten }, _) => {
+        let piece = |room| {
+            Piece::of(&input.place, room, &source.abandoned)
+                .map_err(|error| cannot_open(&input.name, &error))
+        };
+        match &table.store {
+            Store::Rows { rows, flatten } => {
                 let reader = rows.source().open()?;
                 rows::batches(reader, readings, names, *flatten, chunk_bytes, &mut take)
                     .map_err(unreadable)?;
             }
             #[cfg(feature = "parquet")]
-            (Store::Parquet { footer, .. }, Place::File(path)) => {
+            Store::Parquet { footer, .. } => {
                 footer
-                    .batches(path, groups, readings, names, chunk_bytes, &mut take)
+                    .batches(&piece(footer.room)?, groups, readings, names, chunk_bytes, &mut take)
                     .map_err(damaged)?;
             }
-            (Store::Sheet(sheet), Place::Sheet(of)) => {
-                let stored = input.bytes_stored.unwrap_or(0);
-                sheet
-                    .batches(of, stored, names, chunk_bytes, &mut take)
-                    .map_err(|failure| sheet::damaged(input, failure))?;
+            Store::Sheet(sheet) => {
+                if let Place::Sheet(of) = &input.place {
+                    let stored = input.bytes_stored.unwrap_or(0);
+                    sheet
+                        .batches(of, stored, names, chunk_bytes, &mut take)
+                        .map_err(|failure| sheet::damaged(input, failure))?;
+                }
             }
-            (Store::IpcFile, Place::File(path)) => {
-                let file = File::open(path).map_err(|error| cannot_open(&input.name, &error))?;
+            Store::IpcFile => {
+                let file = piece(IN_ORDER)?;
                 let stored = input.bytes_stored.unwrap_or(0);
                 ipc::file_batches(file, stored, readings, names, chunk_bytes, &mut take)
                     .map_err(damaged)?;
             }
-            _ => {
+            Store::IpcStream => {
                 let body = source.open_body(file, meter)?;
                 let before = meter.bytes_stored.load(Relaxed);
                 ipc::stream_batches(body, readings, names, chunk_bytes, &mut take)
@@ -555,7 +569,7 @@ impl Table {
         flatten: bool,
         part: Option<(usize, usize)>,
     ) -> Result<Self> {
-        let (request, never) = (DialectRequest::default(), AtomicBool::new(false));
+        let (request, never) = (DialectRequest::default(), Stop::default());
         let layout = crate::format::layout(&input.place, &request, &mut None, &never)?;
         let mut table = look(input, layout, flatten, &mut None, &never)?;
         match (&mut table.store, part) {

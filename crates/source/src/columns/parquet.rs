@@ -3,14 +3,14 @@
 //! Row groups are read one after the other, for chunks have to come in the file's order within a fixed memory; what is shared between
 //! threads are a group's columns. So a file of one big group takes as many processors as one of many.
 
-use std::fs::File;
+use std::io::Read;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
+use bytes::Bytes;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -20,8 +20,10 @@ use parquet::basic::LogicalType;
 use parquet::column::page::PageReader as _;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use crate::blocks::{Piece, Room};
 use crate::columns::reading::{Reading, Way, readings};
 use crate::columns::{Batch, Failure, Take};
 use inrush_core::Type;
@@ -44,19 +46,26 @@ pub(super) struct Footer {
     metadata: ArrowReaderMetadata,
     /// What reading takes in memory besides batches.
     pub(super) memory_bytes: u64,
+    /// How much of it is in memory at a time, where it has to be fetched.
+    pub(super) room: Room,
 }
 
 impl Footer {
-    pub(super) fn read(file: &File) -> Result<Self, ParquetError> {
+    pub(super) fn read(file: &Piece) -> Result<Self, ParquetError> {
         // The file's own types say enough, and have fewer forms than those of the program that wrote it.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = ArrowReaderMetadata::load(file, options)?;
         let groups = metadata.metadata().row_groups().iter();
-        let memory_bytes = match groups.max_by_key(|group| group.total_byte_size()) {
-            Some(group) => pages_bytes(Arc::new(file.try_clone()?), group),
-            None => 0,
+        let largest = groups.max_by_key(|group| group.total_byte_size());
+        let stored = largest.map_or(0, |group| group.compressed_size().unsigned_abs());
+        let room = Room::of_columns(largest.map_or(0, RowGroupMetaData::num_columns), stored);
+        let memory_bytes = match (file, largest) {
+            (_, None) => 0,
+            (Piece::File(..), Some(group)) => pages_bytes(&Arc::new(file.again()?), group),
+            // To look at each column's first page would take as many requests.
+            (Piece::Blocks(_), Some(group)) => room.bytes() + likely_pages_bytes(group),
         };
-        Ok(Self { metadata, memory_bytes })
+        Ok(Self { metadata, memory_bytes, room })
     }
 
     /// Rows and stored bytes of row groups.
@@ -101,7 +110,7 @@ impl Footer {
     /// Reads the rows of these groups, a batch of about `batch_bytes` at a time.
     pub(super) fn batches(
         &self,
-        path: &Path,
+        file: &Piece,
         groups: Range<usize>,
         readings: &[Reading],
         names: &SchemaRef,
@@ -116,7 +125,7 @@ impl Footer {
             for share in &shares {
                 let (to, from) = bounded(AHEAD);
                 scope.spawn(move || {
-                    let read = self.read_share(path, readings, share, groups, &to);
+                    let read = self.read_share(file, readings, share, groups, &to);
                     if let Err(failure) = read {
                         // Nobody listens any more when the load has ended.
                         let _ = to.send(Err(failure));
@@ -177,7 +186,7 @@ impl Footer {
 
     fn read_share(
         &self,
-        path: &Path,
+        file: &Piece,
         readings: &[Reading],
         share: &[usize],
         groups: &[Group],
@@ -185,9 +194,8 @@ impl Footer {
     ) -> Result<(), Failure> {
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), share.iter().copied());
         for group in groups {
-            // Its own descriptor: those that are copies of one share a position.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
-                File::open(path)?,
+                file.again()?,
                 self.metadata.clone(),
             )
             .with_row_groups(vec![group.at])
@@ -247,12 +255,12 @@ impl Footer {
 
 /// What a page of each of the group's columns takes, packed and unpacked, and a dictionary: some writers make one page of all
 /// values. Columns whose pages are not what they should be are told when they are read.
-fn pages_bytes(file: Arc<File>, group: &RowGroupMetaData) -> u64 {
+fn pages_bytes(file: &Arc<Piece>, group: &RowGroupMetaData) -> u64 {
     let rows = usize::try_from(group.num_rows()).unwrap_or(0);
     let of = |column: &ColumnChunkMetaData| {
         let (packed, unpacked) = (column.compressed_size(), column.uncompressed_size());
         let all = column.num_values().unsigned_abs().max(1);
-        let values = first_page(&file, column, rows).map_or(all, |values| values.min(all));
+        let values = first_page(file, column, rows).map_or(all, |values| values.min(all));
         let share = |bytes: i64| {
             (u128::from(bytes.unsigned_abs()) * u128::from(values) / u128::from(all)) as u64
         };
@@ -261,8 +269,50 @@ fn pages_bytes(file: Arc<File>, group: &RowGroupMetaData) -> u64 {
     group.columns().iter().map(of).sum()
 }
 
+/// The same where nothing is known of the pages: as writers make them.
+fn likely_pages_bytes(group: &RowGroupMetaData) -> u64 {
+    const PAGE_BYTES: u64 = 1 << 20;
+    let page = |bytes: i64| bytes.unsigned_abs().min(PAGE_BYTES);
+    let of = |column: &ColumnChunkMetaData| {
+        let unpacked = column.uncompressed_size();
+        page(column.compressed_size())
+            + page(unpacked)
+            + unpacked.unsigned_abs().min(DICTIONARY_BYTES)
+    };
+    group.columns().iter().map(of).sum()
+}
+
+impl Length for Piece {
+    fn len(&self) -> u64 {
+        match self {
+            Self::File(_, file) => Length::len(file),
+            Self::Blocks(blocks) => blocks.bytes,
+        }
+    }
+}
+
+impl ChunkReader for Piece {
+    type T = Box<dyn Read>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(match self {
+            Self::File(_, file) => Box::new(file.get_read(start)?),
+            Self::Blocks(blocks) => Box::new(blocks.from(start)),
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match self {
+            Self::File(_, file) => file.get_bytes(start, length),
+            Self::Blocks(blocks) => {
+                blocks.exactly(start, length).map_err(|error| ParquetError::External(error.into()))
+            }
+        }
+    }
+}
+
 /// How many values are in the first page of a column, as its header says.
-fn first_page(file: &Arc<File>, column: &ColumnChunkMetaData, rows: usize) -> Option<u64> {
+fn first_page(file: &Arc<Piece>, column: &ColumnChunkMetaData, rows: usize) -> Option<u64> {
     let mut pages = SerializedPageReader::new(Arc::clone(file), column, rows, None).ok()?;
     let first = pages.peek_next_page().ok()??;
     if !first.is_dict {
@@ -302,13 +352,14 @@ mod tests {
                 .set_data_page_size_limit(page_bytes)
                 .set_data_page_row_count_limit(usize::MAX)
                 .build();
-            let file = tempfile::tempfile().unwrap();
+            let file = tempfile::NamedTempFile::new().unwrap();
             let mut writer =
-                ArrowWriter::try_new(file.try_clone().unwrap(), batch.schema(), Some(properties))
+                ArrowWriter::try_new(file.reopen().unwrap(), batch.schema(), Some(properties))
                     .unwrap();
             writer.write(&batch).unwrap();
             writer.close().unwrap();
-            Footer::read(&file).unwrap().memory_bytes
+            let piece = Piece::File(file.path().to_owned(), file.reopen().unwrap());
+            Footer::read(&piece).unwrap().memory_bytes
         };
         // Packed as it is unpacked, so a page is there twice.
         let pages = |memory: u64| (memory - DICTIONARY_BYTES) / 2;

@@ -19,8 +19,9 @@ mod values;
 /// Numbers: what a column of them takes, and what is said where it is none.
 mod numbers;
 
-/// Values that are written otherwise, and what the user says of them.
+/// Which columns are loaded, and what is added to them.
 mod columns;
+/// Values that are written otherwise, and what the user says of them.
 mod readings;
 
 /// Tables that are there, and files without rows.
@@ -317,6 +318,8 @@ over_every_target! {
         programs::a_writer_loads_all_or_nothing,
         programs::a_writer_in_steps_leaves_whole_steps,
         programs::a_step_that_fails_is_undone,
+        #[cfg(all(feature = "cloud", feature = "sqlite"))]
+        places::over_the_network_have_the_rows_of_the_file,
         #[cfg(feature = "parquet")]
         flights::come_back_by_way_of_parquet,
     }

@@ -1,0 +1,307 @@
+//! Sources over the network: what comes is what the server has, or the load fails and says why.
+
+/// Certificates: who is believed.
+mod certificates;
+/// Files that change, connections that end, servers that refuse.
+mod faults;
+/// Where a server may send who asks.
+mod redirects;
+/// A server that does what a test says.
+pub(crate) mod server;
+
+use crate::fixture::{Fixture, Outcome};
+use server::{Answer, Asked, Form, Served, Web};
+
+const SECRET: &str = "tiger-7-teeth";
+
+/// Larger than what is looked at first, with a value that ends it.
+fn large(rows: usize) -> String {
+    let row = |id: usize| format!("{id},name of {id},{}.5\n", id * 3);
+    std::iter::once("id,name,x\n".to_owned()).chain((1..=rows).map(row)).collect()
+}
+
+/// About 3 MB.
+const ROWS: usize = 120_000;
+
+/// Loads the file and the URL, and compares the tables.
+#[track_caller]
+fn same_by_url(fixture: &Fixture, file: &str, url: &str) {
+    fixture.load(&[file, "t.db", "--table", "by_file", "--if-exists", "replace"]).exits(0);
+    fixture.load(&[url, "t.db", "--table", "by_url", "--if-exists", "replace"]).exits(0);
+    assert!(fixture.table("t.db", "by_file") == fixture.table("t.db", "by_url"), "{url}");
+}
+
+#[track_caller]
+fn secret_kept(run: Outcome) -> Outcome {
+    for output in [&run.stdout, &run.stderr] {
+        assert!(!output.contains("tiger") && !output.contains("teeth"), "{run:?}");
+    }
+    run
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let fixture = Fixture::new();
+    fixture.tool("gzip", &["-c"], text)
+}
+
+#[test]
+fn a_file_of_a_web_server_is_the_one_on_disk() {
+    let fixture = Fixture::new();
+    let text = large(ROWS);
+    fixture.write("in.csv", &text).write("in.csv.gz", gzip(text.as_bytes()));
+    fixture.write("small.jsonl", "{\"a\":1}\n{\"a\":2}\n").write("one.csv", "id\n1\n");
+    for ranges in [true, false] {
+        for etag in [Some("\"one\""), None] {
+            for file in ["in.csv", "in.csv.gz", "small.jsonl", "one.csv"] {
+                let served = Served { ranges, etag, ..Served::new(fixture.read(file)) };
+                same_by_url(&fixture, file, &Web::file(served).url(file));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_is_looked_at_by_its_head_and_loaded_by_one_request() {
+    let fixture = Fixture::new();
+    let served = Served::new(large(ROWS));
+    let bytes = served.bytes.len();
+    let web = Web::file(served);
+    fixture.load(&[&web.url("in.csv"), "t.db"]).exits(0);
+    let asked = web.asked();
+    // What it is, two samples, all that follows, and whether it is still the same.
+    let ranges: Vec<_> = asked.iter().map(|asked| asked.range().expect("a part")).collect();
+    assert_eq!(ranges.len(), 5, "{ranges:?}");
+    assert_eq!(ranges[0], (0, Some((1 << 20) - 1)));
+    assert_eq!(ranges[3], (1 << 20, None));
+    assert_eq!(ranges[4], (0, Some(0)));
+    assert!(ranges[1..3].iter().all(|range| range.0 < bytes));
+    // Parts are of the file that was looked at.
+    assert!(asked[1..4].iter().all(|asked| asked.header("if-match") == Some("\"one\"")));
+}
+
+#[test]
+fn a_small_file_takes_one_request() {
+    let fixture = Fixture::new();
+    let web = Web::file(Served::new("id\n1\n2\n"));
+    let report = fixture.report(&[&web.url("in.csv"), "t.db"]);
+    assert_eq!(report["rows_loaded"], 2);
+    assert_eq!(web.asked().len(), 1);
+}
+
+#[test]
+fn a_body_without_length_has_to_end_properly() {
+    let fixture = Fixture::new();
+    let text = large(ROWS);
+    fixture.write("in.csv", &text);
+    let served = move |form: Form, cut: Option<usize>| {
+        let body = text.clone();
+        Web::of(move |_| Answer { form, cut, ..Answer::of(200, body.as_str()) })
+    };
+    same_by_url(&fixture, "in.csv", &served(Form::Chunked, None).url("in.csv"));
+    for cut in [0, 100_000, 2_000_000] {
+        let web = served(Form::Chunked, Some(cut));
+        fixture.refuses(&[&web.url("in.csv"), "new.db"]).says(&["connection was lost"]);
+    }
+    let web = served(Form::Bare, None);
+    fixture
+        .refuses(&[&web.url("in.csv"), "new.db"])
+        .says(&["neither how long the file is nor where it ends", "curl"]);
+}
+
+#[test]
+fn secrets_of_a_url_are_in_no_output() {
+    let fixture = Fixture::new();
+    let bad = format!("{}x,y,z\n", large(10));
+    let web = Web::of(move |asked: &Asked| {
+        let pair = "Basic YW5uOnRpZ2VyLTctdGVldGg=";
+        match asked.header("authorization") == Some(pair) && asked.path.ends_with(SECRET) {
+            true => Served::new(bad.as_str()).answer(asked),
+            false => Answer::of(401, "no"),
+        }
+    });
+    let url = web.url(&format!("orders.csv?token={SECRET}"));
+    let url = url.replacen("http://", &format!("http://ann:{SECRET}@"), 1);
+    for options in [&["--json"][..], &["-v"], &["--progress", "plain"], &["--progress", "json"]] {
+        let options = [options, &["--type", "id=integer", "--if-exists", "replace"]].concat();
+        for command in ["load", "plan", "check"] {
+            let target: &[&str] = if command == "check" { &[] } else { &["t.db"] };
+            let args = [&[command, &url], target, &options, &[]].concat();
+            let args: Vec<&str> = args
+                .into_iter()
+                .filter(|arg| command != "check" || *arg != "replace" && *arg != "--if-exists")
+                .collect();
+            let run = secret_kept(fixture.inrush(&args));
+            assert!(!run.stderr.contains("wants a user"), "{run:?}");
+        }
+    }
+    let load = [
+        "load",
+        &url,
+        "t.db",
+        "--max-rejects",
+        "1",
+        "--type",
+        "id=integer",
+        "--if-exists",
+        "replace",
+    ];
+    secret_kept(fixture.inrush(&load)).exits(3);
+    for name in fixture.names() {
+        let bytes = fixture.read(&name);
+        assert!(!name.contains("tiger"), "{name}");
+        assert!(!String::from_utf8_lossy(&bytes).contains(SECRET), "{name}");
+    }
+    // The server has another file, or none.
+    let wrong = url.replace("orders", "others");
+    let down = format!("http://ann:{SECRET}@127.0.0.1:{}/a.csv?{SECRET}", server::silent_port());
+    let odd = format!("http://ann:{SECRET}@exa mple/a.csv?{SECRET}");
+    for url in [wrong.replace("token", "x"), format!("{url}x"), down, odd] {
+        secret_kept(fixture.load(&[&url, "new.db"]));
+    }
+}
+
+#[test]
+fn bad_rows_go_to_the_current_directory_by_the_last_part_of_the_name() {
+    let fixture = Fixture::new();
+    let web = Web::file(Served::new("id,name\n1,a\nx,b\n"));
+    let url = web.url("2024/orders.csv?x=1");
+    let options = ["--type", "id=integer", "--max-rejects", "1", "--json"];
+    let report = fixture.load(&[&[url.as_str(), "t.db"], &options[..]].concat()).exits(3).json();
+    assert_eq!(report["rows_rejected"], 1);
+    assert_eq!(fixture.read("orders.rejects.csv"), b"id,name\nx,b\n");
+    assert_eq!(fixture.table("t.db", "orders").len(), 1);
+}
+
+#[test]
+fn a_url_is_planned_and_checked_as_a_file_is() {
+    let fixture = Fixture::new();
+    let web = Web::file(Served::new(large(ROWS)));
+    let url = web.url("in.csv");
+    let plan = fixture.inrush(&["plan", &url, "t.db", "--json"]).exits(0).json();
+    assert_eq!(plan["columns"][0]["type"], "integer");
+    let report = fixture.inrush(&["check", &url, "--json"]).exits(0).json();
+    assert_eq!(report["rows_read"], ROWS);
+    assert_eq!(fixture.names(), [""; 0], "nothing is made");
+}
+
+#[test]
+fn urls_may_stand_in_a_list_beside_files() {
+    let fixture = Fixture::new();
+    let web = Web::of(|asked| match asked.path.as_str() {
+        "/a.csv" => Served::new("id\n1\n").answer(asked),
+        "/b.csv" => Served::new("id\n2\n").answer(asked),
+        _ => Answer::of(404, ""),
+    });
+    fixture.write("c.csv", "id\n3\n");
+    fixture.write("list.txt", format!("{}\n{}\n{0}\nc.csv\n", web.url("a.csv"), web.url("b.csv")));
+    let run = fixture.load(&["@list.txt", "t.db", "--table", "t"]).exits(0);
+    run.prints(&["named more than once, and loaded once"]);
+    assert_eq!(fixture.number("t.db", "SELECT sum(id) FROM t"), 6);
+    let missing = fixture.refuses(&[&web.url("a.csv"), &web.url("d.csv"), "t.db"]);
+    missing.says(&["/d.csv: the server has no such file (404 Not Found)"]);
+}
+
+#[test]
+fn a_load_in_steps_goes_on_where_the_server_says_that_the_file_is_the_same() {
+    let fixture = Fixture::new();
+    let text = format!("{}x,late,1\n", large(2_000));
+    let served = Served::new(text);
+    let web = Web::file(served.clone());
+    let steps = [
+        "--guarantee",
+        "chunks",
+        "--commit-rows",
+        "500",
+        "--chunk-size",
+        "4k",
+        "--type",
+        "id=integer",
+    ];
+    let url = web.url("in.csv");
+    fixture.load(&[&[url.as_str(), "t.db"], &steps[..]].concat()).exits(1).says(&["--resume"]);
+    assert!(fixture.number("t.db", "SELECT count(*) FROM \"in\"") >= 500);
+    let go_on = [&[url.as_str(), "t.db", "--resume", "--max-rejects", "1"], &steps[..]].concat();
+    fixture.load(&go_on).exits(3);
+    assert_eq!(fixture.number("t.db", "SELECT count(DISTINCT id) FROM \"in\""), 2_000);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM \"in\""), 2_000);
+    // Another version of it, and one of which nothing is known.
+    let changes = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let changed = std::sync::Arc::clone(&changes);
+    let web = Web::of(move |asked| {
+        let etag =
+            if changed.load(std::sync::atomic::Ordering::Relaxed) { "\"two\"" } else { "\"one\"" };
+        Served { etag: Some(etag), ..served.clone() }.answer(asked)
+    });
+    let url = web.url("in.csv");
+    fixture.load(&[&[url.as_str(), "u.db"], &steps[..]].concat()).exits(1);
+    changes.store(true, std::sync::atomic::Ordering::Relaxed);
+    let go_on = [&[url.as_str(), "u.db", "--resume", "--max-rejects", "1"], &steps[..]].concat();
+    fixture.load(&go_on).exits(1).says(&["has changed since the load was begun", "another ETag"]);
+    let web = Web::file(Served { etag: None, ..Served::new("id\n1\n") });
+    let run = fixture.load(&[&[web.url("in.csv").as_str(), "v.db"], &steps[..4]].concat());
+    run.exits(2).says(&["no ETag"]);
+}
+
+#[test]
+fn the_size_is_the_one_that_the_server_says() {
+    let fixture = Fixture::new();
+    let served = Served::new(large(ROWS));
+    let bytes = served.bytes.len();
+    // What is said to be of so many bytes has so many left as a load goes on.
+    let report = fixture.report(&[&Web::file(served.clone()).url("in.csv"), "t.db"]);
+    assert_eq!(report["inputs"][0]["bytes"], bytes);
+    let chunked =
+        Web::of(move |_| Answer { form: Form::Chunked, ..Answer::of(200, served.bytes.to_vec()) });
+    let report = fixture.report(&[&chunked.url("in.csv"), "u.db"]);
+    assert!(report["inputs"][0]["bytes"].is_null());
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn a_parquet_file_is_read_by_ranges_and_one_without_them_by_a_copy() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", large(ROWS));
+    fixture.load(&["in.csv", "parquet:in.parquet"]).exits(0);
+    let served = Served::new(fixture.read("in.parquet"));
+    let bytes = served.bytes.len();
+    let web = Web::file(served.clone());
+    same_by_url(&fixture, "in.parquet", &web.url("in.parquet"));
+    let asked: usize = web
+        .asked()
+        .iter()
+        .map(|asked| {
+            let (from, to) = asked.range().expect("a part");
+            to.expect("an end").min(bytes - 1) + 1 - from
+        })
+        .sum();
+    assert!(asked < 2 * bytes + (1 << 20), "{asked} of {bytes}");
+    let web = Web::file(Served { ranges: false, ..served.clone() });
+    same_by_url(&fixture, "in.parquet", &web.url("in.parquet"));
+    let web = Web::of(move |asked| {
+        Answer { form: Form::Chunked, ..Answer::of(200, served.bytes[..].to_vec()) }
+            .with("X", &asked.path)
+    });
+    same_by_url(&fixture, "in.parquet", &web.url("in.parquet"));
+}
+
+#[test]
+fn a_load_of_a_silent_server_can_be_stopped() {
+    let fixture = Fixture::new();
+    let text = large(ROWS);
+    for silent_from in [0, 3] {
+        let served = Served::new(text.as_str());
+        let web = Web::of(move |asked| match asked.before >= silent_from {
+            true => Answer { cut: Some(10), stall: true, ..served.answer(asked) },
+            false => served.answer(asked),
+        });
+        let load =
+            crate::fixture::start(&mut fixture.command(&["load", &web.url("in.csv"), "t.db"]));
+        crate::fixture::wait_until("it asks", || web.asked().len() > silent_from);
+        let began = std::time::Instant::now();
+        crate::crash::signal(&load, "INT");
+        let (status, _, stderr) = crate::fixture::finish(load, b"");
+        assert_eq!(status.code(), Some(130), "{}", String::from_utf8_lossy(&stderr));
+        assert!(began.elapsed().as_secs() < 20, "who waits for a server is not asked");
+        assert_eq!(fixture.names(), [""; 0]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Inputs that are no plain files, and can be read as often as one likes: what an input has to bring for that.
+//!
+//! ```text
+//! begin (what is it?) -> open (all of it, in order) -> chunks
+//!                     -> read_at (any part of it)   -> blocks (Parquet, Arrow files)
+//! ```
+
+use std::fmt;
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::stop::Stop;
+use inrush_core::error::Error;
+
+/// Bytes that something keeps, and gives whenever it is asked. What fails says so as a [`Fault`].
+pub trait Store: Send + Sync {
+    /// What messages call it: with no password, and no query of a URL.
+    fn name(&self) -> String;
+
+    /// The last part of its name, as that of a file: it tells table and format.
+    fn file_name(&self) -> String;
+
+    /// Where it is, whole: two of one place are one input. Never shown.
+    fn identity(&self) -> String;
+
+    /// Its bytes as they are stored, where that is known.
+    fn bytes(&self) -> Option<u64>;
+
+    /// What changes when its bytes do, such as an ETag. `None` where nothing does.
+    fn version(&self) -> Option<String>;
+
+    /// Memory that it takes while it waits to be loaded, and while it is, besides what its parts take.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Its first bytes, of which as many are fetched as are read, or some more.
+    ///
+    /// # Errors
+    /// When it can't be had.
+    fn begin(&self, stop: &Stop) -> io::Result<Box<dyn Read + Send>>;
+
+    /// All bytes from `at` on, in order. The end comes only where everything has been whole.
+    ///
+    /// # Errors
+    /// When it can't be had.
+    fn open(&self, at: u64, stop: &Stop) -> io::Result<Box<dyn Read + Send>>;
+
+    /// Whether parts of it can be read without what is before them.
+    fn has_parts(&self) -> bool;
+
+    /// `length` bytes from `at` on; fewer only where it ends. Where it has no parts, a copy is made first.
+    ///
+    /// # Errors
+    /// When they can't be had.
+    fn read_at(&self, at: u64, length: usize, stop: &Stop) -> io::Result<Vec<u8>>;
+
+    /// The file's size, where a part is to be read.
+    ///
+    /// # Errors
+    /// When it can't be found out.
+    fn length(&self, stop: &Stop) -> io::Result<u64>;
+}
+
+/// One of them.
+#[derive(Clone)]
+pub struct Stored(Arc<dyn Store>);
+
+impl Stored {
+    /// What the store keeps.
+    pub fn new(store: impl Store + 'static) -> Self {
+        Self(Arc::new(store))
+    }
+}
+
+impl Deref for Stored {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl PartialEq for Stored {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.identity() == other.identity()
+    }
+}
+
+impl Eq for Stored {}
+
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stored({})", self.name())
+    }
+}
+
+/// Why an input can't be read, in words that need no others: it goes as an error through readers that know nothing of inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// What happened, and where.
+    pub(crate) what: String,
+    /// What to try.
+    pub(crate) advice: Vec<String>,
+}
+
+impl Fault {
+    #[cfg(feature = "cloud")]
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), advice: Vec::new() }
+    }
+
+    #[cfg(feature = "cloud")]
+    #[must_use]
+    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice.push(advice.into());
+        self
+    }
+
+    /// The fault that an error comes from.
+    pub(crate) fn within<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Self> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if let Some(fault) = error.downcast_ref::<Self>() {
+                return Some(fault);
+            }
+            // Its source is the inner error's source, not that error.
+            next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+                Some(inner) => Some(inner),
+                None => error.source(),
+            };
+        }
+        None
+    }
+
+    /// The same about an input.
+    pub(crate) fn about(&self, name: &str) -> Error {
+        let error = Error::source(self.what.clone()).about(name);
+        self.advice.iter().cloned().fold(error, Error::advise)
+    }
+
+    /// Why a place can't be found.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn refused(&self) -> Error {
+        let error = Error::source(self.what.clone());
+        self.advice.iter().cloned().fold(error, Error::advise)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Fault> for io::Error {
+    fn from(fault: Fault) -> Self {
+        io::Error::other(fault)
+    }
+}
