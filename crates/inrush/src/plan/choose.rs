@@ -616,7 +616,7 @@ mod tests {
             error.what(),
             "table t has no columns id, name that the source names: the source has id, name; the table has a, b"
         );
-        assert_eq!(error.advice().len(), 3);
+        assert_eq!(error.advice().len(), 4);
 
         let mut unknown = facts();
         unknown.target.table = Some(table(&["id"], false));
@@ -625,7 +625,7 @@ mod tests {
             error.what(),
             "table t has no column name that the source names: the source has id, name; the table has id"
         );
-        assert_eq!(error.advice().len(), 2, "as many columns are not to be had by position");
+        assert_eq!(error.advice().len(), 3, "as many columns are not to be had by position");
 
         let mut too_narrow = facts();
         too_narrow.source.header = false;
