@@ -120,7 +120,8 @@ fn one_screen(name: &str, command: &mut Command, words: &[(&str, &str)]) -> Stri
     let usage = command.render_usage();
     let mut out = format!("{about}\n\n{usage}\n");
     if command.get_arguments().any(|arg| arg.get_id() == "places") {
-        out += "\nSources are files, folders, patterns, URLs, or - (standard input). Target last:\n";
+        out +=
+            "\nSources are files, folders, patterns, URLs, or - (standard input). Target last:\n";
         for target in target::ALL {
             out += &format!("  {}\n", target.spelling());
         }
