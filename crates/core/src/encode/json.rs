@@ -7,7 +7,8 @@ use inrush_scan::json::{
 };
 use inrush_scan::{Field, Form};
 
-use crate::encode::text::{ABSENT, Record, Records, Syntax, What};
+use crate::encode::read::ABSENT;
+use crate::encode::text::{Record, Records, Syntax, What};
 use crate::encode::{BadRecord, Shape, Verdict};
 use crate::error::shorten;
 use crate::flow::{Chunk, Code};

@@ -2,8 +2,12 @@
 
 use std::io::Write as _;
 
+use inrush_scan::{Field, Form};
+
 use crate::encode::row::Row;
-use crate::encode::{AddedValue, BadRecord, BadValue, Shape, ShapeColumn, Verdict, describe};
+use crate::encode::{
+    AddedValue, BadRecord, BadValue, Shape, ShapeColumn, Verdict, describe, is_plain,
+};
 use crate::error::shorten;
 use crate::flow::{Chunk, Code};
 use crate::reading::{Read, Reading};
@@ -14,6 +18,9 @@ pub(super) struct Reader {
     /// By column; none where no column has a reading.
     done: Vec<Done>,
     texts: Vec<u8>,
+    /// Of a record of text, by column: the values among the texts that an encoder may take as they stand. A field that [`is_plain`]
+    /// does not take says nothing.
+    fields: Vec<Field>,
 }
 
 /// What became of a value.
@@ -43,7 +50,18 @@ pub(super) trait Unread {
 
     /// Whether a text is a spelling of NULL, which it may be when the blanks around it are gone.
     fn is_null(&self, column: usize, text: &[u8], is_quoted: bool) -> bool;
+
+    /// Appends a copy of a record of text as it is written, and where its columns' plain values are in it.
+    fn copy(&self, _texts: &mut Vec<u8>, _fields: &mut Vec<Field>) {}
+
+    /// Whether a plain value is text, and no number or whatever else has a type of its own.
+    fn is_text(&self, _field: &Field) -> bool {
+        false
+    }
 }
+
+/// No value: what an input does not have, and of JSON what no member has been found for, which never starts at 0.
+pub(super) const ABSENT: Field = Field { start: 0, end: 0, form: Form::Plain };
 
 /// Where a record is.
 #[derive(Clone, Copy)]
@@ -96,15 +114,21 @@ impl Reader {
         self.done.clear();
         self.done.resize(shape.columns.len(), Done::AsIs);
         self.texts.clear();
+        self.fields.clear();
+        record.copy(&mut self.texts, &mut self.fields);
         for (column, known) in shape.columns.iter().enumerate() {
             if let Some(added) = &known.added {
-                self.done[column] = self.added(added, place);
+                let done = self.added(added, place);
+                self.note(column, done);
                 continue;
             }
             let Some(reading) = &known.reading else { continue };
+            if self.read_in_place(column, reading, record) {
+                continue;
+            }
             memory.clear();
             let Some(given) = record.given(column, memory) else { continue };
-            self.done[column] = self
+            let done = self
                 .one(reading, &given, |text| record.is_null(column, text, given.is_quoted))
                 .map_err(|wanted| BadRecord {
                     column: Some(column),
@@ -112,8 +136,40 @@ impl Reader {
                     message: format!("{} is not {wanted}", shorten(given.text)),
                     verdict: if reading.is_final { Verdict::Bad } else { Verdict::OfColumn },
                 })?;
+            self.note(column, done);
         }
         Ok(())
+    }
+
+    /// Reads a plain value in the copy of its record, if its reading is one of those that are as long as what they read; false where
+    /// it has to be looked at.
+    #[inline(always)]
+    fn read_in_place(&mut self, column: usize, reading: &Reading, record: &impl Unread) -> bool {
+        let Some(field) = self.fields.get_mut(column) else { return false };
+        if !is_plain(field) || !record.is_text(field) {
+            return false;
+        }
+        match reading.read_in_place(&mut self.texts, field.start as usize, field.end as usize) {
+            Some(Read::Written) => {
+                field.form = Form::Plain;
+                self.done[column] = Done::Written(field.start, field.end - field.start);
+            }
+            Some(Read::AsIs) => {}
+            Some(Read::Null) | None => return false,
+        }
+        true
+    }
+
+    fn note(&mut self, column: usize, done: Done) {
+        self.done[column] = done;
+        let Some(field) = self.fields.get_mut(column) else { return };
+        match done {
+            Done::AsIs => {}
+            Done::Null => *field = ABSENT,
+            Done::Written(at, len) => {
+                *field = Field { start: at, end: at + len, form: Form::Plain };
+            }
+        }
     }
 
     fn added(&mut self, added: &AddedValue, place: Whereabouts) -> Done {
@@ -178,6 +234,12 @@ impl Reader {
             true => Done::AsIs,
             false => self.done[column],
         }
+    }
+
+    /// The fields of a record of text as its readings have them, and the text that they lie in.
+    #[inline(always)]
+    pub(super) fn plain(&self) -> (&[Field], &[u8]) {
+        (&self.fields, &self.texts)
     }
 
     /// The text of a value that is among the texts.

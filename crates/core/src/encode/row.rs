@@ -28,7 +28,7 @@ pub trait Row {
     }
 
     /// The columns' places in [`Row::text`], of which [`is_plain`](super::is_plain) tells whether one can be taken as it stands.
-    /// None where the values aren't text, and where there are spellings of NULL, which any field might be.
+    /// None where the values aren't text.
     fn fields(&self) -> &[Field];
 
     /// The text that [`Row::fields`] lie in.

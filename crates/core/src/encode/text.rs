@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inrush_scan::{Field, Form};
 
-use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null};
+use crate::encode::read::{ABSENT, Done, Given, Reader, Unread, Whereabouts, refuse_null};
 use crate::encode::row::{Row, Typed};
 use crate::encode::{
     BadRecord, Encode, EncodeRow, Encoded, Shape, Verdict, describe, is_plain, told_by_lane,
@@ -69,8 +69,27 @@ struct TextRow<'a, S> {
     syntax: &'a S,
     /// What the readings of columns have made of the values.
     reader: &'a Reader,
-    /// Whether any value may be taken as it stands.
-    is_plain: bool,
+    plain: Plain<'a>,
+}
+
+/// The values of a record that an encoder may take as they stand, by column; a field that [`is_plain`] does not take says nothing.
+#[derive(Clone, Copy)]
+struct Plain<'a> {
+    fields: &'a [Field],
+    text: Text<'a>,
+}
+
+/// What plain fields lie in.
+#[derive(Clone, Copy)]
+enum Text<'a> {
+    Chunk(&'a [u8]),
+    /// A record as its columns' readings have it.
+    Read(&'a [u8]),
+}
+
+impl Plain<'_> {
+    /// Where nothing is known of the values yet.
+    const NONE: Plain<'static> = Plain { fields: &[], text: Text::Chunk(&[]) };
 }
 
 impl<S: Syntax> Row for TextRow<'_, S> {
@@ -81,10 +100,8 @@ impl<S: Syntax> Row for TextRow<'_, S> {
 
     #[inline(always)]
     fn value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
-        match self.fields.get(column) {
-            Some(field) if is_plain(field) && (self.is_plain || self.stands(column)) => {
-                Some((Home::Chunk, span(field)))
-            }
+        match (self.plain.fields.get(column), self.plain.text) {
+            (Some(field), Text::Chunk(_)) if is_plain(field) => Some((Home::Chunk, span(field))),
             _ => self.any_value(column, values),
         }
     }
@@ -100,22 +117,17 @@ impl<S: Syntax> Row for TextRow<'_, S> {
 
     #[inline(always)]
     fn fields(&self) -> &[Field] {
-        if self.is_plain { self.fields } else { &[] }
+        self.plain.fields
     }
 
     #[inline(always)]
     fn text(&self) -> &[u8] {
-        self.chunk
+        let (Text::Chunk(text) | Text::Read(text)) = self.plain.text;
+        text
     }
 }
 
 impl<S: Syntax> TextRow<'_, S> {
-    /// Whether a column has no reading, and NULL no spelling.
-    #[inline]
-    fn stands(&self, column: usize) -> bool {
-        self.shape.nulls.is_empty() && self.shape.columns[column].reading.is_none()
-    }
-
     /// [`Row::value`] for a field that may be NULL or has to be written out.
     #[inline(never)]
     fn any_value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
@@ -150,7 +162,21 @@ impl<S: Syntax> TextRow<'_, S> {
     }
 }
 
-impl<S: Syntax> TextRow<'_, S> {
+impl<'a, S: Syntax> TextRow<'a, S> {
+    /// The fields but for those that are a spelling of NULL.
+    fn without_nulls<'m>(&self, memory: &'m mut Vec<Field>) -> Plain<'m>
+    where
+        'a: 'm,
+    {
+        memory.clear();
+        memory.extend(
+            self.fields.iter().enumerate().map(|(column, field)| {
+                if self.is_spelling_of_null(column) { ABSENT } else { *field }
+            }),
+        );
+        Plain { fields: memory, text: Text::Chunk(self.chunk) }
+    }
+
     /// Whether the field is NULL because the user says that it is written so.
     fn is_spelling_of_null(&self, column: usize) -> bool {
         let field = &self.fields[column];
@@ -186,15 +212,31 @@ impl<S: Syntax> Unread for TextRow<'_, S> {
     fn is_null(&self, column: usize, text: &[u8], is_quoted: bool) -> bool {
         self.is_null_text(column, text, is_quoted)
     }
+
+    fn copy(&self, texts: &mut Vec<u8>, fields: &mut Vec<Field>) {
+        let plain = || self.fields.iter().filter(|field| is_plain(field));
+        let start = plain().map(|field| field.start).min().unwrap_or(0);
+        let end = plain().map(|field| field.end).max().unwrap_or(0);
+        texts.extend_from_slice(&self.chunk[start as usize..end as usize]);
+        let has_nulls = !self.shape.nulls.is_empty();
+        fields.extend(self.fields.iter().enumerate().map(|(column, field)| {
+            if !is_plain(field) || has_nulls && self.is_spelling_of_null(column) {
+                return ABSENT;
+            }
+            Field { start: field.start - start, end: field.end - start, form: field.form }
+        }));
+    }
+
+    #[inline(always)]
+    fn is_text(&self, field: &Field) -> bool {
+        !S::HAS_STRINGS || field.form.is_quoted()
+    }
 }
 
 #[inline(always)]
 fn span(field: &Field) -> Span {
     Span { at: field.start, len: field.end - field.start }
 }
-
-/// No value: what an input does not have, and of JSON what no member has been found for, which never starts at 0.
-pub(super) const ABSENT: Field = Field { start: 0, end: 0, form: Form::Plain };
 
 /// Which of a record's fields each column takes its value from.
 struct FieldOrder<'a> {
@@ -254,8 +296,9 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let mut records = syntax.records(shape, chunk, 0);
         let mut lines = LineCounter::default();
         let reads = Reader::is_needed(shape);
-        let is_plain = shape.nulls.is_empty() && !reads;
+        let has_nulls = !shape.nulls.is_empty();
         let (unread, mut reader, mut memory) = (Reader::default(), Reader::default(), Vec::new());
+        let mut known = Vec::new();
         while let Some(record) = records.next(fields) {
             let before = out.wire.mark();
             let outcome = match record.what {
@@ -266,8 +309,9 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 What::Bad(bad) => Err(bad),
                 What::Row => {
                     let fields = order.apply(fields, ordered);
+                    let plain = Plain::NONE;
                     let row =
-                        TextRow { chunk: bytes, fields, shape, syntax, reader: &unread, is_plain };
+                        TextRow { chunk: bytes, fields, shape, syntax, reader: &unread, plain };
                     let checked = if clean { Ok(()) } else { check_text(&row) };
                     let checked = match S::HAS_STRINGS {
                         true => checked.and_then(|()| check_strings(&row)),
@@ -281,8 +325,17 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                         }),
                         false => checked,
                     };
-                    let row = TextRow { reader: &reader, ..row };
                     checked.and_then(|()| {
+                        let row = TextRow { reader: &reader, ..row };
+                        let plain = match () {
+                            () if reads => {
+                                let (fields, text) = reader.plain();
+                                Plain { fields, text: Text::Read(text) }
+                            }
+                            () if has_nulls => row.without_nulls(&mut known),
+                            () => Plain { fields, text: Text::Chunk(bytes) },
+                        };
+                        let row = TextRow { plain, ..row };
                         encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
                     })
                 }
@@ -399,7 +452,7 @@ pub(super) fn found_by_lane(
             let fields = order.apply(&fields, &mut ordered);
             // As it is written: its readings were for the encoder.
             let (chunk, reader) = (&bytes[start as usize..], &Reader::default());
-            let row = TextRow { chunk, fields, shape, syntax, reader, is_plain: false };
+            let row = TextRow { chunk, fields, shape, syntax, reader, plain: Plain::NONE };
             let line = lines.before(syntax, bytes, start);
             told_by_lane(shape, fault, &row).at(
                 start,

@@ -8,6 +8,82 @@ pub(super) struct Format {
     /// As the user has it.
     pub(super) text: Box<str>,
     items: Vec<Item>,
+    places: Option<Places>,
+}
+
+/// Where the digits of a text are in which every number has all the digits that it may have.
+#[derive(Clone, Debug)]
+struct Places {
+    len: usize,
+    /// Bytes between the numbers.
+    literals: Vec<(usize, u8)>,
+    year: usize,
+    month: usize,
+    day: usize,
+    /// Hours, minutes, seconds; what a form has none of is 0.
+    clock: [Option<usize>; 3],
+}
+
+impl Places {
+    /// Those of a form of year, month, day and time in digits, each once; other forms have none.
+    fn of(items: &[Item]) -> Option<Self> {
+        let (mut len, mut literals) = (0, Vec::new());
+        let mut at = [None; 6];
+        for item in items {
+            let (part, digits) = match item {
+                Item::Literal(byte) => {
+                    literals.push((len, *byte));
+                    len += 1;
+                    continue;
+                }
+                Item::Blanks => {
+                    literals.push((len, b' '));
+                    len += 1;
+                    continue;
+                }
+                Item::Part(Part::Year) => (0, 4),
+                Item::Part(Part::Month) => (1, 2),
+                Item::Part(Part::Day) => (2, 2),
+                Item::Part(Part::Hour) => (3, 2),
+                Item::Part(Part::Minute) => (4, 2),
+                Item::Part(Part::Second) => (5, 2),
+                Item::Part(_) => return None,
+            };
+            if at[part].replace(len).is_some() {
+                return None;
+            }
+            len += digits;
+        }
+        let [year, month, day, clock @ ..] = at;
+        Some(Self { len, literals, year: year?, month: month?, day: day?, clock })
+    }
+
+    /// The day of a text as `YYYY-MM-DD`, if these are its places; what stands for a digit need not be one.
+    #[inline]
+    fn day(&self, text: &[u8]) -> Option<[u8; 10]> {
+        let is_so =
+            text.len() == self.len && self.literals.iter().all(|(at, byte)| text[*at] == *byte);
+        if !is_so {
+            return None;
+        }
+        let mut out = *b"YYYY-MM-DD";
+        out[..4].copy_from_slice(&text[self.year..self.year + 4]);
+        out[5..7].copy_from_slice(&text[self.month..self.month + 2]);
+        out[8..].copy_from_slice(&text[self.day..self.day + 2]);
+        Some(out)
+    }
+
+    /// The same with its time, as `YYYY-MM-DD HH:MM:SS`.
+    fn moment(&self, text: &[u8]) -> Option<[u8; 19]> {
+        let mut out = *b"YYYY-MM-DD 00:00:00";
+        out[..10].copy_from_slice(&self.day(text)?);
+        for (from, to) in self.clock.iter().zip([11, 14, 17]) {
+            if let Some(from) = *from {
+                out[to..to + 2].copy_from_slice(&text[from..from + 2]);
+            }
+        }
+        Some(out)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +189,7 @@ impl Format {
             return match items.iter().all(|item| {
                 !matches!(item, Item::Part(part) if !matches!(part, Part::Epoch | Part::Fraction))
             }) {
-                true => Ok(Self { text: text.into(), items }),
+                true => Ok(Self { text: text.into(), items, places: None }),
                 false => Err(format!("'{text}': %s is the whole moment, and needs nothing besides %f")),
             };
         }
@@ -131,7 +207,8 @@ impl Format {
         if has(Part::HalfHour) != has(Part::Half) {
             return Err(format!("'{text}': %I and %p go together"));
         }
-        Ok(Self { text: text.into(), items })
+        let places = Places::of(&items);
+        Ok(Self { text: text.into(), items, places })
     }
 
     /// Whether what it reads has an offset from UTC.
@@ -142,13 +219,27 @@ impl Format {
 
     /// Appends the day that a text is as `YYYY-MM-DD`.
     pub(super) fn read_day(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let day = self.find(text)?.day()?;
-        out.extend_from_slice(&day.text());
+        let day = match self.common_day(text) {
+            Some(day) => day,
+            None => self.find(text)?.day()?.text(),
+        };
+        out.extend_from_slice(&day);
         Some(())
+    }
+
+    /// The day that a text is in which every number has all its digits, as `YYYY-MM-DD`.
+    #[inline]
+    pub(super) fn common_day(&self, text: &[u8]) -> Option<[u8; 10]> {
+        self.places.as_ref()?.day(text).filter(|day| inrush_scan::is_date(day))
     }
 
     /// The moment that a text is.
     pub(super) fn read_moment(&self, text: &[u8]) -> Option<Moment> {
+        if let Some(moment) = self.places.as_ref().and_then(|places| places.moment(text))
+            && let Some(found) = inrush_scan::read_timestamp(&moment)
+        {
+            return Some(Moment { seconds: found.seconds, nanos: 0, zone: false });
+        }
         self.find(text)?.moment()
     }
 
@@ -274,6 +365,12 @@ fn offset(text: &[u8]) -> Option<(i64, &[u8])> {
         .then_some((sign * (hours * 60 + minutes) * 60, rest))
 }
 
+/// Days since 1970-01-01, if the calendar has the day.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let day = Day { year: year as u16, month: month as u8, day: day as u8 };
+    inrush_scan::date_days(&day.text()).map(i64::from)
+}
+
 impl Found {
     /// Reads a part, and says what follows it.
     fn take<'t>(&mut self, part: Part, text: &'t [u8]) -> Option<&'t [u8]> {
@@ -359,22 +456,15 @@ impl Found {
     /// The day, if the calendar has it.
     fn day(&self) -> Option<Day> {
         let year = self.year?;
-        let days = match (self.month, self.day) {
-            (Some(month), Some(day)) => {
-                let text = format!("{year:04}-{month:02}-{day:02}");
-                i64::from(inrush_scan::date_days(text.as_bytes())?)
-            }
-            _ => {
-                let first = inrush_scan::date_days(format!("{year:04}-01-01").as_bytes())?;
-                i64::from(first) + self.day_of_year? - 1
-            }
+        let at = match (self.month, self.day) {
+            (Some(month), Some(day)) => days(year, month, day)?,
+            _ => days(year, 1, 1)? + self.day_of_year? - 1,
         };
-        let day = Day::of(days)?;
+        let day = Day::of(at)?;
         let is_same = i64::from(day.year) == year
-            && self.weekday.is_none_or(|weekday| weekday == days.rem_euclid(7))
+            && self.weekday.is_none_or(|weekday| weekday == at.rem_euclid(7))
             && self.day_of_year.is_none_or(|number| {
-                let first = inrush_scan::date_days(format!("{year:04}-01-01").as_bytes());
-                first.is_some_and(|first| days - i64::from(first) + 1 == number)
+                days(year, 1, 1).is_some_and(|first| at - first + 1 == number)
             });
         is_same.then_some(day)
     }

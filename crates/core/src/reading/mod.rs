@@ -308,6 +308,11 @@ fn two_ways<V: PartialEq>(
 
 /// As inrush writes numbers: without a plus, zeros in front, or a sign of zero.
 fn normalize(at: usize, out: &mut Vec<u8>) {
+    // Nearly all are so.
+    if matches!(out[at..], [b'1'..=b'9', ..] | [b'-', b'1'..=b'9', ..] | [b'0'] | [b'0', b'.', ..])
+    {
+        return;
+    }
     let number = out.split_off(at);
     let (sign, digits) = match &number[..] {
         [b'+', digits @ ..] => (&b""[..], digits),
@@ -542,6 +547,33 @@ impl Reading {
             return Ok(Read::AsIs);
         }
         Ok(Read::Written)
+    }
+}
+
+impl Reading {
+    /// Reads `texts[start..end]`, and writes what it is over it; `None` where that takes more than a look.
+    #[inline(always)]
+    pub fn read_in_place(&self, texts: &mut [u8], start: usize, end: usize) -> Option<Read> {
+        let text = &texts[start..end];
+        let is_blank = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_graphic());
+        if self.reads.trim != Trim::No && (is_blank(text.first()) || is_blank(text.last())) {
+            return None;
+        }
+        match self.family? {
+            Family::Number => {
+                let numbers = self.reads.numbers.as_ref()?;
+                numbers.read_in_place(texts, start, end)
+            }
+            Family::Day => {
+                let day = self.reads.days.first()?.common_day(text)?;
+                let place = texts[start..end]
+                    .first_chunk_mut()
+                    .filter(|place| place.len() == end - start)?;
+                *place = day;
+                Some(Read::Written)
+            }
+            Family::Truth | Family::Moment => None,
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use crate::reading::Read;
+
 /// How the numbers of a column are written.
 #[derive(Debug)]
 pub(super) struct Numbers {
@@ -41,6 +43,27 @@ impl Numbers {
         }
     }
 
+    /// Reads a number of the usual length without groups, signs or an exponent, and writes it over `texts[start..end]`; `None` says
+    /// nothing.
+    #[inline(always)]
+    pub(super) fn read_in_place(&self, texts: &mut [u8], start: usize, end: usize) -> Option<Read> {
+        if !matches!(self.style, Style::Plain) {
+            return None;
+        }
+        if inrush_scan::plain_integer_within(texts, start, end).is_some() {
+            return Some(Read::AsIs);
+        }
+        let text = &mut texts[start..end];
+        let point = text.iter().position(|byte| *byte == self.decimal)?;
+        text[point] = b'.';
+        // A zero has no sign.
+        if inrush_scan::plain_decimal(text).is_some() && !text.starts_with(b"-0") {
+            return Some(Read::Written);
+        }
+        text[point] = self.decimal;
+        None
+    }
+
     /// What a value has to be.
     pub(super) fn words(&self) -> String {
         let what = match self.style {
@@ -61,21 +84,27 @@ impl Numbers {
 
     /// `[+-]?D+([decimal]D+)?([eE][+-]?D+)?`, where the digits before the separator may be in groups.
     fn plain(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let mut rest = text;
-        if let [sign @ (b'+' | b'-'), behind @ ..] = rest {
-            out.push(*sign);
-            rest = behind;
+        let sign = usize::from(matches!(text, [b'+' | b'-', ..]));
+        let whole = sign + digits(&text[sign..]).0.len();
+        if whole == sign {
+            return None;
         }
-        rest = self.whole(rest, out)?;
+        out.extend_from_slice(&text[..whole]);
+        let mut rest = &text[whole..];
+        if let Some(group) = &self.thousands {
+            rest = groups(rest, group.as_bytes(), whole - sign, out)?;
+        }
+        // What follows is as we would write it but for the separator.
+        let point = out.len();
+        out.extend_from_slice(rest);
         if let [separator, behind @ ..] = rest
             && *separator == self.decimal
         {
+            out[point] = b'.';
             let (fraction, behind) = digits(behind);
             if fraction.is_empty() {
                 return None;
             }
-            out.push(b'.');
-            out.extend_from_slice(fraction);
             rest = behind;
         }
         if let [b'e' | b'E', behind @ ..] = rest {
@@ -84,32 +113,9 @@ impl Numbers {
             if exponent.is_empty() {
                 return None;
             }
-            out.extend_from_slice(&rest[..rest.len() - after.len()]);
             rest = after;
         }
         rest.is_empty().then_some(())
-    }
-
-    /// The digits before the decimal separator, and what follows them.
-    fn whole<'t>(&self, text: &'t [u8], out: &mut Vec<u8>) -> Option<&'t [u8]> {
-        let (first, mut rest) = digits(text);
-        if first.is_empty() {
-            return None;
-        }
-        out.extend_from_slice(first);
-        let Some(group) = self.thousands.as_ref().map(|group| group.as_bytes()) else {
-            return Some(rest);
-        };
-        while let Some(behind) = rest.strip_prefix(group) {
-            let (three, after) = digits(behind);
-            // The first group has what is left.
-            if three.len() != 3 || first.len() > 3 {
-                return None;
-            }
-            out.extend_from_slice(three);
-            rest = after;
-        }
-        Some(rest)
     }
 
     fn percent(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
@@ -176,6 +182,27 @@ impl Numbers {
     }
 }
 
+/// Appends the digits of groups of three, which follow a first one of so many, and says what is behind them.
+fn groups<'t>(
+    text: &'t [u8],
+    separator: &[u8],
+    first: usize,
+    out: &mut Vec<u8>,
+) -> Option<&'t [u8]> {
+    let mut rest = text;
+    while let Some(behind) = rest.strip_prefix(separator) {
+        let (three, after) = digits(behind);
+        // The first group has what is left.
+        if three.len() != 3 || first > 3 {
+            return None;
+        }
+        out.extend_from_slice(three);
+        rest = after;
+    }
+    Some(rest)
+}
+
+#[inline]
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().take_while(|byte| byte.is_ascii_digit()).count())
 }
