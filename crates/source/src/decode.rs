@@ -138,6 +138,29 @@ pub fn is_utf8(encoding: &'static Encoding) -> bool {
     encoding == UTF_8
 }
 
+/// The first byte beyond ASCII of what has none that is of UTF-8, and all of which windows-1252 has letters or signs for: what Excel
+/// writes in Western Europe. Its place, and what it is.
+pub(crate) fn like_windows_1252(text: &[u8]) -> Option<(usize, u8)> {
+    let mut first = None;
+    let mut at = 0;
+    for chunk in text.utf8_chunks() {
+        let valid = chunk.valid();
+        // What is cut off at the end may be of either.
+        let malformed = chunk.invalid();
+        if !valid.is_ascii()
+            || malformed.iter().any(|byte| [0x81, 0x8d, 0x8f, 0x90, 0x9d].contains(byte))
+        {
+            return None;
+        }
+        at += valid.len();
+        if first.is_none() {
+            first = malformed.first().map(|byte| (at, *byte));
+        }
+        at += malformed.len();
+    }
+    first
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,5 +232,19 @@ mod tests {
         let out = decode(&le, UTF_16LE);
         assert_eq!(out.iter().filter(|b| **b == 0xff).count(), 2, "{out:?}");
         assert!(out.windows(2).any(|w| w == b"ab"));
+    }
+
+    #[test]
+    fn text_without_any_utf8_is_like_windows_1252() {
+        for (text, is_like) in [
+            (&b"a;M\xfcller;\x80 5"[..], Some((3, 0xfc))),
+            ("a;M\u{fc}ller".as_bytes(), None),
+            (b"M\xfcller and \xc3\xbc", None),
+            (b"\x81", None),
+            (b"plain", None),
+            (b"", None),
+        ] {
+            assert_eq!(like_windows_1252(text), is_like, "{text:?}");
+        }
     }
 }

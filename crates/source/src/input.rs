@@ -258,6 +258,16 @@ impl Source {
                 reasons.push(format!("{} is in {}", input.name, input.encoding.name()));
             }
         }
+        for head in heads.iter().filter(|head| decode::is_utf8(head.input.encoding)) {
+            if let Some((at, byte)) = decode::like_windows_1252(&head.text) {
+                let line = source.grammar.lines(&head.text[..at]) + 1;
+                warnings.push(format!(
+                    "{}: line {line} is not UTF-8 (byte {byte:#04x}), so it is a bad row (--encoding windows-1252 \
+                     reads what Excel writes in Western Europe)",
+                    head.input.name
+                ));
+            }
+        }
         let bytes = source.inputs.iter().map(|input| input.bytes_stored).sum();
         let seekable = source.inputs.iter().all(|input| input.place.can_be_reread());
         let facts = SourceFacts {

@@ -209,11 +209,11 @@ impl Source {
             pipe: Mutex::new(pipe),
             abandoned,
         };
-        let mut fields = source.look_at_members(&heads, &json, &[])?;
+        let (mut fields, mut samples) = source.look_at_members(&heads, &json, &[])?;
         // Which spellings are one column's is known when the names are.
         source.nulls = read.nulls_of(fields.iter().map(|field| field.name.as_str()));
         if source.nulls.are_for_columns() {
-            fields = source.look_at_members(&heads, &json, &fields)?;
+            (fields, samples) = source.look_at_members(&heads, &json, &fields)?;
         }
         if fields.is_empty() {
             let known = known.unwrap_or_default().iter();
@@ -239,6 +239,10 @@ impl Source {
         }
         let pipe = source.pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
         let source = Source { pipe: Mutex::new(pipe), ..source.with_members(&fields) };
+        let are_text = fields.iter().map(|field| field.ty == Type::Text);
+        for (at, proposal) in source.propose(are_text, samples).into_iter().enumerate() {
+            fields[at].reads.proposal = proposal;
+        }
         let mut warnings = Vec::new();
         let first = &heads[0];
         let layout = json.layouts[0];
@@ -281,13 +285,14 @@ impl Source {
         Ok((source, facts))
     }
 
-    /// What the heads, and places spread over the first input, show of the members, of which some may be known.
+    /// What the heads, and places spread over the first input, show of the members, of which some may be known; and these samples.
     fn look_at_members(
         &self,
         heads: &[Head],
         json: &Json,
         known: &[FieldFacts],
-    ) -> Result<Vec<FieldFacts>> {
+    ) -> Result<(Vec<FieldFacts>, Vec<Sample>)> {
+        let mut samples = Vec::new();
         let total = Arc::new(Mutex::new(Seen::default()));
         let mut surveyor =
             MemberSurveyor::new(json, &self.read, &self.nulls, known, Arc::clone(&total));
@@ -295,17 +300,17 @@ impl Source {
             let text = &head.text[head.input.body_at as usize..];
             let tail = if head.whole { Tail::End } else { Tail::More };
             let end = JsonCutter::new(json.layouts[file]).cut(text, text.len(), tail).unwrap_or(0);
-            let chunk = Chunk {
-                seq: file as u64,
-                origin: Origin { file: file as u32, byte: head.input.body_at, ..Origin::default() },
-                part: Part { first: true, last: head.whole },
-                bytes: text[..end].to_vec(),
-                ..Chunk::default()
-            };
+            let (origin, part) = (
+                Origin { file: file as u32, byte: head.input.body_at, ..Origin::default() },
+                Part { first: true, last: head.whole },
+            );
+            let bytes = text[..end].to_vec();
+            let chunk = Chunk { seq: file as u64, origin, part, bytes, ..Chunk::default() };
             surveyor.encode(&chunk, &mut Encoded::default());
             let before = head.input.lines_before;
             let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
             total.locate(&chunk, |at| before + json_lines(&chunk.bytes[..at]) + 1);
+            samples.push(Sample { origin, lines_before: None, part, bytes: chunk.bytes });
         }
         if json.layouts[0] == JsonLayout::Lines {
             for (index, sample) in self.spread(&heads[0], None)?.into_iter().enumerate() {
@@ -313,10 +318,11 @@ impl Source {
                 let seq = (heads.len() + index) as u64;
                 let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
                 surveyor.encode(&chunk, &mut Encoded::default());
+                samples.push(Sample { origin, ..Sample::of(0, &chunk.bytes) });
             }
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(total.fields(&self.inputs))
+        Ok((total.fields(&self.inputs), samples))
     }
 
     /// The same source of JSON, which has these members; not its pipe.

@@ -12,12 +12,14 @@ use inrush_core::reading::{ColumnReads, Family, ReadRequest, ReadType, Readers};
 const NAME: &str = "c";
 
 /// Decimal separator and what stands between groups. The plainest comes first: of several that read all values alike it is taken.
-const NUMBERS: [(&str, &str); 9] = [
+const NUMBERS: [(&str, &str); 11] = [
     (",", ""),
     (".", ","),
     (",", "."),
     (".", "'"),
     (",", "'"),
+    (".", "\u{2019}"),
+    (",", "\u{2019}"),
     (".", " "),
     (",", " "),
     (",", "\u{a0}"),
@@ -44,9 +46,19 @@ const DAYS: [&str; 15] = [
 
 const TIMES: [&str; 5] = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p"];
 
-const MOMENTS: [&str; 2] = ["%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z"];
+/// What stands between day and time.
+const BETWEEN: [&str; 2] = [" ", ", "];
 
-const TRUTHS: [(&str, &str); 7] = [
+/// Of web servers, mails, loggers, and the C library.
+const MOMENTS: [&str; 5] = [
+    "%d/%b/%Y:%H:%M:%S %z",
+    "%a, %d %b %Y %H:%M:%S %z",
+    "%a, %d %b %Y %H:%M:%S %Z",
+    "%Y-%m-%d %H:%M:%S,%f",
+    "%a %b %d %H:%M:%S %Y",
+];
+
+const TRUTHS: [(&str, &str); 11] = [
     ("yes", "no"),
     ("y", "n"),
     ("t", "f"),
@@ -54,6 +66,10 @@ const TRUTHS: [(&str, &str); 7] = [
     ("ja", "nein"),
     ("oui", "non"),
     ("si", "no"),
+    ("wahr", "falsch"),
+    ("vrai", "faux"),
+    ("vero", "falso"),
+    ("verdadero", "falso"),
 ];
 
 /// A way to read values.
@@ -77,6 +93,8 @@ struct Tried {
     sum: u64,
     has_true: bool,
     has_false: bool,
+    /// Of numbers: whether any is written with what the form is for.
+    has_sign: bool,
 }
 
 impl Tried {
@@ -90,6 +108,7 @@ impl Tried {
             sum: 0,
             has_true: false,
             has_false: false,
+            has_sign: false,
         };
         FORMS.iter().map(tried).collect()
     }
@@ -97,7 +116,9 @@ impl Tried {
     /// Whether the form reads a value as well.
     fn takes(&mut self, value: &[u8], text: &mut Vec<u8>) -> bool {
         text.clear();
-        let is_read = self.reads.canonical(value, text);
+        let is_read = self.reads.canonical(value, text)
+            && (self.form.family != Family::Number || !is_identifier(value));
+        self.has_sign |= value.iter().any(|byte| !b"0123456789-+eE".contains(byte));
         self.has_true |= text == b"true";
         self.has_false |= text == b"false";
         // FNV-1a, with an end of each value.
@@ -107,15 +128,45 @@ impl Tried {
     }
 }
 
+/// Whether a number is written as no quantity is: `007`, `+49 170 123`.
+fn is_identifier(value: &[u8]) -> bool {
+    let digits = value.iter().position(u8::is_ascii_digit).map_or(&[][..], |at| &value[at..]);
+    value.starts_with(b"+") || matches!(digits, [b'0', b'0'..=b'9', ..])
+}
+
 fn read(request: &ReadRequest) -> Option<Arc<ColumnReads>> {
     Readers::of(request).ok()?.column(NAME)
 }
 
+/// The forms that all values of a column have so far.
+pub(crate) struct Forms {
+    tried: Vec<Tried>,
+    values: u64,
+}
+
+impl Default for Forms {
+    fn default() -> Self {
+        Self { tried: Tried::all(), values: 0 }
+    }
+}
+
+impl Forms {
+    /// Looks at a value; `text` is room to work in.
+    pub(crate) fn add(&mut self, value: &[u8], text: &mut Vec<u8>) {
+        self.values += 1;
+        self.tried.retain_mut(|form| form.takes(value, text));
+    }
+
+    /// What is proposed, where one form reads all values, and no other reads them otherwise.
+    pub(crate) fn proposal(&self) -> Option<Proposal> {
+        if self.values == 0 { None } else { proposal(&self.tried, self.values) }
+    }
+}
+
 /// Looks whether the values of columns of text are of one form.
 pub(crate) struct Proposer {
-    /// The forms that all values have so far, by column; none for what is no text.
-    forms: Vec<Vec<Tried>>,
-    values: Vec<u64>,
+    /// By column; none for what is no text.
+    forms: Vec<Option<Forms>>,
     text: Vec<u8>,
     found: Arc<Mutex<Vec<Option<Proposal>>>>,
 }
@@ -123,24 +174,21 @@ pub(crate) struct Proposer {
 impl Proposer {
     /// For these columns, of which the answer says whether they are to be looked at. What is found goes to `found`, one entry a column.
     pub(crate) fn new(columns: &[bool], found: Arc<Mutex<Vec<Option<Proposal>>>>) -> Self {
-        let forms =
-            columns.iter().map(|is_meant| if *is_meant { Tried::all() } else { Vec::new() });
-        Self { forms: forms.collect(), values: vec![0; columns.len()], text: Vec::new(), found }
+        let forms = columns.iter().map(|is_meant| is_meant.then(Forms::default));
+        Self { forms: forms.collect(), text: Vec::new(), found }
     }
 }
 
 impl EncodeRow for Proposer {
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
-        let Self { forms, values, text, .. } = self;
-        for (column, (forms, values)) in forms.iter_mut().zip(values).enumerate() {
-            if forms.is_empty() {
+        let Self { forms, text, .. } = self;
+        for (column, forms) in forms.iter_mut().enumerate() {
+            let Some(forms) = forms.as_mut().filter(|forms| !forms.tried.is_empty()) else {
                 continue;
-            }
+            };
             wire.values.clear();
             let Some((home, span)) = row.value(column, &mut wire.values) else { continue };
-            let value = row.bytes(home, span, &wire.values);
-            *values += 1;
-            forms.retain_mut(|form| form.takes(value, text));
+            forms.add(row.bytes(home, span, &wire.values), text);
         }
         Ok(())
     }
@@ -148,8 +196,8 @@ impl EncodeRow for Proposer {
     fn end(&mut self, _chunk: &Chunk, out: &mut Encoded) {
         out.wire.clear();
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((found, forms), values) in found.iter_mut().zip(&self.forms).zip(&self.values) {
-            *found = if *values == 0 { None } else { proposal(forms, *values) };
+        for (found, forms) in found.iter_mut().zip(&self.forms) {
+            *found = forms.as_ref().and_then(Forms::proposal);
         }
     }
 }
@@ -162,7 +210,7 @@ fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
         Family::Number => {
             let is_same =
                 |other: &Tried| other.form.family == Family::Number && other.sum == first.sum;
-            forms.iter().all(is_same)
+            first.has_sign && forms.iter().all(is_same)
         }
         Family::Truth => forms.len() == 1 && first.has_true && first.has_false,
         // 02/02/2024 is one day in two forms, and the next value is not.
@@ -197,14 +245,21 @@ fn forms() -> Vec<Form> {
         add(Family::Number, &options, request);
     }
     for (ty, word) in [(ReadType::Money, "money"), (ReadType::Percent, "percent")] {
-        let types = [(NAME.to_owned(), ty)].into();
-        add(Family::Number, &[("--type", word)], ReadRequest { types, ..ReadRequest::default() });
+        for decimal in [".", ","] {
+            let types = [(NAME.to_owned(), ty)].into();
+            let request = ReadRequest { types, decimals: named(decimal), ..ReadRequest::default() };
+            let options = [("--type", word), ("--decimal", decimal)];
+            let said = if decimal == "." { &options[..1] } else { &options };
+            add(Family::Number, said, request);
+        }
     }
     for form in DAYS {
         let request = ReadRequest { date_formats: named(form), ..ReadRequest::default() };
         add(Family::Day, &[("--date-format", form)], request);
     }
-    let with_times = DAYS.iter().flat_map(|day| TIMES.map(|time| format!("{day} {time}")));
+    let with_times = DAYS.iter().flat_map(|day| {
+        BETWEEN.iter().flat_map(move |between| TIMES.map(|time| format!("{day}{between}{time}")))
+    });
     for form in with_times.chain(MOMENTS.map(str::to_owned)) {
         let request = ReadRequest { timestamp_formats: named(&form), ..ReadRequest::default() };
         add(Family::Moment, &[("--timestamp-format", &form)], request);
@@ -223,11 +278,11 @@ mod tests {
 
     /// The options that are proposed for these values.
     fn options(values: &[&str]) -> Option<String> {
-        let (mut forms, mut text) = (Tried::all(), Vec::new());
+        let (mut forms, mut text) = (Forms::default(), Vec::new());
         for value in values {
-            forms.retain_mut(|form| form.takes(value.as_bytes(), &mut text));
+            forms.add(value.as_bytes(), &mut text);
         }
-        let options = proposal(&forms, values.len() as u64)?.options;
+        let options = forms.proposal()?.options;
         let shown = options.iter().map(|(option, value)| format!("{option} {value}"));
         Some(shown.collect::<Vec<_>>().join(" "))
     }
@@ -243,6 +298,10 @@ mod tests {
             (&["1,234", "5"], None),
             (&["$5", "$1,299.00"], Some("--type money")),
             (&["5 EUR"], Some("--type money")),
+            (&["1.299,00 \u{20ac}", "5 \u{20ac}"], Some("--type money --decimal ,")),
+            (&["1.299 \u{20ac}"], None),
+            (&["12,5 %", "3 %"], Some("--type percent --decimal ,")),
+            (&["1\u{2019}234.5"], Some("--thousands \u{2019}")),
             (&["12.5%", "3%"], Some("--type percent")),
             (&["31.12.2024", "01.02.2024"], Some("--date-format %d.%m.%Y")),
             (&["31/12/2024"], Some("--date-format %d/%m/%Y")),
@@ -253,11 +312,28 @@ mod tests {
             (&["31.12.2024 23:59"], Some("--timestamp-format %d.%m.%Y %H:%M")),
             (&["12/31/2024 11:59 PM"], Some("--timestamp-format %m/%d/%Y %I:%M %p")),
             (&["10/Oct/2000:13:55:36 -0700"], Some("--timestamp-format %d/%b/%Y:%H:%M:%S %z")),
+            (&["31.12.2024, 23:59:00"], Some("--timestamp-format %d.%m.%Y, %H:%M:%S")),
+            (&["2024-12-31 23:59:00,125"], Some("--timestamp-format %Y-%m-%d %H:%M:%S,%f")),
+            (
+                &["Mon, 02 Jan 2006 15:04:05 GMT"],
+                Some("--timestamp-format %a, %d %b %Y %H:%M:%S %Z"),
+            ),
+            (&["Mon Jan  2 15:04:05 2006"], Some("--timestamp-format %a %b %d %H:%M:%S %Y")),
             (&["yes", "No"], Some("--true yes --false no")),
+            (&["WAHR", "FALSCH"], Some("--true wahr --false falsch")),
+            (&["no", "no"], None),
             (&["yes", "yes"], None),
             (&["n", "n"], None),
             (&["Ann", "Bob"], None),
             (&["1,5", "x"], None),
+            (&["00001", "00002"], None),
+            (&["1,5", "007"], None),
+            (&["+49 170 123"], None),
+            (&["$007"], None),
+            (&["1e5", "7"], None),
+            (&["-0", "7"], None),
+            (&["0,5", "-0,25"], Some("--decimal ,")),
+            (&["1,5e+03"], Some("--decimal ,")),
             (&["-"], None),
         ] {
             assert_eq!(options(values).as_deref(), wanted, "{values:?}");

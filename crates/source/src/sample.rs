@@ -12,7 +12,7 @@ use crate::proposal::Proposer;
 use crate::{Input, Place, Source, decode};
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::Result;
-use inrush_core::flow::{Chunk, Encoded, Meter, Origin};
+use inrush_core::flow::{Chunk, Encoded, Meter, Origin, Part};
 use inrush_core::{Proposal, Type};
 
 /// Places in a plain file, besides its start, that are looked at too, and in one that is fetched...
@@ -27,6 +27,8 @@ pub(super) struct Sample {
     pub(super) origin: Origin,
     /// Physical lines before them, where somebody has counted.
     pub(super) lines_before: Option<u64>,
+    /// Which ends of the input they have, where that matters.
+    pub(super) part: Part,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -34,7 +36,7 @@ impl Sample {
     /// Records of which it doesn't matter where they stand.
     pub(super) fn of(file: u32, bytes: &[u8]) -> Self {
         let origin = Origin { file, ..Origin::default() };
-        Self { origin, lines_before: None, bytes: bytes.to_vec() }
+        Self { origin, lines_before: None, part: Part::default(), bytes: bytes.to_vec() }
     }
 
     /// An input's first records.
@@ -68,23 +70,26 @@ impl Source {
         }
         texts.extend(self.spread(&heads[0], Some(dialect))?);
         let (seen, texts) = self.survey(texts, width);
-        Ok((self.propose(&seen, texts), seen))
+        let is_text = |seen: &Observed| seen.values() > 0 && seen.ty() == Type::Text;
+        Ok((self.propose(seen.iter().map(is_text), texts), seen))
     }
 
     /// What to say of columns that are text, where all of their values in the samples are written in one way that an option reads.
-    fn propose(&self, seen: &[Observed], texts: Vec<Sample>) -> Vec<Option<Proposal>> {
-        let is_meant = |(at, seen): (usize, &Observed)| {
-            let is_free = self.reads.get(at).is_none_or(Option::is_none);
-            is_free && seen.values() > 0 && seen.ty() == Type::Text
-        };
-        let columns: Vec<bool> = seen.iter().enumerate().map(is_meant).collect();
+    pub(super) fn propose(
+        &self,
+        are_text: impl Iterator<Item = bool>,
+        texts: Vec<Sample>,
+    ) -> Vec<Option<Proposal>> {
+        let is_free = |at: usize| self.reads.get(at).is_none_or(Option::is_none);
+        let columns: Vec<bool> =
+            are_text.enumerate().map(|(at, is_text)| is_text && is_free(at)).collect();
         let found = Arc::new(Mutex::new(vec![None; columns.len()]));
         if columns.contains(&true) {
             let mut encoder =
                 self.looker(columns.len(), Proposer::new(&columns, Arc::clone(&found)));
             let mut encoded = Encoded::default();
-            for Sample { origin, bytes, .. } in texts {
-                let chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
+            for Sample { origin, part, bytes, .. } in texts {
+                let chunk = Chunk { seq: 0, origin, part, bytes, ..Chunk::default() };
                 encoded.clear();
                 encoder.encode(&chunk, &mut encoded);
             }
@@ -170,7 +175,7 @@ impl Source {
         let total = Arc::new(Mutex::new(self.unseen(width)));
         let mut encoder = self.surveyor(&total);
         let mut encoded = Encoded::default();
-        for Sample { origin, lines_before, bytes: kept } in &mut texts {
+        for Sample { origin, lines_before, bytes: kept, .. } in &mut texts {
             let (origin, bytes) = (*origin, std::mem::take(kept));
             let mut chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
             encoded.clear();

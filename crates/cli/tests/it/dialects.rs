@@ -209,6 +209,19 @@ fn damaged_utf_16_makes_a_bad_row() {
 }
 
 #[test]
+fn what_excel_writes_in_western_europe_is_recognised_and_not_converted_unasked() {
+    let files = Fixture::new();
+    files.write("in.csv", b"id;name\n1;Ann\n2;M\xfcller\n");
+    let words = ["in.csv: line 3 is not UTF-8 (byte 0xfc)", "--encoding windows-1252"];
+    files.inrush(&["plan", "in.csv", "t.db"]).exits(0).prints(&words);
+    files.refuses(&["in.csv", "t.db"]).says(&["line 3", "--encoding"]);
+    // What has UTF-8 elsewhere is damaged, and in no other encoding.
+    files.write("in.csv", b"id;name\n1;Zo\xc3\xab\n2;M\xfcller\n");
+    let planned = files.inrush(&["plan", "in.csv", "t.db"]).exits(0).stdout;
+    assert!(!planned.contains("windows-1252"), "{planned}");
+}
+
+#[test]
 fn latin1_has_to_be_named() {
     let latin1 = b"id,n\xe4me\n1,Zo\xeb \x80\n";
     let rows = rows![[1, "Zo\u{eb} \u{20ac}"]];

@@ -170,6 +170,38 @@ fn cells_are_what_the_sheet_says() {
 }
 
 #[test]
+fn texts_of_one_form_are_proposed_in_sheets_and_in_json() {
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        &[Text("id"), Text("price"), Text("day"), Text("mixed")],
+        &[Number(1.0), Text("1.234,50"), Text("31.12.2024"), Text("1,5")],
+        &[Number(2.0), Text("7,25"), Empty, Number(7.0)],
+    ];
+    let lines = concat!(
+        r#"{"id":1,"price":"1.234,50","day":"31.12.2024","mixed":"1,5"}"#,
+        "\n",
+        r#"{"id":2,"price":"7,25","day":null,"mixed":true}"#,
+        "\n",
+    );
+    fixture.write("in.xlsx", book(rows)).write("in.jsonl", lines);
+    for (source, db) in [("in.xlsx", "sheet.db"), ("in.jsonl", "json.db")] {
+        let planned = fixture.inrush(&["plan", source, db]).exits(0).stdout;
+        let options =
+            ["--decimal", "price=,", "--thousands", "price=.", "--date-format", "day=%d.%m.%Y"];
+        let command = format!("inrush load {source} {db} {}", options.join(" "));
+        assert_eq!(planned.lines().last(), Some(&*command), "{source}");
+        let of_all = ["--decimal", ",", "--thousands", ".", "--date-format", "%d.%m.%Y"];
+        for options in [options, of_all] {
+            fixture
+                .load(&[&[source, db, "--if-exists", "replace"], &options[..]].concat())
+                .exits(0);
+            let loaded = fixture.query(db, "SELECT id, price, day FROM \"in\"");
+            assert_eq!(loaded, rows![[1, 1234.5, "2024-12-31"], [2, 7.25, ()]], "{options:?}");
+        }
+    }
+}
+
+#[test]
 fn cells_without_a_value_are_bad_rows_and_go_to_a_file_of_csv() {
     let fixture = Fixture::new();
     let rows: &[&[Cell<'_>]] = &[

@@ -37,8 +37,11 @@ use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point, SheetRows};
-use inrush_core::reading::Readers;
-use inrush_core::{DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, SourceFacts, Type};
+use inrush_core::reading::{Family, Readers};
+use inrush_core::{
+    DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, Proposal, ReadFacts, SourceFacts,
+    Type,
+};
 use reading::{Reading, names_of, readings};
 use rows::Rows;
 pub use rows::{BatchSource, Stream};
@@ -188,18 +191,27 @@ impl Source {
             let seen: Vec<sheet::Seen> = seen.collect();
             let is_of_sheets = seen.len() == all().count();
             let spoiler = seen.iter().find_map(|seen| seen.spoiler.clone());
+            let read_facts = seen.iter().map(|seen| seen.reads.clone()).reduce(both);
             let moments = match seen.into_iter().max_by_key(|seen| seen.moments.digits) {
                 Some(seen) if is_of_sheets => seen.moments,
                 _ => moments,
             };
             let reads = read.column(&name);
             let (ty, is_declared) = match &reads {
+                // Of cells that were all looked at the type is known.
+                Some(reads)
+                    if is_of_sheets && Family::of(ty) == Family::of(reads.default_type()) =>
+                {
+                    (ty, false)
+                }
                 // What options say of a column's texts stands above the schema, as a first guess.
                 Some(reads) if reads.is_declared() && matches!(ty, Type::Text | Type::Integer) => {
                     (reads.default_type(), false)
                 }
                 _ => (ty, !is_of_sheets),
             };
+            let read_facts = read_facts.filter(|_| is_of_sheets).unwrap_or_default();
+            let proposal = read_facts.proposal.clone().filter(|_| reads.is_none());
             let facts = FieldFacts {
                 name,
                 written: None,
@@ -208,7 +220,7 @@ impl Source {
                 spoiler,
                 is_declared,
                 moments,
-                reads: Default::default(),
+                reads: read_facts.proposing(proposal),
             };
             (facts, reads)
         });
@@ -255,6 +267,28 @@ impl Source {
             abandoned,
         };
         (source, facts)
+    }
+}
+
+/// What is known of a column's texts in two sheets. What is proposed has to read both.
+fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
+    Family::ALL.into_iter().filter(|family| other.plain.has(*family)).for_each(|family| {
+        one.plain.add(family);
+    });
+    let same = |(one, other): (Proposal, Proposal)| {
+        (one.options == other.options)
+            .then(|| Proposal { values: one.values + other.values, ..one })
+    };
+    ReadFacts {
+        exact: one
+            .exact
+            .zip(other.exact)
+            .map(|(one, other)| common(one, other))
+            .or(one.exact)
+            .or(other.exact),
+        two_ways: one.two_ways.or(other.two_ways),
+        proposal: one.proposal.zip(other.proposal).and_then(same),
+        plain: one.plain,
     }
 }
 

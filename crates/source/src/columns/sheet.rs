@@ -14,13 +14,14 @@ use crate::columns::reading::{Reading, readings};
 use crate::columns::{Batch, Failure, Take};
 use crate::header;
 use crate::infer::{Observed, Spot, is_null_like};
+use crate::proposal::Forms;
 use crate::workbook::{self, Cell, Workbook, letters};
 use crate::{Input, sniff};
 use inrush_core::encode::{Typed, csv_field};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{BadCell, SheetRows};
-use inrush_core::reading::Readers;
-use inrush_core::{DialectRequest, MomentFacts, Nulls, Spoiler, Type};
+use inrush_core::reading::{self, ColumnReads, Readers};
+use inrush_core::{DialectRequest, MomentFacts, Nulls, Proposal, ReadFacts, Spoiler, Type};
 
 /// What is known of a sheet, and how its rows are read.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub(super) struct Seen {
     pub(super) ty: Type,
     pub(super) spoiler: Option<Spoiler>,
     pub(super) moments: MomentFacts,
+    /// Of its texts, as the options of reading have them.
+    pub(super) reads: ReadFacts,
 }
 
 /// The sorts of cells that a column has.
@@ -72,6 +75,10 @@ impl Sorts {
             Cell::Text(_) => Self::TEXT,
             Cell::Bad { .. } => 0,
         };
+    }
+
+    fn are_texts(self) -> bool {
+        self.0 == Self::TEXT
     }
 
     /// What all of them fit into; text, where nothing else.
@@ -114,15 +121,30 @@ fn write(cell: &Cell<'_>, out: &mut Vec<u8>) {
 #[derive(Default)]
 struct Column {
     observed: Observed,
+    trim: Option<reading::Reading>,
     sorts: Sorts,
+    /// Of its texts; a sheet of numbers has no use for it.
+    forms: Option<Forms>,
     /// Whether any cell has something in it.
     is_used: bool,
+}
+
+impl Column {
+    /// One that these options concern.
+    fn of(reads: Option<&Arc<ColumnReads>>) -> Self {
+        let (observed, trim) = (Observed::of(reads), reading::Reading::trim(reads));
+        Self { observed, trim, ..Self::default() }
+    }
+
+    fn proposal(&self) -> Option<Proposal> {
+        self.forms.as_ref()?.proposal()
+    }
 }
 
 /// What is seen of a sheet on the way through it.
 struct Look<'a> {
     skip: u64,
-    nulls: &'a [String],
+    read: &'a Readers,
     /// The first row: its number, and its cells.
     first: Option<(u32, Vec<(u32, Cell<'static>)>)>,
     /// Spellings of NULL, by column of the sheet.
@@ -130,6 +152,7 @@ struct Look<'a> {
     columns: Vec<Column>,
     rows: u64,
     text: Vec<u8>,
+    read_text: Vec<u8>,
 }
 
 impl Look<'_> {
@@ -142,10 +165,21 @@ impl Look<'_> {
             let texts = self.first_texts();
             let numbers: Vec<String> = (1..=texts.len()).map(header::column_name).collect();
             let names = [&texts, &numbers].map(|names| names.iter().map(String::as_str).collect());
-            self.known = Nulls::of(self.nulls, &names);
+            self.known = Nulls::of(&self.read.nulls, &names);
+            self.columns =
+                texts.iter().enumerate().map(|(at, name)| self.column(at, name)).collect();
             return;
         }
         self.add(at, cells);
+    }
+
+    /// A column of the sheet that may be called so; if there is no header, its name is a number.
+    fn column(&self, at: usize, name: &str) -> Column {
+        let numbered = self.read.column(&header::column_name(at + 1));
+        let named = self.read.column(name).filter(|_| !name.is_empty());
+        let is_declared = |reads: &Arc<ColumnReads>| reads.is_declared();
+        let reads = named.as_ref().filter(|reads| is_declared(reads)).or(numbered.as_ref());
+        Column::of(reads)
     }
 
     fn add(&mut self, at: u32, cells: &[(u32, Cell<'_>)]) {
@@ -153,8 +187,8 @@ impl Look<'_> {
         let spot = Spot::of_sheet(at);
         for (column, cell) in cells {
             let index = *column as usize;
-            if self.columns.len() <= index {
-                self.columns.resize_with(index + 1, Column::default);
+            while self.columns.len() <= index {
+                self.columns.push(self.column(self.columns.len(), ""));
             }
             let seen = &mut self.columns[index];
             seen.is_used = true;
@@ -163,9 +197,18 @@ impl Look<'_> {
             write(cell, &mut self.text);
             match cell {
                 Cell::Bad { .. } => {}
-                Cell::Text(text)
-                    if self.known.of_column(index).any(|null| null == text.as_bytes()) => {}
-                Cell::Text(_) => seen.observed.add_string(&self.text, spot),
+                Cell::Text(text) => {
+                    let text = text.as_bytes();
+                    let trim = seen.trim.as_ref();
+                    let (text, is_trimmed) =
+                        trim.map_or((text, false), |trim| trim.trimmed(text, false));
+                    let is_null = self.known.of_column(index).any(|null| null == text);
+                    let is_blank = is_trimmed && text.is_empty();
+                    if !is_null && !is_blank {
+                        seen.observed.add_string(text, spot);
+                        seen.forms.get_or_insert_default().add(text, &mut self.read_text);
+                    }
+                }
                 _ => seen.observed.add(&self.text, spot),
             }
         }
@@ -225,12 +268,13 @@ pub(super) fn look(
     let (name, others) = sheet.find(&book)?;
     let mut look = Look {
         skip: request.skip_lines,
-        nulls: &read.nulls,
+        read,
         first: None,
         known: Nulls::default(),
         columns: Vec::new(),
         rows: 0,
         text: Vec::new(),
+        read_text: Vec::new(),
     };
     book.rows(&name, |at, cells| {
         look.row(at, cells);
@@ -295,6 +339,9 @@ pub(super) fn look(
             ty: ty.unwrap_or_else(|| observed.ty()),
             spoiler: observed.spoiler(inputs).filter(|_| ty.is_none()),
             moments: observed.moments(inputs),
+            reads: observed.reads(inputs).proposing(
+                found.filter(|found| found.sorts.are_texts()).and_then(Column::proposal),
+            ),
         });
         columns.push((*column as u32, becomes));
     }
@@ -342,9 +389,8 @@ fn is_header(
     rest.resize(width, Observed::default());
     let mut names = texts.to_vec();
     names.resize(width, String::new());
-    let used: Vec<usize> = (0..width)
-        .filter(|at| !names[*at].is_empty() || rest[*at] != Observed::default())
-        .collect();
+    let used: Vec<usize> =
+        (0..width).filter(|at| !names[*at].is_empty() || rest[*at].values() > 0).collect();
     let first = look.first_seen(width);
     let pick = |seen: &[Observed]| used.iter().map(|at| seen[*at].clone()).collect::<Vec<_>>();
     let names: Vec<String> = used.iter().map(|at| names[*at].clone()).collect();

@@ -25,7 +25,7 @@ use object_store::{
 };
 use tokio::runtime::Runtime;
 
-use super::client::{CONNECT_MAX, Reach, exchange};
+use super::client::{CONNECT_MAX, exchange};
 use super::trouble::{Again, Trouble};
 use super::{Address, Answer, Remote, Version, Wanted};
 use crate::stop::Stop;
@@ -528,10 +528,8 @@ impl HttpService for Service {
             }
         }
         let answer = match bytes.is_empty() {
-            true => exchange(http::Request::from_parts(parts, ()), Reach::All, self.connect_max),
-            false => {
-                exchange(http::Request::from_parts(parts, bytes), Reach::All, self.connect_max)
-            }
+            true => exchange(http::Request::from_parts(parts, ()), self.connect_max),
+            false => exchange(http::Request::from_parts(parts, bytes), self.connect_max),
         };
         let (parts, body) = answer.map_err(failed)?.into_parts();
         let body = Flow { reader: Mutex::new(Box::new(body.into_reader())) };

@@ -1,15 +1,11 @@
 //! The one HTTP client: for files of web servers, and for requests of object stores.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use http::Uri;
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, AsSendBody, Body};
 
 use super::trouble::{Again, Trouble};
@@ -19,19 +15,9 @@ use crate::stored::Fault;
 pub(super) const CONNECT_MAX: Duration = Duration::from_secs(10);
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
-/// Which addresses a request may go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Any: the user has named the host.
-    All,
-    /// Not those of this machine and its network: a server has named the host.
-    Public,
-}
-
 /// Sends a request. Redirects are answers, and so are failures that the server reports.
 pub(super) fn exchange(
     request: http::Request<impl AsSendBody>,
-    reach: Reach,
     connect_max: Duration,
 ) -> Result<http::Response<Body>, Trouble> {
     let host = request.uri().authority().map_or_else(String::new, |authority| {
@@ -39,23 +25,14 @@ pub(super) fn exchange(
         let shown = authority.as_str();
         shown.rsplit_once('@').map_or(shown, |(_, host)| host).to_owned()
     });
-    if reach == Reach::Public && names_local(request.uri()) {
-        return Err(Trouble::never(local(&host)));
-    }
-    let agent = agent(reach);
+    let agent = agent();
     let request = agent.configure_request(request).timeout_connect(Some(connect_max)).build();
     agent.run(request).map_err(|error| trouble(error, &host))
 }
 
-fn agent(reach: Reach) -> &'static Agent {
-    static ALL: OnceLock<Agent> = OnceLock::new();
-    static PUBLIC: OnceLock<Agent> = OnceLock::new();
-    match reach {
-        Reach::All => ALL.get_or_init(|| Agent::new_with_config(config())),
-        Reach::Public => PUBLIC.get_or_init(|| {
-            Agent::with_parts(config(), DefaultConnector::default(), PublicOnly::default())
-        }),
-    }
+fn agent() -> &'static Agent {
+    static AGENT: OnceLock<Agent> = OnceLock::new();
+    AGENT.get_or_init(|| Agent::new_with_config(config()))
 }
 
 fn config() -> Config {
@@ -79,66 +56,6 @@ fn roots() -> RootCerts {
     }
     let of = |der: &rustls::pki_types::CertificateDer<'_>| Certificate::from_der(der).to_owned();
     RootCerts::Specific(Arc::new(found.certs.iter().map(of).collect()))
-}
-
-/// Looks names up, and takes no answer that is within this machine or its network.
-#[derive(Debug, Default)]
-struct PublicOnly(DefaultResolver);
-
-impl Resolver for PublicOnly {
-    fn resolve(
-        &self,
-        uri: &Uri,
-        config: &Config,
-        timeout: NextTimeout,
-    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = self.0.resolve(uri, config, timeout)?;
-        match found.iter().any(|address| is_local(address.ip())) {
-            true => Err(ureq::Error::Io(local(uri.host().unwrap_or_default()).into())),
-            false => Ok(found),
-        }
-    }
-}
-
-fn local(host: &str) -> Fault {
-    Fault::new(format!("redirected to {host}, which is within this machine or a private network"))
-        .advise("name that address itself, if it is the one that is meant")
-}
-
-/// Whether an address is spelt out that is local: a proxy would look it up by itself.
-fn names_local(uri: &Uri) -> bool {
-    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-    let name = host.trim_end_matches('.').to_ascii_lowercase();
-    name == "localhost" || name.ends_with(".localhost") || host.parse().is_ok_and(is_local)
-}
-
-/// Whether only this machine, or those of its network, can be meant.
-pub(super) fn is_local(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(v4) => is_local_v4(v4),
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => is_local_v4(v4),
-            None => is_local_v6(v6),
-        },
-    }
-}
-
-fn is_local_v4(address: Ipv4Addr) -> bool {
-    let [a, b, ..] = address.octets();
-    // 0.0.0.0/8 is this network, 100.64.0.0/10 that of a provider (RFC 6890).
-    a == 0
-        || (a == 100 && (64..128).contains(&b))
-        || address.is_loopback()
-        || address.is_private()
-        || address.is_link_local()
-        || address.is_broadcast()
-}
-
-fn is_local_v6(address: Ipv6Addr) -> bool {
-    address.is_loopback()
-        || address.is_unspecified()
-        || address.is_unique_local()
-        || address.is_unicast_link_local()
 }
 
 /// What went wrong, and whether another request may fare better.
@@ -210,43 +127,5 @@ fn by_certificate(why: &rustls::CertificateError) -> (String, &'static str) {
         }
         Why::UnknownIssuer => ("is by no authority that is trusted here".to_owned(), AUTHORITY),
         other => (format!("is not valid: {other}"), AUTHORITY),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_of_this_machine_and_its_network_are_told() {
-        let local = [
-            "127.0.0.1",
-            "127.9.9.9",
-            "10.1.2.3",
-            "172.16.0.1",
-            "172.31.255.255",
-            "192.168.1.1",
-            "169.254.169.254",
-            "0.0.0.0",
-            "100.64.0.1",
-            "::1",
-            "::",
-            "fe80::1",
-            "fd00::1",
-            "::ffff:127.0.0.1",
-            "::ffff:10.0.0.1",
-        ];
-        for address in local {
-            assert!(is_local(address.parse().unwrap()), "{address}");
-        }
-        for address in ["1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1", "::ffff:8.8.8.8"] {
-            assert!(!is_local(address.parse().unwrap()), "{address}");
-        }
-        for uri in
-            ["http://localhost/", "http://a.localhost:8/", "http://[::1]/", "http://10.0.0.1/"]
-        {
-            assert!(names_local(&uri.parse().unwrap()), "{uri}");
-        }
-        assert!(!names_local(&"http://localhost.example.org/".parse().unwrap()));
     }
 }

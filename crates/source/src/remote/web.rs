@@ -13,7 +13,7 @@ use percent_encoding::percent_decode_str;
 use ureq::Body;
 use url::{Origin, Url};
 
-use super::client::{CONNECT_MAX, Reach, exchange};
+use super::client::{CONNECT_MAX, exchange};
 use super::trouble::{Again, Trouble};
 use super::{Address, Answer, Version, Wanted};
 use crate::stored::Fault;
@@ -54,7 +54,6 @@ impl Web {
         headers: &[(HeaderName, String)],
     ) -> Result<Response<Body>, Trouble> {
         let mut url = self.url.clone();
-        let mut reach = Reach::All;
         for _ in 0..=REDIRECTS_MAX {
             let mut request = Request::builder()
                 .method(method.clone())
@@ -72,8 +71,7 @@ impl Web {
             let request = request.body(()).map_err(|error| {
                 Trouble::never(Fault::new(format!("cannot ask for {}: {error}", shown(&url))))
             })?;
-            let answer =
-                exchange(request, reach, CONNECT_MAX).map_err(|trouble| self.named(trouble))?;
+            let answer = exchange(request, CONNECT_MAX).map_err(|trouble| self.named(trouble))?;
             let is_redirect = matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308);
             let Some(to) = answer.headers().get(LOCATION).filter(|_| is_redirect) else {
                 return Ok(answer);
@@ -82,25 +80,27 @@ impl Web {
             let to = to.ok_or_else(|| {
                 self.refused("redirects to what is no URL", "fetch it with a browser")
             })?;
-            if let Some(wider) = self.step(&url, &to)? {
-                reach = wider;
-            }
+            self.step(&url, &to)?;
             url = to;
             url.set_fragment(None);
         }
         Err(self.refused("redirects on and on", "look at it in a browser"))
     }
 
-    /// Whether a redirect is followed, and whither it may lead from then on.
-    fn step(&self, from: &Url, to: &Url) -> Result<Option<Reach>, Trouble> {
-        let advice = || format!("name {} itself, if it is the one that is meant", shown(to));
+    /// Refuses a redirect that leaves the origin, other than from http to https. Where another server sends us the user says: it may be
+    /// one that only this machine can reach.
+    fn step(&self, from: &Url, to: &Url) -> Result<(), Trouble> {
+        let advice = format!("name {} itself, if it is the one that is meant", shown(to));
         match (from.scheme(), to.scheme()) {
-            (_, "http" | "https") if is_same_origin(from, to) => Ok(None),
-            ("http", "https") if from.host() == to.host() => Ok(None),
+            (_, "http" | "https") if is_same_origin(from, to) => Ok(()),
+            ("http", "https") if from.host() == to.host() => Ok(()),
             ("https", "http") => {
-                Err(self.refused("redirects from https to http, which is not followed", &advice()))
+                Err(self.refused("redirects from https to http, which is not followed", &advice))
             }
-            (_, "http" | "https") => Ok(Some(Reach::Public)),
+            (_, "http" | "https") => {
+                let what = format!("redirects to {}, another server: not followed", shown(to));
+                Err(self.refused(&what, &advice))
+            }
             (_, scheme) => {
                 let what = format!("redirects to {scheme}:, which is not followed");
                 Err(self.refused(&what, "fetch it with a browser"))
@@ -282,17 +282,18 @@ mod tests {
     }
 
     #[test]
-    fn redirects_lead_to_no_other_scheme_and_to_no_local_address() {
+    fn redirects_lead_to_no_other_scheme_and_to_no_other_server() {
         let web = Web::of("https://example.org/a.csv").unwrap();
         let step = |from: &str, to: &str| {
             web.step(&Url::parse(from).unwrap(), &Url::parse(to).unwrap())
                 .map_err(|trouble| trouble.fault.what)
         };
-        assert_eq!(step("https://example.org/a", "https://example.org/b"), Ok(None));
-        assert_eq!(step("http://example.org/a", "https://example.org/a"), Ok(None));
-        assert_eq!(step("http://127.0.0.1:1/a", "https://127.0.0.1:2/a"), Ok(None));
-        assert_eq!(step("http://127.0.0.1:1/a", "http://127.0.0.1:2/a"), Ok(Some(Reach::Public)));
-        assert_eq!(step("https://a.org/a", "https://b.org/a"), Ok(Some(Reach::Public)));
+        assert_eq!(step("https://example.org/a", "https://example.org/b"), Ok(()));
+        assert_eq!(step("http://example.org/a", "https://example.org/a"), Ok(()));
+        assert_eq!(step("http://127.0.0.1:1/a", "https://127.0.0.1:2/a"), Ok(()));
+        assert!(step("http://127.0.0.1:1/a", "http://127.0.0.1:2/a").is_err());
+        assert!(step("https://a.org/a", "https://b.org/a").is_err());
+        assert!(step("http://a.org/a", "https://b.org/a").is_err());
         assert!(step("https://example.org/a", "http://example.org/a").is_err());
         assert!(step("https://example.org/a", "ftp://example.org/a").is_err());
         assert!(step("http://example.org/a", "file:///etc/passwd").is_err());
