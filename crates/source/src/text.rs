@@ -5,8 +5,8 @@ use inrush_core::error::{Error, Result};
 
 use crate::Source;
 use inrush_core::cut::{ChunkReader, Next, RECORD_BYTES_MAX};
-use inrush_core::flow::{Feeder, Slot};
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin, Part, Point, Wire};
+use inrush_core::flow::{Feeder, Slot};
 
 /// Feeds every input of `source` into the pipeline, in order, as chunks of about `chunk_bytes`: what comes behind `from`.
 pub(crate) fn feed(

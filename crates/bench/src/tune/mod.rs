@@ -56,6 +56,9 @@ const FINALISTS: usize = 3;
 /// A thing that makes a candidate so much faster is taken together with others that do.
 const HELPS: f64 = 1.01;
 
+/// What is ahead by less is not varied alone, but the default as well.
+const LEADS: f64 = 1.1;
+
 /// How it stands.
 #[derive(Clone, Debug)]
 pub struct Standing {
@@ -160,8 +163,13 @@ fn raced(race: &mut Race<'_, Track<'_, '_>>, budget: Duration) -> Result<race::E
     );
     // What is ahead is varied, and the default, where nothing is far ahead of it.
     let best = bases.get(1).copied().unwrap_or(0);
-    let around = race.course.field.around(best);
-    let varied = race.halve(around.clone(), AROUND_KEPT, budget.mul_f64(AROUND_UNTIL))?;
+    let mut around = race.course.field.around(best);
+    // What leads by little may not lead at all.
+    if best != 0 && race.value(best).is_some_and(|value| value < LEADS) {
+        around.extend(race.course.field.around(0));
+        around.retain(|place| !ways.contains(place));
+    }
+    let varied = race.halve(around, AROUND_KEPT, budget.mul_f64(AROUND_UNTIL))?;
     let base = race.value(best).unwrap_or(1.0);
     let helps = |place: &&usize| race.value(**place).is_some_and(|value| value > base * HELPS);
     let helping: Vec<usize> = varied.iter().filter(helps).copied().collect();
