@@ -7,6 +7,7 @@
 //!
 //! A load of a trial is [`inrush::run`], as everybody's, with the verification that the user asks for.
 
+mod beside;
 mod candidates;
 mod ground;
 mod outcome;
@@ -21,6 +22,7 @@ use inrush::plan::Guarantee;
 use inrush::{Error, Kind, Observer, Plan, Request, Result};
 use inrush_core::IfExists;
 
+use beside::Beside;
 use candidates::{Candidate, Field};
 use ground::Ground;
 use race::{Course, Race};
@@ -93,10 +95,22 @@ pub fn tune(
         return Err(Error::usage("tune measures loads that are all or nothing")
             .advise("leave --guarantee chunks and --resume out"));
     }
-    // A table that holds rows is not the matter here.
-    let plan = planned(&request, observer)?;
-    let is_seeded = plan.kept_table().is_some_and(|table| table.holds_rows);
+    let beside = match tuning.is_beside {
+        true => Beside::of(&request, observer).map_err(beside::unavailable)?,
+        false => None,
+    };
+    if let Some(beside) = &beside {
+        request = beside.request(&request);
+    }
+    let mut plan = planned(&request, observer)?;
+    let is_filled = beside.as_ref().is_some_and(|beside| beside.holds_rows);
+    let is_seeded = is_filled || plan.kept_table().is_some_and(|table| table.holds_rows);
     let sample = Sample::of(&plan, tuning.sample_bytes, is_seeded, observer)?;
+    if let (true, Some(beside), Some(before)) = (is_filled, &beside, &sample.before) {
+        beside.fill(sample.of_split(before.clone()), observer)?;
+        // The plan of a table with rows is another.
+        plan = planned(&request, observer)?;
+    }
     let ground = Ground::of(&plan)?;
     let trials = Trials::new(ground, sample, observer)?;
     let budget = tuning.budget.saturating_sub(TIDY);
@@ -121,7 +135,11 @@ pub fn tune(
             return Err(if race.loads <= 2 { error.advise(advice) } else { error });
         }
     };
-    Ok(Outcome::of(&race, &plan, tuning, began, ended))
+    let outcome = Outcome::of(&race, &plan, tuning, began, ended);
+    Ok(match beside {
+        Some(beside) => beside.named(outcome),
+        None => outcome,
+    })
 }
 
 /// The plan of the user's load; of a table that holds rows, as if they were added to.
@@ -153,9 +171,12 @@ fn planned(request: &Request, observer: &dyn Observer) -> Result<Plan> {
 fn raced(race: &mut Race<'_, Track<'_, '_>>, budget: Duration) -> Result<race::Ended> {
     race.course.phase = "warming up";
     race.warm_up()?;
+    // However long loads take, the finals come to something.
+    let latest = budget.saturating_sub(race.least_finals());
+    let until = |share: f64| budget.mul_f64(share).min(latest);
     race.course.phase = "comparing strategies and connections";
     let ways = race.course.field.ways();
-    let ways = race.halve(ways, WAYS_KEPT, budget.mul_f64(WAYS_UNTIL))?;
+    let ways = race.halve(ways, WAYS_KEPT, until(WAYS_UNTIL))?;
     race.course.phase = "varying chunks, threads and knobs";
     let mut bases = vec![0];
     bases.extend(
@@ -169,7 +190,7 @@ fn raced(race: &mut Race<'_, Track<'_, '_>>, budget: Duration) -> Result<race::E
         around.extend(race.course.field.around(0));
         around.retain(|place| !ways.contains(place));
     }
-    let varied = race.halve(around, AROUND_KEPT, budget.mul_f64(AROUND_UNTIL))?;
+    let varied = race.halve(around, AROUND_KEPT, until(AROUND_UNTIL))?;
     let base = race.value(best).unwrap_or(1.0);
     let helps = |place: &&usize| race.value(**place).is_some_and(|value| value > base * HELPS);
     let helping: Vec<usize> = varied.iter().filter(helps).copied().collect();

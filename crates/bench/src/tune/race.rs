@@ -197,6 +197,11 @@ impl<'c, C: Course> Race<'c, C> {
         fitting
     }
 
+    /// What finals of one take at least.
+    pub(super) fn least_finals(&self) -> Duration {
+        Duration::from_secs_f64(self.cost(1) * EXPECTED * 3.0 * (BLOCKS_MIN + 1) as f64)
+    }
+
     fn left(&self, until: Duration) -> f64 {
         until.saturating_sub(self.course.now()).as_secs_f64()
     }

@@ -29,13 +29,21 @@ fn orders(fixture: &Fixture) {
 
 /// Measures, and answers with what was found.
 fn tuned(fixture: &Fixture, args: &[&str]) -> Json {
-    let found = fixture.inrush(&[&["tune"], args, &QUICK].concat()).exits(0).json();
+    let found = tuned_for("6s", fixture, args);
+    assert!(found["candidates"].as_array().unwrap().len() > 1, "{found}");
+    found
+}
+
+/// The same for so long at most.
+fn tuned_for(budget: &str, fixture: &Fixture, args: &[&str]) -> Json {
+    let mut quick = QUICK;
+    quick[1] = budget;
+    let found = fixture.inrush(&[&["tune"], args, &quick].concat()).exits(0).json();
     for key in
         ["sentence", "winner", "default", "candidates", "left_out", "key", "noise", "stopped_by"]
     {
         assert!(found.get(key).is_some(), "no {key} in {found}");
     }
-    assert!(found["candidates"].as_array().unwrap().len() > 1, "{found}");
     for report in ["out/report.json", "out/report.md", "out/report.html"] {
         assert!(!fixture.read(report).is_empty(), "{report}");
     }

@@ -1,8 +1,8 @@
 //! PostgreSQL, MySQL and MariaDB: a hidden table in the user's own database.
 
-use super::{orders, planned, reasons, tuned, with_strategy};
+use super::{orders, planned, reasons, tuned_for, with_strategy};
 use crate::crash::send;
-use crate::fixture::{start, wait_until};
+use crate::fixture::{Fixture, start, wait_until};
 use crate::mysql::server::MySql;
 use crate::postgres::server::Postgres;
 use crate::servers::{Database, Server, alone_on_each_server, for_each_server};
@@ -12,13 +12,14 @@ fn serves<D: Database>(server: &Server<D>, other: &str) {
     orders(server);
     let url = server.url();
     let load = ["orders.csv", url.as_str(), "--primary-key", "id"];
-    tuned(server, &load);
+    tuned_for("15s", server, &load);
     assert_eq!(server.tables(), [""; 0], "nothing is left");
     with_strategy(server, other);
     let plan = planned(server, &load);
     assert_eq!(plan["strategy"], other, "{plan}");
     assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
-    let report = server.report(&[&load[..], &["--profiles", "p.toml"]].concat());
+    let fixture: &Fixture = server;
+    let report = fixture.report(&[&load[..], &["--profiles", "p.toml"]].concat());
     assert_eq!(report["plan"]["strategy"], other);
     assert_eq!(report["rows_loaded"], 180_000);
     // Another table has another shape.
@@ -42,7 +43,7 @@ fn a_setting_that_was_changed_takes_the_profile_out_until_it_is_back() {
         orders(server);
         let url = server.url();
         let load = ["orders.csv", url.as_str()];
-        tuned(server, &load);
+        tuned_for("15s", server, &load);
         with_strategy(server, "mysql/values");
         let strategy = || planned(server, &load)["strategy"].as_str().unwrap().to_owned();
         assert_eq!(strategy(), "mysql/values");
@@ -66,7 +67,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let state = "SELECT xmin::text, n FROM orders UNION ALL SELECT 'next', last_value FROM orders_n_seq";
         let before = server.query(state);
         let url = server.url();
-        tuned(server, &["orders.csv", &url, "--if-exists", "append"]);
+        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
         assert_eq!(server.query(state), before);
         assert_eq!(server.tables(), ["orders"]);
     });
@@ -77,7 +78,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let before =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         let url = server.url();
-        tuned(server, &["orders.csv", &url, "--if-exists", "append"]);
+        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
         let after =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         assert_eq!(after, before);
@@ -96,9 +97,10 @@ fn is_swept<D: Database>(server: &Server<D>, tables: &str) {
     send(&child, "KILL");
     child.wait().unwrap();
     server.write("few.csv", "id\n1\n");
+    let fixture: &Fixture = server;
     // The server may notice a little later that the one who had the locks is gone.
     wait_until("it is swept", || {
-        server.load(&["few.csv", &url, "--if-exists", "replace"]).exits(0);
+        fixture.load(&["few.csv", &url, "--if-exists", "replace"]).exits(0);
         server.query(tables).is_empty()
     });
 }
