@@ -69,10 +69,13 @@ impl Ground {
         })?;
         let name = file.file_name().unwrap_or_default();
         let path = folder.path.join(name);
-        let asked = &plan.request.target;
         // `sqlite:`, `csv:` and the like stand before the path, or an ending says it.
-        let scheme = asked.strip_suffix(plan.location.secret.as_str()).unwrap_or_default();
-        let target = format!("{scheme}{}", path.display());
+        let target = match plan.request.target.split_once(':') {
+            Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+                format!("{scheme}:{}", path.display())
+            }
+            _ => path.display().to_string(),
+        };
         let table = plan.table.clone();
         let mut ground = Self::Folder { folder, target, path, template: None, table };
         if plan.facts.target.exists {
@@ -190,7 +193,12 @@ impl Ground {
                 }
                 Ok(())
             }
-            Self::Server { worker, plan, jobs, home, hidden, .. } => {
+            Self::Server { keeper, worker, plan, jobs, home, hidden } => {
+                // A server that was started anew knows of no lock.
+                if keeper.ping().is_err() {
+                    *keeper = plan.target.console(&plan.location, &NEVER)?;
+                    jobs.keep_hidden(&mut **keeper, home, hidden)?;
+                }
                 let console = match worker {
                     Some(worker) => worker,
                     None => worker.insert(plan.target.console(&plan.location, &NEVER)?),

@@ -5,7 +5,15 @@ use crate::crash::send;
 use crate::fixture::{Fixture, start, wait_until};
 use crate::mysql::server::MySql;
 use crate::postgres::server::Postgres;
-use crate::servers::{Database, Server, alone_on_each_server, for_each_server};
+use crate::servers::{
+    Database, Extras, Server, alone_on_each_server, for_each_private_server, for_each_server,
+};
+
+/// Hidden tables.
+const HIDDEN_POSTGRES: &str =
+    "SELECT relname FROM pg_class WHERE relname LIKE 'inrush\\_staging%' AND relkind = 'r'";
+const HIDDEN_MYSQL: &str = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
+     AND TABLE_NAME LIKE 'inrush\\_staging%'";
 
 /// Measures a new table; the profile serves the load, and nothing is left of it.
 fn serves<D: Database>(server: &Server<D>, other: &str) {
@@ -107,18 +115,8 @@ fn is_swept<D: Database>(server: &Server<D>, tables: &str) {
 
 #[test]
 fn what_a_killed_one_has_left_on_a_server_is_swept_by_the_next_load() {
-    for_each_server::<Postgres>(|server| {
-        is_swept(
-            server,
-            "SELECT relname FROM pg_class WHERE relname LIKE 'inrush\\_staging%' AND relkind = 'r'",
-        );
-    });
-    for_each_server::<MySql>(|server| {
-        is_swept(
-            server,
-            "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE 'inrush\\_staging%'",
-        );
-    });
+    for_each_server::<Postgres>(|server| is_swept(server, HIDDEN_POSTGRES));
+    for_each_server::<MySql>(|server| is_swept(server, HIDDEN_MYSQL));
 }
 
 #[test]
@@ -137,5 +135,62 @@ fn without_the_right_to_make_tables_it_says_what_to_do() {
         assert_eq!(server.tables(), ["orders"]);
         server.query(&format!("REVOKE ALL ON orders FROM {role}"));
         server.query(&format!("DROP ROLE {role}"));
+    });
+}
+
+/// A measurement during which the server is started anew: it may end in one way or the other, and leaves nothing.
+fn survives<D: Database>(
+    private: &mut inrush_servers::Server,
+    server: &Server<D>,
+    tables: &str,
+    connect_again: impl Fn(&Server<D>),
+) {
+    orders(server);
+    let url = server.url();
+    let args =
+        ["tune", "orders.csv", &url, "--budget", "12s", "--profiles", "p.toml", "--report", "out"];
+    let child = start(server.command(&args).stdin(std::process::Stdio::null()));
+    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    private.restart().unwrap();
+    connect_again(server);
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{:?}: {told}", output.status);
+    server.write("few.csv", "id\n1\n");
+    let fixture: &Fixture = server;
+    fixture.load(&["few.csv", &url]).exits(0);
+    assert!(server.query(tables).is_empty(), "{told}");
+    assert_eq!(server.tables(), ["few"]);
+}
+
+#[test]
+fn a_server_that_is_started_anew_meanwhile_keeps_nothing_of_it() {
+    for_each_private_server::<Postgres>(
+        |_| true,
+        Extras::default(),
+        |private, server| {
+            survives(private, server, HIDDEN_POSTGRES, |server| server.connect_again())
+        },
+    );
+    for_each_private_server::<MySql>(
+        |name| name.starts_with("mariadb"),
+        Extras::default(),
+        |private, server| survives(private, server, HIDDEN_MYSQL, |server| server.connect_again()),
+    );
+}
+
+#[test]
+fn beside_measures_for_who_may_make_no_table() {
+    for_each_server::<Postgres>(|server| {
+        orders(server);
+        server.query("CREATE TABLE orders (id bigint, amount double precision, customer text)");
+        server.query("INSERT INTO orders VALUES (-1, 1, 'a')");
+        let url = server.url();
+        let found =
+            tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append", "--beside"]);
+        assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
+        assert_eq!(server.query("SELECT count(*)::text FROM orders"), [[Some("1".to_owned())]]);
+        let plan = planned(server, &["orders.csv", &url, "--if-exists", "append"]);
+        assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
     });
 }

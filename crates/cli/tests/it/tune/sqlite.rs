@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{QUICK, orders, planned, reasons, tuned, with_strategy};
 use crate::crash::send;
+use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::fixture::{Fixture, finish, start, wait_until};
 
 #[test]
@@ -209,4 +210,29 @@ fn what_can_not_be_measured_says_what_to_do_and_changes_nothing() {
     tune(&["orders.csv", "nowhere/shop.db"]).exits(1).says(&["does not exist"]);
     let (status, ..) = finish(start(&mut fixture.command(&["tune", "-", "shop.db"])), b"id\n1\n");
     assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn a_full_disk_ends_it_and_leaves_nothing() {
+    let test = "tune::sqlite::a_full_disk_ends_it_and_leaves_nothing";
+    if !has_mounts_of_its_own(test) {
+        return;
+    }
+    let fixture = Fixture::new();
+    orders(&fixture);
+    std::fs::create_dir(fixture.path("disk")).unwrap();
+    // Room for the folder, and for no load.
+    let _disk = Disk::over(fixture.path("disk"), "100k");
+    let run = fixture.inrush(&[
+        "tune",
+        "orders.csv",
+        "disk/shop.db",
+        "--budget",
+        "5s",
+        "--profiles",
+        "none",
+    ]);
+    run.exits(1).says(&["full"]);
+    assert_eq!(fixture.path("disk").read_dir().unwrap().count(), 0);
+    assert_eq!(fixture.names(), ["disk", "orders.csv"]);
 }
