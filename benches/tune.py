@@ -3,10 +3,12 @@
 
     benches/tune.py [--budget 2m] [--mb 200] [--pairs 7] [--results DIR] [sqlite duckdb mariadb-10.11 mysql-8.0 postgres-15]
 
-For each target and three shapes of rows (nodes, wide text, 60 narrow columns): `tune` with its budget; then loads of the same file by every
-candidate that its report names, and by what it chose, in blocks of shuffled order with the default. The exhaustive run's best is the candidate
-with the highest median ratio to the default. A figure holds where tune's choice is no more than 5 % behind that best, and is not slower than
-the default beyond the noise of two defaults in each block. Servers come from INRUSH_TEST_SERVERS, as `inrush-servers NAME... -- COMMAND` sets it.
+For each target and three shapes of rows (nodes, wide text, 60 narrow columns): `tune` with its budget; then
+loads of the same file by every candidate that its report names, and by what it chose, in blocks of shuffled
+order with the default. The exhaustive run's best is the candidate with the highest median ratio to the
+default. A figure holds where tune's choice is no more than 5 % behind that best, and is not slower than the
+default beyond the noise of two defaults in each block. Servers come from INRUSH_TEST_SERVERS, as `inrush-
+servers NAME... -- COMMAND` sets it.
 """
 
 import argparse
@@ -30,7 +32,8 @@ def nodes(out, size):
     row = 0
     while out.tell() < size:
         row += 1
-        out.write(f"{row}\t{rng.uniform(-90, 90):.7f}\t{rng.uniform(-180, 180):.7f}\t{rng.randrange(1, 9)}\tu{rng.randrange(10**5)}\n")
+        lat, lon = rng.uniform(-90, 90), rng.uniform(-180, 180)
+        out.write(f"{row}\t{lat:.7f}\t{lon:.7f}\t{rng.randrange(1, 9)}\tu{rng.randrange(10**5)}\n")
 
 
 def wide(out, size):
@@ -69,7 +72,8 @@ class Target:
             if self.family in ("mariadb", "mysql"):
                 socket = self.url.split("socket=")[1]
                 client = shutil.which("mariadb") or shutil.which("mysql")
-                subprocess.run([client, "--no-defaults", "-uroot", "-S", socket, "-e", "CREATE DATABASE IF NOT EXISTS tune; SET GLOBAL local_infile=1"], check=True)
+                make = "CREATE DATABASE IF NOT EXISTS tune; SET GLOBAL local_infile=1"
+                subprocess.run([client, "--no-defaults", "-uroot", "-S", socket, "-e", make], check=True)
                 self.url = self.url.replace("/?", "/tune?")
         else:
             sys.exit(f"{name} is not in INRUSH_TEST_SERVERS")
@@ -91,7 +95,8 @@ def options(recipe):
 def load(target, source, words):
     """Rows a second; None of a load that failed."""
     target.clear()
-    command = [INRUSH, "load", str(source), target.url, "--table", "bench", "--if-exists", "replace", "--profiles", "none", "--json", "-q", *words]
+    into = [str(source), target.url, "--table", "bench", "--if-exists", "replace"]
+    command = [INRUSH, "load", *into, "--profiles", "none", "--json", "-q", *words]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         return None
@@ -129,18 +134,20 @@ def measure(target, shape, source, args, results):
                 # What is far behind in its first block won't be the best.
                 if block == 0 and base and rate < base / 3 and not way.startswith(("default", "chosen")):
                     out.add(way)
-    ratio = {way: statistics.median(a / b for a, b in zip(rates[way], rates["default"])) for way in ways if way not in out and rates[way]}
+    beside = lambda way: statistics.median(a / b for a, b in zip(rates[way], rates["default"]))
+    ratio = {way: beside(way) for way in ways if way not in out and rates[way]}
     noise = statistics.median(max(a, b) / min(a, b) for a, b in zip(rates["default"], rates["default again"])) - 1
     own = next(way for way in ways if way.startswith("chosen"))
     best = max((way for way in ratio if way != "default again"), key=ratio.get)
     behind = 1 - ratio[own] / ratio[best]
     verdict = "holds" if behind <= BEHIND_MAX and ratio[own] >= 1 - noise else "FAILS"
-    row = {"target": target.name, "shape": shape, "chosen": chosen["label"], "is_default": found["is_default"], "tune_ratio": chosen["ratio"],
-           "ratio": ratio[own], "best": best, "best_ratio": ratio[best], "behind": behind, "noise": noise, "seconds": found["seconds"],
+    row = {"target": target.name, "shape": shape, "chosen": chosen["label"], "is_default": found["is_default"],
+           "tune_ratio": chosen["ratio"], "ratio": ratio[own], "best": best, "best_ratio": ratio[best],
+           "behind": behind, "noise": noise, "seconds": found["seconds"],
            "verdict": verdict, "ratios": ratio}
     (report / "exhaustive.json").write_text(json.dumps(row, indent=1))
-    print(f"{verdict}  {target.name:<14} {shape:<7} {ratio[own]:.2f} ({chosen['label']})  best {ratio[best]:.2f} ({best})  "
-          f"behind {behind * 100:.1f} %  noise {noise * 100:.1f} %  {found['seconds']:.0f} s", flush=True)
+    print(f"{verdict}  {target.name:<14} {shape:<7} {ratio[own]:.2f} ({chosen['label']})  "
+          f"best {ratio[best]:.2f} ({best})  behind {behind * 100:.1f} %  noise {noise * 100:.1f} %  {found['seconds']:.0f} s", flush=True)
     return row
 
 

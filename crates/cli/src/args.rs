@@ -19,6 +19,7 @@ Examples:
   inrush plan weather.csv.gz weather.db          what load would do, and why
   inrush check weather.csv.gz                    types and bad rows of all of it
   inrush load 'logs/*.tsv' logs.db --table log   several files into one table
+  inrush tune weather.csv.gz weather.db          which way to load it is the fastest here
   inrush doctor weather.db                       what puts data at risk or holds loads back
   inrush job begin URL --table T --like FILE     a load that many processes write
   inrush strategies                              the ways to write that this build has

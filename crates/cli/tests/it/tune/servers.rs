@@ -81,7 +81,8 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
     });
     for_each_server::<MySql>(|server| {
         orders(server);
-        server.query("CREATE TABLE orders (n INT AUTO_INCREMENT PRIMARY KEY, id BIGINT, amount DOUBLE, customer VARCHAR(60), KEY (customer)) ENGINE=InnoDB");
+        server.query("CREATE TABLE orders (n INT AUTO_INCREMENT PRIMARY KEY, id BIGINT, amount DOUBLE, customer VARCHAR(60), \
+             KEY (customer)) ENGINE=InnoDB");
         server.query("INSERT INTO orders (id, amount, customer) VALUES (-1, 1, 'a')");
         let before =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
