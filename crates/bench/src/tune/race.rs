@@ -288,7 +288,7 @@ impl<'c, C: Course> Race<'c, C> {
     /// As for [`Race::halve`].
     pub(super) fn finals(&mut self, mut finalists: Vec<usize>, until: Duration) -> Result<Ended> {
         let left = self.left(until);
-        let loads = |finalists: usize| BLOCKS * (finalists as f64 + 2.0);
+        let loads = |finalists: usize| BLOCKS * (finalists as f64 + 2.0) * EXPECTED;
         while finalists.len() > 1 && self.cost(1) * loads(finalists.len()) > left {
             finalists.pop();
         }
@@ -296,12 +296,13 @@ impl<'c, C: Course> Race<'c, C> {
         self.finalists.clone_from(&finalists);
         self.final_pieces = pieces;
         let mut random = SplitMix64::new(self.seed);
-        let mut longest: f64 = 0.0;
+        let first = self.course.now();
         for block in 0..BLOCKS_MAX {
-            if self.left(until) < longest {
+            // One that took long was not the rule.
+            let each = (self.course.now() - first).as_secs_f64() / block.max(1) as f64;
+            if self.left(until) <= each {
                 return Ok(Ended::Budget);
             }
-            let began = self.course.now();
             // Neither is a candidate's place: two loads by the default.
             let mut order: Vec<(bool, usize)> = finalists
                 .iter()
@@ -334,7 +335,6 @@ impl<'c, C: Course> Race<'c, C> {
             if block + 1 >= BLOCKS_MIN && self.is_precise() {
                 return Ok(Ended::Precise);
             }
-            longest = longest.max((self.course.now() - began).as_secs_f64());
         }
         Ok(Ended::Blocks)
     }

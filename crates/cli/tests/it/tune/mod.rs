@@ -29,7 +29,7 @@ fn orders(fixture: &Fixture) {
 
 /// Measures, and answers with what was found.
 fn tuned(fixture: &Fixture, args: &[&str]) -> Json {
-    let found = tuned_for("6s", fixture, args);
+    let found = tuned_for("15s", fixture, args);
     assert!(found["candidates"].as_array().unwrap().len() > 1, "{found}");
     found
 }

@@ -195,3 +195,24 @@ fn beside_measures_for_who_may_make_no_table() {
         assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
     });
 }
+
+/// Interrupts a measurement under way: it reports, and drops what it has made.
+fn is_interrupted<D: Database>(server: &Server<D>, tables: &str) {
+    orders(server);
+    let url = server.url();
+    let args =
+        ["tune", "orders.csv", &url, "--budget", "60s", "--profiles", "p.toml", "--report", "out"];
+    let child = start(server.command(&args).stdin(std::process::Stdio::null()));
+    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    send(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(server.query(tables).is_empty());
+    assert_eq!(server.tables(), [""; 0]);
+}
+
+#[test]
+fn an_interruption_leaves_no_table() {
+    for_each_server::<Postgres>(|server| is_interrupted(server, HIDDEN_POSTGRES));
+    for_each_server::<MySql>(|server| is_interrupted(server, HIDDEN_MYSQL));
+}
