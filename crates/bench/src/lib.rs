@@ -34,6 +34,7 @@ mod suite_check;
 pub mod suites;
 pub mod sums;
 mod task;
+pub mod tune;
 mod worker;
 
 pub use crew::WorkerProgram;

@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::latency::Histogram;
 use inrush_findings::record::{Doctor, Environment};
 use inrush_machine::{
-    Device, ProcessorTime, cgroup_limits, chosen, load_average, meminfo_bytes, mount_of,
-    processors, space, swap, sync_times, text,
+    Device, ProcessorTime, cgroup_limits, chosen, cpu_name, cpuinfo_value, load_average,
+    meminfo_bytes, mount_of, processors, space, swap, sync_times, text,
 };
 
 /// Writes of the probe, as many as pg_test_fsync does in some seconds on a disk that turns.
@@ -196,27 +196,6 @@ fn identity(environment: &Environment) -> String {
         lines.push_str(&format!("{name}={value}\n"));
     }
     format!("{:016x}", xxh3_64(lines.as_bytes()))
-}
-
-/// The value of the first `KEY : VALUE` of /proc/cpuinfo.
-fn cpuinfo_value<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
-    cpuinfo.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        (name.trim() == key).then(|| value.trim()).filter(|value| !value.is_empty())
-    })
-}
-
-/// x86 and some others have a name. ARM has numbers of the maker and the part, and perhaps the board's name.
-fn cpu_name(cpuinfo: &str) -> Option<String> {
-    let named = ["model name", "cpu model", "cpu", "uarch"];
-    if let Some(name) = named.iter().find_map(|key| cpuinfo_value(cpuinfo, key)) {
-        return Some(name.split_whitespace().collect::<Vec<_>>().join(" "));
-    }
-    let maker = cpuinfo_value(cpuinfo, "CPU implementer")?;
-    let part = cpuinfo_value(cpuinfo, "CPU part")?;
-    let board =
-        cpuinfo_value(cpuinfo, "Model").map_or(String::new(), |board| format!(" ({board})"));
-    Some(format!("implementer {maker} part {part}{board}"))
 }
 
 /// `1 socket, 4 cores, 8 threads`; threads only where the others aren't told.

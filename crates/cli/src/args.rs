@@ -1,6 +1,8 @@
 //! The command line as it is typed. What it means is decided in `settings`.
 
 mod job;
+#[cfg(feature = "bench")]
+mod tune;
 
 use std::path::PathBuf;
 
@@ -8,6 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub(crate) use self::job::{BeginArgs, JobCommand, PublishArgs, WriteArgs};
+#[cfg(feature = "bench")]
+pub(crate) use self::tune::TuneArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +19,7 @@ Examples:
   inrush plan weather.csv.gz weather.db          what load would do, and why
   inrush check weather.csv.gz                    types and bad rows of all of it
   inrush load 'logs/*.tsv' logs.db --table log   several files into one table
+  inrush tune weather.csv.gz weather.db          which way to load it is the fastest here
   inrush doctor weather.db                       what puts data at risk or holds loads back
   inrush job begin URL --table T --like FILE     a load that many processes write
   inrush strategies                              the ways to write that this build has
@@ -124,6 +129,10 @@ pub(crate) enum Command {
     /// Say which settings, tables and files put data at risk or hold loads back, and how to change them; touches nothing
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
+    /// Measure which way to load these rows into this target is the fastest here; load goes by it
+    #[cfg(feature = "bench")]
+    #[command(override_usage = "inrush tune [OPTIONS] SOURCE... TARGET", after_help = tune::EXAMPLES)]
+    Tune(Box<TuneArgs>),
     /// Load from many processes into one table: all rows or none
     #[command(subcommand, after_help = job::EXAMPLES)]
     Job(JobCommand),
@@ -185,7 +194,8 @@ impl Command {
         match self {
             Command::Doctor(_) => false,
             #[cfg(feature = "bench")]
-            Command::Bench(_)
+            Command::Tune(_)
+            | Command::Bench(_)
             | Command::BenchWorker
             | Command::Report { .. }
             | Command::Compare(_) => false,
@@ -231,6 +241,11 @@ pub(crate) struct LoadArgs {
     /// DuckDB's library, or the folder it is in [default: INRUSH_DUCKDB_LIB, beside inrush, or the system's]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help_heading = "Work")]
     pub(crate) duckdb_lib: Option<PathBuf>,
+
+    /// The file of what inrush tune has measured, which the load goes by where these options leave it the choice; none goes by nothing
+    /// [default: inrush/profiles.toml in $XDG_CONFIG_HOME or ~/.config]
+    #[arg(long, value_name = "FILE|none", value_hint = ValueHint::FilePath, help_heading = "Work")]
+    pub(crate) profiles: Option<PathBuf>,
 
     /// What the loaded rows survive: a power failure, a crash of the process, or nothing
     #[arg(

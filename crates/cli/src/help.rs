@@ -15,6 +15,11 @@ const WORDS_AT: usize = 29;
 pub(crate) fn command() -> Command {
     Cli::command().mut_subcommands(|sub| {
         let has_places = sub.get_arguments().any(|arg| arg.get_id() == "places");
+        // What was measured before is listed without any.
+        let sub = match sub.get_name() {
+            "tune" => sub.mut_arg("places", |places| places.required(false)),
+            _ => sub,
+        };
         let sub = match has_places {
             true => sub.mut_arg("places", |arg| arg.help(places())),
             false => sub,

@@ -68,6 +68,8 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Command::Doctor(args) => {
             commands::doctor(args).map(|has_risk| if has_risk { AT_RISK } else { DONE })
         }
+        #[cfg(feature = "bench")]
+        Command::Tune(args) => commands::tune(args).map(loaded),
         Command::Job(job) => commands::job(job).map(loaded),
         Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
         #[cfg(feature = "bench")]

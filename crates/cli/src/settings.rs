@@ -1,6 +1,8 @@
 //! From what was typed to what is asked of the library.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use inrush::plan::{ColumnRequest, DialectRequest, ReadRequest, Trim, TypeWord};
 use inrush::target::parse_count;
@@ -66,9 +68,42 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             rejects: args.rejects.clone().map_or(RejectsTo::Beside, RejectsTo::File),
             verify: args.verify,
             libraries: library.into_iter().collect(),
+            profiles: profiles(args.profiles.as_deref()),
             ..common(&args.table, &args.way, &args.input)?
         },
     })
+}
+
+/// The file of what was measured here; `none` is none.
+pub(crate) fn profiles(named: Option<&Path>) -> Option<PathBuf> {
+    match named {
+        Some(path) if path.as_os_str() == "none" => None,
+        Some(path) => Some(path.to_owned()),
+        None => inrush::profile::default_path(),
+    }
+}
+
+/// A span of time: a number of seconds, or one with a unit.
+pub(crate) fn time(text: &str, option: &str) -> Result<Duration> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3_600),
+        "d" => Some(86_400),
+        _ => None,
+    };
+    let seconds =
+        digits.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    let wrong = || usage(format!("{option} {text}: takes a time such as 90s, 30m, 12h or 1d"));
+    seconds.map(Duration::from_secs).ok_or_else(wrong)
+}
+
+/// A size in bytes.
+#[cfg(feature = "bench")]
+pub(crate) fn size(text: &str, option: &str) -> Result<u64> {
+    let wrong = || usage(format!("{option} {text}: takes a size such as 200MB"));
+    parse_count(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
 /// The request that a job of these arguments begins with.

@@ -294,6 +294,10 @@ pub struct TargetFacts {
     pub lost_with: Vec<String>,
     /// What only this target knows of itself, such as settings that bear on loads.
     pub own: Own,
+    /// Settings on which it depends which strategy is the fastest, by name: what was measured under others says nothing.
+    pub settings: BTreeMap<String, String>,
+    /// Why the database takes no rows of anybody, such as a standby's.
+    pub read_only: Option<String>,
     /// Whether rows are out as they are sent, to whoever reads them: nothing takes them back, and nothing reads them again.
     pub is_stream: bool,
     /// Why only the engine itself can write rows into this database; `None` where they can be stored past its SQL.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::encode::Shape;
 use crate::ledger::{Entry, StepPlan};
 use crate::target::{Knobs, Location, Snapshot, Strategy};
@@ -117,4 +119,19 @@ pub struct Choice {
     pub reasons: Vec<String>,
     /// What the user may want otherwise, in plain words.
     pub hints: Vec<String>,
+    /// The measurement on this machine that it goes by, if any.
+    pub measured: Option<Measured>,
+}
+
+/// A measurement that a choice goes by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The day, as `2026-11-23`.
+    pub date: String,
+    /// How many times as fast as the planner's own choice it was; 1 where that is what was chosen.
+    pub ratio: f64,
+    /// The interval's ends.
+    pub low: f64,
+    /// See `low`.
+    pub high: f64,
 }

@@ -41,7 +41,7 @@ pub use facts::{
     Facts, FieldFacts, Form, KeyValues, Misfit, Own, PlainFiles, RepeatedRows, Repeats, Retry,
     SourceFacts, Spoiler, TableFacts, TargetFacts,
 };
-pub use job::{Action, Choice, Job};
+pub use job::{Action, Choice, Job, Measured};
 pub use moments::{MomentFacts, MomentLimits, Settled};
 pub use nulls::Nulls;
 pub use reading::{

@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::error::Error;
 
+/// What a hidden folder's name has behind that of its hidden file.
+const FOLDER: &str = ".d";
+
 /// A file that is ours alone until this goes. The file itself stays: it is published or removed by name.
 #[derive(Debug)]
 pub struct Pending {
@@ -49,6 +52,50 @@ impl Pending {
             }
         }
     }
+}
+
+/// A folder that is ours alone, hidden beside `path`, on the same file system; it goes when this does.
+#[derive(Debug)]
+pub struct PendingFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Held for its lock: what finds the folder without it sweeps both.
+    file: Pending,
+}
+
+impl PendingFolder {
+    /// An empty folder. What loads that were killed left for the same place is removed.
+    ///
+    /// # Errors
+    /// When the directory can't be read or written.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = Pending::create(path, true)?;
+        let mut name = file.path.as_os_str().to_owned();
+        name.push(FOLDER);
+        let path = PathBuf::from(name);
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        if let Err(error) = builder.create(&path) {
+            let _ = fs::remove_file(&file.path);
+            return Err(error);
+        }
+        Ok(Self { path, file })
+    }
+}
+
+impl Drop for PendingFolder {
+    fn drop(&mut self) {
+        // What can't be removed is swept by the next load.
+        let _ = fs::remove_dir_all(&self.path);
+        let _ = fs::remove_file(&self.file.path);
+    }
+}
+
+/// Removes what loads that were killed have left hidden beside `path`, whether or not `path` is there.
+pub fn sweep_beside(path: &Path) {
+    // A folder that can't be read or written holds nothing of ours, or keeps it.
+    let _ = sweep(directory(path), &prefix(path));
 }
 
 /// Gives a hidden file the name that it is for, which has to be free: others see all of it, or nothing.
@@ -133,6 +180,7 @@ fn sweep(directory: &Path, prefix: &str) -> io::Result<()> {
             Ok(()) => {
                 // Where a database spills what memory does not hold.
                 let _ = fs::remove_dir_all(directory.join(format!("{name}.db.tmp")));
+                let _ = fs::remove_dir_all(directory.join(format!("{name}{FOLDER}")));
                 for suffix in ["-journal", "-wal", "-shm", ".db", ".db.wal", ""] {
                     // One that can't be removed harms nobody, and its turn comes again.
                     let _ = fs::remove_file(directory.join(format!("{name}{suffix}")));
@@ -181,7 +229,17 @@ mod tests {
         let write = |name: &str| fs::write(place.path().join(name), b"").unwrap();
         dead.iter().for_each(|name| write(name));
         beside.iter().chain(&others).for_each(|name| write(name));
+        let folder = place.path().join(".a.db.inrush-1-0.d");
+        fs::create_dir(&folder).unwrap();
+        write(".a.db.inrush-1-0.d/a.db");
         let second = Pending::create(&path, true).unwrap();
+        assert!(!folder.exists());
+        let of_living = PendingFolder::create(&path).unwrap();
+        sweep_beside(&path);
+        assert!(of_living.path.exists());
+        let (folder, file) = (of_living.path.clone(), of_living.file.path.clone());
+        drop(of_living);
+        assert!(!folder.exists() && !file.exists());
         assert_ne!(living.path, second.path);
         assert!(living.path.exists() && second.path.exists());
         assert!(others.iter().all(|name| place.path().join(name).exists()));

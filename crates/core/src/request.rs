@@ -79,6 +79,9 @@ pub struct LoadOptions {
     pub owns_table: bool,
     /// Client libraries, or the folders they are in, by the name of the target that is to open them; one without looks for its own.
     pub libraries: BTreeMap<String, PathBuf>,
+    /// The file of what was measured on this machine, which the plan goes by where the user leaves it the choice; `None` goes by nothing
+    /// that was measured here.
+    pub profiles: Option<PathBuf>,
 }
 
 impl Deref for Request {

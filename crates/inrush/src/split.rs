@@ -1,5 +1,6 @@
 //! Files cut into parts for many processes, each of which reads its own as one process would read the whole.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::load::{Mismatch, guess_again};
@@ -21,6 +22,15 @@ pub use inrush_core::split::{Parts, Split};
 /// When the request contradicts itself, an input can't be read or read again, or the observer wants to stop.
 pub fn split(request: &Request, parts: Parts, observer: &dyn Observer) -> Result<Vec<Split>> {
     split_with_warnings(request, parts, observer).map(|(splits, _)| splits)
+}
+
+/// Cuts a plan's source into parts whose columns have the types that the plan has for them: no value is looked at for it, so one that the
+/// samples did not have may turn out to be a bad row.
+///
+/// # Errors
+/// When the source is no file that can be read in parts, or `stop` is set.
+pub fn split_plan(plan: &Plan, parts: Parts, stop: &AtomicBool) -> Result<Vec<Split>> {
+    plan.source.split(parts, &plan.request.read, &fields(plan), stop)
 }
 
 /// The same, with what a user should know of the source.

@@ -15,7 +15,7 @@ use std::path::Path;
 pub use disk::{Device, Mount, Space, chosen, mount_of, space};
 pub use groups::{Limits, cgroup_limits};
 pub use memory::{meminfo_bytes, memory_bytes, swap};
-pub use processors::{ProcessorTime, load_average, processors};
+pub use processors::{ProcessorTime, cpu_name, cpuinfo_value, load_average, processors};
 pub use sync::{nameless, sync_times};
 
 /// A small file without blanks around it; `None` if it isn't there or may not be read.

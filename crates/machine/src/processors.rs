@@ -42,6 +42,27 @@ pub fn load_average() -> Option<f64> {
     text("/proc/loadavg")?.split_whitespace().next()?.parse().ok()
 }
 
+/// The value of the first `KEY : VALUE` of /proc/cpuinfo.
+pub fn cpuinfo_value<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
+    cpuinfo.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim()).filter(|value| !value.is_empty())
+    })
+}
+
+/// The processor's name. x86 and some others have one. ARM has numbers of the maker and the part, and perhaps the board's name.
+pub fn cpu_name(cpuinfo: &str) -> Option<String> {
+    let named = ["model name", "cpu model", "cpu", "uarch"];
+    if let Some(name) = named.iter().find_map(|key| cpuinfo_value(cpuinfo, key)) {
+        return Some(name.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    let maker = cpuinfo_value(cpuinfo, "CPU implementer")?;
+    let part = cpuinfo_value(cpuinfo, "CPU part")?;
+    let board =
+        cpuinfo_value(cpuinfo, "Model").map_or(String::new(), |board| format!(" ({board})"));
+    Some(format!("implementer {maker} part {part}{board}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

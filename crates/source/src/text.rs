@@ -5,8 +5,8 @@ use inrush_core::error::{Error, Result};
 
 use crate::Source;
 use inrush_core::cut::{ChunkReader, Next, RECORD_BYTES_MAX};
-use inrush_core::flow::Feeder;
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin, Part, Point, Wire};
+use inrush_core::flow::{Feeder, Slot};
 
 /// Feeds every input of `source` into the pipeline, in order, as chunks of about `chunk_bytes`: what comes behind `from`.
 pub(crate) fn feed(
@@ -16,9 +16,11 @@ pub(crate) fn feed(
     meter: &Meter,
     feeder: &mut dyn Feeder,
 ) -> Result<()> {
+    // The end of an input is found with a slot in hand, which is the next one's: there are but a few.
+    let mut spare = None;
     for file in from.file as usize..source.inputs.len() {
         let from = if file == from.file as usize { *from } else { Point::default() };
-        if !feed_input(source, file, from, chunk_bytes, meter, feeder)? {
+        if !feed_input(source, file, from, chunk_bytes, meter, feeder, &mut spare)? {
             break;
         }
     }
@@ -33,6 +35,7 @@ fn feed_input(
     chunk_bytes: usize,
     meter: &Meter,
     feeder: &mut dyn Feeder,
+    spare: &mut Option<Slot>,
 ) -> Result<bool> {
     let input = &source.inputs[file];
     let mut byte = from.byte.max(input.body_at);
@@ -42,11 +45,14 @@ fn feed_input(
     let mut records = input.records_before + from.records;
     let mut reader = ChunkReader::cutting(source.open_at(file, byte, meter)?, cutter);
     loop {
-        let Some(mut slot) = feeder.take() else { return Ok(false) };
+        let Some(mut slot) = spare.take().or_else(|| feeder.take()) else { return Ok(false) };
         let bytes = &mut slot.chunk.bytes;
         match reader.next(bytes, chunk_bytes).map_err(|error| input.read_error(&error))? {
             Next::Chunk => {}
-            Next::End => return Ok(true),
+            Next::End => {
+                *spare = Some(slot);
+                return Ok(true);
+            }
             Next::TooLong => return Err(input.too_long(byte)),
         }
         let end = bytes.len() as u64;

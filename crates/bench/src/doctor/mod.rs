@@ -5,7 +5,7 @@
 //! ```
 
 mod rows;
-mod twin;
+pub(crate) mod twin;
 
 use std::time::{Duration, Instant};
 

@@ -16,7 +16,7 @@ use super::rows::Sample;
 const TABLE: &str = "inrush_doctor";
 
 /// Where twins are made.
-pub(super) enum Ground {
+pub(crate) enum Ground {
     /// Beside nothing: a file in a folder of its own.
     File,
     /// A server of the same version, with these settings.
@@ -24,7 +24,7 @@ pub(super) enum Ground {
 }
 
 /// A private database.
-pub(super) struct Twin {
+pub(crate) struct Twin {
     url: String,
     /// What makes a file anew before each load; a server keeps its tables.
     remade: Option<(PathBuf, Vec<String>)>,
@@ -38,7 +38,7 @@ impl Ground {
     ///
     /// # Errors
     /// When there is no server of that version here; with the way to get it.
-    pub(super) fn of(
+    pub(crate) fn of(
         request: &Request,
         version: &str,
         settings: &[(String, String)],
@@ -61,7 +61,7 @@ impl Ground {
     }
 
     /// What makes an empty copy of the user's table, or database.
-    pub(super) fn copy(
+    pub(crate) fn copy(
         &self,
         request: &Request,
         table: Option<&str>,
@@ -87,7 +87,7 @@ impl Ground {
     }
 
     /// A database as the user's, with other settings behind its own, the copy's tables, and `change` made to them.
-    pub(super) fn twin(
+    pub(crate) fn twin(
         &self,
         settings: &[(String, String)],
         copy: &Copy,
@@ -130,6 +130,11 @@ impl Ground {
 }
 
 impl Twin {
+    /// The database, as loads name it.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Loads the rows; how many a second.
     pub(super) fn rate(
         &mut self,

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::str::FromStr;
-use std::time::Duration;
 
 use anyhow::Result;
 use inrush::job::{Job, Options, State, Token};
@@ -55,7 +54,7 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
             Ok(0)
         }
         JobCommand::Gc { ledger, older_than } => {
-            let older_than = time(older_than)?;
+            let older_than = settings::time(older_than, "--older-than")?;
             let collected = jobs::gc(
                 &ledger.url,
                 ledger.password.as_deref(),
@@ -149,22 +148,4 @@ fn has_types(path: &Path) -> Result<bool> {
     read.map_err(|error| Error::usage(format!("can't read {}: {error}", path.display())))?;
     // An Arrow stream begins with the mark of a message.
     Ok(head.starts_with(b"PAR1") || head == *b"ARROW1" || head.starts_with(&[0xff; 4]))
-}
-
-/// A span of time: a number of seconds, or one with a unit.
-fn time(text: &str) -> Result<Duration> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "s" => Some(1),
-        "m" => Some(60),
-        "h" => Some(3_600),
-        "d" => Some(86_400),
-        _ => None,
-    };
-    let seconds =
-        digits.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
-    let seconds = seconds.ok_or_else(|| {
-        Error::usage(format!("--older-than {text}: takes a time such as 90s, 30m, 12h or 1d"))
-    })?;
-    Ok(Duration::from_secs(seconds))
 }

@@ -11,6 +11,8 @@ mod report;
 
 #[cfg(feature = "bench")]
 pub(crate) mod bench;
+#[cfg(feature = "bench")]
+mod tune;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -33,6 +35,8 @@ use crate::settings;
 pub(crate) use compare::compare;
 #[cfg(feature = "bench")]
 pub(crate) use report::report;
+#[cfg(feature = "bench")]
+pub(crate) use tune::tune;
 
 pub(crate) use check::check;
 pub(crate) use doctor::doctor;

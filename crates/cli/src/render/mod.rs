@@ -11,6 +11,8 @@ mod failure;
 mod jobs;
 mod progress;
 mod report;
+#[cfg(feature = "bench")]
+mod tune;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -31,6 +33,8 @@ pub(crate) use failure::{failure, misuse};
 pub(crate) use jobs::jobs;
 pub use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
+#[cfg(feature = "bench")]
+pub(crate) use tune::{TuneProgress, profiles, tuned};
 
 /// What happened, what to try, and, where there is a target, as the last line what is left of the load; `again` is the command that goes on
 /// with it, where one can.

@@ -23,6 +23,16 @@ fn several_files_go_into_one_table() {
     assert_eq!(fixture.table("t.db", "t"), rows![["a", 1], ["b", 2], ["c", 3], ["d", 4]]);
 }
 
+#[test]
+fn more_files_than_there_are_slots_are_loaded_to_the_last() {
+    let fixture = Fixture::new();
+    for file in 0..50 {
+        fixture.write(&format!("f{file:02}.csv"), format!("id\n{file}\n"));
+    }
+    let report = fixture.report(&["f*.csv", "t.db", "--table", "t"]);
+    assert_eq!(report["rows_loaded"], 50);
+}
+
 /// Files below `in`, with a link that leads back.
 fn tree() -> Fixture {
     let fixture = Fixture::new();

@@ -89,6 +89,9 @@ mod strategies;
 /// What a terminal shows.
 #[cfg(feature = "sqlite")]
 mod terminal;
+/// `inrush tune`: what it keeps, and what it leaves.
+#[cfg(all(feature = "bench", feature = "sqlite"))]
+mod tune;
 /// What becomes of values, and never another value than was written.
 mod types;
 /// Sources over the network.

@@ -120,6 +120,17 @@ pub trait Jobs: Sync {
     /// Drops what is left of loads that are no more, as each load does at its beginning.
     fn sweep(&self, console: &mut dyn Console, home: &Home);
 
+    /// Has no sweep take the hidden table for that of a load which is no more, for as long as the connection is open. Such a table is not
+    /// a job's: it is named as those are that loads fill before they take the target's place.
+    ///
+    /// # Errors
+    /// As the database says.
+    fn keep_hidden(&self, console: &mut dyn Console, home: &Home, hidden: &str) -> Result<()>;
+
+    /// Makes an empty table like an existing one: columns, keys and indexes, and counters of its own. Without triggers, and without
+    /// foreign keys.
+    fn make_twin(&self, home: &Home, twin: &str, table: &str) -> Vec<String>;
+
     /// What a connection runs before the first [`Jobs::try_lock`].
     fn begin_locks(&self) -> &'static str;
 

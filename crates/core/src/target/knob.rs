@@ -19,6 +19,8 @@ pub struct Knob {
     pub default: &'static str,
     /// One sentence.
     pub about: &'static str,
+    /// Values worth measuring besides the default: those that change nothing of what a load promises, or of what it leaves.
+    pub tries: &'static [&'static str],
 }
 
 /// What values a knob takes.
@@ -144,6 +146,11 @@ impl Knobs {
     pub fn is(&self, knob: &Knob, value: &str) -> bool {
         debug_assert_eq!(knob.kind.check(value).as_deref(), Ok(value), "{}", knob.name);
         self.get(knob) == Some(value)
+    }
+
+    /// From here on no value counts as the user's, so that a try may find that it wants another.
+    pub fn release(&mut self) {
+        self.0.values_mut().for_each(|(_, set)| *set = false);
     }
 
     /// Whether the user has set the knob.

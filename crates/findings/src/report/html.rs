@@ -22,8 +22,8 @@ use super::number::significant;
 use super::{Input, facts, targets};
 
 const TEMPLATE: &str = include_str!("assets/report.html.j2");
-const STYLE: &str = include_str!("assets/style.css");
-const SCRIPT: &str = include_str!("assets/report.js");
+pub(super) const STYLE: &str = include_str!("assets/style.css");
+pub(super) const SCRIPT: &str = include_str!("assets/report.js");
 
 /// What the template is given.
 #[derive(Serialize)]
@@ -141,7 +141,7 @@ pub(super) fn html(run: &Input<'_>) -> Result<String> {
     template.render(Serde(&page)).map_err(failed)
 }
 
-fn safe(text: &str) -> Value {
+pub(super) fn safe(text: &str) -> Value {
     Value::from_safe_string(text.to_owned())
 }
 
@@ -165,12 +165,12 @@ fn sentence(words: String) -> Value {
     Value::from_safe_string(out)
 }
 
-fn failed(error: impl std::fmt::Display) -> Error {
+pub(super) fn failed(error: impl std::fmt::Display) -> Error {
     Error::target(format!("the report's page can't be made: {error}"))
 }
 
 /// The script itself, compressed by `build.rs`.
-fn plotly_js() -> Result<String> {
+pub(super) fn plotly_js() -> Result<String> {
     const GZIP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.gz"));
     let mut script = String::new();
     GzDecoder::new(GZIP).read_to_string(&mut script).map_err(failed)?;

@@ -11,6 +11,7 @@ mod markdown;
 mod matrix;
 mod metric;
 mod number;
+pub mod ratios;
 mod targets;
 
 use std::collections::BTreeMap;

@@ -11,6 +11,7 @@ use crate::target;
 use inrush_core::doctor::{Examined, Surroundings};
 use inrush_core::error::{Error, Result};
 use inrush_core::facts::SourceFacts;
+use inrush_core::pending::{follow_link, sweep_beside};
 use inrush_core::request::Request;
 
 pub use inrush_core::doctor::{Copy, Doctor, Finding, Rule, Severity, Trial, Worth};
@@ -58,6 +59,7 @@ pub fn doctor(request: &Request, observer: &dyn Observer) -> Result<Diagnosis> {
         ))
         .advise("name a database"));
     };
+    sweep(request, target, &location, observer);
     let around = Surroundings {
         load_bytes: load_bytes(request, observer)?,
         memory_bytes: inrush_machine::memory_bytes(),
@@ -77,6 +79,26 @@ pub fn doctor(request: &Request, observer: &dyn Observer) -> Result<Diagnosis> {
         facts,
         settings,
     })
+}
+
+/// Removes what loads and measurements that were killed have left under hidden names, as every load does at its beginning. What can't be
+/// removed stays for another time.
+fn sweep(
+    request: &Request,
+    target: &dyn target::Target,
+    location: &target::Location,
+    observer: &dyn Observer,
+) {
+    if let Some(file) = location.files.first() {
+        sweep_beside(&follow_link(file));
+        return;
+    }
+    let Ok(jobs) = target.jobs() else { return };
+    let facts = target.facts(location, "inrush", request, observer.stop());
+    let console = target.console(location, observer.stop());
+    if let (Ok(facts), Ok(mut console)) = (facts, console) {
+        jobs.sweep(&mut *console, &jobs.home(&facts, "inrush"));
+    }
 }
 
 /// Bytes of the sources as they are stored; `None` where one of them is no file.

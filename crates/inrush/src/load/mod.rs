@@ -18,6 +18,7 @@ use crate::observer::Observer;
 use crate::plan::{Plan, Retry};
 use crate::report::Report;
 use inrush_core::error::{Aftermath, Result};
+use inrush_core::pending::{follow_link, sweep_beside};
 
 use attempt::{Failed, attempt};
 
@@ -54,6 +55,9 @@ const NOTICED: Duration = Duration::from_secs(1);
 /// When the load did not happen; [`aftermath`](crate::Error::aftermath) says what is left of it.
 pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     let began = Instant::now();
+    if let Some(file) = plan.location.files.first() {
+        sweep_beside(&follow_link(file));
+    }
     if let Some(report) = steps::finished(plan) {
         return Ok(report);
     }

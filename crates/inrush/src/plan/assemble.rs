@@ -10,11 +10,12 @@ use crate::observer::Observer;
 use crate::pipe::reject::{RejectPlace, sidecar_path, table_of_rejects};
 use crate::plan::choose::choose;
 use crate::plan::steps::{self, Start};
+use crate::profile;
 use crate::target::{self, Location, Target};
 use inrush_core::encode::{AddedValue, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TargetFacts};
-use inrush_core::job::{Choice, Job};
+use inrush_core::job::{Choice, Job, Measured};
 use inrush_core::nulls::Nulls;
 use inrush_core::reading::{Added, Family, ReadRequest, Readers, Reading};
 use inrush_core::request::{
@@ -233,6 +234,8 @@ fn gather(
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let facts = Facts { source: source_facts, target: target_facts, processors };
     let mut choice = choose(request, &facts, target, &location.shown, &table)?;
+    let format = source.grammar.word();
+    profile::apply(request, &facts, target, location, &table, format, &mut choice);
     choice.reasons.extend(note);
     let reject_places = reject_places(request, &places, &source, location)?;
     let shape = Arc::new(shape(request, &facts.source, &choice, &source, target));
@@ -641,6 +644,7 @@ impl Serialize for Plan {
             chunk_bytes: usize,
             memory_ceiling_bytes: u64,
             reasons: Vec<String>,
+            measured: Option<&'a Measured>,
             proposals: Vec<Proposed>,
         }
         let choice = &self.choice;
@@ -661,6 +665,7 @@ impl Serialize for Plan {
             chunk_bytes: choice.chunk_bytes,
             memory_ceiling_bytes: choice.memory_ceiling_bytes,
             reasons: self.reasons(),
+            measured: choice.measured.as_ref(),
             proposals: self.proposals(),
         }
         .serialize(serializer)

@@ -42,6 +42,18 @@ pub fn choose(
     place: &str,
     table: &str,
 ) -> Result<Choice> {
+    choose_because(request, facts, target, place, table, None)
+}
+
+/// The same where the request's strategy is not the user's: `because` says whose it is.
+pub(crate) fn choose_because(
+    request: &Request,
+    facts: &Facts,
+    target: &'static dyn Target,
+    place: &str,
+    table: &str,
+    because: Option<String>,
+) -> Result<Choice> {
     let mut reasons = Vec::new();
     let mut hints = Vec::new();
     let action = action(request, facts, place, table)?;
@@ -52,7 +64,8 @@ pub fn choose(
     let (columns, fields) =
         columns(request, facts, action, table, &mut reasons, &mut hints, &mut tolerated)?;
     let key = key(request, facts, action, &columns)?;
-    let (strategy, knobs, fit) = strategy(request, facts, target, &mut reasons, &mut hints)?;
+    let (strategy, knobs, fit) =
+        strategy(request, facts, target, because, &mut reasons, &mut hints)?;
     let Fit::Usable { atomic, lanes, lanes_max, encoders, .. } = fit else {
         unreachable!("strategy() gives usable ones only")
     };
@@ -126,6 +139,7 @@ pub fn choose(
             + facts.source.chunks_ahead as u64 * chunk_bytes as u64 * 2,
         reasons,
         hints,
+        measured: None,
     })
 }
 
@@ -391,6 +405,7 @@ fn strategy(
     request: &Request,
     facts: &Facts,
     target: &'static dyn Target,
+    because: Option<String>,
     reasons: &mut Vec<String>,
     hints: &mut Vec<String>,
 ) -> Result<(&'static dyn Strategy, Knobs, Fit)> {
@@ -447,9 +462,10 @@ fn strategy(
                 )
             }
             Fit::Usable { atomic, notes, .. } => {
-                reasons.push(match named {
-                    Some(_) => format!("{} was asked for", strategy.id()),
-                    None => format!("{}: {}", strategy.id(), strategy.about()),
+                reasons.push(match (because, named) {
+                    (Some(because), _) => because,
+                    (None, Some(_)) => format!("{} was asked for", strategy.id()),
+                    (None, None) => format!("{}: {}", strategy.id(), strategy.about()),
                 });
                 reasons.extend(notes.iter().cloned());
                 if !atomic && request.guarantee != Guarantee::Chunks && !facts.target.is_stream {

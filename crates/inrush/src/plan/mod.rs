@@ -15,11 +15,12 @@ mod textual;
 pub use assemble::{DialectShown, Plan, plan};
 pub(crate) use assemble::{plan_check, plan_knowing, plan_rows};
 pub use choose::choose;
+pub(crate) use choose::choose_because;
 pub use inrush_core::facts::{
     Facts, FieldFacts, Form, KeyValues, Misfit, Own, PlainFiles, RepeatedRows, Repeats, Retry,
     SourceFacts, Spoiler, TableFacts, TargetFacts,
 };
-pub use inrush_core::job::{Action, Choice, Job};
+pub use inrush_core::job::{Action, Choice, Job, Measured};
 pub use inrush_core::moments::{MomentFacts, MomentLimits};
 pub use inrush_core::nulls::Nulls;
 pub use inrush_core::reading::{Added, ColumnRequest, ReadRequest, ReadType, Trim, TypeWord};

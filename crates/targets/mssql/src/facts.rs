@@ -87,6 +87,8 @@ pub(super) fn gather(
         own: Own::new(database),
         engine_only: None,
         gave_up: BTreeMap::new(),
+        settings: BTreeMap::new(),
+        read_only: None,
         ledger: Vec::new(),
     })
 }

@@ -66,6 +66,20 @@ const VARIABLES: [&str; 18] = [
     "version",
 ];
 
+/// Those of them on which it depends which strategy is the fastest.
+const SETTINGS: [&str; 10] = [
+    "innodb_buffer_pool_size",
+    "innodb_doublewrite",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_log_file_size",
+    "innodb_redo_log_capacity",
+    "local_infile",
+    "log_bin",
+    "max_allowed_packet",
+    "rocksdb_flush_log_at_trx_commit",
+    "sql_mode",
+];
+
 pub(super) fn gather(
     session: &mut Session<'_>,
     is_local: bool,
@@ -104,7 +118,12 @@ pub(super) fn gather(
     {
         lost_with = lost::read(session, &found.name).map_err(|failure| session.explain(failure))?;
     }
+    let of = |name: &&str| Some(((*name).to_owned(), server.variables.get(*name)?.clone()));
+    let settings = SETTINGS.iter().filter_map(of).collect();
+    let is_read_only = server.variable("read_only") == "ON";
     Ok(TargetFacts {
+        settings,
+        read_only: is_read_only.then(|| "the server is read-only".to_owned()),
         engine,
         exists: true,
         table,

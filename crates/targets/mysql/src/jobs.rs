@@ -148,6 +148,14 @@ impl Jobs for MysqlJobs {
         staging::sweep(console);
     }
 
+    fn keep_hidden(&self, console: &mut dyn Console, _home: &Home, hidden: &str) -> Result<()> {
+        staging::keep(console, hidden)
+    }
+
+    fn make_twin(&self, home: &Home, twin: &str, table: &str) -> Vec<String> {
+        vec![self.make_like(home, twin, table)]
+    }
+
     fn begin_locks(&self) -> &'static str {
         "SET SESSION wait_timeout = 2147483"
     }

@@ -41,12 +41,14 @@ pub(super) const ROWS_PER_STATEMENT: Knob = Knob {
     kind: KnobKind::Count { min: 0, max: 10_000_000 },
     default: "0",
     about: "rows in one statement, as far as max_allowed_packet allows; 0 is all rows of a chunk",
+    tries: &["0", "1000", "10000"],
 };
 pub(super) const ROWS_PER_TRANSACTION: Knob = Knob {
     name: "rows_per_transaction",
     kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
     default: "0",
     about: "rows between commits, 1 is autocommit; 0 is the whole load, or 16 MB where a hidden table takes the rows",
+    tries: &[],
 };
 pub(super) const ENGINE: Knob = Knob {
     name: "engine",
@@ -62,28 +64,33 @@ pub(super) const ENGINE: Knob = Knob {
     ]),
     default: "innodb",
     about: "the storage engine of a table that the load makes",
+    tries: &[],
 };
 pub(super) const INDEXES: Knob = Knob {
     name: "indexes",
     kind: KnobKind::Choice(&["after", "before"]),
     default: "after",
     about: "whether indexes that are not unique are built after the rows; 'before' is the planner's choice for a table that is there and few rows",
+    tries: &["before"],
 };
 pub(super) const SQL_LOG_BIN: Knob = Knob {
     name: "sql_log_bin",
     kind: KnobKind::Choice(&["keep", "off"]),
     default: "keep",
     about: "'off' leaves the rows out of the binary log, so replicas lack them; takes a privilege",
+    tries: &[],
 };
 pub(super) const UNIQUE_CHECKS: Knob = Knob {
     name: "unique_checks",
     kind: KnobKind::Choice(&["on", "off"]),
     default: "on",
     about: "whether InnoDB looks for repeated keys at once, for a table without unique keys besides the primary one",
+    tries: &["off"],
 };
 pub(super) const FOREIGN_KEY_CHECKS: Knob = Knob {
     name: "foreign_key_checks",
     kind: KnobKind::Choice(&["on", "off"]),
     default: "on",
     about: "whether foreign keys are checked, for a table that the load makes, which has none",
+    tries: &["off"],
 };

@@ -7,6 +7,7 @@ use crate::ddl::{self, literal, quote};
 use crate::indexes;
 use crate::session::{Failure, Session};
 use inrush_core::error::{Error, Result};
+use inrush_core::target::Console;
 use inrush_core::{Action, Job};
 use inrush_net::staging::{Asks, PREFIX, hidden_name};
 
@@ -196,6 +197,17 @@ pub(super) fn exists(session: &mut Session<'_>, table: &str) -> Result<bool, Fai
         literal(table)
     ))?;
     Ok(count.is_some_and(|count| count != "0"))
+}
+
+/// Tells sweeps that the hidden table is this connection's, until it closes.
+pub(super) fn keep(console: &mut dyn Console, hidden: &str) -> Result<()> {
+    console.execute("SET SESSION wait_timeout = 2147483")?;
+    let database = console.value("SELECT DATABASE()")?.unwrap_or_default();
+    let lock = lock_name(&database, hidden);
+    match console.value(&format!("SELECT GET_LOCK({lock}, 10)"))?.as_deref() {
+        Some("1") => Ok(()),
+        _ => Err(Error::target(format!("another connection has the lock {lock}"))),
+    }
 }
 
 /// The name of a hidden table's lock. Locks belong to the server, not to a database, and their names are at most 64 characters

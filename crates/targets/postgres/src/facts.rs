@@ -51,15 +51,31 @@ impl ServerFacts {
 }
 
 /// Settings that bear on loads. One that a server doesn't know is left out.
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 12] = [
     "TimeZone",
+    "checkpoint_timeout",
     "default_transaction_read_only",
     "fsync",
+    "full_page_writes",
     "maintenance_work_mem",
     "max_wal_size",
     "server_encoding",
     "server_version",
+    "shared_buffers",
     "synchronous_commit",
+    "wal_level",
+];
+
+/// Those of them on which it depends which strategy is the fastest.
+const BEARING: [&str; 8] = [
+    "checkpoint_timeout",
+    "fsync",
+    "full_page_writes",
+    "maintenance_work_mem",
+    "max_wal_size",
+    "shared_buffers",
+    "synchronous_commit",
+    "wal_level",
 ];
 
 pub(super) fn gather(
@@ -108,7 +124,12 @@ pub(super) fn gather(
         Guarantee::Atomic => Vec::new(),
     };
     server.table = name.table;
+    let of = |name: &&str| Some(((*name).to_owned(), server.settings.get(*name)?.clone()));
+    let settings = BEARING.iter().filter_map(of).collect();
+    let read_only = server.recovers.then(|| "the server is a standby, which only reads".to_owned());
     Ok(TargetFacts {
+        settings,
+        read_only,
         engine: engine(server.setting("server_version")),
         exists: true,
         table: table.map(|found| found.facts),

@@ -7,7 +7,7 @@
 use crate::ddl::{self, NAME_MAX, Table, literal, quote};
 use crate::session::{Failure, Session};
 use inrush_core::error::Result;
-use inrush_core::target::JOB_PREFIX;
+use inrush_core::target::{Console, JOB_PREFIX};
 use inrush_core::{Action, Job};
 use inrush_net::staging::{self, Asks, PREFIX};
 
@@ -32,6 +32,12 @@ pub(super) fn hidden(target: &Table) -> Table {
 pub(super) fn lock(session: &mut Session<'_>, hidden: &Table) -> Result<(), Failure> {
     let key = key(&hidden.name).ok_or_else(Failure::garbled)?;
     session.execute(format!("SELECT pg_catalog.pg_advisory_xact_lock({key})")).map(drop)
+}
+
+/// The same for a connection within a transaction.
+pub(super) fn keep(console: &mut dyn Console, hidden: &Table) -> Result<()> {
+    let key = key(&hidden.name).unwrap_or_default();
+    console.execute(&format!("SELECT pg_catalog.pg_advisory_xact_lock({key})")).map(drop)
 }
 
 /// The number that the name ends in.

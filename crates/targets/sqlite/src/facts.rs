@@ -73,6 +73,13 @@ pub(super) fn gather(
     let mut facts = read(&connection, table).map_err(|error| explain(path, &error))?;
     facts.exists = exists;
     let database = database(&connection, is_memory).map_err(|error| explain(path, &error))?;
+    if exists {
+        facts.settings = [
+            ("journal_mode".to_owned(), database.journal_mode.clone()),
+            ("page_size".to_owned(), database.page_bytes.to_string()),
+        ]
+        .into();
+    }
     facts.own = Own::new(database);
     if request.guarantee == Guarantee::Chunks {
         facts.ledger = ledger(&connection, table).map_err(|error| explain(path, &error))??;

@@ -64,36 +64,42 @@ pub(super) const ROWS_PER_STATEMENT: Knob = Knob {
     kind: KnobKind::Count { min: 1, max: 100_000 },
     default: "100",
     about: "rows in one INSERT",
+    tries: &["20", "1000"],
 };
 const ROWS_PER_TRANSACTION: Knob = Knob {
     name: "rows_per_transaction",
     kind: KnobKind::Count { min: 0, max: 1_000_000_000_000 },
     default: "0",
     about: "rows between commits; 0 is the whole load in one transaction, 1 is autocommit",
+    tries: &[],
 };
 pub(super) const JOURNAL_MODE: Knob = Knob {
     name: "journal_mode",
     kind: KnobKind::Choice(&["keep", "delete", "truncate", "persist", "memory", "wal", "off"]),
     default: "keep",
     about: "how SQLite can undo; 'keep' leaves the database's own mode",
+    tries: &["truncate", "off"],
 };
 pub(super) const SYNCHRONOUS: Knob = Knob {
     name: "synchronous",
     kind: KnobKind::Choice(&["off", "normal", "full", "extra"]),
     default: "full",
     about: "when SQLite waits for the disk; --durability process or none lowers it",
+    tries: &[],
 };
 const BEGIN: Knob = Knob {
     name: "begin",
     kind: KnobKind::Choice(&["deferred", "immediate", "exclusive"]),
     default: "immediate",
     about: "when a transaction takes its locks",
+    tries: &[],
 };
 pub(super) const BUSY_TIMEOUT: Knob = Knob {
     name: "busy_timeout",
     kind: KnobKind::Count { min: 0, max: i32::MAX as u64 },
     default: "5000",
     about: "milliseconds to wait for another process's lock",
+    tries: &[],
 };
 const PAGE_SIZE: Knob = Knob {
     name: "page_size",
@@ -102,12 +108,14 @@ const PAGE_SIZE: Knob = Knob {
     ]),
     default: "keep",
     about: "bytes of a page, for a database that the load makes; 'keep' is 4096 there",
+    tries: &[],
 };
 pub(super) const CACHE: Knob = Knob {
     name: "cache",
     kind: KnobKind::Count { min: 0, max: 64 << 30 },
     default: "33554432",
     about: "bytes of SQLite's page cache",
+    tries: &["8388608", "134217728"],
 };
 
 /// What all strategies of this target answer to `fit`.

@@ -194,7 +194,7 @@ impl MySql {
     }
 
     /// After the server was away.
-    pub(super) fn connect_again(&self) {
+    pub(crate) fn connect_again(&self) {
         let Self { user, address, parameters, database, .. } = self;
         let mut new = Client::start(user, address, parameters, &[]);
         new.answer(&format!("USE {database}"));

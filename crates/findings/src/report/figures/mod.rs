@@ -4,6 +4,7 @@
 //! colour has a shape or a dash as well. Text from data is escaped: plotly.js reads tags in labels.
 
 mod cost;
+mod forest;
 mod latency;
 mod phases;
 mod references;
@@ -22,6 +23,7 @@ use super::cells::Cells;
 use super::metric::Metric;
 use super::number::significant;
 
+pub(super) use forest::forest;
 pub(super) use references::references;
 
 /// More lines than this in one plot can't be told apart: they get a plot for each target.

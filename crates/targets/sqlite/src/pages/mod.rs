@@ -34,12 +34,14 @@ pub(super) const ROW_ORDER: Knob = Knob {
     kind: KnobKind::Choice(&["ascending", "any"]),
     default: "ascending",
     about: "how rows come whose INTEGER PRIMARY KEY is loaded; 'any' sorts them, and a file that turns out to need it is read again",
+    tries: &[],
 };
 pub(super) const SORT_MEMORY: Knob = Knob {
     name: "sort_memory",
     kind: KnobKind::Count { min: 1 << 20, max: 64 << 30 },
     default: "25165824",
     about: "bytes in which keys are sorted; what is more goes to nameless files beside the database",
+    tries: &["134217728"],
 };
 
 /// A chunk can have as many rows as it has bytes by two, and each gets the defaults of all columns that the source lacks: more

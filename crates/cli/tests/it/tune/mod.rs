@@ -1,0 +1,75 @@
+//! `inrush tune`: what it keeps, what goes by it, and that it leaves everything as it is.
+
+mod servers;
+mod sqlite;
+
+use std::fmt::Write as _;
+
+use serde_json::Value as Json;
+
+use crate::fixture::Fixture;
+
+/// The options that every test measures with.
+const QUICK: [&str; 7] = ["--budget", "6s", "--profiles", "p.toml", "--report", "out", "--json"];
+
+/// So many rows that a sample has more than eight chunks of any target.
+fn orders(fixture: &Fixture) {
+    let mut text = String::from("id,amount,customer\n");
+    for row in 0..180_000 {
+        let _ = writeln!(
+            text,
+            "{row},{}.{:02},customer {} of a place",
+            row % 997,
+            row % 89,
+            row * 7919 % 100_003
+        );
+    }
+    fixture.write("orders.csv", text);
+}
+
+/// Measures, and answers with what was found.
+fn tuned(fixture: &Fixture, args: &[&str]) -> Json {
+    let found = tuned_for("15s", fixture, args);
+    assert!(found["candidates"].as_array().unwrap().len() > 1, "{found}");
+    found
+}
+
+/// The same for so long at most.
+fn tuned_for(budget: &str, fixture: &Fixture, args: &[&str]) -> Json {
+    let mut quick = QUICK;
+    quick[1] = budget;
+    let found = fixture.inrush(&[&["tune"], args, &quick].concat()).exits(0).json();
+    for key in
+        ["sentence", "winner", "default", "candidates", "left_out", "key", "noise", "stopped_by"]
+    {
+        assert!(found.get(key).is_some(), "no {key} in {found}");
+    }
+    for report in ["out/report.json", "out/report.md", "out/report.html"] {
+        assert!(!fixture.read(report).is_empty(), "{report}");
+    }
+    found
+}
+
+/// Has the profile that was kept be one of another strategy, faster than the default.
+fn with_strategy(fixture: &Fixture, strategy: &str) {
+    let text = String::from_utf8(fixture.read("p.toml")).unwrap();
+    let changed: Vec<String> = text
+        .lines()
+        .map(|line| match line.split(" = ").next() {
+            Some("strategy") => format!("strategy = \"{strategy}\""),
+            Some("is_default") => "is_default = false".to_owned(),
+            Some(name @ ("ratio" | "low" | "high")) => format!("{name} = 1.5"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    fixture.write("p.toml", changed.join("\n"));
+}
+
+/// The plan of a load that may go by the profile.
+fn planned(fixture: &Fixture, args: &[&str]) -> Json {
+    fixture.inrush(&[&["plan"], args, &["--json", "--profiles", "p.toml"]].concat()).exits(0).json()
+}
+
+fn reasons(plan: &Json) -> String {
+    plan["reasons"].to_string()
+}

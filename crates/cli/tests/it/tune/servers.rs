@@ -1,0 +1,218 @@
+//! PostgreSQL, MySQL and MariaDB: a hidden table in the user's own database.
+
+use super::{orders, planned, reasons, tuned_for, with_strategy};
+use crate::crash::send;
+use crate::fixture::{Fixture, start, wait_until};
+use crate::mysql::server::MySql;
+use crate::postgres::server::Postgres;
+use crate::servers::{
+    Database, Extras, Server, alone_on_each_server, for_each_private_server, for_each_server,
+};
+
+/// Hidden tables.
+const HIDDEN_POSTGRES: &str =
+    "SELECT relname FROM pg_class WHERE relname LIKE 'inrush\\_staging%' AND relkind = 'r'";
+const HIDDEN_MYSQL: &str = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
+     AND TABLE_NAME LIKE 'inrush\\_staging%'";
+
+/// Measures a new table; the profile serves the load, and nothing is left of it.
+fn serves<D: Database>(server: &Server<D>, other: &str) {
+    orders(server);
+    let url = server.url();
+    let load = ["orders.csv", url.as_str(), "--primary-key", "id"];
+    tuned_for("15s", server, &load);
+    assert_eq!(server.tables(), [""; 0], "nothing is left");
+    with_strategy(server, other);
+    let plan = planned(server, &load);
+    assert_eq!(plan["strategy"], other, "{plan}");
+    assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
+    let fixture: &Fixture = server;
+    let report = fixture.report(&[&load[..], &["--profiles", "p.toml"]].concat());
+    assert_eq!(report["plan"]["strategy"], other);
+    assert_eq!(report["rows_loaded"], 180_000);
+    // Another table has another shape.
+    let plain = planned(server, &["orders.csv", &url, "--table", "plain"]);
+    assert_eq!(plain["measured"], serde_json::json!(null), "{plain}");
+}
+
+#[test]
+fn what_was_measured_on_mysql_serves_its_loads() {
+    for_each_server::<MySql>(|server| serves(server, "mysql/values"));
+}
+
+#[test]
+fn what_was_measured_on_postgres_serves_its_loads() {
+    for_each_server::<Postgres>(|server| serves(server, "postgres/copy-text"));
+}
+
+#[test]
+fn a_setting_that_was_changed_takes_the_profile_out_until_it_is_back() {
+    alone_on_each_server::<MySql>(|server| {
+        orders(server);
+        let url = server.url();
+        let load = ["orders.csv", url.as_str()];
+        tuned_for("15s", server, &load);
+        with_strategy(server, "mysql/values");
+        let strategy = || planned(server, &load)["strategy"].as_str().unwrap().to_owned();
+        assert_eq!(strategy(), "mysql/values");
+        server.query("SET GLOBAL max_allowed_packet = 33554432");
+        let plan = planned(server, &load);
+        assert_ne!(plan["strategy"], "mysql/values", "{plan}");
+        assert!(reasons(&plan).contains("max_allowed_packet was"), "{plan}");
+        server.query("SET GLOBAL max_allowed_packet = DEFAULT");
+        assert_eq!(strategy(), "mysql/values");
+    });
+}
+
+#[test]
+fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
+    for_each_server::<Postgres>(|server| {
+        orders(server);
+        server.query(
+            "CREATE TABLE orders (n serial PRIMARY KEY, id bigint, amount numeric, customer text)",
+        );
+        server.query("INSERT INTO orders (id, amount, customer) VALUES (-1, 1, 'a')");
+        let state = "SELECT xmin::text, n FROM orders UNION ALL SELECT 'next', last_value FROM orders_n_seq";
+        let before = server.query(state);
+        let url = server.url();
+        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
+        assert_eq!(server.query(state), before);
+        assert_eq!(server.tables(), ["orders"]);
+    });
+    for_each_server::<MySql>(|server| {
+        orders(server);
+        server.query("CREATE TABLE orders (n INT AUTO_INCREMENT PRIMARY KEY, id BIGINT, amount DOUBLE, customer VARCHAR(60), \
+             KEY (customer)) ENGINE=InnoDB");
+        server.query("INSERT INTO orders (id, amount, customer) VALUES (-1, 1, 'a')");
+        let before =
+            (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
+        let url = server.url();
+        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
+        let after =
+            (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
+        assert_eq!(after, before);
+        assert_eq!(server.tables(), ["orders"]);
+    });
+}
+
+/// Kills a measurement under way; the next load sweeps what it has left.
+fn is_swept<D: Database>(server: &Server<D>, tables: &str) {
+    orders(server);
+    let url = server.url();
+    let args =
+        ["tune", "orders.csv", &url, "--budget", "60s", "--profiles", "p.toml", "--report", "out"];
+    let mut child = start(server.command(&args).stdin(std::process::Stdio::null()));
+    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    send(&child, "KILL");
+    child.wait().unwrap();
+    server.write("few.csv", "id\n1\n");
+    let fixture: &Fixture = server;
+    // The server may notice a little later that the one who had the locks is gone.
+    wait_until("it is swept", || {
+        fixture.load(&["few.csv", &url, "--if-exists", "replace"]).exits(0);
+        server.query(tables).is_empty()
+    });
+}
+
+#[test]
+fn what_a_killed_one_has_left_on_a_server_is_swept_by_the_next_load() {
+    for_each_server::<Postgres>(|server| is_swept(server, HIDDEN_POSTGRES));
+    for_each_server::<MySql>(|server| is_swept(server, HIDDEN_MYSQL));
+}
+
+#[test]
+fn without_the_right_to_make_tables_it_says_what_to_do() {
+    for_each_server::<Postgres>(|server| {
+        orders(server);
+        server.query("CREATE TABLE orders (id bigint, amount numeric, customer text)");
+        let role = format!("reader_{}", std::process::id());
+        server.query(&format!("DROP ROLE IF EXISTS {role}"));
+        server.query(&format!("CREATE ROLE {role} LOGIN"));
+        server.query("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+        server.query(&format!("GRANT SELECT, INSERT ON orders TO {role}"));
+        let url = server.url().replace("postgres@", &format!("{role}@"));
+        let run = server.inrush(&["tune", "orders.csv", &url, "--budget", "5s"]);
+        run.exits(1).says(&["may not", "--beside"]);
+        assert_eq!(server.tables(), ["orders"]);
+        server.query(&format!("REVOKE ALL ON orders FROM {role}"));
+        server.query(&format!("DROP ROLE {role}"));
+    });
+}
+
+/// A measurement during which the server is started anew: it may end in one way or the other, and leaves nothing.
+fn survives<D: Database>(
+    private: &mut inrush_servers::Server,
+    server: &Server<D>,
+    tables: &str,
+    connect_again: impl Fn(&Server<D>),
+) {
+    orders(server);
+    let url = server.url();
+    let args =
+        ["tune", "orders.csv", &url, "--budget", "12s", "--profiles", "p.toml", "--report", "out"];
+    let child = start(server.command(&args).stdin(std::process::Stdio::null()));
+    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    private.restart().unwrap();
+    connect_again(server);
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{:?}: {told}", output.status);
+    server.write("few.csv", "id\n1\n");
+    let fixture: &Fixture = server;
+    fixture.load(&["few.csv", &url]).exits(0);
+    assert!(server.query(tables).is_empty(), "{told}");
+    assert_eq!(server.tables(), ["few"]);
+}
+
+#[test]
+fn a_server_that_is_started_anew_meanwhile_keeps_nothing_of_it() {
+    for_each_private_server::<Postgres>(
+        |_| true,
+        Extras::default(),
+        |private, server| {
+            survives(private, server, HIDDEN_POSTGRES, |server| server.connect_again())
+        },
+    );
+    for_each_private_server::<MySql>(
+        |name| name.starts_with("mariadb"),
+        Extras::default(),
+        |private, server| survives(private, server, HIDDEN_MYSQL, |server| server.connect_again()),
+    );
+}
+
+#[test]
+fn beside_measures_for_who_may_make_no_table() {
+    for_each_server::<Postgres>(|server| {
+        orders(server);
+        server.query("CREATE TABLE orders (id bigint, amount double precision, customer text)");
+        server.query("INSERT INTO orders VALUES (-1, 1, 'a')");
+        let url = server.url();
+        let found =
+            tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append", "--beside"]);
+        assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
+        assert_eq!(server.query("SELECT count(*)::text FROM orders"), [[Some("1".to_owned())]]);
+        let plan = planned(server, &["orders.csv", &url, "--if-exists", "append"]);
+        assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
+    });
+}
+
+/// Interrupts a measurement under way: it reports, and drops what it has made.
+fn is_interrupted<D: Database>(server: &Server<D>, tables: &str) {
+    orders(server);
+    let url = server.url();
+    let args =
+        ["tune", "orders.csv", &url, "--budget", "60s", "--profiles", "p.toml", "--report", "out"];
+    let child = start(server.command(&args).stdin(std::process::Stdio::null()));
+    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    send(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(server.query(tables).is_empty());
+    assert_eq!(server.tables(), [""; 0]);
+}
+
+#[test]
+fn an_interruption_leaves_no_table() {
+    for_each_server::<Postgres>(|server| is_interrupted(server, HIDDEN_POSTGRES));
+    for_each_server::<MySql>(|server| is_interrupted(server, HIDDEN_MYSQL));
+}

@@ -1,0 +1,238 @@
+//! SQLite: a folder beside the file.
+
+use std::process::Child;
+
+use serde_json::json;
+
+use super::{QUICK, orders, planned, reasons, tuned, with_strategy};
+use crate::crash::send;
+use crate::disk::{Disk, has_mounts_of_its_own};
+use crate::fixture::{Fixture, finish, start, wait_until};
+
+#[test]
+fn what_was_measured_is_gone_by_and_nothing_else_is_left() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    let found = tuned(&fixture, &["orders.csv", "shop.db"]);
+    assert_eq!(found["is_decided"], true, "{found}");
+    assert!(found["seconds"].as_f64().unwrap() < 60.0, "{found}");
+    assert_eq!(fixture.names(), ["orders.csv", "out", "p.toml"]);
+
+    with_strategy(&fixture, "sqlite/values");
+    let plan = planned(&fixture, &["orders.csv", "shop.db"]);
+    assert_eq!(plan["strategy"], "sqlite/values");
+    assert_eq!(plan["measured"]["ratio"], 1.5);
+    assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
+    assert!(reasons(&plan).contains("1.50 times the default, 1.50 to 1.50"), "{plan}");
+    let report = fixture.report(&["orders.csv", "shop.db", "--profiles", "p.toml"]);
+    assert_eq!(report["plan"]["strategy"], "sqlite/values");
+    assert_eq!(report["rows_loaded"], 180_000);
+
+    // Listed, printed, and forgotten.
+    let kept = ["--profiles", "p.toml"];
+    fixture.inrush(&[&["tune", "--list"], &kept[..]].concat()).exits(0).prints(&["sqlite/values"]);
+    let exported = fixture.inrush(&[&["tune", "--export"], &kept[..]].concat()).exits(0).stdout;
+    assert!(exported.starts_with("version = 1\n"), "{exported}");
+    fixture
+        .inrush(&[&["tune", "--forget", "shop.db"], &kept[..]].concat())
+        .exits(0)
+        .prints(&["1 profile"]);
+    fixture
+        .inrush(&[&["tune", "--list"], &kept[..]].concat())
+        .exits(0)
+        .prints(&["nothing was measured"]);
+}
+
+#[test]
+fn what_the_user_says_stands_above_what_was_measured() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    tuned(&fixture, &["orders.csv", "shop.db"]);
+    with_strategy(&fixture, "sqlite/values");
+    let load = ["orders.csv", "shop.db"];
+    for (options, words) in [
+        (&["--strategy", "bind"][..], "--strategy is yours"),
+        (&["--chunk-size", "100k"], "--chunk-size is yours"),
+        (&["--set", "cache=1000000"], "--set cache=1000000 is yours"),
+        (&["--durability", "process"], "guarantee was"),
+        (&["--primary-key", "id"], ""),
+        (&["--types", "text"], ""),
+    ] {
+        let plan = planned(&fixture, &[&load[..], options].concat());
+        assert_ne!(plan["strategy"], "sqlite/values", "{options:?}");
+        assert_eq!(plan["measured"], json!(null), "{options:?}");
+        assert!(reasons(&plan).contains(words), "{options:?}: {plan}");
+    }
+    let plan = planned(&fixture, &[&load[..], &["--strategy", "values"]].concat());
+    assert_eq!(plan["strategy"], "sqlite/values");
+    let without =
+        fixture.inrush(&["plan", "orders.csv", "shop.db", "--json", "--profiles", "none"]);
+    assert_eq!(without.exits(0).json()["measured"], json!(null));
+    // A few rows are no matter of what was measured with many.
+    fixture.write("few.csv", "id,amount,customer\n1,1.5,a\n");
+    assert_eq!(planned(&fixture, &["few.csv", "shop.db"])["strategy"], "sqlite/pages");
+}
+
+#[test]
+fn a_file_of_profiles_that_makes_no_sense_is_a_warning() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id\n1\n");
+    for (text, words) in [
+        ("version = 2\n", "is of version 2"),
+        ("version = 1\nprofile = 7\n", "line 2"),
+        ("hello", "line 1"),
+        ("version = 1\n[[profile]]\ndate = \"2026\"\n", "missing field"),
+    ] {
+        fixture.write("p.toml", text);
+        let plan = fixture.inrush(&["plan", "t.csv", "t.db", "--profiles", "p.toml"]);
+        plan.exits(0).prints(&["what was measured here is passed over", words]);
+        let list = fixture.inrush(&["tune", "--list", "--profiles", "p.toml"]);
+        list.exits(0).says(&["warning", words]);
+    }
+    let report = fixture.report(&["t.csv", "t.db", "--profiles", "p.toml"]);
+    assert!(report["warnings"].to_string().contains("passed over"), "{report}");
+    // Nor is it written over.
+    orders(&fixture);
+    fixture
+        .inrush(&[&["tune", "orders.csv", "u.db"], &QUICK[..]].concat())
+        .exits(1)
+        .says(&["missing field"]);
+    assert!(
+        String::from_utf8(fixture.read("p.toml"))
+            .unwrap()
+            .starts_with("version = 1\n[[profile]]\ndate")
+    );
+}
+
+/// A database with rows, an index and other tables.
+fn shop(fixture: &Fixture) {
+    fixture.write("few.csv", "id,amount,customer\n-1,1.5,a\n-2,2.5,b\n");
+    fixture
+        .load(&[
+            "few.csv",
+            "shop.db",
+            "--table",
+            "orders",
+            "--primary-key",
+            "id",
+            "--index",
+            "customer",
+        ])
+        .exits(0);
+    fixture.load(&["few.csv", "shop.db", "--table", "others"]).exits(0);
+}
+
+#[test]
+fn a_database_that_is_there_stays_as_it_is_to_the_byte() {
+    let fixture = Fixture::new();
+    shop(&fixture);
+    let before = fixture.read("shop.db");
+    orders(&fixture);
+    let found = tuned(&fixture, &["orders.csv", "shop.db", "--if-exists", "append"]);
+    assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
+    assert_eq!(fixture.read("shop.db"), before);
+    assert_eq!(fixture.names(), ["few.csv", "orders.csv", "out", "p.toml", "shop.db"]);
+    let again = tuned(&fixture, &["orders.csv", "shop.db", "--table", "new"]);
+    assert!(again["key"]["shape"].as_str().unwrap().contains("that the load makes"), "{again}");
+    assert_eq!(fixture.read("shop.db"), before);
+}
+
+/// A measurement that has begun to load.
+fn under_way(fixture: &Fixture) -> Child {
+    let args = [
+        "tune",
+        "orders.csv",
+        "shop.db",
+        "--budget",
+        "60s",
+        "--profiles",
+        "p.toml",
+        "--report",
+        "out",
+    ];
+    let child = start(fixture.command(&args).stdin(std::process::Stdio::null()));
+    let is_hidden = |name: &String| {
+        let folder = fixture.path(name);
+        name.starts_with(".shop.db.inrush-")
+            && folder.read_dir().is_ok_and(|mut files| files.next().is_some())
+    };
+    wait_until("a load is measured", || fixture.names().iter().any(is_hidden));
+    child
+}
+
+#[test]
+fn what_a_killed_one_has_left_is_swept_by_whoever_comes_next() {
+    for next in [&["load", "few.csv", "shop.db", "--table", "t"][..], &["doctor", "shop.db"]] {
+        let fixture = Fixture::new();
+        shop(&fixture);
+        orders(&fixture);
+        let mut child = under_way(&fixture);
+        let before = fixture.read("shop.db");
+        send(&child, "KILL");
+        child.wait().unwrap();
+        assert!(fixture.names().iter().any(|name| name.starts_with('.')));
+        assert_eq!(fixture.read("shop.db"), before);
+        fixture.inrush(next).exits(0);
+        let left: Vec<String> =
+            fixture.names().into_iter().filter(|name| name.starts_with('.')).collect();
+        assert_eq!(left, [""; 0], "{next:?}");
+    }
+}
+
+#[test]
+fn an_interruption_reports_what_is_known_and_leaves_nothing() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    let child = under_way(&fixture);
+    send(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        String::from_utf8(fixture.read("out/report.json")).unwrap().contains("\"interrupted\"")
+    );
+    assert_eq!(fixture.names(), ["orders.csv", "out"]);
+}
+
+#[test]
+fn what_can_not_be_measured_says_what_to_do_and_changes_nothing() {
+    let fixture = Fixture::new();
+    fixture.write("few.csv", "id\n1\n2\n");
+    orders(&fixture);
+    let tune = |args: &[&str]| fixture.leaves_all(|| fixture.inrush(&[&["tune"], args].concat()));
+    tune(&["few.csv", "shop.db"]).exits(1).says(&["at least 8 chunks", "name a larger source"]);
+    tune(&["orders.csv", "shop.db", "--sample", "1m"])
+        .exits(1)
+        .says(&["the sample has", "--sample SIZE"]);
+    tune(&["orders.csv", "shop.db", "--type", "customer=integer"]).exits(1).says(&["customer"]);
+    tune(&["orders.csv", "shop.db", "--budget", "soon"]).exits(2).says(&["--budget soon"]);
+    tune(&["orders.csv", "shop.db", "--guarantee", "chunks"]).exits(2).says(&["all or nothing"]);
+    tune(&["orders.csv", "csv:-"]).exits(2).says(&["name a file"]);
+    tune(&["orders.csv", "nowhere/shop.db"]).exits(1).says(&["does not exist"]);
+    let (status, ..) = finish(start(&mut fixture.command(&["tune", "-", "shop.db"])), b"id\n1\n");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn a_full_disk_ends_it_and_leaves_nothing() {
+    let test = "tune::sqlite::a_full_disk_ends_it_and_leaves_nothing";
+    if !has_mounts_of_its_own(test) {
+        return;
+    }
+    let fixture = Fixture::new();
+    orders(&fixture);
+    std::fs::create_dir(fixture.path("disk")).unwrap();
+    // Room for the folder, and for no load.
+    let _disk = Disk::over(fixture.path("disk"), "100k");
+    let run = fixture.inrush(&[
+        "tune",
+        "orders.csv",
+        "disk/shop.db",
+        "--budget",
+        "5s",
+        "--profiles",
+        "none",
+    ]);
+    run.exits(1).says(&["full"]);
+    assert_eq!(fixture.path("disk").read_dir().unwrap().count(), 0);
+    assert_eq!(fixture.names(), ["disk", "orders.csv"]);
+}
