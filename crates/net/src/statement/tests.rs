@@ -338,8 +338,13 @@ fn a_repeated_key_among_several_connections_ends_the_load() {
 
 #[test]
 fn what_cannot_be_undone_teaches_how_to_go_on() {
-    static KNOB: Knob =
-        Knob { name: "name", kind: KnobKind::Choice(&["value"]), default: "value", about: "" };
+    static KNOB: Knob = Knob {
+        name: "name",
+        kind: KnobKind::Choice(&["value"]),
+        default: "value",
+        about: "",
+        tries: &[],
+    };
     let (why, knob, advice) = ("so it is", (&KNOB, "value"), "do otherwise");
     let undo = Undo::No { alone: true, why, knob, advice };
     let bounds = Bounds { undo, commits: Commits::Always, ..BOUNDS };
