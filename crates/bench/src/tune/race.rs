@@ -330,7 +330,7 @@ impl<'c, C: Course> Race<'c, C> {
                     false => self.known.entry(which).or_default().finals.push(rate),
                 }
             }
-            let ahead = self.leading().map(|winner| (winner.candidate, winner.ratio.value));
+            let ahead = self.fastest(|_| true).map(|winner| (winner.candidate, winner.ratio.value));
             self.course.standing(ahead);
             if block + 1 >= BLOCKS_MIN && self.is_precise() {
                 return Ok(Ended::Precise);
@@ -361,12 +361,13 @@ impl<'c, C: Course> Race<'c, C> {
         stats::paired(&summary(&own[..blocks]), &summary(&default))
     }
 
-    fn leading(&self) -> Option<Winner> {
+    /// The fastest of the finalists of which this holds.
+    fn fastest(&self, holds: impl Fn(&Winner) -> bool) -> Option<Winner> {
         let ratios = self.finalists.iter().filter_map(|candidate| {
             self.known.get(candidate).filter(|known| known.is_in())?;
             Some(Winner { candidate: *candidate, ratio: self.final_ratio(*candidate)? })
         });
-        ratios.max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
+        ratios.filter(holds).max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
     }
 
     fn is_precise(&self) -> bool {
@@ -385,7 +386,7 @@ impl<'c, C: Course> Race<'c, C> {
     /// The fastest of the finalists that is better than the default beyond noise, if any.
     pub(super) fn winner(&self) -> Option<Winner> {
         let noise = self.noise()?;
-        self.leading().filter(|Winner { ratio, .. }| {
+        self.fastest(|Winner { ratio, .. }| {
             ratio.interval == Interval::Confidence
                 && ratio.low > 1.0
                 && ratio.low > 1.0 + noise

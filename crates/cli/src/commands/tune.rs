@@ -30,7 +30,10 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<u64> {
         return Err(error.into());
     }
     // What can't be kept is said before the time is spent.
-    let known = profiles.as_deref().map(read).transpose()?;
+    let known = profiles.as_deref().map(|path| (path, Profiles::read(path)));
+    if let Some((_, Err(why))) = &known {
+        eprint_text(&format!("warning: {}\n", not_kept(why)));
+    }
     let mode = ProgressMode::of(&args.load.shown.progress, args.load.shown.quiet);
     let progress = TuneProgress::new(mode, stop_on_signals()?);
     let outcome = measure(&request, tuning, &progress, &mut |standing| progress.standing(standing));
@@ -41,7 +44,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<u64> {
         None => PathBuf::from(format!("inrush-tune-{}", outcome.date)),
     };
     let paths = write_report(&folder, &outcome)?;
-    let keeping = keep(&outcome, &request, profiles.as_deref().zip(known))?;
+    let keeping = keep(&outcome, &request, known)?;
     shown(&outcome, &paths, &keeping, args)?;
     match outcome.was_interrupted() {
         true => {
@@ -53,18 +56,18 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<u64> {
     }
 }
 
-/// What there is; a file that is none of ours is not written over.
-fn read(path: &Path) -> inrush::Result<Profiles> {
-    Profiles::read(path).map_err(|why| {
-        Error::target(why).advise("move the file away, or name another one with --profiles FILE")
-    })
+/// A file that is none of ours is not written over.
+fn not_kept(why: &str) -> String {
+    format!(
+        "what is found is not kept: {why}; move the file away, or name another one with --profiles FILE"
+    )
 }
 
 /// Keeps what was found, in words where and why not.
 fn keep(
     outcome: &Outcome,
     request: &inrush::Request,
-    file: Option<(&Path, Profiles)>,
+    file: Option<(&Path, Result<Profiles, String>)>,
 ) -> Result<String> {
     let is_open = request.strategy.is_none()
         && request.knobs.is_empty()
@@ -78,7 +81,8 @@ fn keep(
                 .to_owned()
         }
         (Some(_), None) => "not kept: no folder of settings is known, and --profiles names no file".to_owned(),
-        (Some(profile), Some((path, mut profiles))) => {
+        (Some(_), Some((_, Err(why)))) => not_kept(&why),
+        (Some(profile), Some((path, Ok(mut profiles)))) => {
             profiles.keep(profile);
             profiles.write(path)?;
             format!("kept in {}: inrush load goes by it", path.display())
