@@ -73,12 +73,13 @@ def load(
     rejects: Any = None,
     verify: str | None = None,
     duckdb_lib: Any = None,
+    profiles: Any = None,
     progress: bool | Callable[[dict[str, Any]], Any] = True,
 ) -> Report:
     """Loads one or more files into a table.
 
     The keywords are the options of `inrush load`, and mean the same; see docs/options.md. `rejects` may also be a list, or is called
-    with each bad row; `quote=""` and `escape=""` say that there is none.
+    with each bad row; `quote=""` and `escape=""` say that there is none, and `profiles="none"` goes by nothing that was measured.
 
     Raises a child of `Error` when the load did not happen, or not whole.
 
@@ -89,6 +90,7 @@ def load(
     >>> inrush.load(source, os.path.join(folder, "people.db")).rows_loaded
     2
     """
+    profiles = _profiles(profiles)
     said = _files(source, target, rejects, _given(locals()))
     return Report(*_inrush.load(_options.watching(progress, rejects, _same), said))
 
@@ -145,8 +147,10 @@ def plan(
     rejects: Any = None,
     verify: str | None = None,
     duckdb_lib: Any = None,
+    profiles: Any = None,
 ) -> Plan:
     """Decides how files would be loaded, changes nothing, and explains itself: `print(inrush.plan("weather.csv", "weather.db"))`."""
+    profiles = _profiles(profiles)
     said = _files(source, target, rejects, _given(locals()))
     return Plan(*_inrush.plan(_options.UNWATCHED, said))
 
@@ -284,6 +288,13 @@ def _given(said: dict[str, Any]) -> dict[str, Any]:
 
 def _files(source: Any, target: Any, rejects: Any, given: dict[str, Any]) -> dict[str, Any]:
     return _options.request(sources=_sources(source), target=target, rejects=rejects, **given)
+
+
+def _profiles(named: Any) -> Any:
+    """The file of what was measured here, as the command finds it."""
+    if named is None:
+        return _inrush.default_profiles()
+    return None if os.fspath(named) == "none" else named
 
 
 class Rows:

@@ -21,6 +21,7 @@ mod watch;
 mod writer;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
@@ -36,7 +37,7 @@ mod _inrush {
     #[pymodule_export]
     use super::writer::RowWriter;
     #[pymodule_export]
-    use super::{check, forked, load, main, plan, table_columns, version};
+    use super::{check, default_profiles, forked, load, main, plan, table_columns, version};
 }
 
 /// The version of inrush.
@@ -49,6 +50,12 @@ fn version() -> &'static str {
 #[pyfunction]
 fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| inrush_cli::run(words))
+}
+
+/// The file of what `inrush tune` has measured, where no other is named.
+#[pyfunction]
+fn default_profiles() -> Option<PathBuf> {
+    inrush::profile::default_path()
 }
 
 /// Called in a child after `fork`: the writers of its parent are not its own.

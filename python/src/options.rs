@@ -125,7 +125,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         verify: said.word("verify")?.unwrap_or_default(),
         owns_table: false,
         libraries: library.into_iter().collect(),
-        profiles: None,
+        profiles: said.get("profiles")?,
     })
 }
 

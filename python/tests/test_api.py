@@ -392,6 +392,26 @@ def test_everything_is_documented():
         assert getattr(inrush.Writer, name).__doc__, name
 
 
+def test_what_was_measured_is_the_commands(tmp_path, monkeypatch):
+    """Profiles are looked for where the command looks for them; here in a file of which nothing can be read."""
+    source = tmp_path / "people.csv"
+    source.write_text("id,name\n1,Ada\n")
+    kept = tmp_path / "inrush" / "profiles.toml"
+    kept.parent.mkdir()
+    kept.write_text("version = 1\nprofiles = 7\n")
+
+    def hints(**options):
+        return "what was measured here is passed over" in str(inrush.plan(source, tmp_path / "people.db", **options))
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert hints()
+    assert not hints(profiles="none")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
+    assert not hints()
+    assert hints(profiles=kept)
+    assert inrush.load(source, tmp_path / "people.db", profiles=kept).rows_loaded == 1
+
+
 def test_options_are_the_commands():
     """Each option of `inrush load` has its keyword."""
     import inspect
