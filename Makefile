@@ -52,7 +52,8 @@ $(CHECKS): export CARGO_PROFILE_DEV_DEBUG := false
 # All but benches, which `make lint` looks at.
 CHECKED := --workspace --locked --lib --bins --tests --examples
 # One test more at a time than there are processors, for many wait for a server.
-RUN_TESTS := cargo test $(CHECKED) --no-fail-fast -- --test-threads $(shell echo $$(($$(nproc) + 1)))
+# --tests alone: --lib, --bins and --examples would compile as tests also what has none.
+RUN_TESTS := cargo test --workspace --locked --tests --no-fail-fast -- --test-threads $(shell echo $$(($$(nproc) + 1)))
 # Tests that hang are ended with their servers.
 LIMITED := timeout --verbose --kill-after=60
 
