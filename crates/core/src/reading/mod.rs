@@ -371,6 +371,15 @@ impl Moments {
         }
     }
 
+    /// A moment of the first form in which every number has all its digits, as `YYYY-MM-DD HH:MM:SS`; `None` says nothing.
+    #[inline]
+    fn common(&self, text: &[u8]) -> Option<[u8; 19]> {
+        if self.epoch.is_some() || self.zone.is_some() {
+            return None;
+        }
+        self.formats.first()?.common_moment(text)
+    }
+
     fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let moment = match (self.epoch, &self.formats[..]) {
             (Some(unit), _) => epoch(text, unit),
@@ -572,7 +581,15 @@ impl Reading {
                 *place = day;
                 Some(Read::Written)
             }
-            Family::Truth | Family::Moment => None,
+            Family::Moment => {
+                let moment = self.reads.moments.as_ref()?.common(text)?;
+                let place = texts[start..end]
+                    .first_chunk_mut()
+                    .filter(|place| place.len() == end - start)?;
+                *place = moment;
+                Some(Read::Written)
+            }
+            Family::Truth => None,
         }
     }
 }
