@@ -72,6 +72,11 @@ fn guarded<T, E: Into<Failure>>(work: impl FnOnce() -> Result<T, E>) -> Result<T
 }
 
 impl Format {
+    /// Whether a file that begins so has to be looked into.
+    pub(crate) fn may_be(head: &[u8]) -> bool {
+        head.starts_with(COMPOUND) || zip::is_one(head)
+    }
+
     /// The format of a file that begins so, and can be looked into.
     ///
     /// # Errors

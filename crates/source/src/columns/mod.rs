@@ -378,7 +378,7 @@ fn look(
             layout.words()
         ))
         .about(&input.name)
-        .advise(format!("unpack {}, and name the file", member.archive.display())));
+        .advise(format!("unpack {}, and name the file", member.archive.name())));
     }
     let (store, readings) = match (layout, place.can_be_reread()) {
         #[cfg(feature = "parquet")]
