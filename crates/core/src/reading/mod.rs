@@ -337,7 +337,8 @@ fn normalize(at: usize, out: &mut Vec<u8>) {
     let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let zeros = digits[..whole].iter().take_while(|digit| **digit == b'0').count();
     let digits = &digits[zeros.min(whole.saturating_sub(1))..];
-    if digits.iter().any(|byte| (b'1'..=b'9').contains(byte)) {
+    let mut mantissa = digits.iter().take_while(|byte| !byte.is_ascii_alphabetic());
+    if mantissa.any(|byte| (b'1'..=b'9').contains(byte)) {
         out.extend_from_slice(sign);
     }
     out.extend_from_slice(digits);
