@@ -38,7 +38,8 @@ HEAD = 1 << 20
 
 
 class Relay(http.server.ThreadingHTTPServer):
-    """Passes requests on to a store. `fault(number, request)` may say what is done instead: "busy", or `("cut", bytes)`."""
+    """Passes requests on to a store. `fault(number, request)` may say what is done instead: "busy", `("cut", bytes)`, or
+    `("say", status, page)`."""
 
     daemon_threads = True
 
@@ -67,10 +68,14 @@ class Passing(http.server.BaseHTTPRequestHandler):
         relay.asked.append((self.command, self.path, self.headers.get("Range")))
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         fault = relay.fault(len(relay.asked) - 1, self)
-        if fault == "busy":
-            self.send_response(503)
-            self.send_header("Content-Length", "0")
+        if fault == "busy" or fault and fault[0] == "say":
+            status, page = (503, b"") if fault == "busy" else fault[1:]
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(page)))
             self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(page)
             return
         store = http.client.HTTPConnection("127.0.0.1", relay.port)
         headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
@@ -232,8 +237,9 @@ def server(request, tmp_path_factory):
 
 
 @pytest.fixture
-def store(server, monkeypatch):
-    """The store, by a relay of its own."""
+def store(server, monkeypatch, tmp_path):
+    """The store, by a relay of its own. Bad rows of objects go to the current directory."""
+    monkeypatch.chdir(tmp_path)
     server.relay = Relay(server.port)
     for name, value in server.environment(server.relay.url).items():
         monkeypatch.setenv(name, value)
@@ -299,7 +305,9 @@ def test_archives_and_workbooks_are_what_they_are_on_disk(store, tmp_path):
         store.relay.asked.clear()
         load(source, tmp_path)
         assert [row[0] for row in rows_of(tmp_path)] == wanted, source
-        assert len(store.relay.reads()) == 1, store.relay.asked
+        # A pattern is asked for as a name first.
+        fetched = [path for _, path, _ in store.relay.reads() if "%2A" not in path]
+        assert len(fetched) == 1, store.relay.asked
 
 
 def test_text_is_read_once_and_columns_by_ranges(store, tmp_path):
@@ -385,6 +393,18 @@ def test_a_store_that_is_busy_is_asked_again(store, tmp_path):
     store.put("busy.csv", large())
     store.relay.fault = lambda number, _: "busy" if number in (0, 3) else None
     assert load(f"{store.scheme}://bucket/busy.csv", tmp_path).rows_loaded == 120_000
+
+
+def test_what_a_store_answers_instead_of_the_object_is_said(store, tmp_path):
+    store.put("there.csv", b"id\n1\n")
+    page = f"<html><body>Log in, {SECRET}</body></html>".encode()
+    for status in (403, 404, 400, 200):
+        store.relay.fault = lambda number, _, status=status: ("say", status, page)
+        with pytest.raises(inrush.SourceError) as failure:
+            load(f"{store.scheme}://bucket/there.csv", tmp_path)
+        assert f"{store.scheme}://bucket/there.csv" in str(failure.value), status
+        assert SECRET not in str(failure.value), status
+    assert not (tmp_path / "t.db").exists()
 
 
 def test_an_object_that_is_written_again_meanwhile_ends_the_load(store, tmp_path):

@@ -330,11 +330,11 @@ fn in_words(error: &dyn std::error::Error) -> String {
     }
     let text = inner.to_string();
     let text = text.replace("Server returned non-2xx status code: ", "the store answers ");
-    // Stores say in XML what is wrong.
-    let text = match text.split_once("<?xml") {
+    // Stores say in XML what is wrong, and beside that what was signed, and who asks; pages are not theirs.
+    let text = match text.split_once('<') {
         Some((status, xml)) => {
-            let message = xml.split_once("<Message>").and_then(|(_, rest)| rest.split_once('<'));
-            format!("{status}{}", message.map_or("", |(message, _)| message))
+            let message = xml.split_once("Message>").and_then(|(_, rest)| rest.split_once('<'));
+            format!("{status}{}", message.map_or("no word of why", |(message, _)| message))
         }
         None => text,
     };
