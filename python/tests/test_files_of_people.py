@@ -13,8 +13,10 @@ import random
 import shlex
 import subprocess
 import sys
+import tarfile
 import xml.etree.ElementTree
 import zipfile
+import zoneinfo
 
 import pytest
 
@@ -380,8 +382,68 @@ def spaced(folder):
     return Case("ventes.csv", names=names, rows=read, proposed=proposed)
 
 
+def utf16(folder):
+    """As Excel's "Unicode text" is: UTF-16 with a byte order mark, tabs, and amounts in quotes where they have commas."""
+    dice, path = some(16), folder / "unicode.txt"
+    rows = [["Ort", "Wert", "Stand"]]
+    for _ in range(ROWS):
+        rows.append([dice.choice(["Łódź", "Плзень", "東京", "a\tb"]), f"{dice.randrange(1, 9_999):,}.{dice.randrange(100):02}", moment(dice).strftime("%d.%m.%Y")])
+    write_csv(path, rows, encoding="utf-16", delimiter="\t")
+    names, records = read_csv(path, encoding="utf-16", delimiter="\t")
+    read = typed(records, str, number(".", ","), day("%d.%m.%Y"))
+    return Case("unicode.txt", names=names, rows=read, proposed=["--thousands Wert=,", "--date-format Stand=%d.%m.%Y"])
+
+
+def listed(folder):
+    """A list of files in several folders, some of them packed."""
+    dice, read = some(17), []
+    lines = ["# what was delivered"]
+    for number_, name in enumerate(["a/eins.csv", "b/zwei.csv.gz", "b/drei.csv"]):
+        rows = [["nr", "preis", "bezahlt"]]
+        rows += [[number_ * 1000 + at, f"{dice.randrange(99)},{dice.randrange(100):02} €", dice.choice(["ja", "nein"])] for at in range(ROWS // 3)]
+        text = io.StringIO()
+        csv.writer(text, delimiter=";").writerows(rows)
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(text.getvalue().encode()) if name.endswith(".gz") else text.getvalue().encode())
+        lines.append(name)
+    (folder / "liste.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in lines[1:]:
+        content = (folder / name).read_bytes()
+        text = (gzip.decompress(content) if name.endswith(".gz") else content).decode()
+        names, *records = csv.reader(io.StringIO(text, newline=""), delimiter=";")
+        read += typed(records, int, lambda text: number(",")(text.removesuffix(" €")), truth("ja", "nein"))
+    return Case("@liste.txt", names=names, rows=read, proposed=["--type preis=money", "--decimal preis=,", "--true bezahlt=ja"])
+
+
+def tarred(folder):
+    """A tar of a night's exports, of which one folder is meant; moments by the clocks of Berlin."""
+    dice, path = some(18), folder / "export.tar.gz"
+    zone = zoneinfo.ZoneInfo("Europe/Berlin")
+    with tarfile.open(path, "w:gz") as archive:
+        for name in ["klein/a.csv", "gross/1.csv", "gross/2.csv"]:
+            rows = [["id", "zeit"]]
+            for at_ in range(ROWS // 2):
+                # Not at night: twice a year a clock skips an hour, or shows it again.
+                when = dt.datetime(2024, 1, 1, 12) + dt.timedelta(days=dice.randrange(366), minutes=dice.randrange(600))
+                rows.append([at_, when.strftime("%d.%m.%Y %H:%M")])
+            text = io.StringIO()
+            csv.writer(text).writerows(rows)
+            member = tarfile.TarInfo(name)
+            member.size = len(text.getvalue())
+            archive.addfile(member, io.BytesIO(text.getvalue().encode()))
+    read = []
+    with tarfile.open(path) as archive:
+        for name in ["gross/1.csv", "gross/2.csv"]:
+            names, *records = csv.reader(io.StringIO(archive.extractfile(name).read().decode(), newline=""))
+            local = at("%d.%m.%Y %H:%M")
+            read += typed(records, int, lambda text: local(text).replace(tzinfo=zone).astimezone(UTC))
+    arguments = ["export.tar.gz!gross/*", "--time-zone", "zeit=Europe/Berlin", "--timestamp-format", "zeit=%d.%m.%Y %H:%M"]
+    return Case(*arguments, names=names, rows=read)
+
+
 FILES = [european, excel, libreoffice, go_log, us_dates, survey, ministry, workbook, open_document, json_lines, tab_separated, web_log, months,
-         swiss, spaced]
+         swiss, spaced, utf16, listed, tarred]
 
 
 @pytest.fixture(params=["sqlite", "parquet", *[kind for kind in kinds() if kind.startswith("postgres")]])
