@@ -257,7 +257,7 @@ impl Layout {
         }
     }
 
-    /// The order of two keys, each in front of its data and with its lengths at the end of `extra`, but for the NULL bits.
+    /// The order of two keys, each in front of its data and with its lengths at the end of `extra`, before the NULL bits.
     #[inline]
     pub(crate) fn compare_keys(
         &self,

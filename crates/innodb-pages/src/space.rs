@@ -60,7 +60,7 @@ pub(crate) const INODE_FRAGMENTS: usize = 64;
 pub(crate) const MAGIC: u32 = 0x05d6_69d2;
 pub(crate) const FRAGMENTS_MAX: usize = 32;
 
-/// Extents that there can be: 2^32 pages but for the last extent, so that no page has the number [`NIL`].
+/// Extents that there can be: 2^32 pages, less the last extent, so that no page has the number [`NIL`].
 const EXTENTS_MAX: u32 = u32::MAX / EXTENT_PAGES;
 
 /// Why a page has no place.

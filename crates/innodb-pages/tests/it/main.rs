@@ -1,4 +1,9 @@
 //! Tablespaces made with this crate, given to a reader that believes nothing, and to the servers.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "clippy knows tests by their attribute, helpers have none"
+)]
 
 /// The format once more, the other way round.
 mod reader;

@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         for (said, is) in sums {
             assert_eq!(said, u64::from(is), "the checksum of page {number_of}");
         }
-        if number_of % 16384 == 0 {
+        if number_of.is_multiple_of(16384) {
             assert_eq!(self.kind(number_of), if number_of == 0 { 8 } else { 9 });
         } else if number_of % 16384 == 1 {
             assert_eq!(self.kind(number_of), 5);

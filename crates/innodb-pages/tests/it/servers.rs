@@ -247,8 +247,9 @@ fn many_rows(rows: u32, most: usize) {
     let layout = table.layout();
     for_each_server(|client| {
         let row = |i: u32| {
-            let text = (i % 7 != 0).then(|| vec![b'a' + (i % 26) as u8; i as usize % most]);
-            vec![Some((1 << 31 | i * 2).to_be_bytes().to_vec()), text]
+            let text =
+                (!i.is_multiple_of(7)).then(|| vec![b'a' + (i % 26) as u8; i as usize % most]);
+            vec![Some(((1 << 31) | (i * 2)).to_be_bytes().to_vec()), text]
         };
         client.create(&table, "a");
         client.exchange("a", |template| write(template, &layout, (1..=rows).map(row)).0);
