@@ -100,11 +100,11 @@ impl Client {
 
     fn check(&mut self, table: &str) {
         let said = self.run(&format!("CHECK TABLE {table} EXTENDED;"));
-        assert!(
-            said.ends_with("\tstatus\tOK") && said.lines().count() == 1,
-            "{}: {said}",
-            self.name
-        );
+        // MariaDB warns of rows that were deleted a moment ago.
+        let mut lines =
+            said.lines().filter(|line| !line.contains("Unpurged clustered index record"));
+        let is_right = lines.next().is_some_and(|line| line.ends_with("\tstatus\tOK"));
+        assert!(is_right && lines.next().is_none(), "{}: {said}", self.name);
     }
 
     fn insert(&mut self, of: &Table, table: &str, rows: &[Vec<Value>]) {
