@@ -15,6 +15,7 @@ import subprocess
 import threading
 import time
 import urllib.parse
+import zipfile
 
 import pytest
 from conftest import ROOT
@@ -25,6 +26,7 @@ moto_server = pytest.importorskip("moto.server")
 boto3 = pytest.importorskip("boto3")
 csv = pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
+openpyxl = pytest.importorskip("openpyxl")
 
 ALL = os.environ.get("INRUSH_TEST_ALL", "") not in ("", "0")
 
@@ -271,6 +273,33 @@ def test_objects_have_the_rows_of_files(store, tmp_path):
         report = load(f"{store.scheme}://bucket/2024/{name}", tmp_path, "object")
         assert report.rows_loaded == len(rows_of(tmp_path, "file"))
         assert rows_of(tmp_path, "object") == rows_of(tmp_path, "file"), name
+
+
+def test_archives_and_workbooks_are_what_they_are_on_disk(store, tmp_path):
+    bucket = f"{store.scheme}://bucket"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("2024/a.csv", "id\n1\n2\n")
+        archive.writestr("2024/b.csv", "id\n3\n")
+        archive.writestr("read.me", "nothing")
+    store.put("z/data.zip", packed.getvalue())
+    book = openpyxl.Workbook()
+    book.active.append(["id"])
+    book.create_sheet("Sheet 2").append(["id"])
+    book["Sheet 2"].append([4])
+    sheets = io.BytesIO()
+    book.save(sheets)
+    store.put("z/book.xlsx", sheets.getvalue())
+    for source, wanted in [
+        (f"{bucket}/z/data.zip", [1, 2, 3]),
+        (f"{bucket}/z/data.zip!*/b.csv", [3]),
+        (f"{bucket}/z/*.zip!2024/*.csv", [1, 2, 3]),
+        (f"{bucket}/z/book.xlsx!Sheet 2", [4]),
+    ]:
+        store.relay.asked.clear()
+        load(source, tmp_path)
+        assert [row[0] for row in rows_of(tmp_path)] == wanted, source
+        assert len(store.relay.reads()) == 1, store.relay.asked
 
 
 def test_text_is_read_once_and_columns_by_ranges(store, tmp_path):

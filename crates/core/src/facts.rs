@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use crate::ledger::Entry;
 use crate::moments::{MomentFacts, MomentLimits};
 use crate::reading::{Added, ReadFacts};
-use crate::request::{Case, Format, IfExists, Request};
+use crate::request::{Case, Format, IfExists, MatchBy, NewColumns, Request};
 use crate::schema::{Column, Type};
 use crate::target::Knob;
 
@@ -75,6 +75,20 @@ impl Facts {
     pub fn kept_table(&self, request: &Request) -> Option<&TableFacts> {
         self.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
     }
+
+    /// The places of the loaded fields that an existing table has no column for, where such columns are to be added to it.
+    pub fn new_fields(&self, request: &Request) -> Vec<usize> {
+        let adds = request.read.columns.new == NewColumns::Add
+            && request.match_by != Some(MatchBy::Position)
+            && self.source.header;
+        match self.kept_table(request) {
+            Some(table) if adds && !table.takes_any && !table.is_nameless => {
+                let is_new = |field: &usize| !self.source.is_one_of(*field, &table.columns);
+                self.source.taken().into_iter().filter(is_new).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl FieldFacts {
@@ -98,6 +112,12 @@ impl SourceFacts {
     /// The fields that are loaded.
     pub fn loaded(&self) -> impl Iterator<Item = &FieldFacts> {
         self.taken().into_iter().map(|at| &self.fields[at])
+    }
+
+    /// Whether the field at this place has the name of one of a table's columns.
+    pub fn is_one_of(&self, field: usize, columns: &[Column]) -> bool {
+        let name = &self.fields[field].name;
+        columns.iter().any(|column| self.case.is_same(&column.name, name))
     }
 
     /// The place of the field that goes to `column`, one of a table's `columns`, by its name. Of names that are compared as

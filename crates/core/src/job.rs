@@ -34,6 +34,15 @@ impl Job {
         self.facts.kept_table(&self.request)
     }
 
+    /// The columns that the load adds to an existing table, behind its own.
+    pub fn added_columns(&self) -> impl Iterator<Item = &Column> {
+        let kept = self.kept_table().filter(|table| !table.takes_any && !table.is_nameless);
+        let is_new = move |column: &&Column| {
+            kept.is_some_and(|table| !table.columns.iter().any(|own| own.name == column.name))
+        };
+        self.choice.columns.iter().filter(is_new)
+    }
+
     /// The load's row in the ledger, where an earlier run has begun it and this one goes on.
     pub fn goes_on(&self) -> Option<&Entry> {
         self.steps.as_ref().filter(|steps| steps.goes_on).map(|steps| &steps.entry)

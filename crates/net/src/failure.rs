@@ -11,10 +11,9 @@
 use std::fmt;
 use std::io;
 
-use inrush_core::error::Error;
-use rustls::CertificateError;
-
 use crate::channel::Broken;
+use crate::{Distrust, DistrustKind};
+use inrush_core::error::Error;
 
 /// Why there is no connection, or none any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +37,10 @@ pub enum LostKind {
     Tls,
     /// The server's certificate is not valid for the name by which the server was asked for.
     WrongName,
-    /// The server's certificate is not believed: no known authority has signed it, it has expired, or it is broken.
+    /// The server's certificate is not believed: no known authority has signed it, or it is broken.
     BadCertificate,
+    /// The server's certificate has expired, or is not valid yet.
+    Expired,
     /// The file of the authority's certificate, which the user has named, can't be read or holds no certificate.
     CertificateFile,
     /// What came is nothing that a server says: garbled, without an end, or of another version of the protocol.
@@ -60,16 +61,15 @@ impl Lost {
 
     /// What TLS says of a server.
     pub(crate) fn by_tls(error: &rustls::Error) -> Self {
-        let kind = match error {
-            rustls::Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            ) => LostKind::WrongName,
-            rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => {
-                LostKind::BadCertificate
-            }
-            _ => LostKind::Tls,
+        let Some(distrust) = Distrust::of(error) else {
+            return Self::new(LostKind::Tls, format!("TLS: {error}"));
         };
-        Self::new(kind, format!("TLS: {error}"))
+        let kind = match distrust.kind {
+            DistrustKind::WrongName => LostKind::WrongName,
+            DistrustKind::Dates => LostKind::Expired,
+            DistrustKind::Authority => LostKind::BadCertificate,
+        };
+        Self::new(kind, format!("TLS: the server's certificate {distrust}"))
     }
 
     /// What can be decided by.
@@ -138,6 +138,9 @@ pub struct Advice {
     pub check_server: &'static str,
 }
 
+/// What helps against a certificate out of its time.
+const RENEW: &str = "have the certificate renewed, or set this machine's clock, if that is wrong";
+
 impl Advice {
     /// What helps against a connection lost so.
     fn on(&self, kind: LostKind) -> [Option<&'static str>; 2] {
@@ -146,6 +149,7 @@ impl Advice {
             LostKind::WantsTls => self.with_tls,
             LostKind::WrongName => Some(self.any_name),
             LostKind::BadCertificate => return [Some(self.authority), Some(self.unchecked)],
+            LostKind::Expired => return [Some(RENEW), Some(self.unchecked)],
             LostKind::CertificateFile => Some(self.certificate_file),
             LostKind::WrongReplicaSet => self.replica_set,
             LostKind::NotWritable => self.writable,

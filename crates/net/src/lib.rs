@@ -11,6 +11,7 @@
 mod account;
 mod answer;
 pub mod channel;
+mod distrust;
 mod failure;
 pub mod folder;
 pub mod staging;
@@ -18,4 +19,5 @@ pub mod statement;
 
 pub use account::account;
 pub use answer::{ANSWER_BYTES_MAX, Allowance};
+pub use distrust::{Distrust, DistrustKind};
 pub use failure::{Advice, Failure, Lost, LostKind, Wired, drive};

@@ -121,12 +121,31 @@ const POWERS: [f64; 23] = [
 #[inline(always)]
 #[must_use]
 pub fn plain_decimal(b: &[u8]) -> Option<f64> {
+    let (negative, _, high, low, fraction) = plain_parts(b, b'.')?;
+    // Both are exact, so the division rounds once, as in `float`. A signed number takes one instruction to become a double.
+    let value = (high * TENS[fraction] + low).cast_signed() as f64 / POWERS[fraction];
+    Some(f64::from_bits(value.to_bits() | (u64::from(negative) << 63)))
+}
+
+/// Where the separator is in a number that [`plain_decimal`] takes with `point` in place of `.`, and that is no zero with a sign. `None`
+/// says nothing.
+#[inline(always)]
+#[must_use]
+pub fn plain_decimal_point(b: &[u8], point: u8) -> Option<usize> {
+    let (negative, at, high, low, _) = plain_parts(b, point)?;
+    (!negative || high | low != 0).then_some(at)
+}
+
+/// Of what [`plain_decimal`] takes: whether it has a sign, where the point is, what is before and behind it, and how many digits the latter
+/// has.
+#[inline(always)]
+fn plain_parts(b: &[u8], point: u8) -> Option<(bool, usize, u64, u64, usize)> {
     let negative = b.first() == Some(&b'-');
     let digits = &b[usize::from(negative)..];
     let (first, last) = ends(digits);
     // The lowest byte that is a point; bytes above it don't matter.
     const ONES: u64 = 0x0101_0101_0101_0101;
-    let differ = first ^ (ONES * b'.' as u64);
+    let differ = first ^ (ONES * u64::from(point));
     let points = differ.wrapping_sub(ONES) & !differ & (ONES << 7);
     let whole = (points.trailing_zeros() / 8) as usize;
     let fraction = digits.len().wrapping_sub(whole + 1);
@@ -137,9 +156,7 @@ pub fn plain_decimal(b: &[u8]) -> Option<f64> {
     let high = eight_values(moved(first, whole))?;
     // These are the last digits already.
     let low = eight_values((last ^ ZEROS) & (u64::MAX << (64 - 8 * fraction)))?;
-    // Both are exact, so the division rounds once, as in `float`. A signed number takes one instruction to become a double.
-    let value = (high * TENS[fraction] + low).cast_signed() as f64 / POWERS[fraction];
-    Some(f64::from_bits(value.to_bits() | (u64::from(negative) << 63)))
+    Some((negative, usize::from(negative) + whole, high, low, fraction))
 }
 
 /// Powers of ten.

@@ -43,7 +43,7 @@ pub use json::{
 };
 pub use number::{
     Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
-    plain_decimal, plain_integer, plain_integer_within, whole_is_exact,
+    plain_decimal, plain_decimal_point, plain_integer, plain_integer_within, whole_is_exact,
 };
 pub use piece::{Boundary, Lines, Piece};
 pub use record::{Fault, Field, Form, Record, unescape};

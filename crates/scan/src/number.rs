@@ -21,7 +21,9 @@
 use std::fmt;
 
 use crate::float::TENS;
-pub use crate::float::{float, float_round_trips, plain_decimal, whole_is_exact};
+pub use crate::float::{
+    float, float_round_trips, plain_decimal, plain_decimal_point, whole_is_exact,
+};
 
 /// Why a text is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

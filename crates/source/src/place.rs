@@ -6,9 +6,10 @@ use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::stop::{Stop, watched};
-use crate::stored::{Fault, Stored};
+use crate::stored::{AtWill, Fault, Stored};
 use inrush_core::error::{Error, Result, without_secrets};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
@@ -36,10 +37,25 @@ impl Place {
     pub fn on_disk(&self) -> Option<&Path> {
         match self {
             Place::File(path) => Some(path),
-            Place::Member(member) => Some(&member.archive),
+            Place::Member(member) => member.archive.on_disk(),
             Place::Sheet(sheet) => sheet.book.on_disk(),
             Place::Stdin | Place::Rows | Place::Stored(_) => None,
         }
+    }
+
+    /// What a store keeps that it is, or that it is in.
+    pub fn in_store(&self) -> Option<&Stored> {
+        match self {
+            Place::Stored(stored) => Some(stored),
+            Place::Member(member) => member.archive.in_store(),
+            Place::Sheet(sheet) => sheet.book.in_store(),
+            Place::File(_) | Place::Stdin | Place::Rows => None,
+        }
+    }
+
+    /// Has all of it at hand before it is read from anywhere: what comes over the network is copied.
+    pub(crate) fn keep(&self, stop: &Stop) -> io::Result<()> {
+        self.in_store().map_or(Ok(()), |stored| stored.keep(stop))
     }
 
     /// Its path where it is a file itself, so that it can be read from any byte on.
@@ -50,13 +66,14 @@ impl Place {
         }
     }
 
-    /// Its bytes, to be read from anywhere.
+    /// Its bytes, to be read from anywhere; what comes over the network has been kept before.
     pub(crate) fn seekable(&self) -> io::Result<Box<dyn Seekable>> {
         Ok(match self {
             Place::File(path) => Box::new(File::open(path)?),
             Place::Member(member) => Box::new(member.unpack()?),
             Place::Sheet(sheet) => return sheet.book.seekable(),
-            Place::Stdin | Place::Rows | Place::Stored(_) => Box::new(io::empty()),
+            Place::Stored(stored) => Box::new(AtWill::of(stored)?),
+            Place::Stdin | Place::Rows => Box::new(io::empty()),
         })
     }
 
@@ -87,7 +104,7 @@ impl Place {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Place::Member(own), Place::Member(other)) => {
-                own.name == other.name && Place::File(own.archive.clone()).is_file(&other.archive)
+                own.name == other.name && own.archive.is_same(&other.archive)
             }
             (Place::Sheet(own), Place::Sheet(other)) => {
                 own.name == other.name && own.book.is_same(&other.book)
@@ -112,7 +129,7 @@ impl Place {
             Place::File(path) => path.display().to_string(),
             Place::Stdin => "-".to_owned(),
             Place::Rows => "rows".to_owned(),
-            Place::Member(member) => format!("{}!{}", member.archive.display(), member.name),
+            Place::Member(member) => format!("{}!{}", member.archive.name(), member.name),
             Place::Sheet(sheet) => match &sheet.name {
                 None => sheet.book.name(),
                 Some(name) => format!("{}!{name}", sheet.book.name()),
@@ -181,6 +198,7 @@ impl Place {
     pub(crate) fn memory_bytes(&self) -> u64 {
         match self {
             Place::Stored(stored) => stored.memory_bytes(),
+            Place::Sheet(sheet) => sheet.book.memory_bytes(),
             _ => 0,
         }
     }
@@ -204,7 +222,11 @@ impl Place {
                 let mut folders: Vec<&str> = member.name.split('/').collect();
                 folders.pop();
                 let within = [&folders[..], &[name.as_str()]].concat().join(".");
-                member.archive.with_file_name(format!("{}.{within}", archive_stem(&member.archive)))
+                let name = format!("{}.{within}", archive_stem(&member.archive));
+                match member.archive.plain() {
+                    Some(path) => path.with_file_name(name),
+                    None => PathBuf::from(name),
+                }
             }
             Place::Sheet(sheet) => match &sheet.name {
                 None => return sheet.book.beside(ending),
@@ -262,8 +284,8 @@ fn stem(path: &Path, formats: &[&str]) -> String {
     stem.to_owned()
 }
 
-fn archive_stem(path: &Path) -> String {
-    stem(path, &[&ARCHIVES[..], &FORMATS].concat())
+fn archive_stem(archive: &Place) -> String {
+    stem(&archive.path().unwrap_or_default(), &[&ARCHIVES[..], &FORMATS].concat())
 }
 
 /// The name of a sheet as that of a file.
@@ -319,20 +341,12 @@ pub fn expand(
     let unpack = Unpack { expand_max, stop, flag: &flag };
     let found = watched(stop, &flag, || named(sources, &unpack, &mut notes))?;
     let mut places = Vec::new();
-    for place in found {
-        let is_regular = place.regular_bytes().is_some();
-        match place.plain().filter(|_| is_regular).and_then(archive::Kind::of) {
-            Some(kind) => {
-                let path = place.plain().unwrap_or(Path::new(""));
-                let all = &Chosen::All;
-                let members = archive::members(path, kind, all, expand_max, stop, &mut notes)?;
-                for member in members {
-                    places.push(in_book(Place::Member(member), expand_max)?);
-                }
-            }
-            None => places.push(in_book(place, expand_max)?),
+    watched(stop, &flag, || -> Result<()> {
+        for place in unpacked(found, &unpack, &mut notes)? {
+            places.push(in_book(place, &unpack)?);
         }
-    }
+        Ok(())
+    })?;
     let mut inputs: Vec<Place> = Vec::new();
     for place in places {
         let Some(first) = inputs.iter().find(|other| place.is_same(other)) else {
@@ -351,34 +365,83 @@ pub fn expand(
     Ok((inputs, notes))
 }
 
+/// The members of places that are archives; other places as they are.
+fn unpacked(
+    places: Vec<Place>,
+    unpack: &Unpack<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Place>> {
+    let mut all = Vec::new();
+    for place in places {
+        match archive_of(&place, unpack)? {
+            Some(kind) => {
+                let (max, stop) = (unpack.expand_max, unpack.stop);
+                let members = archive::members(&place, kind, &Chosen::All, max, stop, notes)?;
+                all.extend(members.into_iter().map(Place::Member));
+            }
+            None => all.push(place),
+        }
+    }
+    Ok(all)
+}
+
+/// The archive that a place is.
+fn archive_of(place: &Place, unpack: &Unpack<'_>) -> Result<Option<archive::Kind>> {
+    let may_be_one = match place {
+        Place::File(_) => place.regular_bytes().is_some(),
+        Place::Stored(stored) => may_hold_others(stored, &place.extension(), &ARCHIVES),
+        _ => false,
+    };
+    if !may_be_one {
+        return Ok(None);
+    }
+    archive::Kind::of(place, unpack.flag).map_err(|error| match unpack.stop.load(Relaxed) {
+        true => Error::interrupted(),
+        false => cannot_open(&place.name(), &error),
+    })
+}
+
+/// Whether what a store keeps may be an archive or a workbook: by its name, or where that tells no format and its first bytes are at hand.
+/// Of very many objects no more is asked.
+fn may_hold_others(stored: &Stored, ending: &str, endings: &[&str]) -> bool {
+    endings.contains(&ending) || (stored.is_looked_at() && !FORMATS.contains(&ending))
+}
+
 /// A workbook's first sheet; any other place as it is.
-fn in_book(place: Place, expand_max: Option<u64>) -> Result<Place> {
-    Ok(match is_book(&place, expand_max)? {
+fn in_book(place: Place, unpack: &Unpack<'_>) -> Result<Place> {
+    Ok(match is_book(&place, unpack)? {
         true => Place::Sheet(Arc::new(Sheet { book: place, name: None })),
         false => place,
     })
 }
 
 /// Whether a place is a workbook, and one that unpacks to no more than is allowed. Of archives' members those are looked at whose names don't say that they are something else.
-fn is_book(place: &Place, expand_max: Option<u64>) -> Result<bool> {
-    let path = match place {
-        Place::File(path) if place.regular_bytes().is_some() => path.as_path(),
-        Place::Member(member) => Path::new(&member.name),
-        _ => return Ok(false),
+fn is_book(place: &Place, unpack: &Unpack<'_>) -> Result<bool> {
+    let is_named = BOOKS.contains(&place.extension().as_str());
+    let may_be_one = match place {
+        Place::File(_) => place.regular_bytes().is_some(),
+        Place::Member(_) => is_named,
+        Place::Stored(stored) => may_hold_others(stored, &place.extension(), &BOOKS),
+        _ => false,
     };
-    let is_named = BOOKS.contains(&ending(path).as_str());
-    if !is_named && place.plain().is_none() {
+    if !may_be_one {
         return Ok(false);
     }
     let mut head = Vec::new();
     let name = place.name();
-    let read = place.open(0, &Stop::default()).and_then(|file| file.take(8).read_to_end(&mut head));
-    read.map_err(|error| cannot_open(&name, &error))?;
+    let fail = |error: io::Error| match unpack.stop.load(Relaxed) {
+        true => Error::interrupted(),
+        false => cannot_open(&name, &error),
+    };
+    place.begin(unpack.flag).and_then(|file| file.take(8).read_to_end(&mut head)).map_err(fail)?;
+    if Format::may_be(&head) {
+        place.keep(unpack.flag).map_err(fail)?;
+    }
     let format = Format::of(&head, || place.seekable()).map_err(|refusal| refusal.of(&name))?;
     if matches!(format, Some(Format::Xlsx | Format::Xlsb | Format::Ods)) {
-        let limit = Limit::of(place.regular_bytes().unwrap_or(0), expand_max);
+        let limit = Limit::of(place.regular_bytes().unwrap_or(0), unpack.expand_max);
         let expected = place.seekable().and_then(|file| archive::zip::expect(file, limit));
-        expected.map_err(|error| cannot_open(&name, &error))?;
+        expected.map_err(fail)?;
     }
     Ok(format.is_some())
 }
@@ -475,8 +538,11 @@ fn local(name: &str) -> Result<PathBuf> {
 
 /// The files of a path, a pattern or a folder.
 fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<Vec<Place>> {
-    if let Some(places) = over_network(source, notes, unpack.flag) {
-        return places;
+    if is_over_network(source) {
+        if let Some((outer, inner)) = within(source) {
+            return in_archives(outer, inner, unpack, notes);
+        }
+        return over_network(source, notes, unpack.flag);
     }
     let is_url = source.starts_with("file://");
     let shown = without_secrets(source);
@@ -511,7 +577,8 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
 /// behind a file.
 fn within(source: &str) -> Option<(&str, &str)> {
     let is_archive = |outer: &str| {
-        let ending = ending(Path::new(outer));
+        let name = if is_over_network(outer) { without_query(outer) } else { outer };
+        let ending = ending(Path::new(name));
         ARCHIVES.contains(&ending.as_str())
             || BOOKS.contains(&ending.as_str())
             || local(outer).is_ok_and(|path| path.is_file())
@@ -530,13 +597,12 @@ fn in_archives(
     let mut places = Vec::new();
     for place in found(outer, unpack, notes)? {
         let name = place.name();
-        if is_book(&place, unpack.expand_max)? {
+        if is_book(&place, unpack)? {
             let name = Some(pattern.to_owned());
             places.push(Place::Sheet(Arc::new(Sheet { book: place, name })));
             continue;
         }
-        let kind = place.plain().and_then(archive::Kind::of);
-        let (Some(path), Some(kind)) = (place.plain(), kind) else {
+        let Some(kind) = archive_of(&place, unpack)? else {
             return Err(Error::source(format!(
                 "{name} is no archive and no workbook, so there is no '{pattern}' in it"
             ))
@@ -544,36 +610,44 @@ fn in_archives(
             .advise("zip and tar can be read, tar also compressed, and .xlsx, .xls and .ods"));
         };
         let chosen = Chosen::Named(pattern);
-        let members = archive::members(path, kind, &chosen, unpack.expand_max, unpack.stop, notes)?;
+        let (max, stop) = (unpack.expand_max, unpack.stop);
+        let members = archive::members(&place, kind, &chosen, max, stop, notes)?;
         places.extend(members.into_iter().map(Place::Member));
     }
     Ok(places)
 }
 
-/// What a source over the network names; `None` where it names none.
+/// Whether a source is a file of a web server or an object of a store.
+fn is_over_network(source: &str) -> bool {
+    const SCHEMES: [&str; 5] = ["http", "https", "s3", "gs", "az"];
+    let scheme = source.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
+}
+
+/// A URL up to its query.
+fn without_query(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or(url)
+}
+
+/// What a source over the network names.
 #[cfg(feature = "cloud")]
-fn over_network(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Option<Result<Vec<Place>>> {
+fn over_network(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Result<Vec<Place>> {
     use crate::remote::{self, Remote};
     if remote::is_web(source) {
-        let look = |web: Remote| {
-            let looked = web.look(stop);
-            let web = Stored::new(web);
-            looked.map_err(|error| cannot_open(&web.name(), &error))?;
-            Ok(vec![Place::Stored(web)])
-        };
-        return Some(Remote::web(source).and_then(look));
+        let web = Remote::web(source)?;
+        let looked = web.look(stop);
+        let web = Stored::new(web);
+        looked.map_err(|error| cannot_open(&web.name(), &error))?;
+        return Ok(vec![Place::Stored(web)]);
     }
-    if !remote::is_bucket(source) {
-        return None;
-    }
-    let found = match remote::Found::of(source, stop) {
-        Ok(found) => found,
-        Err(error) => return Some(Err(error)),
-    };
+    let found = remote::Found::of(source, stop)?;
     let mut places: Vec<Place> =
         found.objects.into_iter().map(|object| Place::Stored(Stored::new(object))).collect();
     if let Some(folder) = found.folder {
-        let tells_format = |place: &Place| FORMATS.contains(&place.extension().as_str());
+        let tells_format = |place: &Place| {
+            let ending = place.extension();
+            FORMATS.contains(&ending.as_str()) || ARCHIVES.contains(&ending.as_str())
+        };
         let (read, others): (Vec<_>, Vec<_>) = places.into_iter().partition(tells_format);
         places = read;
         let others: Vec<String> = others.iter().map(Place::name).collect();
@@ -581,23 +655,21 @@ fn over_network(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Option<Re
             notes.push(left_out(&others));
         }
         if places.is_empty() {
-            return Some(Err(Error::source(format!(
+            return Err(Error::source(format!(
                 "no object in {folder} has a name that tells a format that can be read"
             ))
-            .advise(format!("name the objects, or a pattern in quotes: '{folder}/*'"))));
+            .advise(format!("name the objects, or a pattern in quotes: '{folder}/*'")));
         }
     }
-    Some(Ok(places))
+    Ok(places)
 }
 
 /// The same of a build without them.
 #[cfg(not(feature = "cloud"))]
-fn over_network(source: &str, _: &mut Vec<String>, _: &Stop) -> Option<Result<Vec<Place>>> {
-    let (scheme, _) = source.split_once("://")?;
-    ["http", "https", "s3", "gs", "az"].contains(&scheme).then(|| {
-        Err(Error::usage(format!("{scheme}: this build of inrush reads nothing over the network"))
-            .advise("build it with the feature cloud, or fetch the file first"))
-    })
+fn over_network(source: &str, _: &mut Vec<String>, _: &Stop) -> Result<Vec<Place>> {
+    let scheme = source.split("://").next().unwrap_or(source);
+    Err(Error::usage(format!("{scheme}: this build of inrush reads nothing over the network"))
+        .advise("build it with the feature cloud, or fetch the file first"))
 }
 
 /// The files of a folder that can be read, and with `deep` those of its folders: by their names, or by what is in those whose names tell

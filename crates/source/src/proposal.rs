@@ -157,7 +157,7 @@ impl Forms {
         self.tried.retain_mut(|form| form.takes(value, text));
     }
 
-    /// What is proposed, where one form reads all values, and no other reads them otherwise.
+    /// What is proposed, where one form reads all values, and no other reads them otherwise; of days and moments, all forms that do.
     pub(crate) fn proposal(&self) -> Option<Proposal> {
         if self.values == 0 { None } else { proposal(&self.tried, self.values) }
     }
@@ -205,22 +205,27 @@ impl EncodeRow for Proposer {
 /// What is proposed where these forms read all values.
 fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
     let first = forms.first()?;
-    let is_only = match first.form.family {
+    let is_of_family = |other: &Tried| other.form.family == first.form.family;
+    let is_known = match first.form.family {
         // The same numbers whichever is taken.
         Family::Number => {
-            let is_same =
-                |other: &Tried| other.form.family == Family::Number && other.sum == first.sum;
+            let is_same = |other: &Tried| is_of_family(other) && other.sum == first.sum;
             first.has_sign && forms.iter().all(is_same)
         }
         Family::Truth => forms.len() == 1 && first.has_true && first.has_false,
-        // 02/02/2024 is one day in two forms, and the next value is not.
-        Family::Day | Family::Moment => forms.len() == 1,
+        Family::Day | Family::Moment => forms.iter().all(is_of_family),
     };
-    is_only.then(|| Proposal {
+    // 02/02/2024 is one day in two forms, and the next value is not.
+    let others = match first.form.family {
+        Family::Day | Family::Moment => &forms[1..],
+        Family::Number | Family::Truth => &[],
+    };
+    is_known.then(|| Proposal {
         family: first.form.family,
         options: first.form.options.clone(),
         words: first.reads.declared_words(),
         values,
+        others: others.iter().map(|other| other.form.options.clone()).collect(),
     })
 }
 
@@ -282,13 +287,19 @@ mod tests {
         for value in values {
             forms.add(value.as_bytes(), &mut text);
         }
-        let options = forms.proposal()?.options;
+        let proposal = forms.proposal()?;
+        let sets = std::iter::once(proposal.options).chain(proposal.others);
+        let sets = sets.map(|options| shown(&options));
+        Some(sets.collect::<Vec<_>>().join(" or "))
+    }
+
+    fn shown(options: &[(&str, String)]) -> String {
         let shown = options.iter().map(|(option, value)| format!("{option} {value}"));
-        Some(shown.collect::<Vec<_>>().join(" "))
+        shown.collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn one_form_is_proposed_and_never_one_of_two() {
+    fn one_form_is_proposed_and_of_two_both() {
         for (values, wanted) in [
             (&["1,5", "-0,25", "7"][..], Some("--decimal ,")),
             (&["1.234,5", "7"], Some("--decimal , --thousands .")),
@@ -306,8 +317,13 @@ mod tests {
             (&["31.12.2024", "01.02.2024"], Some("--date-format %d.%m.%Y")),
             (&["31/12/2024"], Some("--date-format %d/%m/%Y")),
             (&["12/31/2024", "01/02/2024"], Some("--date-format %m/%d/%Y")),
-            (&["01/02/2024"], None),
-            (&["02/02/2024"], None),
+            (&["01/02/2024"], Some("--date-format %d/%m/%Y or --date-format %m/%d/%Y")),
+            (&["02/02/2024"], Some("--date-format %d/%m/%Y or --date-format %m/%d/%Y")),
+            (&["1-2-2024"], Some("--date-format %d-%m-%Y or --date-format %m-%d-%Y")),
+            (
+                &["01/02/2024 10:00"],
+                Some("--timestamp-format %d/%m/%Y %H:%M or --timestamp-format %m/%d/%Y %H:%M"),
+            ),
             (&["31/12/2024", "12/31/2024"], None),
             (&["31.12.2024 23:59"], Some("--timestamp-format %d.%m.%Y %H:%M")),
             (&["12/31/2024 11:59 PM"], Some("--timestamp-format %m/%d/%Y %I:%M %p")),

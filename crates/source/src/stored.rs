@@ -6,7 +6,7 @@
 //! ```
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -47,6 +47,9 @@ pub trait Store: Send + Sync {
     /// When it can't be had.
     fn open(&self, at: u64, stop: &Stop) -> io::Result<Box<dyn Read + Send>>;
 
+    /// Whether its first bytes have been asked for.
+    fn is_looked_at(&self) -> bool;
+
     /// Whether parts of it can be read without what is before them.
     fn has_parts(&self) -> bool;
 
@@ -55,6 +58,12 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// When they can't be had.
     fn read_at(&self, at: u64, length: usize, stop: &Stop) -> io::Result<Vec<u8>>;
+
+    /// Makes a copy of all of it, once, of which is read from then on.
+    ///
+    /// # Errors
+    /// When it can't be had, or there is no room for it.
+    fn keep(&self, stop: &Stop) -> io::Result<()>;
 
     /// The file's size, where a part is to be read.
     ///
@@ -89,6 +98,61 @@ impl PartialEq for Stored {
 }
 
 impl Eq for Stored {}
+
+/// What a store keeps, as a file that can be read from anywhere.
+pub(crate) struct AtWill {
+    stored: Stored,
+    at: u64,
+    bytes: u64,
+    stop: Stop,
+    /// What was read last, of which this is left.
+    part: io::Cursor<Vec<u8>>,
+}
+
+/// Bytes that are read at a time.
+const PART_BYTES: usize = 128 << 10;
+
+impl AtWill {
+    pub(crate) fn of(stored: &Stored) -> io::Result<Self> {
+        let (stored, stop) = (stored.clone(), Stop::default());
+        let bytes = stored.length(&stop)?;
+        Ok(Self { stored, at: 0, bytes, stop, part: io::Cursor::default() })
+    }
+}
+
+impl Read for AtWill {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut got = self.part.read(out)?;
+        if got == 0 && !out.is_empty() {
+            self.part = io::Cursor::new(self.stored.read_at(self.at, PART_BYTES, &self.stop)?);
+            got = self.part.read(out)?;
+        }
+        self.at += got as u64;
+        Ok(got)
+    }
+}
+
+impl Seek for AtWill {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (from, by) = match to {
+            SeekFrom::Start(at) => (at, 0),
+            SeekFrom::End(by) => (self.bytes, by),
+            SeekFrom::Current(by) => (self.at, by),
+        };
+        let outside = || io::Error::from(io::ErrorKind::InvalidInput);
+        let at = from.checked_add_signed(by).ok_or_else(outside)?;
+        // Most steps are short ones forward.
+        let skipped = at.checked_sub(self.at).map(|step| self.part.position().saturating_add(step));
+        match skipped {
+            Some(within) if within <= self.part.get_ref().len() as u64 => {
+                self.part.set_position(within);
+            }
+            _ => self.part = io::Cursor::default(),
+        }
+        self.at = at;
+        Ok(at)
+    }
+}
 
 impl fmt::Debug for Stored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! Workbooks of spreadsheets: which sheets they have, and a sheet's cells, row by row. `calamine` knows the formats.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Seek};
 
 use calamine::{
@@ -71,6 +72,11 @@ fn guarded<T, E: Into<Failure>>(work: impl FnOnce() -> Result<T, E>) -> Result<T
 }
 
 impl Format {
+    /// Whether a file that begins so has to be looked into.
+    pub(crate) fn may_be(head: &[u8]) -> bool {
+        head.starts_with(COMPOUND) || zip::is_one(head)
+    }
+
     /// The format of a file that begins so, and can be looked into.
     ///
     /// # Errors
@@ -250,7 +256,7 @@ impl Workbook {
         let merged = match self {
             Self::Xlsx(book) => guarded(|| book.merge_cells_by_sheet_name(sheet)),
             Self::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(sheet)),
-            // Cells that are covered are empty in the file.
+            // `calamine` has none of these.
             Self::Xlsb(_) | Self::Ods(_) => return Vec::new(),
         };
         merged.unwrap_or_default()
@@ -261,43 +267,160 @@ impl Workbook {
         !matches!(self, Self::Xlsx(_))
     }
 
-    /// Hands on the rows of a sheet that hold anything, with their numbers from 0: each cell that isn't empty with its column. False says
-    /// that no more are wanted.
+    /// Hands on the rows of a sheet that hold anything, with their numbers from 0: each cell that isn't empty with its column, those aside
+    /// that a merged range covers. False says that no more are wanted.
     pub(crate) fn rows(
         &mut self,
         sheet: &str,
+        merged: &[Dimensions],
         mut take: impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
+        let mut covered = Covered::by(merged);
+        let mut take = |at, cells: &mut Vec<(u32, Cell<'_>)>| {
+            covered.leave_out(at, cells);
+            if cells.is_empty() { Ok(true) } else { take(at, cells) }
+        };
         match self {
             Self::Xlsx(book) => {
-                let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
-                let (mut at, mut row) = (0, Vec::new());
-                while let Some(found) = guarded(|| reader.next_cell_with_formula_metadata())? {
-                    let (here, column) = found.pos;
-                    if here != at {
-                        if here < at {
-                            return Err(format!("row {} comes behind row {at}", here + 1).into());
-                        }
-                        if !row.is_empty() && !take(at, &mut row)? {
-                            return Ok(());
-                        }
-                        row.clear();
-                        at = here;
-                    }
-                    if let Some(cell) = cell(found.value, found.formula.is_some()) {
-                        row.push((column, cell));
-                    }
-                }
-                if !row.is_empty() {
-                    take(at, &mut row)?;
-                }
-                Ok(())
+                let Some(from) = xlsx_rows(book, sheet, &Strange::new(), 0, &mut take)? else {
+                    return Ok(());
+                };
+                let strange = strange_errors(book, sheet)?;
+                xlsx_rows(book, sheet, &strange, from, &mut take).map(|_| ())
             }
             Self::Xlsb(book) => whole(&mut **book, sheet, take),
             Self::Xls(book) => whole(&mut **book, sheet, take),
             Self::Ods(book) => whole(&mut **book, sheet, take),
         }
     }
+}
+
+/// Cells that merged ranges cover: what stands in one is not shown, and no value.
+struct Covered<'a> {
+    /// In the order of their first rows.
+    ranges: Vec<&'a Dimensions>,
+    begun: usize,
+    /// Those of `ranges` that have not ended before the row.
+    here: Vec<&'a Dimensions>,
+}
+
+impl<'a> Covered<'a> {
+    fn by(merged: &'a [Dimensions]) -> Self {
+        let mut ranges: Vec<_> = merged.iter().collect();
+        ranges.sort_by_key(|range| range.start);
+        Self { ranges, begun: 0, here: Vec::new() }
+    }
+
+    /// Leaves such cells out of a row; rows come in their order.
+    fn leave_out(&mut self, row: u32, cells: &mut Vec<(u32, Cell<'_>)>) {
+        while let Some(range) = self.ranges.get(self.begun)
+            && range.start.0 <= row
+        {
+            self.here.push(range);
+            self.begun += 1;
+        }
+        self.here.retain(|range| range.end.0 >= row);
+        if !self.here.is_empty() {
+            cells.retain(|(column, _)| {
+                let at = (row, *column);
+                !self.here.iter().any(|range| {
+                    at != range.start && (range.start.1..=range.end.1).contains(column)
+                })
+            });
+        }
+    }
+}
+
+/// Errors that `calamine` has no name for, such as `#SPILL!`: for the number of the cell in the sheet, where it is and what it shows.
+type Strange = HashMap<u64, ((u32, u32), String)>;
+
+/// The rows of a sheet from one on, read as they come. Where there is an error that `strange` doesn't have, nothing of its row is handed
+/// on, and that row's number is the answer.
+fn xlsx_rows(
+    book: &mut Xlsx<Bytes>,
+    sheet: &str,
+    strange: &Strange,
+    from: u32,
+    take: &mut impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
+) -> Result<Option<u32>, Failure> {
+    let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
+    let (mut at, mut row) = (0, Vec::new());
+    let mut last_strange = None;
+    for number in 0.. {
+        let next = guarded(|| reader.next_cell_with_formula_metadata());
+        let (place, cell) = match next {
+            Ok(None) => break,
+            Ok(Some(found)) => (found.pos, cell(found.value, found.formula.is_some())),
+            Err(failure) if strange_error(&failure).is_some() => match strange.get(&number) {
+                None => return Ok(Some(at)),
+                Some((place, shown)) => {
+                    last_strange = Some(*place);
+                    (*place, Some(error_cell(shown.clone())))
+                }
+            },
+            Err(failure) => return Err(failure),
+        };
+        let (here, column) = place;
+        if here != at {
+            if here < at {
+                return Err(format!("row {} comes behind row {at}", here + 1).into());
+            }
+            if at >= from && !row.is_empty() && !take(at, &mut row)? {
+                return Ok(None);
+            }
+            row.clear();
+            at = here;
+        }
+        // Where cells have no addresses they are counted, and those that fail are not.
+        if row
+            .last()
+            .is_some_and(|(last, _)| Some((here, *last)) == last_strange && *last >= column)
+        {
+            return Err(format!("the cells of row {} have no addresses", here + 1).into());
+        }
+        if let Some(cell) = cell {
+            row.push((column, cell));
+        }
+    }
+    if at >= from && !row.is_empty() {
+        take(at, &mut row)?;
+    }
+    Ok(None)
+}
+
+/// What a cell shows that `calamine` fails at.
+fn strange_error(failure: &Failure) -> Option<&str> {
+    match failure.downcast_ref::<XlsxError>() {
+        Some(XlsxError::CellError(shown)) => Some(shown),
+        _ => None,
+    }
+}
+
+/// All of a sheet's errors that have no name: which cells fail, and where those are. It takes two more looks, since what fails doesn't say
+/// where it is, and formulas are read without values.
+fn strange_errors(book: &mut Xlsx<Bytes>, sheet: &str) -> Result<Strange, Failure> {
+    let mut shown = HashMap::new();
+    let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
+    for number in 0u64.. {
+        match guarded(|| reader.next_cell_with_formula_metadata().map(|found| found.is_none())) {
+            Ok(true) => break,
+            Ok(false) => {}
+            Err(failure) => match strange_error(&failure) {
+                Some(error) => drop(shown.insert(number, error.to_owned())),
+                None => return Err(failure),
+            },
+        }
+    }
+    drop(reader);
+    let mut strange = Strange::new();
+    let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
+    for number in 0.. {
+        let Some(found) = guarded(|| reader.next_formula())? else { break };
+        if let Some(error) = shown.remove(&number) {
+            strange.insert(number, (found.get_position(), error));
+        }
+    }
+    Ok(strange)
 }
 
 /// The same of a format whose sheets are in memory when they are read.
@@ -366,17 +489,50 @@ fn cell(value: DataRef<'_>, is_formula: bool) -> Option<Cell<'_>> {
         DataRef::Int(number) => Cell::Integer(number),
         DataRef::Float(number) => number_of(number),
         DataRef::Bool(truth) => Cell::Boolean(truth),
+        // OpenDocument has errors as texts of formulas.
+        DataRef::SharedString(text) if is_formula && is_error(text) => error_cell(text.to_owned()),
+        DataRef::String(text) if is_formula && is_error(&text) => error_cell(text),
         DataRef::SharedString(text) => return text_of(Cow::Borrowed(text)),
         DataRef::String(text) => return text_of(Cow::Owned(text)),
         DataRef::DateTime(moment) => moment_of(moment),
         DataRef::DateTimeIso(text) => iso_moment_of(text),
         DataRef::DurationIso(text) => Cell::Text(Cow::Owned(text)),
-        DataRef::Error(error) => {
-            Cell::Bad { shown: error.to_string(), why: "an error and no value" }
-        }
+        DataRef::Error(error) => error_cell(error.to_string()),
         #[allow(unreachable_patterns)]
         other => return text_of(Cow::Owned(format!("{other:?}"))),
     })
+}
+
+fn error_cell(shown: String) -> Cell<'static> {
+    Cell::Bad { shown, why: "an error and no value" }
+}
+
+/// Whether a formula's text is an error of a spreadsheet: `#DIV/0!` and so on, or `Err:502`, as LibreOffice has it.
+fn is_error(text: &str) -> bool {
+    /// Microsoft's ERROR.TYPE names most of them.
+    const ERRORS: [&str; 17] = [
+        "#NULL!",
+        "#DIV/0!",
+        "#VALUE!",
+        "#REF!",
+        "#NAME?",
+        "#NUM!",
+        "#N/A",
+        "#GETTING_DATA",
+        "#SPILL!",
+        "#CONNECT!",
+        "#BLOCKED!",
+        "#UNKNOWN!",
+        "#FIELD!",
+        "#CALC!",
+        "#BUSY!",
+        "#PYTHON!",
+        "#EXTERNAL!",
+    ];
+    ERRORS.contains(&text)
+        || text.strip_prefix("Err:").is_some_and(|number| {
+            number.len() == 3 && number.bytes().all(|digit| digit.is_ascii_digit())
+        })
 }
 
 fn text_of(text: Cow<'_, str>) -> Option<Cell<'_>> {

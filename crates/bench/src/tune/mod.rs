@@ -103,6 +103,10 @@ pub fn tune(
         request = beside.request(&request);
     }
     let mut plan = planned(&request, observer)?;
+    if plan.added_columns().next().is_some() {
+        return Err(Error::usage("tune measures loads into a table as it is defined")
+            .advise("add the columns to the table first, or say --new-columns ignore"));
+    }
     let is_filled = beside.as_ref().is_some_and(|beside| beside.holds_rows);
     let is_seeded = is_filled || plan.kept_table().is_some_and(|table| table.holds_rows);
     let sample = Sample::of(&plan, tuning.sample_bytes, is_seeded, observer)?;

@@ -240,6 +240,47 @@ fn cells_without_a_value_are_bad_rows_and_go_to_a_file_of_csv() {
     assert_eq!(check.json()["rows_bad"], 4, "{check:?}");
 }
 
+/// What programs call errors grows with each version of them.
+#[test]
+fn errors_of_any_name_are_bad_rows_and_no_texts() {
+    let fixture = Fixture::new();
+    let errors = ["#SPILL!", "#CALC!", "#N/A", "#OF_TOMORROW!"];
+    let mut rows = vec![NAMES.to_vec(), ONE.to_vec()];
+    rows.extend(errors.map(|error| vec![Number(2.0), Error(error), Error(error), Text("b")]));
+    rows.push(ONE.to_vec());
+    fixture.write("in.xlsx", xlsx(&[Sheet { name: "Data", rows, merged: &[] }], false));
+    fixture.refuses(&["in.xlsx", "t.db"]).says(&["row 3, column day: B3 is #SPILL!, an error"]);
+    fixture.load(&["in.xlsx", "t.db", "--max-rejects", "4"]).exits(3);
+    let one = rows![[1, "2024-01-31", 1.5, "a"], [1, "2024-01-31", 1.5, "a"]];
+    assert_eq!(fixture.table("t.db", "in"), one);
+    let notes = json_lines(&fixture.read("in.rejects.csv.jsonl"));
+    for (at, (note, error)) in (3..).zip(notes.iter().zip(errors)) {
+        let said = note["message"].as_str().unwrap();
+        assert!(said.starts_with(&format!("B{at} is {error}, an error and no value")), "{said}");
+        assert_eq!(note["line"], at);
+    }
+    // A formula's text may be one, as LibreOffice has it; a text that was typed is what it is.
+    let rows: &[&[Cell<'_>]] =
+        &[&[Text("a"), Text("b")], &[Text("#N/A"), Text("Err:502")], &[Text("x"), Text("y")]];
+    fixture.write("typed.xlsx", book(rows));
+    fixture.load(&["typed.xlsx", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "typed"), rows![["#N/A", "Err:502"], ["x", "y"]]);
+    let error = |shown: &str| {
+        format!(
+            r#"<table:table-cell table:formula="of:=1/0" office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>{shown}</text:p></table:table-cell>"#
+        )
+    };
+    let cells = ["#DIV/0!", "Err:502"].map(error);
+    fixture.write("open.ods", ods(&[&ods_row(1, &cells[0]), &ods_row(2, &cells[1])]));
+    fixture.load(&["open.ods", "t.db", "--max-rejects", "9"]).exits(3);
+    let notes = json_lines(&fixture.read("open.rejects.csv.jsonl"));
+    let said: Vec<_> = notes.iter().map(|note| note["message"].as_str().unwrap()).collect();
+    assert_eq!(said.len(), 2);
+    assert!(said[0].starts_with("D4 is #DIV/0!, an error and no value"), "{said:?}");
+    assert!(said[1].starts_with("D5 is Err:502, an error and no value"), "{said:?}");
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM open"), 2);
+}
+
 #[test]
 fn the_first_sheet_is_meant_unless_one_is_named() {
     let fixture = Fixture::new();
@@ -286,6 +327,21 @@ fn merged_cells_have_their_value_once_and_that_is_said() {
     let report = fixture.report(&["in.xlsx", "t.db"]);
     assert_eq!(fixture.table("t.db", "in"), rows![["x", 1], [(), 2]]);
     assert!(report["warnings"].to_string().contains("in.xlsx has merged cells (A2:A3)"));
+    // What is under them is not shown, and no value either.
+    let rows = vec![
+        vec![Text("group"), Text("n"), Text("m")],
+        vec![Text("x"), Number(1.0), Number(7.0)],
+        vec![Text("under"), Number(2.0), Text("under")],
+        vec![Text("under"), Number(3.0), Number(8.0)],
+        vec![Text("y"), Number(4.0), Number(9.0)],
+    ];
+    let merged = &["A2:A4", "B3:C3"];
+    fixture.write("in.xlsx", xlsx(&[Sheet { name: "Data", rows, merged }], false));
+    fixture.report(&["in.xlsx", "t.db", "--if-exists", "replace"]);
+    assert_eq!(
+        fixture.table("t.db", "in"),
+        rows![["x", 1, 7], [(), 2, ()], [(), 3, 8], ["y", 4, 9]]
+    );
 }
 
 #[test]
@@ -332,7 +388,7 @@ fn old_and_open_workbooks_are_read_alike() {
         ]
     );
     assert!(report["warnings"].to_string().contains("merged cells (B5:B6)"));
-    fixture.write("open.ods", ods());
+    fixture.write("open.ods", ods(&[]));
     fixture.report(&["open.ods", "t.db"]);
     assert_eq!(
         fixture.table("t.db", "open"),
@@ -340,24 +396,28 @@ fn old_and_open_workbooks_are_read_alike() {
     );
 }
 
-fn ods() -> Vec<u8> {
+/// A cell of OpenDocument with a text.
+fn ods_text(text: &str) -> String {
+    format!(
+        r#"<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>"#
+    )
+}
+
+/// A row of [`ods`], of which the last cell is said.
+fn ods_row(id: u32, name: &str) -> String {
+    let (day, is_odd) = (["2024-01-31", "2024-02-01"][id as usize - 1], id == 1);
+    format!(
+        r#"<table:table-row><table:table-cell office:value-type="float" office:value="{id}"/><table:table-cell office:value-type="date" office:date-value="{day}"/><table:table-cell office:value-type="boolean" office:boolean-value="{is_odd}"/>{name}</table:table-row>"#
+    )
+}
+
+/// A workbook of LibreOffice, with two rows and more.
+fn ods(more: &[&str]) -> Vec<u8> {
     const NS: &str = "urn:oasis:names:tc:opendocument:xmlns";
-    let text = |text: &str| {
-        format!(
-            r#"<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>"#
-        )
-    };
-    let row = |id: u32, day: &str, ok: bool, name: &str| {
-        format!(
-            r#"<table:table-row><table:table-cell office:value-type="float" office:value="{id}"/><table:table-cell office:value-type="date" office:date-value="{day}"/><table:table-cell office:value-type="boolean" office:boolean-value="{ok}"/>{}</table:table-row>"#,
-            text(name)
-        )
-    };
-    let header = ["id", "day", "ok", "name"].map(text).concat();
+    let header = ["id", "day", "ok", "name"].map(ods_text).concat();
+    let rows = [ods_row(1, &ods_text("a")), ods_row(2, &ods_text("b"))].concat() + &more.concat();
     let content = format!(
-        r#"<?xml version="1.0"?><office:document-content xmlns:office="{NS}:office:1.0" xmlns:table="{NS}:table:1.0" xmlns:text="{NS}:text:1.0"><office:body><office:spreadsheet><table:table table:name="Open"><table:table-row>{header}</table:table-row>{}{}</table:table></office:spreadsheet></office:body></office:document-content>"#,
-        row(1, "2024-01-31", true, "a"),
-        row(2, "2024-02-01", false, "b")
+        r#"<?xml version="1.0"?><office:document-content xmlns:office="{NS}:office:1.0" xmlns:table="{NS}:table:1.0" xmlns:text="{NS}:text:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"><office:body><office:spreadsheet><table:table table:name="Open"><table:table-row>{header}</table:table-row>{rows}</table:table></office:spreadsheet></office:body></office:document-content>"#
     );
     let manifest = format!(r#"<manifest:manifest xmlns:manifest="{NS}:manifest:1.0"/>"#);
     zip(&[
@@ -412,7 +472,7 @@ fn what_is_no_workbook_is_refused_by_name() {
 fn a_damaged_workbook_is_an_error_at_worst() {
     let fixture = Fixture::new();
     let mut random = Random(5);
-    let whole = [book(&[NAMES, ONE]), include_bytes!("old.xls").to_vec(), ods()];
+    let whole = [book(&[NAMES, ONE]), include_bytes!("old.xls").to_vec(), ods(&[])];
     for at in 0..size(60, 3_000) {
         let mut bytes = whole[at % whole.len()].clone();
         for _ in 0..1 + random.next() % 8 {

@@ -685,6 +685,38 @@ fn forms_that_can_not_be_are_misuse_before_anything_is_read() {
 }
 
 #[test]
+fn a_day_that_could_be_a_month_is_never_converted_and_both_options_are_said() {
+    let files = Fixture::new();
+    let of_day = |day: u32| format!("{day},0{day}/02/2024,0{day}/02/2024 10:0{day}\n");
+    let text = "id,day,at\n".to_owned() + &(1..=9).map(of_day).collect::<String>();
+    files.write("t.csv", &text);
+    let either = [
+        "column day: 9 values seen, and all may be read in 2 ways, so none is proposed: say which, --date-format day=%d/%m/%Y, or --date-format day=%m/%d/%Y",
+        "column at: 9 values seen, and all may be read in 2 ways, so none is proposed: say which, --timestamp-format 'at=%d/%m/%Y %H:%M', or --timestamp-format 'at=%m/%d/%Y %H:%M'",
+    ];
+    let planned = files.inrush(&["plan", "t.csv", "t.db"]).exits(0).prints(&either);
+    assert!(!planned.stdout.contains("inrush load"), "{planned:?}");
+    let report = files.report(&["t.csv", "t.db"]);
+    assert_eq!(report["plan"]["proposals"], serde_json::json!([]));
+    let notes = report["warnings"].as_array().unwrap();
+    for words in either {
+        assert!(notes.iter().any(|note| note == words), "{notes:?}");
+    }
+    let days = files.query("t.db", "SELECT day FROM t WHERE id = 9");
+    assert_eq!(days, [[Value::from("09/02/2024".to_owned())]]);
+    // Each of the options can be copied; one more value tells which it is.
+    for (form, day) in [("day=%d/%m/%Y", "2024-02-09"), ("day=%m/%d/%Y", "2024-09-02")] {
+        files.load(&["t.csv", "t.db", "--if-exists", "replace", "--date-format", form]).exits(0);
+        let days = files.query("t.db", "SELECT day FROM t WHERE id = 9");
+        assert_eq!(days, [[Value::from(day.to_owned())]]);
+    }
+    files.write("t.csv", text + "10,31/02/2024,31/01/2024 10:00\n");
+    let planned = files.inrush(&["plan", "t.csv", "t.db", "--if-exists", "replace"]).exits(0);
+    let planned = planned.prints(&["--timestamp-format 'at=%d/%m/%Y %H:%M'"]);
+    assert!(!planned.stdout.contains("--date-format"), "no form has a 31 February: {planned:?}");
+}
+
+#[test]
 fn one_form_of_all_values_is_proposed_and_nothing_is_read_unasked() {
     let files = Fixture::new();
     files.write(

@@ -214,9 +214,11 @@ impl<S: Syntax> Unread for TextRow<'_, S> {
     }
 
     fn copy(&self, texts: &mut Vec<u8>, fields: &mut Vec<Field>) {
-        let plain = || self.fields.iter().filter(|field| is_plain(field));
-        let start = plain().map(|field| field.start).min().unwrap_or(0);
-        let end = plain().map(|field| field.end).max().unwrap_or(0);
+        let plain = self.fields.iter().filter(|field| is_plain(field));
+        let (start, end) = plain.fold((u32::MAX, 0), |(start, end), field| {
+            (start.min(field.start), end.max(field.end))
+        });
+        let start = start.min(end);
         texts.extend_from_slice(&self.chunk[start as usize..end as usize]);
         let has_nulls = !self.shape.nulls.is_empty();
         fields.extend(self.fields.iter().enumerate().map(|(column, field)| {
@@ -296,6 +298,7 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let mut records = syntax.records(shape, chunk, 0);
         let mut lines = LineCounter::default();
         let reads = Reader::is_needed(shape);
+        let refuses_nulls = shape.columns.iter().any(|column| column.refuses_null);
         let has_nulls = !shape.nulls.is_empty();
         let (unread, mut reader, mut memory) = (Reader::default(), Reader::default(), Vec::new());
         let mut known = Vec::new();
@@ -321,7 +324,10 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                         true => checked.and_then(|()| {
                             let at = Whereabouts::of(chunk, out.records);
                             reader.read(shape, at, &mut memory, &row)?;
-                            refuse_null(shape, &TextRow { reader: &reader, ..row })
+                            match refuses_nulls {
+                                true => refuse_null(shape, &TextRow { reader: &reader, ..row }),
+                                false => Ok(()),
+                            }
                         }),
                         false => checked,
                     };

@@ -233,6 +233,13 @@ impl Format {
         self.places.as_ref()?.day(text).filter(|day| inrush_scan::is_date(day))
     }
 
+    /// The moment that a text is in which every number has all its digits, as `YYYY-MM-DD HH:MM:SS`.
+    #[inline]
+    pub(super) fn common_moment(&self, text: &[u8]) -> Option<[u8; 19]> {
+        let moment = self.places.as_ref()?.moment(text)?;
+        (inrush_scan::timestamp(&moment) == Some(inrush_scan::Zone::None)).then_some(moment)
+    }
+
     /// The moment that a text is.
     pub(super) fn read_moment(&self, text: &[u8]) -> Option<Moment> {
         if let Some(moment) = self.places.as_ref().and_then(|places| places.moment(text))

@@ -95,7 +95,7 @@ impl Families {
     }
 }
 
-/// A way to read all values of a column of text that were seen, and no other: what to say to have it.
+/// The way to read all values of a column of text that were seen: what to say to have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// What the values would be.
@@ -106,6 +106,21 @@ pub struct Proposal {
     pub words: String,
     /// How many were seen.
     pub values: u64,
+    /// Other options that read all of them too, as other values: `01/02/2024` is a day in February, or in January. Where there are any
+    /// none is to be taken, and only the user can say which.
+    pub others: Vec<Vec<(&'static str, String)>>,
+}
+
+impl Proposal {
+    /// What reads the values of two parts of a column, if anything reads both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Option<Self> {
+        let of_other: Vec<_> = std::iter::once(other.options).chain(other.others).collect();
+        let own = std::iter::once(self.options).chain(self.others);
+        let mut both = own.filter(|options| of_other.contains(options));
+        let (options, values) = (both.next()?, self.values + other.values);
+        Some(Self { options, others: both.collect(), values, ..self })
+    }
 }
 
 /// The options of reading that concern one column of the source.
@@ -371,6 +386,15 @@ impl Moments {
         }
     }
 
+    /// A moment of the first form in which every number has all its digits, as `YYYY-MM-DD HH:MM:SS`; `None` says nothing.
+    #[inline]
+    fn common(&self, text: &[u8]) -> Option<[u8; 19]> {
+        if self.epoch.is_some() || self.zone.is_some() {
+            return None;
+        }
+        self.formats.first()?.common_moment(text)
+    }
+
     fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let moment = match (self.epoch, &self.formats[..]) {
             (Some(unit), _) => epoch(text, unit),
@@ -572,7 +596,15 @@ impl Reading {
                 *place = day;
                 Some(Read::Written)
             }
-            Family::Truth | Family::Moment => None,
+            Family::Moment => {
+                let moment = self.reads.moments.as_ref()?.common(text)?;
+                let place = texts[start..end]
+                    .first_chunk_mut()
+                    .filter(|place| place.len() == end - start)?;
+                *place = moment;
+                Some(Read::Written)
+            }
+            Family::Truth => None,
         }
     }
 }

@@ -50,18 +50,13 @@ impl Numbers {
         if !matches!(self.style, Style::Plain) {
             return None;
         }
-        if inrush_scan::plain_integer_within(texts, start, end).is_some() {
-            return Some(Read::AsIs);
+        match inrush_scan::plain_decimal_point(&texts[start..end], self.decimal) {
+            Some(point) => {
+                texts[start + point] = b'.';
+                Some(Read::Written)
+            }
+            None => inrush_scan::plain_integer_within(texts, start, end).map(|_| Read::AsIs),
         }
-        let text = &mut texts[start..end];
-        let point = text.iter().position(|byte| *byte == self.decimal)?;
-        text[point] = b'.';
-        // A zero has no sign.
-        if inrush_scan::plain_decimal(text).is_some() && !text.starts_with(b"-0") {
-            return Some(Read::Written);
-        }
-        text[point] = self.decimal;
-        None
     }
 
     /// What a value has to be.

@@ -92,6 +92,12 @@ pub trait Target: Sync {
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;
 
+    /// Whether a load adds columns to an existing table (`--new-columns add`), in its own transaction or so that they are dropped where it
+    /// fails.
+    fn adds_columns(&self) -> bool {
+        false
+    }
+
     /// Why no load commits in steps here; `None` where the strategies that can't say so themselves.
     fn no_steps(&self) -> Option<&'static str> {
         Some("no transaction takes rows and the ledger of steps together")

@@ -17,7 +17,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
 use inrush_core::nulls::Nulls;
-use inrush_core::reading::{Added, Family, ReadRequest, Readers, Reading};
+use inrush_core::reading::{Added, Family, Proposal, ReadRequest, Readers, Reading};
 use inrush_core::request::{
     DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
     Verify,
@@ -305,32 +305,62 @@ impl Plan {
     }
 }
 
-fn proposals(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Proposed> {
-    let proposed = |(field, column): (&usize, &Column)| {
+/// Columns that could be read otherwise, by their names in the source, and how.
+fn readable<'a>(
+    request: &Request,
+    facts: &'a SourceFacts,
+    choice: &Choice,
+) -> Vec<(&'a str, &'a Proposal)> {
+    let readable = |(field, column): (&usize, &Column)| {
         let field = &facts.fields[*field];
         let proposal = field.reads.proposal.as_ref()?;
         let is_guess = column.declared.is_none() && !column.asked && column.ty == Type::Text;
         let is_of_type = Family::of(column.ty) == Some(proposal.family);
         let is_meant = is_guess && request.inference == Inference::Infer || is_of_type;
-        let option = |(option, value): &(&str, String)| {
-            [(*option).to_owned(), format!("{}={value}", field.source_name())]
-        };
-        is_meant.then(|| Proposed {
-            column: field.source_name().to_owned(),
-            options: proposal.options.iter().flat_map(option).collect(),
-            reason: format!("{} seen, each {}", counted(proposal.values, "value"), proposal.words),
-        })
+        is_meant.then(|| (field.source_name(), proposal))
     };
-    choice.fields.iter().zip(&choice.columns).filter_map(proposed).collect()
+    choice.fields.iter().zip(&choice.columns).filter_map(readable).collect()
 }
 
-/// The same in words.
-fn proposed(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<String> {
-    let words = |Proposed { column, options, reason }: Proposed| {
-        let options: Vec<_> = options.iter().map(|option| shell_word(option)).collect();
-        format!("column {column}: {reason} ({} reads them so)", options.join(" "))
+/// Options and their values, as they are said for a column.
+fn said_for(column: &str, options: &[(&'static str, String)]) -> Vec<String> {
+    let said = |(option, value): &(&str, String)| [(*option).into(), format!("{column}={value}")];
+    options.iter().flat_map(said).collect()
+}
+
+fn proposals(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Proposed> {
+    let columns = readable(request, facts, choice).into_iter();
+    let sure = columns.filter(|(_, proposal)| proposal.others.is_empty());
+    let proposed = |(column, proposal): (&str, &Proposal)| Proposed {
+        column: column.to_owned(),
+        options: said_for(column, &proposal.options),
+        reason: format!("{} seen, each {}", counted(proposal.values, "value"), proposal.words),
     };
-    proposals(request, facts, choice).into_iter().map(words).collect()
+    sure.map(proposed).collect()
+}
+
+/// The same in words, and what only the user can tell.
+fn proposed(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<String> {
+    let shown = |options: &[String]| {
+        options.iter().map(|option| shell_word(option)).collect::<Vec<_>>().join(" ")
+    };
+    let sure = |Proposed { column, options, reason }: Proposed| {
+        format!("column {column}: {reason} ({} reads them so)", shown(&options))
+    };
+    let unsure = |(column, proposal): (&str, &Proposal)| {
+        let ways = std::iter::once(&proposal.options).chain(&proposal.others);
+        let ways: Vec<String> = ways.map(|way| shown(&said_for(column, way))).collect();
+        let values = counted(proposal.values, "value");
+        format!(
+            "column {column}: {values} seen, and all may be read in {} ways, so none is proposed: say which, {}",
+            ways.len(),
+            ways.join(", or ")
+        )
+    };
+    let columns = readable(request, facts, choice).into_iter();
+    let unclear = columns.filter(|(_, proposal)| !proposal.others.is_empty());
+    let proposals = proposals(request, facts, choice).into_iter();
+    proposals.map(sure).chain(unclear.map(unsure)).collect()
 }
 
 /// Values that two forms read differently: which of the two is taken.

@@ -62,7 +62,7 @@ pub(crate) fn choose_because(
     }
     let mut tolerated = Vec::new();
     let (columns, fields) =
-        columns(request, facts, action, table, &mut reasons, &mut hints, &mut tolerated)?;
+        columns(request, facts, target, action, table, &mut reasons, &mut hints, &mut tolerated)?;
     let key = key(request, facts, action, &columns)?;
     let (strategy, knobs, fit) =
         strategy(request, facts, target, because, &mut reasons, &mut hints)?;
@@ -192,9 +192,11 @@ fn missing(if_exists: IfExists, place: &str, table: &str) -> Error {
     .advise("leave --if-exists out: then the load makes the table")
 }
 
+#[expect(clippy::too_many_arguments, reason = "three of them are what it has to say")]
 fn columns(
     request: &Request,
     facts: &Facts,
+    target: &dyn Target,
     action: Action,
     table: &str,
     reasons: &mut Vec<String>,
@@ -214,9 +216,26 @@ fn columns(
     }
     let (mut columns, fields) = match &facts.target.table {
         Some(found) if !action.makes_table() && !found.takes_any => {
-            existing_columns(found, request, facts, table, reasons, hints)?
+            let adds = target.adds_columns();
+            let (mut columns, mut fields) =
+                existing_columns(found, request, facts, table, adds, reasons, hints)?;
+            let new = facts.new_fields(request);
+            if !new.is_empty() {
+                may_add(request, target, facts)?;
+                let at = columns.len();
+                let (added, prices) = made_columns(request, facts, at, &new, hints)?;
+                tolerated.extend(prices);
+                columns.extend(added);
+                fields.extend(new);
+            }
+            (columns, fields)
         }
-        _ => made_columns(request, facts, hints, tolerated)?,
+        _ => {
+            let fields = facts.source.taken();
+            let (columns, prices) = made_columns(request, facts, 0, &fields, hints)?;
+            tolerated.extend(prices);
+            (columns, fields)
+        }
     };
     for (name, ty) in &request.types {
         let Some(at) = called(name, facts, &columns, &fields) else {
@@ -263,15 +282,39 @@ fn kept_type(name: &str, ty: Type, facts: &Facts) -> Result<Type> {
     }
 }
 
+/// Whether columns can be added to the existing table.
+fn may_add(request: &Request, target: &dyn Target, facts: &Facts) -> Result<()> {
+    let engine = &facts.target.engine;
+    let error = match () {
+        () if !target.adds_columns() => Error::target(format!(
+            "--new-columns add: no load adds columns to an existing table of {engine}"
+        )),
+        () if request.guarantee == Guarantee::Chunks => Error::usage(
+            "--new-columns add: a load in steps keeps the table as it is defined".to_owned(),
+        )
+        .advise("add the columns to the table first, or leave --guarantee chunks out"),
+        () if request.owns_table => Error::usage(
+            "--new-columns add: the columns of a job's table are settled when the job begins",
+        )
+        .advise("add the columns to the table before"),
+        () => return Ok(()),
+    };
+    Err(error.advise("--new-columns ignore leaves them out"))
+}
+
+/// The columns that the load makes of `fields`, and which of them keep a type at the price of bad rows. `at` of the table's own columns
+/// come first.
 fn made_columns(
     request: &Request,
     facts: &Facts,
+    at: usize,
+    fields: &[usize],
     hints: &mut Vec<String>,
-    tolerated_columns: &mut Vec<usize>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
-    let fields: Vec<FieldFacts> = facts.source.loaded().cloned().collect();
+    let fields: Vec<FieldFacts> =
+        fields.iter().map(|field| facts.source.fields[*field].clone()).collect();
     let max = facts.target.columns_max;
-    if fields.len() > max {
+    if at + fields.len() > max {
         return Err(Error::new(
             Kind::Target,
             format!(
@@ -283,8 +326,8 @@ fn made_columns(
         .advise("if that is not the file's real width, check --delimiter"));
     }
     let types = spoilt::types(request, &fields, facts.source.is_intolerant, hints);
-    let tolerated = (0..).zip(&types).filter(|(_, (_, has_price))| *has_price).map(|(at, _)| at);
-    tolerated_columns.extend(tolerated);
+    let tolerated = (at..).zip(&types).filter(|(_, (_, has_price))| *has_price);
+    let tolerated = tolerated.map(|(at, _)| at).collect();
     let text = request.inference == Inference::Text;
     let open =
         |field: &&FieldFacts| !text && !request.types.keys().any(|name| field.is_called(name));
@@ -320,7 +363,7 @@ fn made_columns(
             }
         })
         .collect();
-    Ok((columns, facts.source.taken()))
+    Ok((columns, tolerated))
 }
 
 fn key(
@@ -424,6 +467,7 @@ fn strategy(
         return Err(Error::usage(format!("'{name}' is no strategy for this target"))
             .advise(format!("use one of {}", ids.join(", "))));
     }
+    let adds_columns = !facts.new_fields(request).is_empty();
     // The last strategy is the plainest: what even that one can't do is what the user should read.
     let (mut last_error, mut knob_error) = (None, None);
     for strategy in candidates {
@@ -460,6 +504,10 @@ fn strategy(
                     "with {with} a load is '{durability}' at best, and '{}' is asked for",
                     request.durability
                 )
+            }
+            Fit::Usable { atomic: false, .. } if adds_columns => {
+                "columns are added to a table only by a load that is all or nothing (--new-columns add)"
+                    .to_owned()
             }
             Fit::Usable { atomic, notes, .. } => {
                 reasons.push(match (because, named) {

@@ -17,10 +17,11 @@ pub(super) fn existing_columns(
     request: &Request,
     facts: &Facts,
     table: &str,
+    adds: bool,
     reasons: &mut Vec<String>,
     hints: &mut Vec<String>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
-    let sides = Sides { found, facts, table };
+    let sides = Sides { found, facts, table, adds };
     let nameless = match (facts.source.header, found.is_nameless) {
         (false, _) => Some("the source has no column names"),
         (true, true) => Some("the rows of the table have no column names"),
@@ -52,6 +53,8 @@ struct Sides<'a> {
     found: &'a TableFacts,
     facts: &'a Facts,
     table: &'a str,
+    /// Whether the target can add columns to it.
+    adds: bool,
 }
 
 impl Sides<'_> {
@@ -60,21 +63,27 @@ impl Sides<'_> {
         request: &Request,
         reasons: &mut Vec<String>,
     ) -> Result<(Vec<Column>, Vec<usize>)> {
-        let Self { found, facts, table } = self;
+        let Self { found, facts, table, .. } = self;
         let table_columns = &found.columns;
-        let case = facts.source.case;
-        let is_known =
-            |name: &str| table_columns.iter().any(|column| case.is_same(&column.name, name));
-        let names = || facts.source.loaded().map(|field| field.name.as_str());
-        let unknown: Vec<&str> = names().filter(|name| !is_known(name)).collect();
+        let is_known = |field: &usize| facts.source.is_one_of(*field, table_columns);
+        let taken = facts.source.taken().into_iter();
+        let unknown: Vec<&str> = taken
+            .filter(|field| !is_known(field))
+            .map(|field| facts.source.fields[field].name.as_str())
+            .collect();
         if !unknown.is_empty() {
-            if request.read.columns.new != NewColumns::Ignore {
-                return Err(self.without_column(&unknown, request));
+            let names = || list(unknown.iter().copied());
+            match request.read.columns.new {
+                NewColumns::Fail => return Err(self.without_column(&unknown, request)),
+                NewColumns::Ignore => reasons.push(format!(
+                    "not in table {table}, so they are left out, as --new-columns says: {}",
+                    names()
+                )),
+                NewColumns::Add => reasons.push(format!(
+                    "not in table {table}, so they are added to it, as --new-columns says: {}; rows that it holds have NULL there",
+                    names()
+                )),
             }
-            reasons.push(format!(
-                "not in table {table}, so they are left out, as --new-columns says: {}",
-                list(unknown.iter().copied())
-            ));
         }
         let find = |column: &Column| facts.source.field_for(column, table_columns);
         let matched: Vec<(Column, usize)> = table_columns
@@ -117,7 +126,7 @@ impl Sides<'_> {
 
     /// The source names columns that the table doesn't have.
     fn without_column(&self, unknown: &[&str], request: &Request) -> Error {
-        let Self { found, facts, table } = self;
+        let Self { found, facts, table, .. } = self;
         let fields: Vec<_> = facts.source.loaded().collect();
         let mut error = Error::new(
             Kind::Target,
@@ -140,12 +149,14 @@ impl Sides<'_> {
         error.advise(
             "--rename OLD=NEW where a name differs, --drop NAME or --new-columns ignore to leave columns out",
         )
-        .advise("or add them to the table first (ALTER TABLE), or load into another --table",
-        )
+        .advise(match self.adds {
+            true => "--new-columns add adds them to the table; or load into another --table",
+            false => "or add them to the table first, or load into another --table",
+        })
     }
 
     fn by_position(&self, request: &Request) -> Result<(Vec<Column>, Vec<usize>)> {
-        let Self { found, facts, table } = self;
+        let Self { found, facts, table, .. } = self;
         let taken = facts.source.taken();
         let fields = taken.len();
         let columns = &found.columns;

@@ -93,8 +93,8 @@ pub(super) fn inputs(places: &[Place]) -> Result<Vec<InputState>> {
     places
         .iter()
         .map(|place| {
-            if let Place::Stored(stored) = place {
-                return state_of_stored(stored);
+            if let Some(stored) = place.in_store() {
+                return state_of_stored(stored, place);
             }
             let Some(path) = place.on_disk() else {
                 return Err(Error::usage(format!("{} is no file", place.name())));
@@ -107,8 +107,8 @@ pub(super) fn inputs(places: &[Place]) -> Result<Vec<InputState>> {
 }
 
 /// The same by what the store says: its bytes are those of the version that it names.
-fn state_of_stored(stored: &Stored) -> Result<InputState> {
-    let name = stored.name();
+fn state_of_stored(stored: &Stored, place: &Place) -> Result<InputState> {
+    let name = place.name();
     let Some((bytes, version)) = stored.bytes().zip(stored.version()) else {
         return Err(Error::usage(format!(
             "--guarantee chunks: the server says no size or no ETag of {name}, so a later run could not tell whether it is the same"

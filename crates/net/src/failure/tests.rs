@@ -1,5 +1,7 @@
 use std::io::ErrorKind;
 
+use rustls::CertificateError;
+
 use super::*;
 
 const ADVICE: Advice = Advice {
@@ -32,21 +34,24 @@ fn kinds_come_from_types() {
         expected: "h".try_into().unwrap(),
         presented: Vec::new(),
     };
-    for (error, kind) in [
-        (rustls::Error::InvalidCertificate(name()), LostKind::WrongName),
-        (rustls::Error::InvalidCertificate(CertificateError::NotValidForName), LostKind::WrongName),
-        (
-            rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer),
-            LostKind::BadCertificate,
-        ),
-        (rustls::Error::InvalidCertificate(CertificateError::Expired), LostKind::BadCertificate),
-        (rustls::Error::HandshakeNotComplete, LostKind::Tls),
+    for (why, kind) in [
+        (name(), LostKind::WrongName),
+        (CertificateError::NotValidForName, LostKind::WrongName),
+        (CertificateError::UnknownIssuer, LostKind::BadCertificate),
+        (CertificateError::Expired, LostKind::Expired),
+    ] {
+        let lost = by_tls(rustls::Error::InvalidCertificate(why));
+        assert_eq!(lost.kind(), kind);
+        assert!(lost.to_string().starts_with("TLS: the server's certificate "), "{lost}");
+    }
+    for error in [
+        rustls::Error::HandshakeNotComplete,
         // What a message says decides nothing.
-        (rustls::Error::General("invalid peer certificate".to_owned()), LostKind::Tls),
+        rustls::Error::General("invalid peer certificate".to_owned()),
     ] {
         let words = format!("TLS: {error}");
         let lost = by_tls(error);
-        assert_eq!((lost.kind(), lost.to_string()), (kind, words));
+        assert_eq!((lost.kind(), lost.to_string()), (LostKind::Tls, words));
     }
     let closed = lost(ErrorKind::UnexpectedEof.into());
     assert_eq!(
@@ -65,6 +70,7 @@ fn advice_is_for_the_kind() {
     assert_eq!(advice(LostKind::NoTls), ["no TLS"]);
     assert_eq!(advice(LostKind::WrongName), ["any name"]);
     assert_eq!(advice(LostKind::BadCertificate), ["authority", "unchecked"]);
+    assert_eq!(advice(LostKind::Expired), [RENEW, "unchecked"]);
     assert_eq!(advice(LostKind::CertificateFile), ["file"]);
     assert_eq!(advice(LostKind::NotWritable), ["writable"]);
     for kind in [LostKind::Connection, LostKind::Tls, LostKind::WantsTls, LostKind::WrongReplicaSet]

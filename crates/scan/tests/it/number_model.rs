@@ -5,7 +5,7 @@ use std::num::IntErrorKind;
 
 use inrush_scan::{
     Decimal, NumberFault, decimal, float, float_round_trips, integer, is_canonical_integer,
-    plain_decimal, plain_integer, plain_integer_within,
+    plain_decimal, plain_decimal_point, plain_integer, plain_integer_within,
 };
 
 /// What the standard library parses as an integer. It may see an overflow before it sees that
@@ -117,6 +117,13 @@ pub(crate) fn check_plain(b: &[u8]) {
     let is_plain = decimal(b).is_some_and(|Decimal { scale, .. }| {
         (1..=8).contains(&scale) && digits - usize::from(scale) - 1 <= 7
     });
+    let with_comma: Vec<u8> = b.iter().map(|b| if *b == b'.' { b',' } else { *b }).collect();
+    let is_signed_zero = b.starts_with(b"-") && float(b) == Ok(0.0);
+    let point = b.iter().position(|b| *b == b'.').filter(|_| is_plain && !is_signed_zero);
+    // A comma that was there before would be a second one.
+    if !b.contains(&b',') {
+        assert_eq!(plain_decimal_point(&with_comma, b','), point, "{shown}");
+    }
     let value = plain_decimal(b);
     assert_eq!(value.is_some(), is_plain, "{shown}");
     if let Some(value) = value {

@@ -11,23 +11,24 @@ mod tar;
 pub(crate) mod zip;
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use inrush_core::error::{Error, Result};
 
-use crate::Compression;
 use crate::place::{cannot_open, is_read};
+use crate::stop::Stop;
+use crate::{Compression, Place};
 pub(crate) use limit::{Bounded, Limit, Refusal};
 
 /// A file within an archive.
 #[derive(Debug)]
 pub struct Member {
-    /// The archive's path.
-    pub archive: PathBuf,
+    /// The archive: a file on disk, or one over the network.
+    pub archive: Place,
     /// Its name there, folders included.
     pub name: String,
     /// Its size unpacked, as the archive says.
@@ -85,18 +86,31 @@ enum Sort {
 }
 
 impl Kind {
-    /// The archive that a file is, by its content; workbooks and other documents that are packed as zip files are none.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        let head = head(File::open(path).ok()?).ok()?;
+    /// The archive that a file is, by its content; workbooks and other documents that are packed as zip files are none. What is one, or
+    /// may be, is at hand then.
+    ///
+    /// # Errors
+    /// When it can't be had.
+    pub(crate) fn of(place: &Place, stop: &Stop) -> io::Result<Option<Self>> {
+        let head = head(place.begin(stop)?)?;
         if zip::is_one(&head) {
-            return zip::document(File::open(path).ok()?).is_none().then_some(Self::Zip);
+            place.keep(stop)?;
+            return Ok(zip::document(place.seekable()?).is_none().then_some(Self::Zip));
         }
-        if tar::is_one(&head) {
-            return Some(Self::Tar(None));
+        let kind = if tar::is_one(&head) {
+            Some(Self::Tar(None))
+        } else {
+            let packed_tar = |compression: Compression| {
+                let plain = compression.open(place.begin(stop).ok()?).ok()?;
+                let is_tar = tar::is_one(&self::head(plain).ok()?);
+                is_tar.then_some(Self::Tar(Some(compression)))
+            };
+            Compression::detect(&head).and_then(packed_tar)
+        };
+        if kind.is_some() {
+            place.keep(stop)?;
         }
-        let compression = Compression::detect(&head)?;
-        let plain = compression.open(Box::new(File::open(path).ok()?)).ok()?;
-        tar::is_one(&self::head(plain).ok()?).then_some(Self::Tar(Some(compression)))
+        Ok(kind)
     }
 }
 
@@ -120,19 +134,20 @@ pub(crate) enum Chosen<'a> {
 /// # Errors
 /// When it can't be read, none is meant, or one of those has to be refused.
 pub(crate) fn members(
-    path: &Path,
+    place: &Place,
     kind: Kind,
     chosen: &Chosen<'_>,
     expand_max: Option<u64>,
     stop: &AtomicBool,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Arc<Member>>> {
-    let archive = path.display().to_string();
-    let stored = fs::metadata(path).map_err(|error| cannot_open(&archive, &error))?.len();
+    let archive = place.name();
+    let stored = place.seekable().and_then(|mut file| file.seek(io::SeekFrom::End(0)));
+    let stored = stored.map_err(|error| cannot_open(&archive, &error))?;
     let whole = Limit::of(stored, expand_max);
     let entries = match kind {
-        Kind::Zip => zip::entries(path),
-        Kind::Tar(compression) => tar::entries(path, compression, whole, stop),
+        Kind::Zip => zip::entries(place),
+        Kind::Tar(compression) => tar::entries(place, compression, whole, stop),
     };
     let entries = entries.map_err(|error| error.in_input(&archive))?;
     let (entries, others) = choose(&archive, entries, chosen)?;
@@ -156,7 +171,7 @@ pub(crate) fn members(
     let member = |entry: Entry| {
         let content = entry.content?;
         let limit = Limit::of(entry.packed.unwrap_or(stored), expand_max);
-        let (archive, name, bytes) = (path.to_owned(), entry.name, entry.bytes);
+        let (archive, name, bytes) = (place.clone(), entry.name, entry.bytes);
         Some(Arc::new(Member { archive, name, bytes, limit, content }))
     };
     Ok(entries.into_iter().filter_map(member).collect())

@@ -3,17 +3,16 @@
 //! A compressed one can only be read from its start. So members are taken in its order, and who has read one leaves the reader to who
 //! comes next: heads are one pass over the archive, and loading is another.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tar::{Archive, EntryType};
 
-use crate::Compression;
 use crate::archive::{Bounded, Content, Entry, Limit, Refusal, Sort, head};
 use crate::place::{cannot_open, is_named};
+use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
 
 /// A block of the format.
@@ -32,7 +31,7 @@ pub(super) struct Run {
 
 /// An archive's bytes, decompressed.
 pub(super) struct Stream {
-    path: PathBuf,
+    archive: Place,
     compression: Option<Compression>,
     limit: Limit,
     /// A reader of a compressed archive that nobody uses, and how far it has come.
@@ -41,7 +40,7 @@ pub(super) struct Stream {
 
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Stream").field(&self.path).finish()
+        f.debug_tuple("Stream").field(&self.archive).finish()
     }
 }
 
@@ -61,14 +60,14 @@ pub(super) fn is_one(head: &[u8]) -> bool {
 }
 
 pub(super) fn entries(
-    path: &Path,
+    archive: &Place,
     compression: Option<Compression>,
     limit: Limit,
     stop: &AtomicBool,
 ) -> Result<Vec<Entry>> {
-    let name = path.display().to_string();
-    let stream =
-        Arc::new(Stream { path: path.to_owned(), compression, limit, idle: Mutex::new(None) });
+    let name = archive.name();
+    let archive = archive.clone();
+    let stream = Arc::new(Stream { archive, compression, limit, idle: Mutex::new(None) });
     let fail = |error: io::Error| match Refusal::within(&error) {
         _ if stop.load(Relaxed) => Error::interrupted(),
         Some(refusal) => refusal.of(&name),
@@ -80,7 +79,7 @@ pub(super) fn entries(
     let mut found = Vec::new();
     match compression {
         None => {
-            let file = File::open(path).map_err(fail)?;
+            let file = stream.archive.seekable().map_err(fail)?;
             let mut archive = Archive::new(file);
             for entry in archive.entries_with_seek().map_err(fail)? {
                 found.push(look(entry.map_err(fail)?, &stream).map_err(fail)?);
@@ -139,7 +138,7 @@ impl<R: Read> Read for Stoppable<'_, R> {
 impl Stream {
     /// From the first byte on.
     fn decompressed(&self) -> io::Result<Box<dyn Read + Send>> {
-        let file = Box::new(File::open(&self.path)?);
+        let file: Box<dyn Read + Send> = Box::new(self.archive.seekable()?);
         Ok(match self.compression {
             Some(compression) => Box::new(Bounded::new(compression.open(file)?, self.limit)),
             None => file,
@@ -148,7 +147,7 @@ impl Stream {
 
     /// A reader that stands at a byte.
     fn at(&self, at: u64) -> io::Result<Box<dyn Read + Send>> {
-        let mut file = File::open(&self.path)?;
+        let mut file = self.archive.seekable()?;
         file.seek(SeekFrom::Start(at))?;
         Ok(Box::new(file))
     }

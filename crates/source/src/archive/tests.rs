@@ -38,10 +38,11 @@ fn members_of_a_compressed_tar_are_read_in_any_order() {
         archive.append_data(&mut header, format!("{at}.csv"), text(at).as_slice()).unwrap();
     }
     archive.into_inner().unwrap().finish().unwrap().flush().unwrap();
-    let kind = Kind::of(&path).unwrap();
+    let place = Place::File(path);
+    let kind = Kind::of(&place, &Stop::default()).unwrap().unwrap();
     assert_eq!(kind, Kind::Tar(Some(Compression::Gzip)));
     let never = AtomicBool::new(false);
-    let found = members(&path, kind, &Chosen::All, None, &never, &mut Vec::new()).unwrap();
+    let found = members(&place, kind, &Chosen::All, None, &never, &mut Vec::new()).unwrap();
     for at in [0, 1, 4, 2, 2, 0, 3, 4] {
         let mut all = Vec::new();
         let mut reader = found[at].open().unwrap();

@@ -1,15 +1,14 @@
 //! Zip archives (PKWARE's APPNOTE): the directory is read by the `zip` crate, members are unpacked by what unpacks files.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::Compression;
 use crate::archive::{Content, Entry, Limit, Refusal, Sort, head};
 use crate::place::{cannot_open, is_named};
+use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
 
 /// A member as it lies in the archive.
@@ -86,17 +85,17 @@ pub(crate) fn expect(file: impl Read + Seek, limit: Limit) -> io::Result<()> {
 /// What the name of a document's sort may have.
 const MIMETYPE_BYTES: u64 = 200;
 
-pub(super) fn entries(path: &Path) -> Result<Vec<Entry>> {
-    let name = path.display().to_string();
+pub(super) fn entries(place: &Place) -> Result<Vec<Entry>> {
+    let name = place.name();
     let damaged = |error: &dyn std::fmt::Display| {
         Error::source(format!("{name}: cannot be read as a zip archive: {error}"))
             .about(&name)
             .advise("check that it is whole: fetch it again")
     };
-    let file = File::open(path).map_err(|error| cannot_open(&name, &error))?;
+    let file = place.seekable().map_err(|error| cannot_open(&name, &error))?;
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
     let twice = match archive.has_duplicate_names() {
-        true => names_twice(path, archive.central_directory_start())
+        true => names_twice(place, archive.central_directory_start())
             .map_err(|error| cannot_open(&name, &error))?,
         false => HashSet::new(),
     };
@@ -140,7 +139,7 @@ pub(super) fn entries(path: &Path) -> Result<Vec<Entry>> {
             && is_named(Path::new(&entry.name)).is_none()
         {
             let limit = Limit::of(packed, None);
-            entry.head = content.open(path, bytes, limit).and_then(head).unwrap_or_default();
+            entry.head = content.open(place, bytes, limit).and_then(head).unwrap_or_default();
         }
         entry.content = content.map(Content::Zip);
         if is_twice {
@@ -165,8 +164,8 @@ const LINK_BYTES: u64 = 4 << 10;
 const RECORD_BYTES: usize = 46;
 
 /// Names that come more than once in the directory that begins there.
-fn names_twice(path: &Path, at: u64) -> io::Result<HashSet<Vec<u8>>> {
-    let mut file = BufReader::new(File::open(path)?);
+fn names_twice(place: &Place, at: u64) -> io::Result<HashSet<Vec<u8>>> {
+    let mut file = BufReader::new(place.seekable()?);
     file.seek(SeekFrom::Start(at))?;
     let (mut seen, mut twice) = (HashSet::new(), HashSet::new());
     let mut record = [0; RECORD_BYTES];
@@ -215,11 +214,11 @@ impl Packed {
     /// Its bytes, unpacked, of which there are to be `bytes`.
     pub(super) fn open(
         &self,
-        archive: &Path,
+        archive: &Place,
         bytes: u64,
         limit: Limit,
     ) -> io::Result<Box<dyn Read + Send>> {
-        let mut file = File::open(archive)?;
+        let mut file = archive.seekable()?;
         file.seek(SeekFrom::Start(self.at))?;
         let packed = file.take(self.packed);
         let plain: Box<dyn Read + Send> = match self.packing {

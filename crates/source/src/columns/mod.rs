@@ -39,8 +39,7 @@ use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point, SheetRows};
 use inrush_core::reading::{Family, Readers};
 use inrush_core::{
-    DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, Proposal, ReadFacts, SourceFacts,
-    Type,
+    DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, ReadFacts, SourceFacts, Type,
 };
 use reading::{Reading, names_of, readings};
 use rows::Rows;
@@ -275,10 +274,6 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
     Family::ALL.into_iter().filter(|family| other.plain.has(*family)).for_each(|family| {
         one.plain.add(family);
     });
-    let same = |(one, other): (Proposal, Proposal)| {
-        (one.options == other.options)
-            .then(|| Proposal { values: one.values + other.values, ..one })
-    };
     ReadFacts {
         exact: one
             .exact
@@ -287,7 +282,7 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
             .or(one.exact)
             .or(other.exact),
         two_ways: one.two_ways.or(other.two_ways),
-        proposal: one.proposal.zip(other.proposal).and_then(same),
+        proposal: one.proposal.zip(other.proposal).and_then(|(one, other)| one.and(other)),
         plain: one.plain,
     }
 }
@@ -378,7 +373,7 @@ fn look(
             layout.words()
         ))
         .about(&input.name)
-        .advise(format!("unpack {}, and name the file", member.archive.display())));
+        .advise(format!("unpack {}, and name the file", member.archive.name())));
     }
     let (store, readings) = match (layout, place.can_be_reread()) {
         #[cfg(feature = "parquet")]

@@ -9,6 +9,7 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use calamine::Dimensions;
 
 use crate::columns::reading::{Reading, readings};
 use crate::columns::{Batch, Failure, Take};
@@ -32,6 +33,8 @@ pub(super) struct Sheet {
     first: u32,
     /// For each column of the load, the one of the sheet, and what its cells become.
     columns: Vec<(u32, DataType)>,
+    /// Ranges of cells that are shown as one.
+    merged: Vec<Dimensions>,
     /// Rows with data.
     pub(super) rows: u64,
     /// What was seen of each column's values.
@@ -276,7 +279,8 @@ pub(super) fn look(
         text: Vec::new(),
         read_text: Vec::new(),
     };
-    book.rows(&name, |at, cells| {
+    let merged = book.merged(&name);
+    book.rows(&name, &merged, |at, cells| {
         look.row(at, cells);
         Ok(true)
     })
@@ -345,7 +349,7 @@ pub(super) fn look(
         });
         columns.push((*column as u32, becomes));
     }
-    notes.extend(merged(&mut book, &name, &input.name));
+    notes.extend(of_merged(&merged, &input.name));
     reasons.push("types are those of the sheet's cells, which were all looked at".to_owned());
     let first = if has_header { first_row + 1 } else { first_row };
     let memory_bytes = memory(&book, look.rows, used.len(), input.bytes_stored.unwrap_or(0));
@@ -355,7 +359,7 @@ pub(super) fn look(
         .map(|(name, (_, becomes))| Field::new(name, becomes.clone(), true))
         .collect();
     let rows = look.rows;
-    let sheet = Sheet { name, first, columns, rows, seen, memory_bytes, notes, reasons };
+    let sheet = Sheet { name, first, columns, merged, rows, seen, memory_bytes, notes, reasons };
     Ok((sheet, readings(&Schema::new(fields), false)))
 }
 
@@ -412,9 +416,8 @@ fn is_header(
 }
 
 /// What to say of cells that are shown as one.
-fn merged(book: &mut Workbook, sheet: &str, input: &str) -> Option<String> {
+fn of_merged(merged: &[Dimensions], input: &str) -> Option<String> {
     const SHOWN_MAX: usize = 3;
-    let merged = book.merged(sheet);
     let names: Vec<String> = merged
         .iter()
         .take(SHOWN_MAX)
@@ -520,7 +523,7 @@ impl Sheet {
     ) -> Result<(), Failure> {
         let mut book = sheet.open()?;
         let mut batch = Making::of(self, stored, names);
-        book.rows(&self.name, |at, cells| {
+        book.rows(&self.name, &self.merged, |at, cells| {
             if at < self.first {
                 return Ok(true);
             }

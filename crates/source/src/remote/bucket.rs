@@ -38,11 +38,6 @@ const BLOCK_BYTES: usize = 64 << 10;
 const RETRY_MAX: Duration = Duration::from_secs(30);
 const RETRIES_MAX: usize = 6;
 
-/// Whether a source is an object of a store.
-pub(crate) fn is_bucket(source: &str) -> bool {
-    Kind::of(source).is_some()
-}
-
 /// Whose store it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use inrush_net::{Distrust, DistrustKind};
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, AsSendBody, Body};
@@ -99,33 +100,24 @@ fn bare(host: &str) -> &str {
 
 fn by_tls(error: &rustls::Error, host: &str) -> Trouble {
     let host = bare(host);
-    let fault = match error {
-        rustls::Error::InvalidCertificate(why) => {
-            let (what, advice) = by_certificate(why);
-            Fault::new(format!("the certificate of {host} {what}")).advise(advice)
+    let fault = match (Distrust::of(error), error) {
+        (Some(distrust), _) => {
+            let advice = match distrust.kind {
+                DistrustKind::WrongName => "check the address",
+                DistrustKind::Dates => {
+                    "check this machine's clock; if it is right, who runs the server has to renew it"
+                }
+                DistrustKind::Authority => {
+                    "SSL_CERT_FILE=FILE names the authorities to trust, if another one is right"
+                }
+            };
+            Fault::new(format!("the certificate of {host} {distrust}")).advise(advice)
         }
-        rustls::Error::InvalidMessage(_) => Fault::new(format!("{host} does not speak TLS there"))
-            .advise("check the port, or say http:// if that is meant"),
-        other => Fault::new(format!("no TLS connection to {host}: {other}")),
+        (None, rustls::Error::InvalidMessage(_)) => {
+            Fault::new(format!("{host} does not speak TLS there"))
+                .advise("check the port, or say http:// if that is meant")
+        }
+        (None, other) => Fault::new(format!("no TLS connection to {host}: {other}")),
     };
     Trouble::never(fault)
-}
-
-fn by_certificate(why: &rustls::CertificateError) -> (String, &'static str) {
-    use rustls::CertificateError as Why;
-    const AUTHORITY: &str =
-        "SSL_CERT_FILE=FILE names the authorities to trust, if another one is right";
-    match why {
-        Why::NotValidForName | Why::NotValidForNameContext { .. } => {
-            ("is for another name".to_owned(), "check the address")
-        }
-        Why::Expired | Why::ExpiredContext { .. } => {
-            ("has expired".to_owned(), "check this machine's clock")
-        }
-        Why::NotValidYet | Why::NotValidYetContext { .. } => {
-            ("is not valid yet".to_owned(), "check this machine's clock")
-        }
-        Why::UnknownIssuer => ("is by no authority that is trusted here".to_owned(), AUTHORITY),
-        other => (format!("is not valid: {other}"), AUTHORITY),
-    }
 }

@@ -1,7 +1,9 @@
-//! A copy of a file that can only be read from its start, for formats that are read from their end.
+//! A copy of a file, for what is read from anywhere and can not be had by parts: archives, workbooks, Parquet of servers without ranges.
 
 use std::fs::File;
 use std::io::{self, Read};
+
+use inrush_core::wording;
 
 use crate::stored::Fault;
 
@@ -13,19 +15,26 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    pub(super) fn of(mut whole: impl Read, name: &str) -> io::Result<Self> {
-        let no_room = |error: &io::Error| {
-            let folder = std::env::temp_dir();
+    /// Copies all of it, of which `said` bytes are to come, into `TMPDIR`. Where those have no room nothing is fetched.
+    pub(super) fn of(mut whole: impl Read, said: Option<u64>, name: &str) -> io::Result<Self> {
+        let folder = std::env::temp_dir();
+        let no_room = |why: &str| {
             Fault::new(format!(
-                "{name} can only be read from its start, and no copy can be made in {}: {error}",
+                "{name} has to be copied to be read, and that fails in {}: {why}",
                 folder.display()
             ))
             .advise("TMPDIR=FOLDER names another folder")
         };
-        let mut file = tempfile::tempfile().map_err(|error| no_room(&error))?;
+        let mut file = tempfile::tempfile().map_err(|error| no_room(&error.to_string()))?;
+        if let (Some(said), Some(free)) = (said, free_bytes(&file))
+            && said > free
+        {
+            let (said, free) = (wording::bytes(said), wording::bytes(free));
+            return Err(no_room(&format!("it takes {said}, and {free} are free")).into());
+        }
         let bytes =
             io::copy(&mut whole, &mut file).map_err(|error| match error.raw_os_error() {
-                Some(_) => no_room(&error).into(),
+                Some(_) => no_room(&error.to_string()).into(),
                 None => error,
             })?;
         Ok(Self { file, bytes })
@@ -58,4 +67,16 @@ impl Copied {
     fn some(&self, at: u64, out: &mut [u8]) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_read(&self.file, out, at)
     }
+}
+
+/// What the file system of a file has room for; `None` where it doesn't say.
+#[cfg(unix)]
+fn free_bytes(file: &File) -> Option<u64> {
+    let room = rustix::fs::fstatvfs(file).ok()?;
+    Some(room.f_bavail.saturating_mul(room.f_frsize))
+}
+
+#[cfg(windows)]
+fn free_bytes(_: &File) -> Option<u64> {
+    None
 }

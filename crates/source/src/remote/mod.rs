@@ -23,7 +23,7 @@ use crate::head::HEAD_BYTES;
 use crate::stdin::PIPE_BYTES;
 use crate::stop::{Stop, TICK};
 use crate::stored::{Fault, Store};
-pub(crate) use bucket::{Found, is_bucket};
+pub(crate) use bucket::Found;
 use copy::Copied;
 use sequence::Sequence;
 use trouble::{Patience, Tries, Trouble};
@@ -346,14 +346,20 @@ impl Link {
         }
     }
 
-    /// A copy of what has no parts.
+    /// The copy that has been made.
+    fn kept(&self) -> Option<Arc<Copied>> {
+        self.copied.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A copy, of what has no parts or is read from anywhere.
     fn copied(self: &Arc<Self>, stop: &Stop) -> io::Result<Arc<Copied>> {
         let mut copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(copied) = &*copied {
             return Ok(Arc::clone(copied));
         }
         let whole = Sequence::open(self, 0, stop)?;
-        let made = Arc::new(Copied::of(whole, &self.name())?);
+        let bytes = self.first(stop)?.version.bytes;
+        let made = Arc::new(Copied::of(whole, bytes, &self.name())?);
         *copied = Some(Arc::clone(&made));
         Ok(made)
     }
@@ -386,7 +392,8 @@ impl Store for Remote {
     }
 
     fn bytes(&self) -> Option<u64> {
-        self.0.known().map_or(self.0.listed.bytes, |first| first.version.bytes)
+        let said = self.0.known().map_or(self.0.listed.bytes, |first| first.version.bytes);
+        said.or_else(|| self.0.kept().map(|copied| copied.bytes()))
     }
 
     fn version(&self) -> Option<String> {
@@ -414,11 +421,22 @@ impl Store for Remote {
         Ok(Box::new(Sequence::open(&self.0, at, stop)?))
     }
 
+    fn keep(&self, stop: &Stop) -> io::Result<()> {
+        self.0.copied(stop).map(|_| ())
+    }
+
+    fn is_looked_at(&self) -> bool {
+        self.0.known().is_some()
+    }
+
     fn has_parts(&self) -> bool {
         self.0.known().is_some_and(|first| first.has_parts)
     }
 
     fn read_at(&self, at: u64, length: usize, stop: &Stop) -> io::Result<Vec<u8>> {
+        if let Some(copied) = self.0.kept() {
+            return copied.read_at(at, length);
+        }
         let first = self.0.first(stop)?;
         match first.has_parts {
             true => self.0.part(&first, at, length, stop),

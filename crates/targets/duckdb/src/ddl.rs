@@ -64,6 +64,15 @@ pub(super) fn create_table(job: &Job, keyed: bool) -> String {
     format!("CREATE TABLE {} (\n  {}\n)", quote(&job.table), parts.join(",\n  "))
 }
 
+/// A statement for each column that the load adds to an existing table.
+pub(super) fn add_columns(job: &Job) -> impl Iterator<Item = String> {
+    let has_json = has_json(job);
+    job.added_columns().map(move |column| {
+        let (table, name) = (quote(table(job)), quote(&column.name));
+        format!("ALTER TABLE {table} ADD COLUMN {name} {}", types::spell(column.ty, has_json))
+    })
+}
+
 /// Gives a table its primary key.
 pub(super) fn add_key(job: &Job) -> String {
     let key = job.request.primary_key.iter().map(|name| spelled(job, name));

@@ -178,6 +178,10 @@ impl Target for DuckDb {
         None
     }
 
+    fn adds_columns(&self) -> bool {
+        true
+    }
+
     fn no_steps(&self) -> Option<&'static str> {
         None
     }

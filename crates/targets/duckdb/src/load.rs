@@ -218,6 +218,9 @@ impl<'a> DuckLoad<'a> {
         if job.choice.action.makes_table() {
             self.session.execute(&ddl::create_table(job, self.is_sifted()))?;
         }
+        for statement in ddl::add_columns(job) {
+            self.session.execute(&statement)?;
+        }
         self.rules = Rules::read(self.session.connection(), job, &self.carried)
             .map_err(|refusal| self.session.explain(&refusal))?;
         self.before = match job.before() {

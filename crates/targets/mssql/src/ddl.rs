@@ -180,6 +180,13 @@ pub(super) fn create_table(table: &Table, job: &Job) -> String {
     format!("CREATE TABLE {} ({})", table.sql(), parts.join(", "))
 }
 
+/// ALTER TABLE for the columns that the load adds to an existing table; `None` where there are none.
+pub(super) fn add_columns(table: &Table, job: &Job) -> Option<String> {
+    let add = |column: &Column| format!("{} {} NULL", quote(&column.name), declared(column, job));
+    let adds: Vec<String> = job.added_columns().map(add).collect();
+    (!adds.is_empty()).then(|| format!("ALTER TABLE {} ADD {}", table.sql(), adds.join(", ")))
+}
+
 /// The indexes that were asked for. Their names are the table's own affair.
 pub(super) fn indexes(table: &Table, job: &Job) -> Vec<String> {
     let of = |columns: &Vec<String>| {

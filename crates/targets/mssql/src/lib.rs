@@ -133,6 +133,10 @@ impl Target for Mssql {
         ))
     }
 
+    fn adds_columns(&self) -> bool {
+        true
+    }
+
     fn no_steps(&self) -> Option<&'static str> {
         Some("a load there is all or nothing, or commits without a ledger")
     }

@@ -122,6 +122,9 @@ impl<'a> MssqlLoad<'a> {
         if job.choice.action == Action::Truncate {
             self.truncate()?;
         }
+        if let Some(add) = ddl::add_columns(&self.table, job) {
+            self.session.execute(add)?;
+        }
         self.before = self.snapshot(job.request.verify)?;
         let loaded = |name: &String| job.choice.columns.iter().any(|column| column.name == *name);
         if identity.as_ref().is_some_and(loaded) && !self.writing.writes_identity() {

@@ -74,6 +74,23 @@ pub(super) fn create_table(name: &str, job: &Job, engine: &str) -> String {
     )
 }
 
+/// ALTER TABLE for the columns that the load adds to an existing table, or those of the hidden one in its place; `None` where there are
+/// none.
+pub(super) fn add_columns(name: &str, job: &Job) -> Option<String> {
+    let add = |column: &Column| {
+        format!("ADD COLUMN {} {} NULL", quote(&column.name), declared(job, column))
+    };
+    let adds: Vec<String> = job.added_columns().map(add).collect();
+    (!adds.is_empty()).then(|| format!("ALTER TABLE {} {}", quote(name), adds.join(", ")))
+}
+
+/// ALTER TABLE that takes them out again.
+pub(super) fn drop_columns(job: &Job) -> String {
+    let drop = |column: &Column| format!("DROP COLUMN {}", quote(&column.name));
+    let drops: Vec<String> = job.added_columns().map(drop).collect();
+    format!("ALTER TABLE {} {}", quote(&job.table), drops.join(", "))
+}
+
 /// One ALTER TABLE for all indexes that were asked for: the rows are read once.
 pub(super) fn add_indexes(name: &str, job: &Job) -> String {
     let adds: Vec<String> = indexes(job).map(|index| format!("ADD {index}")).collect();

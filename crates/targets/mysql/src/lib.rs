@@ -195,6 +195,10 @@ impl Target for Mysql {
         None
     }
 
+    fn adds_columns(&self) -> bool {
+        true
+    }
+
     fn no_steps(&self) -> Option<&'static str> {
         None
     }

@@ -151,7 +151,12 @@ fn time_indexes(
     let count = match facts.kept_table(request) {
         Some(table) if !table.indexes.is_empty() => {
             let small = facts.source.bytes.is_some_and(|bytes| bytes < BYTES_FOR_INDEXES);
-            if small || !is_staged(request, facts) {
+            // The hidden table has to be like the existing one when they are built.
+            let is_wider = !facts.new_fields(request).is_empty();
+            if is_wider && knobs.is_set(&INDEXES) && knobs.is(&INDEXES, "after") {
+                return Err("indexes=after takes a table that no columns are added to");
+            }
+            if small || is_wider || !is_staged(request, facts) {
                 knobs.suggest(&INDEXES, "before");
             }
             if !is_staged(request, facts) && knobs.is(&INDEXES, "after") {
@@ -245,6 +250,12 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     match time_indexes(request, facts, knobs) {
         Ok(note) => notes.extend(note),
         Err(reason) => return unusable(reason.to_owned()),
+    }
+    if !staged && !facts.new_fields(request).is_empty() {
+        notes.push(
+            "the columns are added before the rows, for ALTER TABLE commits: a load that fails drops them again, one that is killed leaves them, all NULL"
+                .to_owned(),
+        );
     }
     notes.extend(advice(facts, &engine));
     let (durability, weakness) = durability(&engine, facts);
@@ -346,6 +357,8 @@ pub(super) struct MysqlLoad<'a> {
     unsure: bool,
     /// Statements that committed by themselves have changed the table.
     changed: bool,
+    /// The existing table has got columns, which a load that fails takes out again.
+    widened: bool,
     /// The table that a load in steps has made and entered into the ledger, as long as no step is committed.
     made: bool,
 }
@@ -373,6 +386,7 @@ impl<'a> MysqlLoad<'a> {
             before: Snapshot::default(),
             unsure: false,
             changed: false,
+            widened: false,
             made: false,
             engine,
         };
@@ -416,6 +430,11 @@ impl<'a> MysqlLoad<'a> {
             }
         }
         self.make_in_place()?;
+        if let Some(add) = ddl::add_columns(&job.table, job) {
+            let added = self.run(&add);
+            self.widened = added.is_ok() || self.session.is_lost();
+            added?;
+        }
         let in_one = self.rows_per_transaction() == 0;
         if job.choice.action == Action::Truncate {
             self.changed = !(in_one && has_transactions(&self.engine));
@@ -483,6 +502,13 @@ impl<'a> MysqlLoad<'a> {
         }
         let forget = ddl::ledger(&self.job.table).forget(std::slice::from_ref(&steps.entry.id));
         forget.is_none_or(|forget| self.session.execute(forget).is_ok())
+    }
+
+    /// Takes the added columns out of the existing table again; whether that could be done.
+    fn narrow(&mut self) -> bool {
+        let is_there =
+            !self.session.is_lost() || self.place.is_local && self.session.reconnect().is_ok();
+        is_there && self.session.execute(ddl::drop_columns(self.job)).is_ok()
     }
 
     fn run(&mut self, sql: &str) -> Result<()> {
@@ -750,6 +776,7 @@ impl Load for MysqlLoad<'_> {
                     self.unsure = matches!(failure, Failure::Lost(_));
                     return Err(self.session.explain(failure));
                 }
+                self.widened = false;
             }
             None => {}
         }
@@ -775,6 +802,9 @@ impl Load for MysqlLoad<'_> {
         }
         let rows = self.shared.committed.load(Relaxed);
         let _ = self.session.execute("ROLLBACK");
+        if std::mem::take(&mut self.widened) && !self.narrow() {
+            return Aftermath::Committed { rows };
+        }
         if std::mem::take(&mut self.made) {
             let is_there =
                 !self.session.is_lost() || self.place.is_local && self.session.reconnect().is_ok();

@@ -55,6 +55,9 @@ impl Staging {
             true => ddl::create_table(&staging.name, job, engine),
             false => staging.like(job),
         })?;
+        if let Some(add) = ddl::add_columns(&staging.name, job) {
+            session.execute(add)?;
+        }
         Ok(staging)
     }
 

@@ -177,9 +177,22 @@ pub(super) fn create_table(table: &Table, job: &Job, unlogged: bool, with_indexe
     sql
 }
 
+/// ALTER TABLE for the columns that the load adds to an existing table; `None` where there are none.
+pub(super) fn add_columns(table: &Table, job: &Job) -> Option<String> {
+    let add = |column: &Column| format!("ADD {} {}", quote(&column.name), declared(column));
+    let adds: Vec<String> = job.added_columns().map(add).collect();
+    (!adds.is_empty()).then(|| format!("ALTER TABLE {} {}", table.sql(), adds.join(", ")))
+}
+
 /// CREATE TABLE for one that takes the loaded columns' values of the target, whatever they are.
 pub(super) fn create_like(table: &Table, target: &Table, job: &Job) -> String {
-    let (table, target, columns) = (table.sql(), target.sql(), columns(job));
+    let is_new = |column: &Column| job.added_columns().any(|added| added.name == column.name);
+    let column = |column: &Column| match is_new(column) {
+        true => format!("NULL::{} AS {}", declared(column), quote(&column.name)),
+        false => quote(&column.name),
+    };
+    let columns: Vec<String> = job.choice.columns.iter().map(column).collect();
+    let (table, target, columns) = (table.sql(), target.sql(), columns.join(", "));
     format!("CREATE UNLOGGED TABLE {table} AS SELECT {columns} FROM {target} WITH NO DATA")
 }
 

@@ -169,6 +169,10 @@ impl Target for Postgres {
         Some("PostgreSQL's text has none")
     }
 
+    fn adds_columns(&self) -> bool {
+        true
+    }
+
     fn no_steps(&self) -> Option<&'static str> {
         None
     }

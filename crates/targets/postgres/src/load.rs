@@ -179,6 +179,9 @@ impl<'a> PostgresLoad<'a> {
         if job.choice.action == Action::Truncate {
             self.truncate()?;
         }
+        if let Some(add) = ddl::add_columns(&self.target, job) {
+            self.session.execute(add)?;
+        }
         self.before = match job.before() {
             Some(before) => before.clone(),
             None => self.snapshot(job.request.verify)?,

@@ -49,6 +49,15 @@ pub(super) fn create_table(table: &str, columns: &[Column], primary_key: &[Strin
     format!("CREATE TABLE {} (\n  {}\n)", quote(table), parts.join(",\n  "))
 }
 
+/// A statement for each column that the load adds to an existing table (<https://sqlite.org/lang_altertable.html#altertabaddcol>).
+pub(super) fn add_columns(job: &Job) -> impl Iterator<Item = String> {
+    let add = |column: &Column| {
+        let (table, name) = (quote(&job.table), quote(&column.name));
+        format!("ALTER TABLE {table} ADD COLUMN {name} {}", types::spell(column.ty))
+    };
+    job.added_columns().map(add)
+}
+
 /// CREATE INDEX; its name is the table's and the columns', and `taken` tells whether another object has it.
 pub(super) fn create_index(
     table: &str,
@@ -99,9 +108,12 @@ impl Insert {
                 let table =
                     job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
                 let all = match table {
-                    Some(table) => {
-                        table.columns.iter().map(|column| column.name.as_str()).collect()
-                    }
+                    Some(table) => table
+                        .columns
+                        .iter()
+                        .chain(job.added_columns())
+                        .map(|column| column.name.as_str())
+                        .collect(),
                     None => names().collect(),
                 };
                 format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set(all))

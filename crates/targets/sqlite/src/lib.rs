@@ -123,6 +123,10 @@ impl Target for Sqlite {
         Some("SQLite's text functions stop there")
     }
 
+    fn adds_columns(&self) -> bool {
+        true
+    }
+
     fn no_steps(&self) -> Option<&'static str> {
         None
     }

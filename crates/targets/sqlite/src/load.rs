@@ -361,6 +361,9 @@ impl<'a> SqliteLoad<'a> {
                 &job.request.primary_key,
             ))?;
         }
+        for statement in ddl::add_columns(job) {
+            self.session.execute(&statement)?;
+        }
         self.before = match job.before() {
             Some(before) => before.clone(),
             None => self.snapshot(job.request.verify)?,

@@ -131,6 +131,53 @@ pub(super) fn that_the_table_lacks_may_be_left_out<P: Place>() {
     });
 }
 
+pub(super) fn that_the_table_lacks_are_added<P: Place>() {
+    if P::TRAITS.takes_any {
+        return;
+    }
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("old.csv", "id,name\n1,a\n2,b\n");
+        files.write("more.csv", "more,id,name,day\n7.5,3,c,2024-02-29\n,4,d,\n");
+        files.write("bad.csv", "id,name,other\n5,e,1\n6,f\n");
+        files.write("wide.csv", "id,name,more,late\n5,e,1.5,1\n6,f,2.5,x\n");
+        load(place, &["old.csv"]).exits(0);
+        let add = ["--if-exists", "append", "--new-columns", "add"];
+        let with = |source: &'static str| [&[source][..], &add].concat();
+        let text = |columns: usize| vec![Kind::Text; columns];
+        let before = "id,name\n1,a\n2,b\n";
+        if P::TRAITS.target == "files" {
+            refuses(place, &["id", "name"], &with("more.csv"))
+                .says(&["--new-columns add", "--new-columns ignore"]);
+            return;
+        }
+        // A row that is bad leaves neither rows nor columns.
+        refuses(place, &["id", "name"], &with("bad.csv")).says(&["line 3"]);
+        assert_eq!(plain_rows(all_of(place, &["id", "name"]), &text(2)), plain(before, &text(2)));
+        let piecemeal = [&with("more.csv")[..], &["--set", "rows_per_transaction=1"]].concat();
+        load(place, &piecemeal).exits(2).says(&["all or nothing"]).ends_with_nothing_changed();
+        if P::TRAITS.has_steps {
+            let steps = [&with("more.csv")[..], &["--guarantee", "chunks"]].concat();
+            load(place, &steps).exits(2).says(&["in steps"]).ends_with_nothing_changed();
+        }
+        let table = ["--table", place.table(), &place.url()];
+        let plan = files.inrush(&[&["plan"][..], &with("more.csv"), &table].concat());
+        plan.exits(0).prints(&["they are added to it", "more, day"]);
+        load(place, &with("more.csv")).exits(0);
+        let names = ["id", "name", "more", "day"];
+        let after = "id,name,more,day\n1,a,,\n2,b,,\n3,c,7.5,2024-02-29\n4,d,,\n";
+        assert_eq!(plain_rows(all_of(place, &names), &text(4)), plain(after, &text(4)));
+        // They are the table's own from now on; the next is text because of its last value.
+        load(place, &with("wide.csv")).exits(0);
+        let names = ["id", "name", "more", "day", "late"];
+        let after = concat!(
+            "id,name,more,day,late\n1,a,,,\n2,b,,,\n3,c,7.5,2024-02-29,\n4,d,,,\n",
+            "5,e,1.5,,1\n6,f,2.5,,x\n"
+        );
+        assert_eq!(plain_rows(all_of(place, &names), &text(5)), plain(after, &text(5)));
+    });
+}
+
 pub(super) fn that_are_not_there_are_refused<P: Place>() {
     P::for_each(|place| {
         place.files().write("in.csv", "id,name\n1,a\n");

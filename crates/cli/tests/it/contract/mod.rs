@@ -261,6 +261,7 @@ over_every_target! {
         columns::of_json_and_parquet_are_chosen_and_added_as_well,
         columns::of_files_that_differ_are_united_where_the_user_says_so,
         columns::that_the_table_lacks_may_be_left_out,
+        columns::that_the_table_lacks_are_added,
         columns::that_are_not_there_are_refused,
         readings::are_those_that_their_options_say,
         readings::of_a_named_column_are_what_it_is_said_to_be,

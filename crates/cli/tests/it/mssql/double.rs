@@ -626,6 +626,16 @@ impl Connection {
             let holds = Value::Integer(holds.into());
             return Outcome::Rows(vec![integer_column("")], vec![vec![holds]]);
         }
+        if let Some(added) = sql.strip_prefix(&format!("ALTER TABLE {name} ADD ")) {
+            let added = split_declarations(added);
+            self.change(|table, _| {
+                let table = table.as_mut().expect("the table");
+                table.columns.extend(added.iter().map(|column| Column::parse(column)));
+                let columns = table.columns.len();
+                table.rows.iter_mut().for_each(|row| row.resize(columns, Value::Null));
+            });
+            return Outcome::Done;
+        }
         if sql.starts_with(&format!("SELECT COUNT_BIG(*) FROM {name}")) {
             let count = self.look(|table| table.map_or(0, |table| table.rows.len()));
             let count = Value::Integer(count as i64);

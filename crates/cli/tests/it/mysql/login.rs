@@ -304,7 +304,7 @@ fn tls_believes_whom_the_mode_says() {
             // The server made it for itself: it names no host.
             load(&format!("ssl-mode=verify_identity&ssl-ca={authority}"))
                 .exits(1)
-                .says(&["not valid for name", "verify_ca"])
+                .says(&["is for no name at all, and not for", "verify_ca"])
                 .ends_with_nothing_changed();
         }
         load("ssl-mode=verify_identity")

@@ -42,7 +42,26 @@ fn a_certificate_for_another_name_is_refused() {
     certify(&fixture, "DNS:example.org");
     let web = Web::secure(fixture.dir(), |asked| Served::new("id\n1\n").answer(asked));
     let run = load(&fixture, &web.url("in.csv"), Some("authority.pem")).exits(1);
-    run.says(&["the certificate of 127.0.0.1 is for another name"]);
+    run.says(&["the certificate of 127.0.0.1 is for example.org, and not for 127.0.0.1"]);
+}
+
+#[test]
+fn a_certificate_that_has_expired_or_is_signed_by_itself_is_refused_in_words() {
+    let fixture = Fixture::new();
+    certify(&fixture, "IP:127.0.0.1");
+    let authority = "[ca]\ndefault_ca=own\n[own]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\npolicy=any\nrand_serial=yes\n[any]\ncommonName=supplied\n";
+    fixture.write("authority.cnf", authority).write("index", "");
+    let past = "ca -batch -config authority.cnf -cert authority.pem -keyfile authority.key -in server.csr -extfile names -startdate 20200101000000Z -enddate 20200102000000Z -notext -out server.pem";
+    fixture.tool("openssl", &past.split(' ').collect::<Vec<_>>(), b"");
+    let web = Web::secure(fixture.dir(), |asked| Served::new("id\n1\n").answer(asked));
+    let run = load(&fixture, &web.url("in.csv"), Some("authority.pem")).exits(1);
+    run.says(&["the certificate of 127.0.0.1 expired on 2020-01-02 00:00:00 UTC", "clock"]);
+    for (from, to) in [("authority.pem", "server.pem"), ("authority.key", "server.key")] {
+        fixture.write(to, fixture.read(from));
+    }
+    let web = Web::secure(fixture.dir(), |asked| Served::new("id\n1\n").answer(asked));
+    let run = load(&fixture, &web.url("in.csv"), Some("authority.pem")).exits(1);
+    run.says(&["the certificate of 127.0.0.1 is signed by itself", "SSL_CERT_FILE=FILE"]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Sources over the network: what comes is what the server has, or the load fails and says why.
 
+/// Archives and workbooks: what comes of them is what is on disk.
+mod archives;
 /// Certificates: who is believed.
 mod certificates;
 /// Files that change, connections that end, servers that refuse.

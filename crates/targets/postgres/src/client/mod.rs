@@ -363,7 +363,8 @@ impl Wired for Client<'_> {
 
 /// Whether the server answers, and only encryption has failed.
 fn is_of_tls(kind: LostKind) -> bool {
-    matches!(kind, LostKind::Tls | LostKind::WrongName | LostKind::BadCertificate)
+    use LostKind::{BadCertificate, Expired, Tls, WrongName};
+    matches!(kind, Tls | WrongName | BadCertificate | Expired)
 }
 
 /// The rows that a statement has written, from its tag: `INSERT 0 5`, `COPY 5`, `DELETE 5`.

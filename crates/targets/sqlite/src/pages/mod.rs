@@ -105,6 +105,9 @@ fn obstacle(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<String> {
         let conflict = request.on_conflict;
         return Some(format!("--on-conflict {conflict} looks keys up row by row"));
     }
+    if !facts.new_fields(request).is_empty() {
+        return Some("columns are added to the table, by SQLite itself".to_owned());
+    }
     if facts.target.exists
         && let Some(reason) = &facts.target.engine_only
     {
