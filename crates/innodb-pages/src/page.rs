@@ -8,7 +8,7 @@
 //! +----------+--------+-------+-------+-----+------+-----------+-------+- - - - - - - - - +----------+
 //! ```
 //!
-//! `prev` and `next` link the pages of one level of an index; [`NIL`] is no page.
+//! `prev` and `next` link the pages of one level of an index; 2^32 - 1 is no page.
 
 use crc32c::{crc32c, crc32c_append};
 
