@@ -119,7 +119,7 @@ pub fn recover(
             password: password.map(str::to_owned),
             ..entry.record()?.job.clone()
         };
-        if entry.state == State::Open && !ledger.is_idle(&job)? {
+        if entry.state == State::Open && !ledger.falls_idle(&job, observer)? {
             return Err(Error::target(format!("a process still writes for job {id}"))
                 .advise("wait for it or end it; or inrush job abort ends the job"));
         }

@@ -213,6 +213,21 @@ impl<'a> Ledger<'a> {
         Ok(is_yes(self.console.value(&self.sql.are_free(&job.digits, job.connections))?))
     }
 
+    /// The same, but for connections that have just ended: a server takes a moment to notice, and gives up their locks then.
+    pub(super) fn falls_idle(&mut self, job: &Job, observer: &dyn Observer) -> Result<bool> {
+        let began = Instant::now();
+        while !self.is_idle(job)? {
+            if observer.stop().load(Relaxed) {
+                return Err(Error::interrupted());
+            }
+            if began.elapsed() > ENDING {
+                return Ok(false);
+            }
+            thread::sleep(TICK);
+        }
+        Ok(true)
+    }
+
     /// Tables of the job that are left.
     pub(super) fn tables(&mut self, prefix: &str) -> Result<Vec<String>> {
         let sql = self.sql.tables(&self.home, prefix);
@@ -260,6 +275,9 @@ pub(super) struct Lock<'a> {
 
 /// How often a lock is asked for that others hold.
 const TICK: Duration = Duration::from_millis(100);
+
+/// How long the end of a connection may take to be noticed.
+const ENDING: Duration = Duration::from_secs(5);
 
 /// After so long a user wants to know what is waited for.
 const NOTICED: Duration = Duration::from_secs(5);
