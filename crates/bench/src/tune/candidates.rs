@@ -72,7 +72,8 @@ impl<'p> Field<'p> {
     pub(super) fn ways(&mut self) -> Vec<usize> {
         let mut found = Vec::new();
         let mut ranked = 0;
-        for strategy in self.plan.target.strategies() {
+        let strategies = self.plan.target.strategies().iter();
+        for strategy in strategies.filter(|strategy| strategy.gives_up().is_none()) {
             let choice = match self.plan.of_strategy(strategy.id()) {
                 Ok(choice) => choice,
                 Err(error) => {

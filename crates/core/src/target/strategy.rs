@@ -14,6 +14,12 @@ pub trait Strategy: Sync {
     /// One sentence for help and docs.
     fn about(&self) -> &'static str;
 
+    /// What a user who asks for it gives up, in one sentence. A strategy that gives anything up is used where it is named, and neither
+    /// planner nor tune takes it by itself.
+    fn gives_up(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Its parameters.
     fn knobs(&self) -> &'static [Knob];
 

@@ -460,7 +460,10 @@ fn strategy(
         .strategies()
         .iter()
         .copied()
-        .filter(|strategy| named.is_none_or(|name| answers_to(*strategy, name)))
+        .filter(|strategy| match named {
+            Some(name) => answers_to(*strategy, name),
+            None => strategy.gives_up().is_none(),
+        })
         .collect();
     if let (Some(name), true) = (named, candidates.is_empty()) {
         let ids: Vec<&str> = target.strategies().iter().map(|strategy| strategy.id()).collect();
@@ -516,6 +519,7 @@ fn strategy(
                     (None, None) => format!("{}: {}", strategy.id(), strategy.about()),
                 });
                 reasons.extend(notes.iter().cloned());
+                hints.extend(strategy.gives_up().map(|what| format!("{}: {what}", strategy.id())));
                 if !atomic && request.guarantee != Guarantee::Chunks && !facts.target.is_stream {
                     reasons.push("rows are committed on the way: a failed load leaves those of finished transactions".to_owned());
                 }

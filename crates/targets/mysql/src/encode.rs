@@ -13,7 +13,7 @@ use inrush_core::value::hex;
 use inrush_core::{Column, Job, Type, Verify};
 
 /// A way to write rows down.
-pub(super) trait Notation: Default + Send + 'static {
+pub(super) trait Notation: Send + 'static {
     /// Between two values.
     const BETWEEN: &'static [u8] = b"";
     /// After a row's last.
@@ -21,6 +21,16 @@ pub(super) trait Notation: Default + Send + 'static {
 
     /// Before a row's first value.
     fn open(&mut self, _columns: usize, _out: &mut Vec<u8>) {}
+
+    /// Behind a row's last value.
+    ///
+    /// # Errors
+    /// When the row as a whole can't be written down.
+    #[inline]
+    fn close(&mut self, out: &mut Vec<u8>) -> Result<(), BadValue<'static>> {
+        out.extend_from_slice(Self::CLOSE);
+        Ok(())
+    }
 
     fn null(&mut self, column: usize, out: &mut Vec<u8>);
 
@@ -262,7 +272,17 @@ struct RowEncoder<N> {
 }
 
 /// Encodes rows in notation `N`.
-pub(super) fn encoder<N: Notation>(
+pub(super) fn encoder<N: Notation + Default>(
+    shape: Arc<Shape>,
+    stores: &Stores,
+    job: &Job,
+) -> Box<dyn Encode> {
+    encoder_in(N::default(), shape, stores, job)
+}
+
+/// Encodes rows in this notation.
+pub(super) fn encoder_in<N: Notation>(
+    notation: N,
     shape: Arc<Shape>,
     stores: &Stores,
     job: &Job,
@@ -271,7 +291,7 @@ pub(super) fn encoder<N: Notation>(
         stores: stores.clone(),
         sums: job.request.verify == Verify::Checksum,
         written: Vec::new(),
-        notation: N::default(),
+        notation,
     };
     encode::encoder(shape, row)
 }
@@ -346,8 +366,7 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
                 _ => Cell::Text(home, span),
             });
         }
-        bytes.extend_from_slice(N::CLOSE);
-        Ok(())
+        notation.close(bytes)
     }
 }
 
@@ -388,7 +407,7 @@ mod tests {
         made.chain(existing).chain([checked]).collect()
     }
 
-    fn check<N: Notation>() {
+    fn check<N: Notation + Default>() {
         let mut encoders = Vec::new();
         for (column, declared) in samples() {
             let Ok(store) = Store::of(&column, &declared, MODES) else { continue };

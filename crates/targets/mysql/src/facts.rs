@@ -45,13 +45,18 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 18] = [
+const VARIABLES: [&str; 24] = [
     "binlog_transaction_dependency_tracking",
     "datadir",
+    "default_table_encryption",
     "innodb_buffer_pool_size",
+    "innodb_default_row_format",
     "innodb_doublewrite",
+    "innodb_encrypt_tables",
+    "innodb_file_per_table",
     "innodb_flush_log_at_trx_commit",
     "innodb_log_file_size",
+    "innodb_page_size",
     "innodb_redo_log_capacity",
     "local_infile",
     "log_bin",
@@ -64,6 +69,7 @@ const VARIABLES: [&str; 18] = [
     "time_zone",
     "transaction_write_set_extraction",
     "version",
+    "wsrep_on",
 ];
 
 /// Those of them on which it depends which strategy is the fastest.

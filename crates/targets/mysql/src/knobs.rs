@@ -36,6 +36,17 @@ pub(super) static DELAYED: [Knob; 3] = [
     Knob { default: "1", ..ROWS_PER_STATEMENT },
 ];
 
+/// Those of a load that makes the table's InnoDB file.
+pub(super) static TABLESPACE: [Knob; 3] =
+    [Knob { kind: KnobKind::Choice(&["innodb"]), ..ENGINE }, SQL_LOG_BIN, CHECK];
+
+pub(super) const CHECK: Knob = Knob {
+    name: "check",
+    kind: KnobKind::Choice(&["yes", "no"]),
+    default: "yes",
+    about: "whether the server looks at every page of the new table (CHECK TABLE) before it gets its name",
+    tries: &[],
+};
 pub(super) const ROWS_PER_STATEMENT: Knob = Knob {
     name: "rows_per_statement",
     kind: KnobKind::Count { min: 0, max: 10_000_000 },

@@ -5,6 +5,7 @@
 //! client   the protocol                    types    column types: what each keeps, and how
 //! session  one connection                  encode   rows in the notations that the server reads; binary: as parameters
 //! ddl      SQL that names things           load     the steps of a load; load_data, insert, csv_file: ways through it
+//! tablespace  the table's file, written without the server
 //! staging  the hidden table                indexes  what it goes without while its rows come
 //! blame    what the server says of rows, for the lane (target/statement)
 //! console  a connection for statements that are no load's    jobs   what several processes write
@@ -30,6 +31,7 @@ mod load_data;
 mod lost;
 mod session;
 mod staging;
+mod tablespace;
 mod types;
 
 use std::sync::Arc;
@@ -37,6 +39,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::load::MysqlLoad;
 use crate::load_data::LoadData;
+use crate::tablespace::IntoTablespace;
 use inrush_core::doctor::Doctor;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
@@ -45,7 +48,7 @@ use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target
 use inrush_core::{Column, IfExists, Job, Request, TargetFacts};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
-static STRATEGIES: [&dyn Strategy; 9] = [
+static STRATEGIES: [&dyn Strategy; 10] = [
     &Way {
         id: "mysql/bulk",
         about: "a prepared INSERT, executed for thousands of binary rows at once; MariaDB only",
@@ -102,6 +105,7 @@ static STRATEGIES: [&dyn Strategy; 9] = [
         memory: load::memory,
         start: |job, stop| MysqlLoad::start(&csv_file::CsvFile, job, stop),
     },
+    &IntoTablespace,
     &Way {
         id: "mysql/insert-delayed",
         about: "INSERT DELAYED: the server answers before it writes; for MyISAM, MEMORY and ARCHIVE",

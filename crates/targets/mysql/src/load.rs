@@ -55,6 +55,22 @@ pub(super) trait Writing: Sync {
         false
     }
 
+    /// Looks, before anything is made, whether the load can be done so, and removes what killed loads have left of it.
+    ///
+    /// # Errors
+    /// Why it can't be done.
+    fn ready(&self, _session: &mut Session<'_>, _job: &Job) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the writer takes all rows and ends once, and not at the end of each of several transactions.
+    fn writes_once(&self) -> bool {
+        false
+    }
+
+    /// The hidden table is dropped: removes what else there is of it.
+    fn discard(&self, _session: &Session<'_>, _table: &str, _job: &Job) {}
+
     /// All rows are sent.
     fn complete(
         &self,
@@ -403,6 +419,7 @@ impl<'a> MysqlLoad<'a> {
         configure(&mut self.session, job)?;
         if !job.request.owns_table {
             staging::sweep(&mut self.session);
+            self.writing.ready(&mut self.session, job)?;
             // A hidden table takes the place of an empty one.
             let replaces_empty =
                 is_staged(&job.request, &job.facts) && job.choice.action == Action::Append;
@@ -549,6 +566,7 @@ impl<'a> MysqlLoad<'a> {
             lasting: self.staging.is_none() && !transactions,
             rows_per_statement: knobs.get_count(&ROWS_PER_STATEMENT).unwrap_or(1) as usize,
             commits: match (&self.staging, rows_per_transaction) {
+                _ if self.writing.writes_once() => Commits::Never,
                 _ if !transactions => Commits::Always,
                 (None, 0) => Commits::Never,
                 (Some(_), 0) => Commits::Bytes(COMMIT_BYTES),
@@ -798,6 +816,7 @@ impl Load for MysqlLoad<'_> {
             {
                 staging.discard(&mut self.session);
             }
+            self.writing.discard(&self.session, &staging.name, self.job);
             return Aftermath::NothingChanged;
         }
         let rows = self.shared.committed.load(Relaxed);

@@ -42,5 +42,8 @@ mod login;
 /// Servers whose settings stand in the way.
 mod settings;
 
+/// Tables whose files are written without the server.
+mod tablespace;
+
 /// Jobs, whose rows several processes write.
 mod jobs;

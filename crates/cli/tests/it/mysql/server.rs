@@ -68,7 +68,7 @@ impl Database for MySql {
     const TRAITS: Traits = Traits {
         lanes: TWO_LANES,
         // Those for tables without transactions.
-        special: &["mysql/csv-file", "mysql/convert", "mysql/insert-delayed"],
+        special: &["mysql/csv-file", "mysql/convert", "mysql/insert-delayed", "mysql/tablespace"],
         has_steps: true,
         replaces_in_steps: false,
         ..Traits::of("mysql")
@@ -328,12 +328,15 @@ fn rows_of(xml: &str) -> Rows {
 /// Those of them that take one connection and nothing but a new table, or one of an engine without transactions.
 pub(super) const SPECIAL: [&str; 3] = ["mysql/csv-file", "mysql/convert", "mysql/insert-delayed"];
 
+/// One with tests of its own (`tablespace`).
+const APART: &str = "mysql/tablespace";
+
 impl Server {
     /// All strategies that this server has; of the one that only MariaDB has, others must say so.
     pub(super) fn strategies(&self) -> Vec<String> {
         servers::strategies("mysql")
             .into_iter()
-            .filter(|id| self.has_bulk() || id != "mysql/bulk")
+            .filter(|id| id != APART && (self.has_bulk() || id != "mysql/bulk"))
             .collect()
     }
 
