@@ -76,20 +76,14 @@ struct TextRow<'a, S> {
 #[derive(Clone, Copy)]
 struct Plain<'a> {
     fields: &'a [Field],
-    text: Text<'a>,
-}
-
-/// What plain fields lie in.
-#[derive(Clone, Copy)]
-enum Text<'a> {
-    Chunk(&'a [u8]),
-    /// A record as its columns' readings have it.
-    Read(&'a [u8]),
+    /// What the fields lie in: the chunk, or a record as its columns' readings have it.
+    text: &'a [u8],
+    in_chunk: bool,
 }
 
 impl Plain<'_> {
     /// Where nothing is known of the values yet.
-    const NONE: Plain<'static> = Plain { fields: &[], text: Text::Chunk(&[]) };
+    const NONE: Plain<'static> = Plain { fields: &[], text: &[], in_chunk: true };
 }
 
 impl<S: Syntax> Row for TextRow<'_, S> {
@@ -100,8 +94,10 @@ impl<S: Syntax> Row for TextRow<'_, S> {
 
     #[inline(always)]
     fn value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
-        match (self.plain.fields.get(column), self.plain.text) {
-            (Some(field), Text::Chunk(_)) if is_plain(field) => Some((Home::Chunk, span(field))),
+        match self.plain.fields.get(column) {
+            Some(field) if self.plain.in_chunk && is_plain(field) => {
+                Some((Home::Chunk, span(field)))
+            }
             _ => self.any_value(column, values),
         }
     }
@@ -122,8 +118,7 @@ impl<S: Syntax> Row for TextRow<'_, S> {
 
     #[inline(always)]
     fn text(&self) -> &[u8] {
-        let (Text::Chunk(text) | Text::Read(text)) = self.plain.text;
-        text
+        self.plain.text
     }
 }
 
@@ -174,7 +169,7 @@ impl<'a, S: Syntax> TextRow<'a, S> {
                 if self.is_spelling_of_null(column) { ABSENT } else { *field }
             }),
         );
-        Plain { fields: memory, text: Text::Chunk(self.chunk) }
+        Plain { fields: memory, text: self.chunk, in_chunk: true }
     }
 
     /// Whether the field is NULL because the user says that it is written so.
@@ -297,11 +292,9 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let clean = simdutf8::basic::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none();
         let mut records = syntax.records(shape, chunk, 0);
         let mut lines = LineCounter::default();
-        let reads = Reader::is_needed(shape);
-        let refuses_nulls = shape.columns.iter().any(|column| column.refuses_null);
-        let has_nulls = !shape.nulls.is_empty();
-        let (unread, mut reader, mut memory) = (Reader::default(), Reader::default(), Vec::new());
-        let mut known = Vec::new();
+        let unread = Reader::default();
+        let mut look = Look::new(shape, clean);
+        let is_plain = look.is_plain::<S>();
         while let Some(record) = records.next(fields) {
             let before = out.wire.mark();
             let outcome = match record.what {
@@ -312,36 +305,14 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 What::Bad(bad) => Err(bad),
                 What::Row => {
                     let fields = order.apply(fields, ordered);
-                    let plain = Plain::NONE;
-                    let row =
+                    let plain = Plain { fields, text: bytes, in_chunk: true };
+                    let mut row =
                         TextRow { chunk: bytes, fields, shape, syntax, reader: &unread, plain };
-                    let checked = if clean { Ok(()) } else { check_text(&row) };
-                    let checked = match S::HAS_STRINGS {
-                        true => checked.and_then(|()| check_strings(&row)),
-                        false => checked,
+                    let looked = match is_plain {
+                        true => Ok(()),
+                        false => look.at(&mut row, Whereabouts::of(chunk, out.records)),
                     };
-                    let checked = match reads {
-                        true => checked.and_then(|()| {
-                            let at = Whereabouts::of(chunk, out.records);
-                            reader.read(shape, at, &mut memory, &row)?;
-                            match refuses_nulls {
-                                true => refuse_null(shape, &TextRow { reader: &reader, ..row }),
-                                false => Ok(()),
-                            }
-                        }),
-                        false => checked,
-                    };
-                    checked.and_then(|()| {
-                        let row = TextRow { reader: &reader, ..row };
-                        let plain = match () {
-                            () if reads => {
-                                let (fields, text) = reader.plain();
-                                Plain { fields, text: Text::Read(text) }
-                            }
-                            () if has_nulls => row.without_nulls(&mut known),
-                            () => Plain { fields, text: Text::Chunk(bytes) },
-                        };
-                        let row = TextRow { plain, ..row };
+                    looked.and_then(|()| {
                         encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
                     })
                 }
@@ -367,6 +338,65 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         }
         out.lines = syntax.lines(bytes);
         encoder.end(chunk, out);
+    }
+}
+
+/// What is done with a record before its values are encoded, where anything is: checks, readings, spellings of NULL.
+struct Look {
+    /// The chunk is valid text without NUL.
+    clean: bool,
+    reads: bool,
+    refuses_nulls: bool,
+    has_nulls: bool,
+    reader: Reader,
+    memory: Vec<u8>,
+    known: Vec<Field>,
+}
+
+impl Look {
+    fn new(shape: &Shape, clean: bool) -> Self {
+        Self {
+            clean,
+            reads: Reader::is_needed(shape),
+            refuses_nulls: shape.columns.iter().any(|column| column.refuses_null),
+            has_nulls: !shape.nulls.is_empty(),
+            reader: Reader::default(),
+            memory: Vec::new(),
+            known: Vec::new(),
+        }
+    }
+
+    /// Whether records go to the encoder as they stand.
+    fn is_plain<S: Syntax>(&self) -> bool {
+        self.clean && !self.reads && !self.has_nulls && !S::HAS_STRINGS
+    }
+
+    /// Makes a record what the encoder takes. Not inlined, as most files never come here and their loop has to be short.
+    #[inline(never)]
+    fn at<'m, S: Syntax>(
+        &'m mut self,
+        row: &mut TextRow<'m, S>,
+        at: Whereabouts,
+    ) -> Result<(), BadRecord> {
+        if !self.clean {
+            check_text(row)?;
+        }
+        if S::HAS_STRINGS {
+            check_strings(row)?;
+        }
+        if self.reads {
+            row.plain = Plain::NONE;
+            self.reader.read(row.shape, at, &mut self.memory, row)?;
+            row.reader = &self.reader;
+            if self.refuses_nulls {
+                refuse_null(row.shape, row)?;
+            }
+            let (fields, text) = self.reader.plain();
+            row.plain = Plain { fields, text, in_chunk: false };
+        } else if self.has_nulls {
+            row.plain = row.without_nulls(&mut self.known);
+        }
+        Ok(())
     }
 }
 
