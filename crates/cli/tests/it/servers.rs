@@ -12,7 +12,7 @@ use inrush::target::{Console, find};
 
 use crate::contract::{Place, Traits};
 use crate::crash::send;
-use crate::fixture::{Fixture, Outcome, start, wait_until};
+use crate::fixture::{Fixture, Outcome, size, start, wait_until};
 
 const VARIABLE: &str = "INRUSH_TEST_SERVERS";
 
@@ -153,9 +153,27 @@ pub(crate) fn for_each_server<D: Database>(test: impl Fn(&Server<D>)) {
     }
 }
 
+/// The same with one server of the family alone, for what takes long and is the same on all: `make test-all` has the others.
+pub(crate) fn for_one_server<D: Database>(test: impl Fn(&Server<D>)) {
+    for (name, url) in one_of(named(&D::FAMILY)) {
+        let lock = lock_file(&name);
+        lock.lock_shared().unwrap();
+        test(&Server::new(&name, &url));
+    }
+}
+
 /// The same while no other test uses the server: the test changes what holds for all of its connections.
 pub(crate) fn alone_on_each_server<D: Database>(test: impl Fn(&Server<D>)) {
     for (name, url) in named(&D::FAMILY) {
+        let lock = lock_file(&name);
+        lock.lock().unwrap();
+        test(&Server::new(&name, &url));
+    }
+}
+
+/// [`alone_on_each_server`] with one server of the family.
+pub(crate) fn alone_on_one_server<D: Database>(test: impl Fn(&Server<D>)) {
+    for (name, url) in one_of(named(&D::FAMILY)) {
         let lock = lock_file(&name);
         lock.lock().unwrap();
         test(&Server::new(&name, &url));
@@ -214,6 +232,12 @@ pub(crate) fn named(family: &Family) -> Vec<(String, String)> {
         assert!(std::env::var("CI").is_err(), "{how}");
         eprintln!("SKIPPED: {how}");
     }
+    servers
+}
+
+/// The first of them; all where the tests take their time.
+fn one_of(mut servers: Vec<(String, String)>) -> Vec<(String, String)> {
+    servers.truncate(size(1, servers.len()));
     servers
 }
 

@@ -6,7 +6,8 @@ use crate::fixture::{Fixture, start, wait_until};
 use crate::mysql::server::MySql;
 use crate::postgres::server::Postgres;
 use crate::servers::{
-    Database, Extras, Server, alone_on_each_server, for_each_private_server, for_each_server,
+    Database, Extras, Server, alone_on_one_server, for_each_private_server, for_each_server,
+    for_one_server,
 };
 
 /// Hidden tables.
@@ -47,7 +48,7 @@ fn what_was_measured_on_postgres_serves_its_loads() {
 
 #[test]
 fn a_setting_that_was_changed_takes_the_profile_out_until_it_is_back() {
-    alone_on_each_server::<MySql>(|server| {
+    alone_on_one_server::<MySql>(|server| {
         orders(server);
         let url = server.url();
         let load = ["orders.csv", url.as_str()];
@@ -75,11 +76,11 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let state = "SELECT xmin::text, n FROM orders UNION ALL SELECT 'next', last_value FROM orders_n_seq";
         let before = server.query(state);
         let url = server.url();
-        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
+        tuned_for("6s", server, &["orders.csv", &url, "--if-exists", "append"]);
         assert_eq!(server.query(state), before);
         assert_eq!(server.tables(), ["orders"]);
     });
-    for_each_server::<MySql>(|server| {
+    for_one_server::<MySql>(|server| {
         orders(server);
         server.query("CREATE TABLE orders (n INT AUTO_INCREMENT PRIMARY KEY, id BIGINT, amount DOUBLE, customer VARCHAR(60), \
              KEY (customer)) ENGINE=InnoDB");
@@ -87,7 +88,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let before =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         let url = server.url();
-        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
+        tuned_for("6s", server, &["orders.csv", &url, "--if-exists", "append"]);
         let after =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         assert_eq!(after, before);
@@ -117,7 +118,7 @@ fn is_swept<D: Database>(server: &Server<D>, tables: &str) {
 #[test]
 fn what_a_killed_one_has_left_on_a_server_is_swept_by_the_next_load() {
     for_each_server::<Postgres>(|server| is_swept(server, HIDDEN_POSTGRES));
-    for_each_server::<MySql>(|server| is_swept(server, HIDDEN_MYSQL));
+    for_one_server::<MySql>(|server| is_swept(server, HIDDEN_MYSQL));
 }
 
 #[test]
@@ -214,5 +215,5 @@ fn is_interrupted<D: Database>(server: &Server<D>, tables: &str) {
 #[test]
 fn an_interruption_leaves_no_table() {
     for_each_server::<Postgres>(|server| is_interrupted(server, HIDDEN_POSTGRES));
-    for_each_server::<MySql>(|server| is_interrupted(server, HIDDEN_MYSQL));
+    for_one_server::<MySql>(|server| is_interrupted(server, HIDDEN_MYSQL));
 }
