@@ -127,6 +127,11 @@ pub trait Write<C: Connection>: Send {
         Ok(())
     }
 
+    /// What it has learnt by what it failed with, of which the server knows nothing: with it another try fares better.
+    fn retry(&mut self) -> Option<Retry> {
+        None
+    }
+
     /// Whether a statement within a transaction can be taken back only to a savepoint: where it may succeed and yet not have
     /// stored every row as it is, and where its failure would end the transaction.
     fn needs_savepoint(&self) -> bool {
@@ -581,7 +586,7 @@ impl<'l, C: Connection> StatementLane<'l, C> {
             return self.no_way_back(&blame, why, knob, advice);
         }
         let many = matches!(self.held, Held::Own(_)) && self.errand.lanes > 1;
-        let retry = self.held.connection().retry(&failure, many);
+        let retry = self.writer.retry().or_else(|| self.held.connection().retry(&failure, many));
         retry.into_iter().for_each(|retry| self.learn(retry));
         self.held.connection().explain(failure)
     }

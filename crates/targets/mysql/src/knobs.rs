@@ -37,14 +37,33 @@ pub(super) static DELAYED: [Knob; 3] = [
 ];
 
 /// Those of a load that makes the table's InnoDB file.
-pub(super) static TABLESPACE: [Knob; 3] =
-    [Knob { kind: KnobKind::Choice(&["innodb"]), ..ENGINE }, SQL_LOG_BIN, CHECK];
+pub(super) static TABLESPACE: [Knob; 5] = [
+    Knob { kind: KnobKind::Choice(&["innodb"]), ..ENGINE },
+    SQL_LOG_BIN,
+    CHECK,
+    ROW_ORDER,
+    SORT_MEMORY,
+];
 
 pub(super) const CHECK: Knob = Knob {
     name: "check",
     kind: KnobKind::Choice(&["yes", "no"]),
     default: "yes",
     about: "whether the server looks at every page of the new table (CHECK TABLE) before it gets its name",
+    tries: &[],
+};
+pub(super) const ROW_ORDER: Knob = Knob {
+    name: "row_order",
+    kind: KnobKind::Choice(&["ascending", "any"]),
+    default: "ascending",
+    about: "how rows come, by the primary key; 'any' sorts them, and a file that turns out to need it is read again",
+    tries: &[],
+};
+pub(super) const SORT_MEMORY: Knob = Knob {
+    name: "sort_memory",
+    kind: KnobKind::Count { min: 1 << 20, max: 64 << 30 },
+    default: "25165824",
+    about: "bytes in which rows are sorted; what is more goes to nameless files beside the table's",
     tries: &[],
 };
 pub(super) const ROWS_PER_STATEMENT: Knob = Knob {

@@ -1,7 +1,7 @@
 //! One connection, used from a plain thread, that notices when the user wants to stop.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::client::{Client, Text};
@@ -112,6 +112,11 @@ impl<'a> Session<'a> {
             std::thread::sleep(TICK);
         }
         Ok(())
+    }
+
+    /// Whether the user wants to stop.
+    pub(super) fn stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// From here on there is no stopping halfway.

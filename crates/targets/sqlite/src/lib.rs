@@ -4,9 +4,8 @@
 //! facts    what file and table are         load      the steps of a load, in one transaction
 //! types    what each column keeps          bind      prepared statements; values: SQL text
 //! cells    rows as parameters              pages     pages of b-trees, past the SQL engine (crates/sqlite-pages)
-//! session  one connection, its waits       sort      keys in order, within a fixed memory
-//! ddl      SQL that names things           console   a connection for statements that are no load's
-//!                                          doctor    what the file puts at risk or holds back
+//! session  one connection, its waits       console   a connection for statements that are no load's
+//! ddl      SQL that names things           doctor    what the file puts at risk or holds back
 //! ```
 
 mod bind;
@@ -19,7 +18,6 @@ mod load;
 mod lost;
 mod pages;
 mod session;
-mod sort;
 mod statement;
 mod types;
 mod values;

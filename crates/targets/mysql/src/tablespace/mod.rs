@@ -1,7 +1,7 @@
 //! `tablespace`: the table's file, written without the server, which then takes it over (`ALTER TABLE ... IMPORT TABLESPACE`).
 //!
 //! ```text
-//! values -> form (InnoDB's own) -> record -> one lane, in the order of the key -> inrush-innodb-pages -> space, the file
+//! values -> form (InnoDB's own) -> record -> one lane -> pack, in the order of the key -> inrush-innodb-pages -> space, the file
 //!
 //! hidden table: made, its empty file taken as a template, discarded -> file written -> imported, checked -> renamed
 //! ```
@@ -9,10 +9,12 @@
 //! Of nothing in it the server's logs know: a replica that reads the binary log stops, a backup that goes by the logs lacks the rows. So
 //! it is used where it is asked for by its name, and for tables that the load makes: of those every column is known.
 //!
-//! [`obstacle`]: why it can't be used; [`form`]: values as InnoDB stores them; [`space`]: the files in the server's directory.
+//! [`obstacle`]: why it can't be used; [`form`]: values as InnoDB stores them; [`pack`]: rows in the order of the key; [`space`]: the
+//! files in the server's directory.
 
 mod form;
 mod obstacle;
+mod pack;
 mod space;
 
 use std::sync::Arc;
@@ -23,17 +25,18 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Code, Encode};
 use inrush_core::target::{Fit, Knob, Knobs, Load, Memory, Strategy};
 use inrush_core::{Column, Facts, Job, Request, Verify};
-use inrush_innodb_pages::{Encoder, Layout, PushError, Tablespace, records};
-use inrush_net::statement::{Batch, Blame, Done, Named, Write, Written};
+use inrush_innodb_pages::{Encoder, Layout, Tablespace};
+use inrush_net::statement::Write;
 
 use crate::ddl::{self, quote};
 use crate::encode::{self, Notation, Stores};
-use crate::knobs::{self, CHECK};
+use crate::knobs::{self, CHECK, SORT_MEMORY};
 use crate::load::{self, MysqlLoad, Writing};
 use crate::session::{Failure, Refusal, Session};
 use crate::types::Class;
 use form::Form;
-use space::{File, Folder, Pages};
+use pack::Packer;
+use space::Folder;
 
 /// The strategy.
 pub(super) struct IntoTablespace;
@@ -65,7 +68,7 @@ impl Strategy for IntoTablespace {
         }
     }
 
-    fn memory(&self, request: &Request, _knobs: &Knobs) -> Memory {
+    fn memory(&self, request: &Request, knobs: &Knobs) -> Memory {
         let sums = match request.verify {
             Verify::Checksum => 16,
             Verify::Count | Verify::None => 0,
@@ -73,7 +76,7 @@ impl Strategy for IntoTablespace {
         Memory {
             // The shortest field is a byte, and becomes a number of eight; the shortest row has 30 bytes that no field says.
             wire_bytes_per_byte: 24 + sums,
-            fixed_bytes: 24 << 20,
+            fixed_bytes: (24 << 20) + knobs.count(&SORT_MEMORY),
             chunk_bytes: 512 << 10,
         }
     }
@@ -104,7 +107,7 @@ impl Writing for IntoTablespace {
         let (template, file) = Folder::of(job, session.database())?.begin(session, table)?;
         let (layout, _) = layout_of(job)?;
         let tablespace = Tablespace::new(&template, &layout, file.pages()?);
-        Ok(Box::new(Packer { tablespace: Some(tablespace), file }))
+        Ok(Box::new(Packer::new(tablespace, file, layout, job)))
     }
 
     fn writes_once(&self) -> bool {
@@ -271,62 +274,5 @@ impl Notation for Records {
                 wanted: "short enough: what InnoDB keeps of a row on its page is at most about 8,100 bytes",
             }
         })
-    }
-}
-
-/// Packs the records of the load's one lane into pages.
-struct Packer {
-    /// None when it is finished.
-    tablespace: Option<Tablespace<Pages>>,
-    file: File,
-}
-
-impl<'s> Write<Session<'s>> for Packer {
-    fn write(
-        &mut self,
-        session: &mut Session<'s>,
-        batch: &Batch<'_>,
-        guarded: bool,
-    ) -> Result<Done, Failure> {
-        self.write_new(session, batch, guarded).map(|written| written.done)
-    }
-
-    fn write_new(
-        &mut self,
-        _session: &mut Session<'s>,
-        batch: &Batch<'_>,
-        _guarded: bool,
-    ) -> Result<Written, Failure> {
-        let Some(tablespace) = &mut self.tablespace else {
-            return Err(said("rows came behind the last one".to_owned()));
-        };
-        let mut repeated = Vec::new();
-        for (row, record) in records(batch.bytes()).enumerate() {
-            match tablespace.push(record) {
-                Ok(()) => {}
-                Err(PushError::KeyRepeats) => {
-                    let message = "Duplicate entry for key 'PRIMARY'".to_owned();
-                    let code = Code::DuplicateKey;
-                    repeated
-                        .push((row, Blame { row: None, named: Named::PrimaryKey, code, message }));
-                }
-                Err(PushError::KeyDescends) => {
-                    return Err(said(
-                        "the rows do not come in the order of the primary key, in which mysql/tablespace has to write them; \
-                         sort the source, or leave --strategy out"
-                            .to_owned(),
-                    ));
-                }
-                Err(error) => return Err(said(error.to_string())),
-            }
-        }
-        let affected = (batch.to - batch.from - repeated.len()) as u64;
-        Ok(Written { done: Done { affected, warnings: 0 }, repeated })
-    }
-
-    fn finish(&mut self, _connection: &mut Session<'s>) -> Result<(), Failure> {
-        let Some(tablespace) = self.tablespace.take() else { return Ok(()) };
-        let summary = tablespace.finish().map_err(|error| said(error.to_string()))?;
-        self.file.finish(summary.pages).map_err(|error| refusal(&error))
     }
 }

@@ -204,6 +204,11 @@ impl File {
         Ok(file)
     }
 
+    /// The folder that it is in.
+    pub(super) fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
     /// What pages go to.
     pub(super) fn pages(&self) -> Result<Pages> {
         let file = self.file.try_clone();

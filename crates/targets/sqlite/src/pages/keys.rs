@@ -8,9 +8,9 @@ use inrush_sqlite_pages::{IndexTree, Projection, order};
 
 use crate::pages::layout::LayoutIndex;
 use crate::pages::sink::Sink;
-use crate::sort::{Order, Sorter};
 use inrush_core::RepeatedRows;
 use inrush_core::error::Result;
+use inrush_sort::{Order, Sorter};
 
 /// After so many entries somebody looks up: about a millisecond.
 const CHECK_ENTRIES: u64 = 10_000;
@@ -98,7 +98,7 @@ impl IndexWriter {
         let fields = self.index.key.len();
         let mut last = Vec::new();
         let mut entries = 0_u64;
-        while let Some((_, item)) = sorted.next().map_err(|error| sink.file_error(&error))? {
+        while let Some((_, item)) = sorted.next_item().map_err(|error| sink.file_error(&error))? {
             entries += 1;
             if entries.is_multiple_of(CHECK_ENTRIES) {
                 sink.check()?;

@@ -17,13 +17,13 @@ use crate::pages::rows::RowWriter;
 use crate::pages::sink::{PageFile, Sink};
 use crate::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::session::Session;
-use crate::sort::{Order, Sorter, nameless_file};
 use inrush_core::encode::{self, Shape};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::Encode;
 use inrush_core::pending::directory;
 use inrush_core::target::Lane;
 use inrush_core::{Job, Repeats, Retry};
+use inrush_sort::{Order, Sorter, nameless_file};
 
 /// A load by pages. Its parts exist once it has begun.
 #[derive(Default)]
@@ -261,7 +261,9 @@ impl Trees {
         let Some(unsorted) = self.unsorted.take() else { return Ok(()) };
         let mut sorted = unsorted.finish().map_err(|error| sink.file_error(&error))?;
         let mut last = None;
-        while let Some((number, item)) = sorted.next().map_err(|error| sink.file_error(&error))? {
+        while let Some((number, item)) =
+            sorted.next_item().map_err(|error| sink.file_error(&error))?
+        {
             let (record, position) = split(item);
             match last {
                 Some((same, first)) if same == number => rivals.push(0, first, position),

@@ -43,7 +43,8 @@ const LAST_BYTES_MAX: usize = 64 << 10;
 const WARM_ITEMS: usize = 64;
 
 /// How two items with equal prefixes compare.
-pub(super) trait Order: Clone + Send + Sync + 'static {
+pub trait Order: Clone + Send + Sync + 'static {
+    /// The order of two items.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 }
 
@@ -55,7 +56,7 @@ fn compare(a: (u64, &[u8]), b: (u64, &[u8]), order: &impl Order) -> Ordering {
 type Spill = Box<dyn FnMut() -> io::Result<File> + Send>;
 
 /// Takes items in any order.
-pub(super) struct Sorter<O: Order> {
+pub struct Sorter<O: Order> {
     order: O,
     memory_bytes: usize,
     buffer_bytes: usize,
@@ -70,7 +71,7 @@ impl<O: Order> Sorter<O> {
     /// writing, private. It is called once for all runs, and once for every time they have to be merged to fewer.
     ///
     /// Below 128 KiB, and with items larger than half of it, the limit can't be kept.
-    pub(super) fn new(
+    pub fn new(
         order: O,
         memory_bytes: usize,
         spill: impl FnMut() -> io::Result<File> + Send + 'static,
@@ -94,7 +95,7 @@ impl<O: Order> Sorter<O> {
     /// # Errors
     /// When a file can't be made or written, perhaps for items that were pushed before; then `finish` fails too.
     #[inline]
-    pub(super) fn push(&mut self, prefix: u64, item: &[u8]) -> io::Result<()> {
+    pub fn push(&mut self, prefix: u64, item: &[u8]) -> io::Result<()> {
         if self.buffer.touched_bytes(1, item.len()) > self.buffer_bytes
             && !self.buffer.entries.is_empty()
         {
@@ -133,7 +134,7 @@ impl<O: Order> Sorter<O> {
     ///
     /// # Errors
     /// When a file can't be made, written or read.
-    pub(super) fn finish(mut self) -> io::Result<Sorted<O>> {
+    pub fn finish(mut self) -> io::Result<Sorted<O>> {
         // The thread may be busy still with the buffer before.
         self.buffer.sort(&self.order);
         let spiller = match (self.thread, self.spiller) {
@@ -476,7 +477,7 @@ fn reduce<O: Order>(
             excess_bytes = excess_bytes.saturating_sub(group_bytes - largest_bytes);
             writer.begin();
             let mut merged = Sorted::new(order.clone(), open(group, read_bytes))?;
-            while let Some((prefix, item)) = merged.next()? {
+            while let Some((prefix, item)) = merged.next_item()? {
                 writer.put(prefix, item)?;
             }
             // Taken back once it is written; its place is here.
@@ -638,7 +639,7 @@ fn damaged() -> io::Error {
 }
 
 /// The items in order: a loser tree over the sources.
-pub(super) struct Sorted<O: Order> {
+pub struct Sorted<O: Order> {
     order: O,
     sources: Vec<Source>,
     /// The winner, then the loser of each match; the parent of node n is n / 2, and source s plays first at
@@ -680,7 +681,7 @@ impl<O: Order> Sorted<O> {
     /// # Errors
     /// When a file can't be read; then there is no next item any more.
     #[inline]
-    pub(super) fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+    pub fn next_item(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         if mem::replace(&mut self.given, true) {
             self.advance()?;
         }
@@ -741,7 +742,7 @@ fn is_first(a: Player, b: Player, sources: &[Source], order: &impl Order) -> boo
 ///
 /// # Errors
 /// When the directory can't be written.
-pub(super) fn nameless_file(directory: &Path) -> io::Result<File> {
+pub fn nameless_file(directory: &Path) -> io::Result<File> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {
         let count = COUNT.fetch_add(1, Relaxed);
@@ -857,10 +858,10 @@ mod tests {
 
     fn all(mut sorted: Sorted<Keys>) -> Vec<(u64, Vec<u8>)> {
         let mut items = Vec::new();
-        while let Some((prefix, item)) = sorted.next().unwrap() {
+        while let Some((prefix, item)) = sorted.next_item().unwrap() {
             items.push((prefix, item.to_vec()));
         }
-        assert!(sorted.next().unwrap().is_none(), "the end is the end");
+        assert!(sorted.next_item().unwrap().is_none(), "the end is the end");
         items
     }
 
@@ -1014,13 +1015,13 @@ mod tests {
         let mut sorted = sorter.finish().unwrap();
         cut.set_len(100_000).unwrap();
         let error = loop {
-            match sorted.next() {
+            match sorted.next_item() {
                 Ok(item) => assert!(item.is_some()),
                 Err(error) => break error,
             }
         };
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
-        assert!(sorted.next().unwrap().is_none());
+        assert!(sorted.next_item().unwrap().is_none());
     }
 
     #[test]
@@ -1034,7 +1035,7 @@ mod tests {
                     sorter.push(index * 7919 % 1000, &[0; 20]).unwrap();
                 }
                 if finish {
-                    sorter.finish().unwrap().next().unwrap();
+                    sorter.finish().unwrap().next_item().unwrap();
                 } else {
                     drop(sorter);
                 }

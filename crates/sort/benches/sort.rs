@@ -6,15 +6,11 @@
 //!
 //! With 24 MB sorting takes 15 runs or more; 400 MB hold everything.
 
-#[path = "../src/sort.rs"]
-#[allow(dead_code)] // What it is for uses more of it.
-mod sort;
-
 use std::cmp::Ordering;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use sort::{Order, Sorter, nameless_file};
+use inrush_sort::{Order, Sorter, nameless_file};
 
 const ITEMS: u64 = 5_000_000;
 
@@ -80,7 +76,7 @@ fn sort(kind: Kind, memory_bytes: usize) -> u64 {
     }
     let mut sorted = sorter.finish().expect("room for the runs");
     let mut count = 0;
-    while let Some(item) = sorted.next().expect("the runs") {
+    while let Some(item) = sorted.next_item().expect("the runs") {
         black_box(item);
         count += 1;
     }
