@@ -233,6 +233,15 @@ pub(super) fn modes(sql_mode: &str) -> Modes {
     }
 }
 
+/// Whether the server's own time zone is UTC.
+pub(super) fn is_utc(server: &ServerFacts) -> bool {
+    let zone = match server.variable("time_zone") {
+        "SYSTEM" => server.variable("system_time_zone"),
+        zone => zone,
+    };
+    matches!(zone, "UTC" | "Etc/UTC" | "+00:00" | "-00:00")
+}
+
 /// The zone of the load's sessions: UTC where a TIMESTAMP column gets moments with an offset, as they were seen in the source or are
 /// said to be.
 pub(super) fn session_zone(job: &Job) -> SessionZone {
@@ -240,12 +249,7 @@ pub(super) fn session_zone(job: &Job) -> SessionZone {
     if engine_of(job) == "csv" {
         return SessionZone::Servers;
     }
-    let server = ServerFacts::of(&job.facts.target);
-    let zone = match server.variable("time_zone") {
-        "SYSTEM" => server.variable("system_time_zone"),
-        zone => zone,
-    };
-    if matches!(zone, "UTC" | "Etc/UTC" | "+00:00" | "-00:00") {
+    if is_utc(ServerFacts::of(&job.facts.target)) {
         return SessionZone::Utc;
     }
     let is_zoned =

@@ -7,6 +7,7 @@ use crate::indexes;
 use crate::lost;
 use crate::session::{Failure, Session};
 use crate::staging;
+use crate::tablespace::{self, Existing};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entry};
@@ -30,6 +31,8 @@ pub(super) struct ServerFacts {
     pub(super) keeps_fractions: bool,
     /// Its storage engines, in lower case.
     pub(super) engines: Vec<String>,
+    /// The table that is there, read only for a load that writes its file.
+    pub(super) existing: Option<Existing>,
 }
 
 impl ServerFacts {
@@ -102,14 +105,21 @@ pub(super) fn gather(
     let engines = session
         .table("SELECT LOWER(ENGINE) FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")
         .map_err(|failure| session.explain(failure))?;
+    let table = read_table(session, table_name)?;
+    let is_kept = |table: &&TableFacts| {
+        request.strategy.as_deref() == Some(tablespace::ID)
+            && request.if_exists != IfExists::Replace
+            && table.storage.as_deref() == Some("innodb")
+    };
+    let existing = table.as_ref().filter(is_kept).map(|table| Existing::read(session, &table.name));
     let server = ServerFacts {
         variables,
         is_local,
         has_bulk: session.has_bulk(),
         keeps_fractions,
         engines: engines.into_iter().flatten().flatten().collect(),
+        existing: existing.transpose().map_err(|failure| session.explain(failure))?,
     };
-    let table = read_table(session, table_name)?;
     let ledger = match request.guarantee {
         Guarantee::Chunks => {
             ledger(session, table_name).map_err(|failure| session.explain(failure))??

@@ -93,6 +93,18 @@ pub(super) fn beside_columns(create: &str) -> Vec<String> {
     lost
 }
 
+/// What follows the columns and keys: the table's options, without texts and names in quotes, except that those in backticks are
+/// words of options too.
+pub(super) fn options(create: &str) -> String {
+    let mut depth = 0;
+    let behind = syntax(create).find(|(_, byte)| {
+        depth += i32::from(*byte == b'(') - i32::from(*byte == b')');
+        *byte == b')' && depth == 0
+    });
+    let options = behind.map_or("", |(at, _)| &create[at + 1..]).replace('`', "");
+    syntax(&options).map(|(_, byte)| char::from(byte)).collect()
+}
+
 /// Bytes outside of quotes, and where they are. A doubled quote ends a text and begins another, which is as good.
 fn syntax(sql: &str) -> impl Iterator<Item = (usize, u8)> {
     let mut within = None;

@@ -37,8 +37,9 @@ pub(super) static DELAYED: [Knob; 3] = [
 ];
 
 /// Those of a load that makes the table's InnoDB file.
-pub(super) static TABLESPACE: [Knob; 5] = [
+pub(super) static TABLESPACE: [Knob; 6] = [
     Knob { kind: KnobKind::Choice(&["innodb"]), ..ENGINE },
+    Knob { kind: KnobKind::Choice(&["after"]), tries: &[], ..INDEXES },
     SQL_LOG_BIN,
     CHECK,
     ROW_ORDER,

@@ -44,6 +44,7 @@ mod settings;
 
 /// Tables whose files are written without the server.
 mod tablespace;
+mod tablespace_crashes;
 
 /// Jobs, whose rows several processes write.
 mod jobs;

@@ -2,8 +2,11 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
 
 use crate::proxy::{self, Fate};
 
@@ -25,6 +28,15 @@ pub(super) enum Trick {
         words: &'static str,
         file: String,
     },
+    /// A process is killed where the client says these words for the `nth` time, counted from 0: before the server hears it, or
+    /// when it has answered.
+    KillAt {
+        words: &'static str,
+        nth: u64,
+        is_answered: bool,
+        /// Waited for while it is 0.
+        process: Arc<AtomicU32>,
+    },
 }
 
 pub(super) type Proxy = proxy::Proxy<Tricks>;
@@ -35,11 +47,23 @@ pub(super) struct Tricks {
     given: Mutex<Option<Vec<u8>>>,
     /// Requests for a file that were changed.
     changed: AtomicU64,
+    /// How often the words of [`Trick::KillAt`] were said.
+    said: AtomicU64,
+    /// The next answer is that to them.
+    is_due: AtomicBool,
+    has_killed: AtomicBool,
 }
 
 impl From<Trick> for Tricks {
     fn from(trick: Trick) -> Self {
-        Self { trick, given: Mutex::new(None), changed: AtomicU64::new(0) }
+        Self {
+            trick,
+            given: Mutex::new(None),
+            changed: AtomicU64::new(0),
+            said: AtomicU64::new(0),
+            is_due: AtomicBool::new(false),
+            has_killed: AtomicBool::new(false),
+        }
     }
 }
 
@@ -49,9 +73,25 @@ impl Tricks {
         self.changed.load(Relaxed)
     }
 
+    /// Whether a process was killed.
+    pub(super) fn has_killed(&self) -> bool {
+        self.has_killed.load(Relaxed)
+    }
+
     /// What a client sent when it was asked for a file at the wrong time.
     pub(super) fn given(&self) -> Option<Vec<u8>> {
         self.given.lock().unwrap().clone()
+    }
+
+    /// Kills the process (SIGKILL) as soon as it is known.
+    fn kill(&self, process: &AtomicU32) {
+        while process.load(Relaxed) == 0 {
+            sleep(Duration::from_millis(1));
+        }
+        // Whoever waits for the process's end may ask at once.
+        self.has_killed.store(true, Relaxed);
+        let process = process.load(Relaxed).to_string();
+        assert!(Command::new("kill").args(["-KILL", &process]).status().unwrap().success());
     }
 
     /// Asks for a file and takes what comes, up to the empty packet that ends it or the end of the connection.
@@ -94,6 +134,17 @@ impl proxy::Tricks for Tricks {
             self.ask(client, file)?;
             return Ok(Fate::Passed(Vec::new()));
         }
+        if let Trick::KillAt { words, nth, is_answered, process } = &self.trick
+            && packet.get(4) == Some(&QUERY)
+            && String::from_utf8_lossy(&packet).contains(words)
+            && self.said.fetch_add(1, Relaxed) == *nth
+        {
+            if !is_answered {
+                self.kill(process);
+                return Ok(Fate::Cut);
+            }
+            self.is_due.store(true, Relaxed);
+        }
         Ok(Fate::Passed(packet))
     }
 
@@ -105,6 +156,12 @@ impl proxy::Tricks for Tricks {
         {
             self.changed.fetch_add(1, Relaxed);
             return Fate::Passed(request(packet[3], file));
+        }
+        if let Trick::KillAt { process, .. } = &self.trick
+            && self.is_due.swap(false, Relaxed)
+        {
+            self.kill(process);
+            return Fate::Cut;
         }
         Fate::Passed(packet)
     }

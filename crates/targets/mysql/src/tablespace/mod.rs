@@ -7,11 +7,13 @@
 //! ```
 //!
 //! Of nothing in it the server's logs know: a replica that reads the binary log stops, a backup that goes by the logs lacks the rows. So
-//! it is used where it is asked for by its name, and for tables that the load makes: of those every column is known.
+//! it is used where it is asked for by its name, and for tables without rows, whose every column is known.
 //!
-//! [`obstacle`]: why it can't be used; [`form`]: values as InnoDB stores them; [`pack`]: rows in the order of the key; [`space`]: the
-//! files in the server's directory.
+//! [`obstacle`]: why it can't be used; [`existing`]: what a table is that is there; [`form`]: values as InnoDB stores them; [`pack`]: rows in the order of the key; [`space`]: the
+//! files in the server's directory; [`checkpoint`]: what MariaDB needs to survive a crash.
 
+mod checkpoint;
+mod existing;
 mod form;
 mod obstacle;
 mod pack;
@@ -25,25 +27,33 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Code, Encode};
 use inrush_core::target::{Fit, Knob, Knobs, Load, Memory, Strategy};
 use inrush_core::{Column, Facts, Job, Request, Verify};
-use inrush_innodb_pages::{Encoder, Layout, Tablespace};
+use inrush_innodb_pages::{Encoder, Layout, Tablespace, layout};
 use inrush_net::statement::Write;
 
 use crate::ddl::{self, quote};
 use crate::encode::{self, Notation, Stores};
-use crate::knobs::{self, CHECK, SORT_MEMORY};
+use crate::facts::ServerFacts;
+use crate::knobs::{self, CHECK, INDEXES, SORT_MEMORY};
 use crate::load::{self, MysqlLoad, Writing};
 use crate::session::{Failure, Refusal, Session};
 use crate::types::Class;
+pub(super) use existing::Existing;
 use form::Form;
 use pack::Packer;
 use space::Folder;
+
+/// The strategy's id.
+pub(super) const ID: &str = "mysql/tablespace";
+
+/// The collation of texts in tables that the load makes.
+const OWN_COLLATION: &str = "utf8mb4_bin";
 
 /// The strategy.
 pub(super) struct IntoTablespace;
 
 impl Strategy for IntoTablespace {
     fn id(&self) -> &'static str {
-        "mysql/tablespace"
+        ID
     }
 
     fn about(&self) -> &'static str {
@@ -64,7 +74,12 @@ impl Strategy for IntoTablespace {
         match obstacle::of(request, facts, knobs) {
             Some(reason) => Fit::Unusable { reason },
             // The rows have one order, and one packer.
-            None => load::fit(request, facts, knobs, false),
+            None => {
+                let fit = load::fit(request, facts, knobs, false);
+                // The file has no index but the table's own, however few rows there are.
+                knobs.suggest(&INDEXES, "after");
+                fit
+            }
         }
     }
 
@@ -104,6 +119,18 @@ impl Writing for IntoTablespace {
         _stores: &Stores,
         job: &'p Job,
     ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
+        if let Some(index) = index_of(session, table).map_err(|failure| session.explain(failure))? {
+            return Err(Error::target(format!(
+                "mysql/tablespace: the table's index {index} can't be built after the rows"
+            ))
+            .advise("leave --strategy out"));
+        }
+        if job.facts.kept_table(&job.request).is_some_and(|table| !table.indexes.is_empty()) {
+            // The file keeps the pages of an index that was dropped until the server clears them away; a new one has none.
+            session
+                .execute(format!("ALTER TABLE {} FORCE", quote(table)))
+                .map_err(|failure| session.explain(failure))?;
+        }
         let (template, file) = Folder::of(job, session.database())?.begin(session, table)?;
         let (layout, _) = layout_of(job)?;
         let tablespace = Tablespace::new(&template, &layout, file.pages()?);
@@ -134,6 +161,15 @@ impl Writing for IntoTablespace {
     }
 }
 
+/// An index that the table has besides its key.
+fn index_of(session: &mut Session<'_>, table: &str) -> Result<Option<String>, Failure> {
+    session.value(&format!(
+        "SELECT INDEX_NAME FROM information_schema.STATISTICS \
+         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {} AND INDEX_NAME <> 'PRIMARY' LIMIT 1",
+        ddl::literal(table)
+    ))
+}
+
 /// Has the server look at every page and record.
 fn check(session: &mut Session<'_>, table: &str) -> Result<(), Failure> {
     let rows = session.table(&format!("CHECK TABLE {}", quote(table)))?;
@@ -162,49 +198,83 @@ fn refusal(error: &Error) -> Failure {
     said(error.what().to_owned())
 }
 
-/// The layout of the load's table, and for each of its columns the load's.
-fn layout_of(job: &Job) -> Result<(Layout, Vec<usize>)> {
+/// A column of the table in the order of its records.
+struct Stored {
+    form: Form,
+    /// Which of the load's columns it is; none that the source has where it is NULL in every row.
+    loaded: Option<usize>,
+}
+
+/// The columns of the load's key, in its order.
+fn key_of(job: &Job) -> &[String] {
+    match job.facts.kept_table(&job.request) {
+        Some(table) => &table.primary_key,
+        None => &job.request.primary_key,
+    }
+}
+
+/// The layout of the load's table, and what its columns are.
+fn layout_of(job: &Job) -> Result<(Layout, Vec<Stored>)> {
     let unfit = |why: String| {
         Error::target(format!("mysql/tablespace: {why}")).advise("leave --strategy out")
     };
-    let columns = &job.choice.columns;
-    let form = |column: &Column| {
+    let loaded = &job.choice.columns;
+    let kept = job.facts.kept_table(&job.request);
+    let existing = ServerFacts::of(&job.facts.target).existing.as_ref();
+    // All columns of the table, in its order.
+    let columns: Vec<(&Column, Option<usize>)> = match kept {
+        None => loaded.iter().zip((0..).map(Some)).collect(),
+        Some(table) => {
+            let place = |column: &Column| loaded.iter().position(|other| other.name == column.name);
+            table.columns.iter().map(|column| (column, place(column))).collect()
+        }
+    };
+    let key = key_of(job);
+    let mut order: Vec<(Option<usize>, layout::Column, Stored)> = Vec::new();
+    for (column, loaded) in columns {
         let declared = ddl::declared(job, column);
-        Form::of(&declared)
-            .ok_or_else(|| unfit(format!("column {} is of type {declared}", column.name)))
-    };
-    let forms: Vec<Form> = columns.iter().map(form).collect::<Result<_>>()?;
-    let place = |name: &String| {
-        let exact = columns.iter().position(|column| column.name == *name);
-        let alike = || columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-        exact.or_else(alike)
-    };
-    let key: Vec<usize> = job.request.primary_key.iter().filter_map(place).collect();
-    let others = (0..columns.len()).filter(|column| !key.contains(column));
-    let order: Vec<usize> = key.iter().copied().chain(others).collect();
-    if let Some(at) = key.iter().find(|at| !forms[**at].orders()) {
-        let name = &columns[*at].name;
-        return Err(unfit(format!(
-            "the values of the key's column {name} have another order than their bytes"
-        )));
-    }
-    let column = |at: &usize| {
-        let stored = forms[*at].column();
+        let Some(form) = Form::of(&declared) else {
+            return Err(unfit(format!("column {} is of type {declared}", column.name)));
+        };
+        let collation = existing.map_or(OWN_COLLATION, |existing| existing.collation(&column.name));
+        let exact = key.iter().position(|name| *name == column.name);
+        let alike = || key.iter().position(|name| name.eq_ignore_ascii_case(&column.name));
+        let in_key = exact.or_else(alike);
+        if in_key.is_some() {
+            form.order(collation).map_err(|why| {
+                unfit(format!("the key's column {} is of type {declared}, {why}", column.name))
+            })?;
+        }
+        let may_be_left_out =
+            existing.is_some_and(|existing| existing.may_be_left_out(&column.name));
+        if loaded.is_none() && !may_be_left_out {
+            return Err(unfit(format!(
+                "the source lacks column {}, whose default is the server's to write",
+                column.name
+            )));
+        }
+        let stored = form.column(collation);
         // A key makes its columns NOT NULL.
-        let is_required = columns[*at].required || key.contains(at);
-        if is_required { stored } else { stored.nullable() }
-    };
-    let layout = Layout::new(order.iter().map(column).collect(), key.len());
-    Ok((layout.map_err(|error| unfit(error.to_string()))?, order))
+        let is_required = column.required || in_key.is_some();
+        let stored = if is_required { stored } else { stored.nullable() };
+        order.push((in_key, stored, Stored { form, loaded }));
+    }
+    // Those of the key in its order, then the others in theirs.
+    order.sort_by_key(|(in_key, ..)| in_key.unwrap_or(usize::MAX));
+    let (layout, stored): (Vec<_>, Vec<_>) =
+        order.into_iter().map(|(_, layout, stored)| (layout, stored)).unzip();
+    let layout = Layout::new(layout, key.len()).map_err(|error| unfit(error.to_string()))?;
+    Ok((layout, stored))
 }
 
 /// Rows as records in transit.
 #[derive(Clone)]
 struct Records {
     encoder: Encoder,
+    /// The forms of the load's columns.
     forms: Arc<[Form]>,
     /// The load's columns in the order of the record.
-    order: Arc<[usize]>,
+    order: Arc<[Option<usize>]>,
     values: Vec<u8>,
     /// Where the row's values are, by the load's columns; `None` for NULL.
     places: Vec<Option<(usize, usize)>>,
@@ -215,15 +285,16 @@ struct Records {
 impl Records {
     fn of(job: &Job) -> Self {
         // `ready` has asked whether there is one.
-        let (layout, order) = layout_of(job).expect("a table that can be written has a layout");
-        let form = |column: &Column| {
-            Form::of(&ddl::declared(job, column))
-                .expect("a table that can be written has such columns")
-        };
+        let (layout, stored) = layout_of(job).expect("a table that can be written has a layout");
+        let mut forms: Vec<(usize, Form)> = stored
+            .iter()
+            .filter_map(|column| Some((column.loaded?, column.form.clone())))
+            .collect();
+        forms.sort_by_key(|(loaded, _)| *loaded);
         Self {
             encoder: Encoder::new(&layout),
-            forms: job.choice.columns.iter().map(form).collect(),
-            order: order.into(),
+            forms: forms.into_iter().map(|(_, form)| form).collect(),
+            order: stored.iter().map(|column| column.loaded).collect(),
             values: Vec::new(),
             places: Vec::new(),
             unknown: None,
@@ -260,7 +331,7 @@ impl Notation for Records {
         }
         let mut row = self.encoder.row(out);
         for column in self.order.iter() {
-            match self.places[*column] {
+            match column.and_then(|column| self.places[column]) {
                 Some((from, to)) => row.field(&self.values[from..to]),
                 None => row.null(),
             }

@@ -1,10 +1,11 @@
 //! Why a load can't write the table's file.
 
 use inrush_core::target::Knobs;
-use inrush_core::{Facts, Guarantee, OnConflict, Request};
+use inrush_core::{Facts, FieldFacts, Guarantee, IfExists, OnConflict, Request, TableFacts};
 
 use super::form::Form;
-use super::space;
+use super::{OWN_COLLATION, space};
+use crate::encode::is_utc;
 use crate::facts::{ServerFacts, numbers};
 use crate::knobs::SQL_LOG_BIN;
 use crate::types;
@@ -13,11 +14,10 @@ use crate::types;
 pub(super) fn of(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<String> {
     let server = ServerFacts::of(&facts.target);
     let is = |name: &str, value: &str| server.variable(name).eq_ignore_ascii_case(value);
-    if facts.kept_table(request).is_some() {
-        return Some(
-            "it writes the files of tables that the load makes (--if-exists replace recreates an existing one)"
-                .to_owned(),
-        );
+    if let Some(table) = facts.kept_table(request)
+        && let Some(reason) = of_table(table, request, facts)
+    {
+        return Some(reason);
     }
     if request.guarantee == Guarantee::Chunks {
         return Some(
@@ -34,12 +34,12 @@ pub(super) fn of(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<Stri
     let engine = &facts.target.engine;
     let version = numbers(server.variable("version"));
     let is_known = match engine.starts_with("MariaDB") {
-        true => (version.0, version.1) == (10, 11),
+        true => matches!((version.0, version.1), (10, 11) | (11, 4)),
         false => matches!((version.0, version.1), (5, 7) | (8, 0)),
     };
     if !is_known {
         return Some(format!(
-            "{engine} is not one of the servers whose files are known: MariaDB 10.11, MySQL 5.7 and 8.0"
+            "{engine} is not one of the servers whose files are known: MariaDB 10.11 and 11.4, MySQL 5.7 and 8.0"
         ));
     }
     if is("wsrep_on", "ON") {
@@ -66,17 +66,69 @@ pub(super) fn of(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<Stri
             return Some(format!("the server encrypts tables ({name})"));
         }
     }
-    let key =
-        |name: &String| facts.source.loaded().find(|field| field.name.eq_ignore_ascii_case(name));
-    for field in request.primary_key.iter().filter_map(key) {
+    let spelled = |field: &FieldFacts| {
         let ty = request.types.iter().find(|(name, _)| field.is_called(name));
-        let ty = ty.map_or(field.ty, |(_, ty)| *ty);
-        if !Form::of(&types::spell(ty, true, true)).is_some_and(Form::orders) {
-            return Some(format!(
-                "the key's column {} is a {ty}, whose bytes have another order",
-                field.name
-            ));
+        types::spell(ty.map_or(field.ty, |(_, ty)| *ty), true, true)
+    };
+    let fields: Vec<&FieldFacts> = match facts.kept_table(request) {
+        Some(_) => Vec::new(),
+        None => facts.source.loaded().collect(),
+    };
+    for name in &request.primary_key {
+        let Some(field) = fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)) else {
+            continue;
+        };
+        let spelled = spelled(field);
+        let form = Form::of(&spelled);
+        if let Some(Err(why)) = form.map(|form| form.order(OWN_COLLATION)) {
+            return Some(format!("the key's column {} is of type {spelled}, {why}", field.name));
         }
     }
     space::obstacle(server)
+}
+
+/// Why an existing table's place can't be taken by one that is written so.
+fn of_table(table: &TableFacts, request: &Request, facts: &Facts) -> Option<String> {
+    if let Some(reason) = &table.engine_only {
+        return Some(reason.clone());
+    }
+    if table.is_parent {
+        return Some("foreign keys of other tables refer to the table".to_owned());
+    }
+    if table.holds_rows && request.if_exists != IfExists::Truncate {
+        return Some(
+            "the table holds rows (--if-exists truncate or replace drops them)".to_owned(),
+        );
+    }
+    if table.storage.as_deref() != Some("innodb") {
+        return Some("the table is not one of InnoDB".to_owned());
+    }
+    if !facts.new_fields(request).is_empty() {
+        return Some("columns are added to the table, by the server".to_owned());
+    }
+    let server = ServerFacts::of(&facts.target);
+    let Some(existing) = &server.existing else {
+        return Some("the table was not looked at".to_owned());
+    };
+    if let Some(reason) = &existing.obstacle {
+        return Some(reason.clone());
+    }
+    for column in &table.columns {
+        let declared = column.declared.as_deref().unwrap_or_default();
+        let Some(form) = Form::of(declared) else {
+            return Some(format!("column {} is of type {declared}", column.name));
+        };
+        if matches!(form, Form::Epoch { .. }) && !is_utc(server) {
+            return Some(format!(
+                "column {} is a TIMESTAMP, and the server's time zone is not UTC",
+                column.name
+            ));
+        }
+        if table.primary_key.contains(&column.name)
+            && let Err(why) = form.order(existing.collation(&column.name))
+        {
+            return Some(format!("the key's column {} is of type {declared}, {why}", column.name));
+        }
+    }
+    None
 }

@@ -19,7 +19,7 @@ use inrush_net::statement::{Batch, Blame, Done, Named, Write, Written};
 use inrush_sort::{Order, Sorter};
 
 use super::space::{File, Pages};
-use super::{refusal, said};
+use super::{key_of, refusal, said};
 use crate::knobs::{ROW_ORDER, SORT_MEMORY};
 use crate::session::{Failure, Session};
 
@@ -85,7 +85,7 @@ impl<'p> Packer<'p> {
             layout,
             unsorted,
             item: Vec::new(),
-            key: &job.request.primary_key,
+            key: key_of(job),
             repeats,
             repeated: 0,
             position: 0,

@@ -15,7 +15,7 @@ use inrush_core::error::{Error, Kind, Result};
 use inrush_innodb_pages::{PAGE_BYTES, Sink, Template};
 use inrush_net::staging::PREFIX;
 
-use super::said;
+use super::{checkpoint, said};
 use crate::ddl::quote;
 use crate::facts::ServerFacts;
 use crate::session::{Failure, Session};
@@ -26,6 +26,9 @@ const TEMPLATE_BYTES_MAX: u64 = 16 << 20;
 
 /// What the name of the file ends with until it is whole. Servers take no notice of such files.
 const PART: &str = "part";
+
+/// What the name of the file ends with that has a setting of the server as it was, while it is another.
+const SETTING: &str = "setting";
 
 /// Why the data directory can't be written to, as far as can be said without having a table there.
 pub(super) fn obstacle(server: &ServerFacts) -> Option<String> {
@@ -83,7 +86,8 @@ impl Folder {
             Error::target(format!("mysql/tablespace: {error}")).advise("leave --strategy out")
         })?;
         run(session, format!("ALTER TABLE {name} DISCARD TABLESPACE"))?;
-        checkpoint(session).map_err(|failure| session.explain(failure))?;
+        checkpoint::take(session, &self.file(table, SETTING))
+            .map_err(|failure| session.explain(failure))?;
         let part = File::make(self.file(table, PART), &owner)?;
         let beside = self.file(table, "cfg");
         let configured = File::make(beside.clone(), &owner).and_then(|mut made| {
@@ -133,7 +137,7 @@ impl Folder {
         }
         imported?;
         self.remove(table);
-        checkpoint(session)
+        checkpoint::take(session, &self.file(table, SETTING))
     }
 
     /// Removes what is ours of a table's files.
@@ -152,21 +156,14 @@ impl Folder {
             let is_hidden = table.strip_prefix(PREFIX).is_some_and(|digits| {
                 !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
             });
-            let is_ours = is_hidden && [PART, "cfg", "ibd"].contains(&ending);
+            let is_ours = is_hidden && [PART, "cfg", "ibd", SETTING].contains(&ending);
             if is_ours && staging::exists(session, table).is_ok_and(|exists| !exists) {
-                let _ = fs::remove_file(file.path());
+                let is_done = ending != SETTING || checkpoint::restore(session, &file.path());
+                if is_done {
+                    let _ = fs::remove_file(file.path());
+                }
             }
         }
-    }
-}
-
-/// Has MariaDB write down that the old file is gone: else its recovery after a crash may take what was logged of that for the new one,
-/// and lose changes (measured on 10.11 and 11.4, with the server's own files too). MySQL needs none.
-fn checkpoint(session: &mut Session<'_>) -> Result<(), Failure> {
-    let version = session.value("SELECT VERSION()")?.unwrap_or_default();
-    match version.contains("MariaDB") {
-        true => session.execute("SET GLOBAL innodb_log_checkpoint_now = ON").map(drop),
-        false => Ok(()),
     }
 }
 

@@ -4,15 +4,15 @@ use inrush_core::Type;
 
 /// A declared type, taken apart: `decimal(10,2) unsigned zerofill`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Declared<'a> {
+pub(crate) struct Declared<'a> {
     /// `decimal`, in lower case.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// `10,2`; empty when there are none.
     arguments: &'a str,
-    pub(super) unsigned: bool,
+    pub(crate) unsigned: bool,
     pub(super) zerofill: bool,
     /// In lower case; `None` for the load's own, utf8mb4.
-    pub(super) charset: Option<String>,
+    pub(crate) charset: Option<String>,
     /// In lower case, where it is named.
     pub(super) collation: Option<String>,
     /// The column's comment says that its moments are those of UTC.
@@ -20,7 +20,7 @@ pub(super) struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
-    pub(super) fn parse(text: &'a str) -> Self {
+    pub(crate) fn parse(text: &'a str) -> Self {
         let text = text.trim();
         let end = text.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
@@ -46,7 +46,7 @@ impl<'a> Declared<'a> {
     }
 
     /// The numbers in parentheses.
-    pub(super) fn numbers(&self) -> (Option<u32>, Option<u32>) {
+    pub(crate) fn numbers(&self) -> (Option<u32>, Option<u32>) {
         let mut numbers = self.arguments.split(',').map(|number| number.trim().parse().ok());
         (numbers.next().flatten(), numbers.next().flatten())
     }
@@ -54,7 +54,7 @@ impl<'a> Declared<'a> {
     /// The members of an enum or a set.
     ///
     /// The server doubles quotes in them, and writes a backslash before what a terminal or a script would stumble over.
-    pub(super) fn members(&self) -> Vec<Box<[u8]>> {
+    pub(crate) fn members(&self) -> Vec<Box<[u8]>> {
         let mut members = Vec::new();
         let mut member: Option<Vec<u8>> = None;
         let mut bytes = self.arguments.bytes().peekable();

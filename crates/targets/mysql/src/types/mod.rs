@@ -18,7 +18,7 @@ mod oracle;
 mod store;
 mod text;
 
-pub(super) use declared::{UTC, declared, spell};
+pub(super) use declared::{Declared, UTC, declared, spell};
 pub(super) use exact::Exact;
 #[cfg(test)]
 pub(super) use oracle::{DECLARED, MADE};

@@ -1,0 +1,209 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::contract::Place as _;
+use crate::fixture::{Outcome, Random, finish, start, thorough, wait_until};
+
+use super::proxy::{Proxy, Trick};
+use super::server::{Extras, Server, for_each_private_server};
+use super::tablespace::{WAY, below, files_of_ours, for_each_known};
+
+/// Rows of the files here.
+const ROWS: i64 = 60_000;
+
+/// What a load asks the server for, and how often it was asked the same before.
+const STEPS: [(&str, u64); 12] = [
+    ("CREATE TABLE", 0),
+    ("FOR EXPORT", 0),
+    ("UNLOCK TABLES", 0),
+    ("DISCARD TABLESPACE", 0),
+    ("innodb_log_checkpoint_now", 0),
+    ("IMPORT TABLESPACE", 0),
+    ("innodb_log_checkpoint_now", 1),
+    ("CHECK TABLE", 0),
+    ("ADD KEY", 0),
+    ("SELECT COUNT(*) FROM `inrush", 0),
+    ("RENAME TABLE", 0),
+    ("DROP TABLE", 0),
+];
+
+fn steps(server: &Server) -> impl Iterator<Item = (&'static str, u64)> {
+    // MySQL needs no checkpoint.
+    STEPS.into_iter().filter(|(words, _)| server.is_mariadb || !words.starts_with("innodb"))
+}
+
+fn write_rows(server: &Server) {
+    let text: String = (0..ROWS).map(|id| format!("{id},name of {id}\n")).collect();
+    server.write("t.csv", format!("id,name\n{text}"));
+}
+
+fn assert_sound(server: &Server, what: &str) {
+    assert_eq!(server.count("t"), ROWS, "{what}");
+    let check = server.query("CHECK TABLE t EXTENDED");
+    assert_eq!(check.last().unwrap()[3].as_deref(), Some("OK"), "{what}: {check:?}");
+    assert_eq!(server.tables(), ["t"], "{what}");
+    assert_eq!(files_of_ours(server), Vec::<String>::new(), "{what}");
+}
+
+#[test]
+fn a_load_that_is_killed_leaves_nothing_that_the_next_does_not_sweep() {
+    for_each_known(|server| {
+        let mut random = Random(0x29);
+        write_rows(server);
+        let url = server.url();
+        let args =
+            [&["load", "t.csv", &url, "--primary-key", "id", "--chunk-size", "16k"], &WAY[..]];
+        let args = args.concat();
+        for _ in 0..if thorough() { 100 } else { 6 } {
+            let mut child = start(&mut server.command(&args));
+            sleep(Duration::from_millis(below(&mut random, 400)));
+            let _ = child.kill();
+            let (status, _, _) = finish(child, b"");
+            // A statement under way may end when its client is gone.
+            server.end_connections();
+            wait_until("the server has ended the connection", || server.connections().is_empty());
+            let whole = server.tables().contains(&"t".to_owned());
+            assert!(whole || !status.success(), "a load that ended well has left no table");
+            if whole {
+                assert_eq!(server.count("t"), ROWS);
+                server.drop_table("t");
+            }
+        }
+        server.load(&[&["t.csv", "--primary-key", "id"], &WAY[..]].concat()).exits(0);
+        assert_sound(server, "at the end");
+    });
+}
+
+/// Loads over rows that are there, with a process killed at a step; then the table is as before or whole, and the next load succeeds.
+fn kill_at(
+    server: &Server,
+    (words, nth): (&'static str, u64),
+    is_answered: bool,
+    victim: Option<u32>,
+    revive: impl FnOnce(),
+) {
+    let what = format!("{words} {nth}, answered: {is_answered}, server: {victim:?}");
+    server.drop_table("t").sql(
+        "CREATE TABLE t (id bigint NOT NULL, name varchar(30), PRIMARY KEY (id), KEY k (name)) ENGINE=InnoDB;;\
+         INSERT INTO t VALUES (-1, 'old'), (-2, 'old')",
+    );
+    let process = Arc::new(AtomicU32::new(victim.unwrap_or(0)));
+    let trick = Trick::KillAt { words, nth, is_answered, process: Arc::clone(&process) };
+    let proxy = Proxy::start(&server.address, trick);
+    let args = |url: String| {
+        [&["load", "t.csv", &url, "--if-exists", "truncate"], &WAY[..]]
+            .concat()
+            .iter()
+            .map(|arg| (*arg).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+    let args_there = args(url);
+    let words: Vec<&str> = args_there.iter().map(String::as_str).collect();
+    let child = start(&mut server.command(&words));
+    if victim.is_none() {
+        process.store(child.id(), Relaxed);
+    }
+    let run = Outcome::of(what.clone(), finish(child, b""));
+    let is_reached = proxy.has_killed();
+    drop(proxy);
+    revive();
+    server.end_connections();
+    wait_until("the server has ended the connections", || server.connections().is_empty());
+    assert!(is_reached, "{what}: {run:?}");
+    assert!(victim.is_some() || run.status.code().is_none(), "{what}: {run:?}");
+    let count = server.count("t");
+    let is_whole = count == ROWS;
+    assert!(is_whole || count == 2, "{what}: {count} rows\n{run:?}");
+    assert!(is_whole || !run.status.success(), "{what}: {run:?}");
+    let check = server.query("CHECK TABLE t EXTENDED");
+    assert_eq!(check.last().unwrap()[3].as_deref(), Some("OK"), "{what}: {check:?}");
+    let args_here = args(server.url());
+    let words: Vec<&str> = args_here.iter().map(String::as_str).collect();
+    server.inrush(&words).exits(0);
+    assert_sound(server, &what);
+}
+
+#[test]
+fn a_load_that_is_killed_at_any_step_leaves_the_table_as_before_or_whole() {
+    for_each_known(|server| {
+        write_rows(server);
+        for (at, step) in steps(server).enumerate() {
+            for is_answered in [false, true] {
+                if thorough() || (at % 2 == 0) == is_answered {
+                    kill_at(server, step, is_answered, None, || {});
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_server_that_is_killed_at_any_step_has_the_table_as_before_or_whole() {
+    for_each_private_server(
+        |name| thorough() || name.starts_with("mariadb"),
+        Extras::default(),
+        |private, server| {
+            write_rows(server);
+            for step in steps(server) {
+                for is_answered in [false, true] {
+                    let is_worst = ["IMPORT TABLESPACE", "RENAME TABLE"].contains(&step.0);
+                    if thorough() || is_answered && is_worst {
+                        let victim = private.pid();
+                        kill_at(server, step, is_answered, victim, || {
+                            private.kill().unwrap();
+                            private.restart().unwrap();
+                            server.connect_again();
+                        });
+                    }
+                }
+            }
+        },
+    );
+}
+
+#[test]
+fn changes_of_a_table_whose_file_was_written_survive_crashes() {
+    for_each_private_server(
+        |name| thorough() || name.starts_with("mariadb"),
+        Extras::default(),
+        |private, server| {
+            write_rows(server);
+            let table = ["t.csv", "--primary-key", "id", "--index", "name"];
+            server.load(&[&table[..], &["--table", "sent"]].concat()).exits(0);
+            server.load(&[&table[..], &WAY].concat()).exits(0);
+            let mut random = Random(0x41);
+            for round in 0..if thorough() { 5 } else { 2 } {
+                if round > 0 {
+                    let salt = below(&mut random, 1000);
+                    for table in ["t", "sent"] {
+                        server.sql(&format!(
+                            "INSERT INTO {table} SELECT id + {ROWS} * {round}, CONCAT(name, {salt}) FROM {table} WHERE id % 3 = {round} % 3;;\
+                             UPDATE {table} SET name = REPEAT(name, 1 + id % 9) WHERE id % 5 = {round} % 5;;\
+                             DELETE FROM {table} WHERE id % 7 = {round} % 7;;\
+                             DELETE FROM {table} WHERE id BETWEEN 1000 AND 9000"
+                        ));
+                    }
+                }
+                let before = server.query("CHECKSUM TABLE sent");
+                private.kill().unwrap();
+                private.restart().unwrap();
+                server.connect_again();
+                let sums = server.query("CHECKSUM TABLE sent, t");
+                assert_eq!(sums[0], before[0], "round {round}");
+                assert_eq!(sums[0][1], sums[1][1], "round {round}");
+                let check = server.query("CHECK TABLE t EXTENDED");
+                assert_eq!(check.last().unwrap()[3].as_deref(), Some("OK"), "{check:?}");
+            }
+            // In good order, too.
+            private.restart().unwrap();
+            server.connect_again();
+            let sums = server.query("CHECKSUM TABLE sent, t");
+            assert_eq!(sums[0][1], sums[1][1]);
+            server.drop_table("sent");
+            assert_eq!(server.tables(), ["t"]);
+        },
+    );
+}
