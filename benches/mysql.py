@@ -12,6 +12,8 @@ Cases:
   halves     two lanes against two mariadb clients at once, each with one half of the file, cut beforehand: what the server itself
              can do with two connections on this machine, when nobody checks a value and half the rows may stay alone
   existing   into an empty table that is there, against the same
+  tablespace           the table's file, written without the server (--strategy mysql/tablespace), against LOAD DATA LOCAL of the same file
+  tablespace-indexes   the same with two secondary indexes, against LOAD DATA into the table that has them; both without binary log
   sling, dlt, ingestr
              against tools that people install for this (PyPI; ROWS / 10 rows): only when named, where they are installed
 
@@ -35,7 +37,12 @@ import pairs as paired
 TABLE = ("CREATE TABLE {} (column_1 BIGINT NOT NULL, column_2 DOUBLE, column_3 DOUBLE, column_4 BIGINT, column_5 DATETIME(6), "
          "column_6 BIGINT, column_7 BIGINT, column_8 LONGTEXT, PRIMARY KEY (column_1)) "
          "ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
-WANTED = {"import": 1.6, "one-lane": 1.0, "existing": 1.6, "halves": 1.0, "sling": 10, "dlt": 10, "ingestr": 10}
+INDEXES = ", KEY (column_4), KEY (column_6, column_5))"
+WANTED = {"import": 1.6, "one-lane": 1.0, "existing": 1.6, "halves": 1.0, "tablespace": 8, "tablespace-indexes": 3,
+          "sling": 10, "dlt": 10, "ingestr": 10}
+
+
+PEERS = ("sling", "dlt", "ingestr")
 
 
 class Server:
@@ -110,6 +117,9 @@ def rival(case: str, server: Server, work: Path, rows: int) -> tuple[list[str], 
         client = shlex.join(["mariadb", *server.client(), "--local-infile=1", "bench", "-e"])
         halves = [f"{client} {shlex.quote(load.format(work / half))}" for half in ("first.tsv", "second.tsv")]
         return ["bash", "-c", f"{halves[0]} & first=$!; {halves[1]} && wait $first"], {}
+    if case.startswith("tablespace"):
+        load = f"SET sql_log_bin = 0; LOAD DATA LOCAL INFILE '{work / 'b.tsv'}' INTO TABLE b CHARACTER SET binary"
+        return ["mariadb", *server.client(), "--local-infile=1", "bench", "-e", load], {}
     return ["mariadb-import", *server.client(), "--local", "--silent", "bench", str(work / "b.tsv")], {}
 
 
@@ -126,13 +136,15 @@ dlt.pipeline("nodes", pipelines_dir=tempfile.mkdtemp(dir="{work}"), destination=
 
 
 def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: list[str], work: Path) -> str:
-    peer = case in ("sling", "dlt", "ingestr")
+    peer = case in PEERS
     rows = rows // 10 if peer else rows
     file = work / ("few.csv" if peer else "b.tsv")
     load = [inrush, "load", str(file), server.url, "--table", "a", "-q", *extra]
     load += [] if peer else ["--header", "no"]
     load += [] if case == "existing" else ["--primary-key", "column_1"]
     load += ["--lanes", "1"] if case == "one-lane" else []
+    load += ["--strategy", "mysql/tablespace", "--set", "sql_log_bin=off"] if case.startswith("tablespace") else []
+    load += ["--index", "column_4", "--index", "column_6,column_5"] if case == "tablespace-indexes" else []
     command, env = rival(case, server, work, rows)
     if case == "dlt":
         (work / "load.py").write_text(DLT.format(file=file, work=work, url=server.tcp.replace("mysql://", "mysql+pymysql://")))
@@ -147,7 +159,7 @@ def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: li
             server.sql(TABLE.format("a"))
         a = timed(server, load)
         if not peer:
-            server.sql(TABLE.format("b"))
+            server.sql(TABLE.format("b").replace("))", ")" + INDEXES) if case == "tablespace-indexes" else TABLE.format("b"))
         b = timed(server, command, env)
         verify_values(server, rows) if peer else verify(server, rows)
         if pair == 0:
@@ -156,7 +168,7 @@ def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: li
         print(f"  A {a['s']:6.2f} s  B {b['s']:6.2f} s   CPU client A {a['cpu']:5.2f} s  server {a['server']:5.2f} s"
               f"   client B {b['cpu']:5.2f} s  server {b['server']:5.2f} s   peak A {a['mb']:3.0f} MB")
     paired.keep(server.name, case, runs)
-    line = (f"{server.name:<14} {case:<9} {paired.figures(runs, WANTED[case])}   {paired.share(runs)}   {paired.peak(runs)}")
+    line = (f"{server.name:<14} {case:<18} {paired.figures(runs, WANTED[case])}   {paired.share(runs)}   {paired.peak(runs)}")
     print(f"  {line}")
     return line
 
@@ -166,7 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="?", default=1_000_000, metavar="ROWS")
     parser.add_argument("pairs", type=int, nargs="?", default=5, metavar="PAIRS")
-    parser.add_argument("cases", nargs="*", metavar="CASE", default=["import", "one-lane", "existing", "halves"])
+    parser.add_argument("cases", nargs="*", metavar="CASE", default=[case for case in WANTED if case not in PEERS])
     parser.add_argument("--option", action="append", default=[], metavar="WORD", help="handed on to inrush load")
     args = parser.parse_args()
     if unknown := set(args.cases) - set(WANTED):

@@ -2,11 +2,8 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::thread::sleep;
-use std::time::Duration;
 
 use crate::proxy::{self, Fate};
 
@@ -28,16 +25,18 @@ pub(super) enum Trick {
         words: &'static str,
         file: String,
     },
-    /// A process is killed where the client says these words for the `nth` time, counted from 0: before the server hears it, or
-    /// when it has answered.
-    KillAt {
+    /// Where the client says these words for the `nth` time, counted from 0, something is done, before the server hears it or when it
+    /// has answered; `true` has all connections end.
+    At {
         words: &'static str,
         nth: u64,
         is_answered: bool,
-        /// Waited for while it is 0.
-        process: Arc<AtomicU32>,
+        act: Act,
     },
 }
+
+/// What is done at a certain time.
+pub(super) type Act = Arc<dyn Fn() -> bool + Send + Sync>;
 
 pub(super) type Proxy = proxy::Proxy<Tricks>;
 
@@ -47,11 +46,11 @@ pub(super) struct Tricks {
     given: Mutex<Option<Vec<u8>>>,
     /// Requests for a file that were changed.
     changed: AtomicU64,
-    /// How often the words of [`Trick::KillAt`] were said.
+    /// How often the words of [`Trick::At`] were said, and whether often enough.
     said: AtomicU64,
+    is_met: AtomicBool,
     /// The next answer is that to them.
     is_due: AtomicBool,
-    has_killed: AtomicBool,
 }
 
 impl From<Trick> for Tricks {
@@ -62,7 +61,7 @@ impl From<Trick> for Tricks {
             changed: AtomicU64::new(0),
             said: AtomicU64::new(0),
             is_due: AtomicBool::new(false),
-            has_killed: AtomicBool::new(false),
+            is_met: AtomicBool::new(false),
         }
     }
 }
@@ -73,25 +72,14 @@ impl Tricks {
         self.changed.load(Relaxed)
     }
 
-    /// Whether a process was killed.
-    pub(super) fn has_killed(&self) -> bool {
-        self.has_killed.load(Relaxed)
+    /// Whether the words of [`Trick::At`] were said.
+    pub(super) fn is_met(&self) -> bool {
+        self.is_met.load(Relaxed)
     }
 
     /// What a client sent when it was asked for a file at the wrong time.
     pub(super) fn given(&self) -> Option<Vec<u8>> {
         self.given.lock().unwrap().clone()
-    }
-
-    /// Kills the process (SIGKILL) as soon as it is known.
-    fn kill(&self, process: &AtomicU32) {
-        while process.load(Relaxed) == 0 {
-            sleep(Duration::from_millis(1));
-        }
-        // Whoever waits for the process's end may ask at once.
-        self.has_killed.store(true, Relaxed);
-        let process = process.load(Relaxed).to_string();
-        assert!(Command::new("kill").args(["-KILL", &process]).status().unwrap().success());
     }
 
     /// Asks for a file and takes what comes, up to the empty packet that ends it or the end of the connection.
@@ -134,16 +122,17 @@ impl proxy::Tricks for Tricks {
             self.ask(client, file)?;
             return Ok(Fate::Passed(Vec::new()));
         }
-        if let Trick::KillAt { words, nth, is_answered, process } = &self.trick
+        if let Trick::At { words, nth, is_answered, act } = &self.trick
             && packet.get(4) == Some(&QUERY)
             && String::from_utf8_lossy(&packet).contains(words)
             && self.said.fetch_add(1, Relaxed) == *nth
         {
-            if !is_answered {
-                self.kill(process);
+            self.is_met.store(true, Relaxed);
+            if *is_answered {
+                self.is_due.store(true, Relaxed);
+            } else if act() {
                 return Ok(Fate::Cut);
             }
-            self.is_due.store(true, Relaxed);
         }
         Ok(Fate::Passed(packet))
     }
@@ -157,10 +146,10 @@ impl proxy::Tricks for Tricks {
             self.changed.fetch_add(1, Relaxed);
             return Fate::Passed(request(packet[3], file));
         }
-        if let Trick::KillAt { process, .. } = &self.trick
+        if let Trick::At { act, .. } = &self.trick
             && self.is_due.swap(false, Relaxed)
+            && act()
         {
-            self.kill(process);
             return Fate::Cut;
         }
         Fate::Passed(packet)

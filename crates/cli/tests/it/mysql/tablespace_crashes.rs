@@ -1,3 +1,5 @@
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
@@ -8,7 +10,8 @@ use crate::fixture::{Outcome, Random, finish, start, thorough, wait_until};
 
 use super::proxy::{Proxy, Trick};
 use super::server::{Extras, Server, for_each_private_server};
-use super::tablespace::{WAY, below, files_of_ours, for_each_known};
+use super::tablespace::{WAY, below, files_of_ours, for_each_known, is_known};
+use crate::disk::{Disk, has_mounts_of_its_own};
 
 /// Rows of the files here.
 const ROWS: i64 = 60_000;
@@ -76,6 +79,16 @@ fn a_load_that_is_killed_leaves_nothing_that_the_next_does_not_sweep() {
     });
 }
 
+/// Kills the process (SIGKILL) as soon as it is known.
+fn kill(process: &AtomicU32) -> bool {
+    while process.load(Relaxed) == 0 {
+        sleep(Duration::from_millis(1));
+    }
+    let process = process.load(Relaxed).to_string();
+    assert!(Command::new("kill").args(["-KILL", &process]).status().unwrap().success());
+    true
+}
+
 /// Loads over rows that are there, with a process killed at a step; then the table is as before or whole, and the next load succeeds.
 fn kill_at(
     server: &Server,
@@ -90,7 +103,11 @@ fn kill_at(
          INSERT INTO t VALUES (-1, 'old'), (-2, 'old')",
     );
     let process = Arc::new(AtomicU32::new(victim.unwrap_or(0)));
-    let trick = Trick::KillAt { words, nth, is_answered, process: Arc::clone(&process) };
+    let act = {
+        let process = Arc::clone(&process);
+        move || kill(&process)
+    };
+    let trick = Trick::At { words, nth, is_answered, act: Arc::new(act) };
     let proxy = Proxy::start(&server.address, trick);
     let args = |url: String| {
         [&["load", "t.csv", &url, "--if-exists", "truncate"], &WAY[..]]
@@ -107,7 +124,7 @@ fn kill_at(
         process.store(child.id(), Relaxed);
     }
     let run = Outcome::of(what.clone(), finish(child, b""));
-    let is_reached = proxy.has_killed();
+    let is_reached = proxy.is_met();
     drop(proxy);
     revive();
     server.end_connections();
@@ -204,6 +221,96 @@ fn changes_of_a_table_whose_file_was_written_survive_crashes() {
             assert_eq!(sums[0][1], sums[1][1]);
             server.drop_table("sent");
             assert_eq!(server.tables(), ["t"]);
+        },
+    );
+}
+
+#[test]
+fn a_file_that_was_changed_meanwhile_is_not_taken() {
+    for_each_known(|server| {
+        write_rows(server);
+        server.sql(
+            "CREATE TABLE t (id bigint NOT NULL, name varchar(30), PRIMARY KEY (id)) ENGINE=InnoDB",
+        );
+        let datadir = server.query("SELECT @@datadir")[0][0].clone().unwrap();
+        let folder = std::path::Path::new(&datadir).join(&server.database);
+        let flip = move || {
+            for file in std::fs::read_dir(&folder).unwrap() {
+                let path = file.unwrap().path();
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                if name.starts_with("inrush") && name.ends_with(".ibd") {
+                    let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
+                    let mut byte = [0];
+                    // In the middle of a leaf.
+                    file.read_exact_at(&mut byte, 40 * 16384 + 5000).unwrap();
+                    file.write_all_at(&[byte[0] ^ 0x10], 40 * 16384 + 5000).unwrap();
+                }
+            }
+            false
+        };
+        let words = "IMPORT TABLESPACE";
+        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(flip) };
+        let proxy = Proxy::start(&server.address, trick);
+        let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+        let args = [&["load", "t.csv", &url, "--if-exists", "append"], &WAY[..]].concat();
+        server.inrush(&args).exits(1).ends_with_nothing_changed();
+        assert!(proxy.is_met());
+        drop(proxy);
+        assert_eq!(server.count("t"), 0);
+        assert_eq!(server.tables(), ["t"]);
+        server.load(&[&["t.csv", "--if-exists", "append"], &WAY[..]].concat()).exits(0);
+        assert_sound(server, "afterwards");
+    });
+}
+
+#[test]
+fn of_two_loads_at_once_one_has_its_rows_in_the_table() {
+    for_each_known(|server| {
+        write_rows(server);
+        let url = server.url();
+        let args = [&["load", "t.csv", &url, "--primary-key", "id"], &WAY[..]].concat();
+        let children = [0, 1].map(|_| start(&mut server.command(&args)));
+        let runs = children.map(|child| Outcome::of("one of two".to_owned(), finish(child, b"")));
+        assert!(runs.iter().any(|run| run.status.success()), "{runs:?}");
+        assert_sound(server, "of two");
+    });
+}
+
+#[test]
+#[ignore = "full disks: make test-all"]
+fn a_disk_that_is_full_leaves_the_table_as_before() {
+    let test = "mysql::tablespace_crashes::a_disk_that_is_full_leaves_the_table_as_before";
+    if !has_mounts_of_its_own(test) {
+        return;
+    }
+    for_each_private_server(
+        |_| true,
+        Extras::default(),
+        |private, server| {
+            if !is_known(server) {
+                return;
+            }
+            write_rows(server);
+            let datadir = server.query("SELECT @@datadir")[0][0].clone().unwrap();
+            let folder = std::path::Path::new(&datadir).join(&server.database);
+            let owner = std::fs::metadata(&folder).unwrap();
+            let disk = Disk::over(&folder, "1m");
+            std::os::unix::fs::chown(&folder, Some(owner.uid()), Some(owner.gid())).unwrap();
+            for more in [&[][..], &["--set", "row_order=any", "--set", "sort_memory=1m"]] {
+                let args = [&["t.csv", "--primary-key", "id"], &WAY[..], more].concat();
+                let run = server.refuses(&args);
+                run.says(&["No space left"]);
+                assert_eq!(server.tables(), Vec::<String>::new());
+                assert_eq!(files_of_ours(server), Vec::<String>::new());
+            }
+            disk.resize("64m");
+            server.load(&[&["t.csv", "--primary-key", "id"], &WAY[..]].concat()).exits(0);
+            assert_sound(server, "with room");
+            server.drop_table("t");
+            private.stop().unwrap();
+            drop(disk);
+            private.restart().unwrap();
+            server.connect_again();
         },
     );
 }
