@@ -24,6 +24,9 @@ const LOCK: &str = "'inrush_checkpoint'";
 /// How often it is looked whether the checkpoint is taken.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// After so many the setting is made once more.
+const LOOKS_PER_SETTING: u32 = 100;
+
 /// A server that takes longer for it has a disk or a load that leaves no hope.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -58,8 +61,7 @@ fn take_by_setting(session: &mut Session<'_>, before: &Path) -> Result<(), Failu
     noted
         .and_then(|mut file| file.write_all(percent.as_bytes()))
         .map_err(|error| said(format!("{} can't be written: {error}", before.display())))?;
-    let taken =
-        session.execute(format!("SET GLOBAL {DIRTY_PAGES} = 0")).and_then(|_| wait(session));
+    let taken = wait(session);
     if taken.is_err() {
         // Whoever stops the load wants his setting back all the same.
         session.unwatch();
@@ -78,11 +80,18 @@ pub(super) fn restore(session: &mut Session<'_>, before: &Path) -> bool {
     })
 }
 
-/// Waits until all that is in the log by now is in the files.
+/// Has all that is in the log by now written to the files.
 fn wait(session: &mut Session<'_>) -> Result<(), Failure> {
     let wanted = log_position(session, "Innodb_lsn_current")?;
     let begun = Instant::now();
-    while log_position(session, "Innodb_lsn_last_checkpoint")? < wanted {
+    for look in 0_u32.. {
+        if look.is_multiple_of(LOOKS_PER_SETTING) {
+            // Again and again: who finds what a killed load has left sets it as it was.
+            session.execute(format!("SET GLOBAL {DIRTY_PAGES} = 0"))?;
+        }
+        if log_position(session, "Innodb_lsn_last_checkpoint")? >= wanted {
+            break;
+        }
         if session.stopped() {
             return Err(Failure::Stopped);
         }
