@@ -1,6 +1,6 @@
 //! Cuts what is read into chunks of whole records.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use inrush_scan::json::JsonCutter;
 use inrush_scan::{Cutter, Dialect, Tail};
@@ -75,26 +75,28 @@ impl<R: Read> ChunkReader<R> {
 
     /// Reads the next chunk into `bytes`, whatever was in them: about `chunk_bytes`, and more where the first record is longer.
     pub fn next(&mut self, bytes: &mut Vec<u8>, chunk_bytes: usize) -> std::io::Result<Next> {
-        bytes.clear();
-        let mut goal = chunk_bytes;
+        let (mut held, mut goal) = (0, chunk_bytes);
         let end = loop {
-            let ended = self.reader.fill(bytes, goal)?;
-            let tail = match (ended, bytes.len() >= RECORD_BYTES_MAX) {
+            let ended = self.reader.fill(bytes, &mut held, goal)?;
+            let tail = match (ended, held >= RECORD_BYTES_MAX) {
                 (true, _) => Tail::End,
                 (false, true) => Tail::Limit,
                 (false, false) => Tail::More,
             };
-            match self.cutter.cut(bytes, chunk_bytes, tail) {
+            match self.cutter.cut(&bytes[..held], chunk_bytes, tail) {
                 Some(end) => {
-                    self.is_over = ended && end == bytes.len();
+                    self.is_over = ended && end == held;
                     break end;
                 }
-                None if bytes.is_empty() => return Ok(Next::End),
+                None if held == 0 => {
+                    bytes.clear();
+                    return Ok(Next::End);
+                }
                 None if tail == Tail::More => goal = (goal * 2).min(RECORD_BYTES_MAX),
                 None => return Ok(Next::TooLong),
             }
         };
-        self.reader.put_back(&bytes[end..]);
+        self.reader.put_back(&bytes[end..held]);
         bytes.truncate(end);
         Ok(Next::Chunk)
     }
@@ -113,17 +115,27 @@ impl<R: Read> Ahead<R> {
         Self { input, back: Vec::new(), back_at: 0, ended: false }
     }
 
-    /// Fills `bytes` up to `goal`; true when nothing is left behind them.
-    fn fill(&mut self, bytes: &mut Vec<u8>, goal: usize) -> std::io::Result<bool> {
+    /// Fills `bytes`, of which the first `held` count, up to `goal`; true when nothing is left behind them. What a chunk before has left
+    /// there is written over as it is: cleared memory would be written twice.
+    fn fill(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        held: &mut usize,
+        goal: usize,
+    ) -> std::io::Result<bool> {
+        make_room(bytes, *held, goal);
         let back = &self.back[self.back_at..];
-        let take = back.len().min(goal.saturating_sub(bytes.len()));
-        bytes.extend_from_slice(&back[..take]);
+        let take = back.len().min(goal.saturating_sub(*held));
+        bytes[*held..*held + take].copy_from_slice(&back[..take]);
         self.back_at += take;
-        let missing = goal.saturating_sub(bytes.len());
-        if missing > 0 && !self.ended {
-            bytes.reserve(missing);
-            let got = self.input.by_ref().take(missing as u64).read_to_end(bytes)?;
-            self.ended = got < missing;
+        *held += take;
+        while *held < goal && !self.ended {
+            match self.input.read(&mut bytes[*held..goal]) {
+                Ok(0) => self.ended = true,
+                Ok(got) => *held += got,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(self.ended && self.back_at == self.back.len())
     }
@@ -141,6 +153,18 @@ impl<R: Read> Ahead<R> {
     }
 }
 
+/// Makes `bytes` as long as `goal` at least, and keeps the first `held`.
+fn make_room(bytes: &mut Vec<u8>, held: usize, goal: usize) {
+    if bytes.capacity() >= goal {
+        bytes.resize(bytes.len().max(goal), 0);
+    } else {
+        // New memory is zeros as it comes, and a small input never touches most of it.
+        let mut room = vec![0; goal];
+        room[..held].copy_from_slice(&bytes[..held]);
+        *bytes = room;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,19 +173,50 @@ mod tests {
     fn what_is_put_back_comes_again() {
         let mut ahead = Ahead::new(&b"0123456789"[..]);
         let mut bytes = Vec::new();
-        assert!(!ahead.fill(&mut bytes, 8).unwrap());
-        assert_eq!(bytes, b"01234567");
+        let mut fill = |ahead: &mut Ahead<_>, goal| {
+            let mut held = 0;
+            let is_over = ahead.fill(&mut bytes, &mut held, goal).unwrap();
+            (bytes[..held].to_vec(), is_over)
+        };
+        assert_eq!(fill(&mut ahead, 8), (b"01234567".to_vec(), false));
         ahead.put_back(b"34567");
-        bytes.clear();
-        assert!(!ahead.fill(&mut bytes, 2).unwrap());
-        assert_eq!(bytes, b"34");
+        assert_eq!(fill(&mut ahead, 2), (b"34".to_vec(), false));
         ahead.put_back(b"4");
-        bytes.clear();
-        assert!(ahead.fill(&mut bytes, 20).unwrap());
-        assert_eq!(bytes, b"456789");
+        assert_eq!(fill(&mut ahead, 20), (b"456789".to_vec(), true));
         ahead.put_back(b"789");
-        bytes.clear();
-        assert!(ahead.fill(&mut bytes, 20).unwrap());
-        assert_eq!(bytes, b"789");
+        assert_eq!(fill(&mut ahead, 20), (b"789".to_vec(), true));
+    }
+
+    /// Reads a few bytes at a time, and is interrupted in between.
+    struct Halting<'a> {
+        bytes: &'a [u8],
+        interrupted: bool,
+    }
+
+    impl Read for Halting<'_> {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            self.interrupted = !self.interrupted;
+            if self.interrupted {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let room = out.len().min(3);
+            self.bytes.read(&mut out[..room])
+        }
+    }
+
+    #[test]
+    fn what_a_longer_chunk_left_is_not_read() {
+        let text = b"a,long,record,that,is,whole\n1,2\n3,4\n5";
+        let input = Halting { bytes: text, interrupted: false };
+        let mut reader = ChunkReader::new(input, &Dialect::csv());
+        let mut bytes = b"whatever was in them, and more of it than there is in the input".to_vec();
+        let mut chunks = Vec::new();
+        while reader.next(&mut bytes, 8).unwrap() == Next::Chunk {
+            chunks.push((String::from_utf8(bytes.clone()).unwrap(), reader.is_over));
+        }
+        assert!(bytes.is_empty());
+        let expected =
+            [("a,long,record,that,is,whole\n", false), ("1,2\n3,4\n", false), ("5", true)];
+        assert_eq!(chunks, expected.map(|(text, is_over)| (text.to_owned(), is_over)));
     }
 }

@@ -189,7 +189,7 @@ fn bench_pages(bencher: Bencher, kind: Kind, size: PageSize) {
         });
         packer.finish(&mut run);
         run.relocate(1000);
-        (rows, black_box(&run.pages).len())
+        (rows, black_box(&run.pages()).len())
     };
     let (rows, bytes) = pack();
     bencher.counter(BytesCount::new(bytes)).counter(ItemsCount::new(rows)).bench_local(pack);

@@ -84,7 +84,7 @@ impl LeafPacker {
             let prefix =
                 short.map_or_else(|| prefix_length(rowid, record.len()), |(_, length)| length);
             let at = self.reserve(rowid, prefix + record.len());
-            let cell = &mut self.run.pages[at..at + prefix + record.len()];
+            let cell = &mut self.run.pages_mut()[at..at + prefix + record.len()];
             // The record overwrites the surplus of a short prefix.
             match (short, cell.first_chunk_mut()) {
                 (Some((bytes, _)), Some(first)) => *first = bytes,
@@ -101,7 +101,7 @@ impl LeafPacker {
     #[inline]
     #[must_use]
     pub fn page_bytes(&self) -> usize {
-        self.run.pages.len()
+        self.run.pages().len()
     }
 
     /// The largest rowid of the run so far: the next one has to be greater.
@@ -137,7 +137,7 @@ impl LeafPacker {
         open.content -= bytes;
         let pointer = open.offset + LEAF_HEADER + POINTER * open.cells;
         open.cells += 1;
-        self.run.pages[pointer..pointer + POINTER]
+        self.run.pages_mut()[pointer..pointer + POINTER]
             .copy_from_slice(&(open.content as u16).to_be_bytes());
         open.offset + open.content
     }
@@ -152,8 +152,12 @@ impl LeafPacker {
     fn close(&mut self) {
         let OpenLeaf { offset, cells, content, first_rowid } = self.open;
         if let (Some(last_rowid), 1..) = (self.last_rowid, cells) {
-            write_header(&mut self.run.pages[offset..], LEAF, cells, content);
-            let index = (offset / self.run.page_size().bytes()) as u32;
+            let size = self.run.page_size();
+            let page = &mut self.run.pages_mut()[offset..offset + size.bytes()];
+            write_header(page, LEAF, cells, content);
+            page[LEAF_HEADER + POINTER * cells..content].fill(0);
+            page[size.usable()..].fill(0);
+            let index = (offset / size.bytes()) as u32;
             self.run.leaves.push(Leaf { index, first_rowid, last_rowid });
         }
         self.open = NO_LEAF;
@@ -166,13 +170,17 @@ impl LeafPacker {
         let (local, rest) = record.split_at(local_bytes(usable, record.len()));
         let prefix = prefix_length(rowid, record.len());
         let at = self.reserve(rowid, prefix + local.len() + LINK);
-        write_prefix(&mut self.run.pages[at..], rowid, record.len());
-        self.run.pages[at + prefix..][..local.len()].copy_from_slice(local);
+        write_prefix(&mut self.run.pages_mut()[at..], rowid, record.len());
+        self.run.pages_mut()[at + prefix..][..local.len()].copy_from_slice(local);
         let mut link = at + prefix + local.len();
         for part in rest.chunks(usable - LINK) {
             let page = self.run.append_page();
             self.run.link(link, (page / self.run.page_size().bytes()) as u32);
-            self.run.pages[page + LINK..][..part.len()].copy_from_slice(part);
+            let bytes = &mut self.run.pages_mut()[page..];
+            // The last one has no next.
+            bytes[..LINK].fill(0);
+            bytes[LINK..][..part.len()].copy_from_slice(part);
+            bytes[LINK + part.len()..].fill(0);
             link = page;
         }
     }

@@ -157,7 +157,7 @@ pub use leaf::LeafPacker;
 pub use page::{PageNumbers, PageSize, empty_index_leaf, lock_byte_page};
 pub use projection::{ProjectedColumn, Projection};
 pub use reader::{Field, RecordReader};
-pub use record::{RecordWriter, ShortValues, Value};
+pub use record::{RecordWriter, ShortRoom, ShortValues, Value};
 pub use run::{Leaf, LeafRun, Placement, Span};
 pub use schema::{Schema, SchemaRow, schema};
 pub use sink::{PageBuffer, PageSink};

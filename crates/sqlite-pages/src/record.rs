@@ -73,6 +73,7 @@ pub struct RecordWriter {
     values: usize,
     end: usize,
     slack: usize,
+    columns: usize,
 }
 
 impl RecordWriter {
@@ -88,6 +89,7 @@ impl RecordWriter {
             values,
             end: values,
             slack,
+            columns,
         }
     }
 
@@ -165,6 +167,55 @@ impl RecordWriter {
         self.types_end = self.types.len() - types_left;
         self.end = self.buffer.len() - values_left;
         result
+    }
+
+    /// Appends a record to `out` that has short values only, one for each of the writer's columns: what `append` makes of the
+    /// [`ShortValues`]. Each is written to its place at once, while [`RecordWriter::finish_into`] has to wait for what was written
+    /// just before, as it reads that again in other pieces. Where `append` ends before the last column, false: then `out` is as it
+    /// was, and the values are the first of the record that the writer has.
+    ///
+    /// # Panics
+    ///
+    /// When the record does not fit `room`.
+    #[inline(always)]
+    pub fn short_into(
+        &mut self,
+        out: &mut Vec<u8>,
+        room: ShortRoom,
+        append: impl FnOnce(&mut ShortValues<'_>),
+    ) -> bool {
+        let start = out.len();
+        // A block of constant size is cleared in a few instructions.
+        match room.0 {
+            0..=128 => out.extend_from_slice(&[0; 128]),
+            129..=256 => out.extend_from_slice(&[0; 256]),
+            _ => out.extend_from_slice(&[0; ShortRoom::BYTES_MAX]),
+        }
+        let (header, values) = out[start..].split_at_mut(1 + self.columns);
+        header[0] = header.len() as u8;
+        let values_max = values.len();
+        let mut short = ShortValues { types: &mut header[1..], values };
+        append(&mut short);
+        let (types_left, values_length) = (short.types.len(), values_max - short.values.len());
+        let values_at = start + 1 + self.columns;
+        if types_left == 0 {
+            out.truncate(values_at + values_length);
+        } else {
+            let types = &out[start + 1..values_at - types_left];
+            self.take_over(types, &out[values_at..values_at + values_length]);
+            out.truncate(start);
+        }
+        types_left == 0
+    }
+
+    /// Begins the record with values that were written elsewhere.
+    #[inline(never)]
+    fn take_over(&mut self, types: &[u8], values: &[u8]) {
+        self.clear();
+        self.types[self.types_end..][..types.len()].copy_from_slice(types);
+        self.types_end += types.len();
+        self.buffer[self.end..][..values.len()].copy_from_slice(values);
+        self.end += values.len();
     }
 
     /// Appends the text `bytes[at..at + length]`, a short one as [`ShortValues::text_within`] does.
@@ -265,6 +316,22 @@ impl RecordWriter {
     #[cold]
     fn grow(&mut self, length: usize) {
         self.buffer.resize(length.next_power_of_two(), 0);
+    }
+}
+
+/// How many bytes a record of short values takes at most.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortRoom(usize);
+
+impl ShortRoom {
+    /// To clear more than this for each record would take longer than it saves.
+    const BYTES_MAX: usize = 512;
+
+    /// For so many values, of which so many are texts; `None` where that would be much.
+    #[must_use]
+    pub fn new(columns: usize, texts: usize) -> Option<Self> {
+        let bytes = 1 + columns + (columns - texts) * size_of::<u64>() + texts * BLOCK;
+        (columns < 127 && bytes <= Self::BYTES_MAX).then_some(Self(bytes))
     }
 }
 

@@ -30,8 +30,10 @@ pub struct Leaf {
 #[derive(Clone, Debug)]
 pub struct LeafRun {
     size: PageSize,
-    /// The pages one after the other, leaves and the overflow pages of their cells.
-    pub pages: Vec<u8>,
+    /// What the pages lie in. Behind them is what runs before have left there.
+    memory: Vec<u8>,
+    /// Bytes of the pages.
+    used: usize,
     /// The leaves in the order of their rowids.
     pub leaves: Vec<Leaf>,
     /// Offsets in `pages` of the page numbers that are indices of this run; none once it is placed.
@@ -42,14 +44,32 @@ impl LeafRun {
     /// An empty run.
     #[must_use]
     pub fn new(size: PageSize) -> Self {
-        Self { size, pages: Vec::new(), leaves: Vec::new(), links: Vec::new() }
+        Self { size, memory: Vec::new(), used: 0, leaves: Vec::new(), links: Vec::new() }
     }
 
     /// Empties the run and keeps its memory.
     pub fn clear(&mut self) {
-        self.pages.clear();
+        self.used = 0;
         self.leaves.clear();
         self.links.clear();
+    }
+
+    /// The pages one after the other, leaves and the overflow pages of their cells.
+    #[inline]
+    #[must_use]
+    pub fn pages(&self) -> &[u8] {
+        &self.memory[..self.used]
+    }
+
+    #[inline]
+    pub(crate) fn pages_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[..self.used]
+    }
+
+    /// The pages alone.
+    pub(crate) fn into_pages(mut self) -> Vec<u8> {
+        self.memory.truncate(self.used);
+        self.memory
     }
 
     /// The size of its pages.
@@ -62,7 +82,7 @@ impl LeafRun {
     #[inline]
     #[must_use]
     pub fn page_count(&self) -> u32 {
-        (self.pages.len() / self.size.bytes()) as u32
+        (self.used / self.size.bytes()) as u32
     }
 
     /// Places the run at `first_page` and the pages behind it, the lock-byte page left out.
@@ -85,25 +105,29 @@ impl LeafRun {
     pub fn place(&mut self, placement: &Placement) {
         assert_eq!(placement.count, self.page_count(), "a placement is for one run");
         for link in self.links.drain(..) {
-            let number = &mut self.pages[link as usize..][..4];
+            let number = &mut self.memory[link as usize..][..4];
             let index = u32::from_be_bytes([number[0], number[1], number[2], number[3]]);
             number.copy_from_slice(&placement.page(index).to_be_bytes());
         }
     }
 
-    /// Appends a page of zeros and returns its offset.
+    /// Appends a page and returns its offset. Who fills it clears what is left of it: most pages are filled to the last bytes, and
+    /// to clear all of each would be to write it twice.
     #[inline]
     pub(crate) fn append_page(&mut self) -> usize {
-        let offset = self.pages.len();
+        let offset = self.used;
         // 4 GiB is what links can address. No chunk comes near; a single record is at most 1 GB.
         assert!(offset + self.size.bytes() <= u32::MAX as usize, "a run is shorter than 4 GiB");
-        self.pages.resize(offset + self.size.bytes(), 0);
+        self.used += self.size.bytes();
+        if self.memory.len() < self.used {
+            self.memory.resize(self.used, 0);
+        }
         offset
     }
 
     /// Writes the number of the run's page `index` at `offset`.
     pub(crate) fn link(&mut self, offset: usize, index: u32) {
-        self.pages[offset..offset + 4].copy_from_slice(&index.to_be_bytes());
+        self.memory[offset..offset + 4].copy_from_slice(&index.to_be_bytes());
         self.links.push(offset as u32);
     }
 }

@@ -65,22 +65,25 @@ impl Schema {
 pub fn schema(size: PageSize, rows: &[SchemaRow<'_>], first_page: u32) -> Schema {
     let mut run = pack(size, rows);
     if run.leaves.is_empty() {
-        run.pages = empty_leaf(size);
+        let (page_one, pages) = (below_header(&empty_leaf(size)), Vec::new());
+        return Schema { page_one, pages, placement: Placement::new(size, first_page, 0) };
     }
-    if run.leaves.len() <= 1 && has_room(&run.pages[..size.bytes()]) {
+    if run.leaves.len() == 1 && has_room(&run.pages()[..size.bytes()]) {
         // First the page numbers, then the move: the leaf holds links to its overflow pages.
         run.place(&Placement::under_root(size, 1, first_page, run.page_count()));
-        let pages = run.pages.split_off(size.bytes());
-        let page_one = below_header(&run.pages);
+        let mut leaf = run.into_pages();
+        let pages = leaf.split_off(size.bytes());
+        let page_one = below_header(&leaf);
         let placement = Placement::new(size, first_page, (pages.len() / size.bytes()) as u32);
         return Schema { page_one, pages, placement };
     }
     let leaves = run.relocate(first_page);
     // Interior pages, if any, follow the leaves.
     let mut sink = PageBuffer::new(size, first_page);
-    sink.pages = run.pages;
+    let own_leaves = std::mem::take(&mut run.leaves);
+    sink.pages = run.into_pages();
     let mut tree = TableTree::new(size);
-    for leaf in &run.leaves {
+    for leaf in &own_leaves {
         tree.push(leaves.page(leaf.index), leaf.last_rowid, &mut sink);
     }
     let page_one = match tree.finish(&mut sink) {

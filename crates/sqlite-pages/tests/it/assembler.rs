@@ -243,7 +243,7 @@ impl Assembler {
             is_first = false;
             run.place(&placement);
             for span in placement.spans() {
-                pages.write(span.page, &run.pages[span.bytes]);
+                pages.write(span.page, &run.pages()[span.bytes]);
             }
             for leaf in &run.leaves {
                 tree.push(placement.page(leaf.index), leaf.last_rowid, pages);

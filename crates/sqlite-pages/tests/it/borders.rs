@@ -126,7 +126,7 @@ fn a_run_leaves_nothing_behind() {
             assert!(packer.page_bytes() > 0);
             packer.finish(&mut run);
             fresh.0.finish(&mut fresh.1);
-            assert!(run.pages == fresh.1.pages);
+            assert!(run.pages() == fresh.1.pages());
             assert_eq!((&run.leaves, &run.links), (&fresh.1.leaves, &fresh.1.links));
             assert_eq!((packer.page_bytes(), packer.last_rowid()), (0, None));
         }

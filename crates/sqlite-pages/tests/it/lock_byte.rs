@@ -84,16 +84,16 @@ fn links() {
             }
             packer.finish(&mut run);
             let links = run.links.clone();
-            let indices: Vec<u32> = links.iter().map(|link| number(&run.pages, *link)).collect();
+            let indices: Vec<u32> = links.iter().map(|link| number(run.pages(), *link)).collect();
             let placement = run.relocate(first);
             assert!(run.links.is_empty());
             let expected = model(size, None, first, run.page_count());
             for (link, index) in links.iter().zip(indices) {
-                assert_eq!(number(&run.pages, *link), expected[index as usize]);
+                assert_eq!(number(run.pages(), *link), expected[index as usize]);
             }
-            let placed = run.pages.clone();
+            let placed = run.pages().to_vec();
             run.place(&placement);
-            assert!(run.pages == placed, "a placed run stays");
+            assert!(run.pages() == placed, "a placed run stays");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Short ways to write a record against the long ones.
 
-use inrush_sqlite_pages::RecordWriter;
+use inrush_sqlite_pages::{RecordWriter, ShortRoom, ShortValues};
 
 /// Every length up to 100, every distance from the end of the bytes that the text lies in.
 #[test]
@@ -75,6 +75,50 @@ fn short_values_are_values() {
         alone.integer(number);
         assert_eq!(short.finish(), alone.finish(), "{number}");
     }
+}
+
+/// Records of as many short values as there is room for, those of them that end early, and what they go on with then.
+#[test]
+fn short_records_are_records() {
+    let line = b"some text and what follows it, which is longer than a short text";
+    let widths = (1..=30).flat_map(|columns| (0..=columns).map(move |texts| (columns, texts)));
+    let (mut ended, mut whole) = (0, 0);
+    for (columns, texts) in widths {
+        let Some(room) = ShortRoom::new(columns, texts) else { continue };
+        let (mut short, mut alone) = (RecordWriter::new(columns), RecordWriter::new(columns));
+        let (mut out, mut expected) = (b"before".to_vec(), b"before".to_vec());
+        for given in 0..=columns {
+            let append = |values: &mut ShortValues<'_>| {
+                for column in 0..given {
+                    match column < texts {
+                        true => assert!(values.text_within(line, 0, 32)),
+                        false => values.integer(i64::MIN),
+                    }
+                }
+            };
+            let before = out.clone();
+            if short.short_into(&mut out, room, append) {
+                assert_eq!(given, columns);
+                whole += 1;
+            } else {
+                assert_eq!(out, before);
+                (given..columns).for_each(|_| short.blob(line));
+                short.finish_into(&mut out);
+                ended += 1;
+            }
+            for column in 0..columns {
+                match (column < given, column < texts) {
+                    (false, _) => alone.blob(line),
+                    (true, true) => alone.text(&line[..32]),
+                    (true, false) => alone.integer(i64::MIN),
+                }
+            }
+            expected.extend_from_slice(alone.finish());
+            assert_eq!(out, expected, "{columns} columns, {texts} texts, {given} given");
+        }
+    }
+    assert!(whole > 300 && ended > 3000, "{whole} whole, {ended} ended");
+    assert!(ShortRoom::new(126, 0).is_none() && ShortRoom::new(16, 16).is_none());
 }
 
 /// Whole numbers of up to 48 bits are integers in a column of REAL affinity, and nothing else is.

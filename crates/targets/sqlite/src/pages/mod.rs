@@ -63,8 +63,9 @@ impl Strategy for Pages {
 
     fn fit(&self, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         if !facts.target.exists {
-            // Its pages don't pass through SQLite, which only counts them afterwards.
-            knobs.suggest(&CACHE, "8388608");
+            // Its pages don't pass through SQLite, which only looks at each of them once afterwards: in memory that stays in a
+            // core's own cache that takes 0.85 of the time that it takes with 8 MiB.
+            knobs.suggest(&CACHE, "1048576");
         }
         match obstacle(request, facts, knobs) {
             Some(reason) => Fit::Unusable { reason },

@@ -1,7 +1,7 @@
 //! Fields to records: the bytes of a row as SQLite stores it, except for its rowid.
 
 use inrush_scan::{Zone, plain_decimal, plain_integer_within, timestamp};
-use inrush_sqlite_pages::{RecordWriter, ShortValues};
+use inrush_sqlite_pages::{RecordWriter, ShortRoom, ShortValues};
 use rusqlite::types::Value;
 
 use crate::pages::layout::Layout;
@@ -106,13 +106,23 @@ pub(super) struct RecordEncoder {
     /// For each slot the column and what most of its values are.
     common: Vec<(usize, Common)>,
     record: RecordWriter,
+    /// What a record takes at most that has such values only, if every column has some.
+    room: Option<ShortRoom>,
+    /// Whether the last one had.
+    was_short: bool,
 }
 
 impl RecordEncoder {
     pub(super) fn new(shape: RecordShape) -> Self {
         let record = RecordWriter::new(shape.slots.len());
-        let common = shape.slots.iter().map(Slot::common).collect();
-        Self { shape, common, record }
+        let common: Vec<_> = shape.slots.iter().map(Slot::common).collect();
+        let is = |of: &[Common]| common.iter().filter(|(_, common)| of.contains(common)).count();
+        let texts = is(&[Common::Text, Common::Moment]);
+        let room = match is(&[Common::Unknown]) {
+            0 => ShortRoom::new(common.len(), texts),
+            _ => None,
+        };
+        Self { shape, common, record, room, was_short: true }
     }
 }
 
@@ -122,7 +132,17 @@ impl EncodeRow for RecordEncoder {
         record.clear();
         // The record has its own copy of what had to be rewritten.
         wire.values.clear();
-        let mut done = push_common(&self.common, row, record);
+        let mut done = match self.room.filter(|_| self.was_short) {
+            Some(room) => {
+                let (done, whole) = push_record(&self.common, row, record, room, &mut wire.bytes);
+                if whole {
+                    return Ok(());
+                }
+                done
+            }
+            None => push_common(&self.common, row, record),
+        };
+        self.was_short = done == slots.len();
         while let Some(slot) = slots.get(done) {
             let (column, common) = self.common[done];
             match long_text(column, common, row) {
@@ -215,6 +235,21 @@ fn push_any(
 #[inline(never)]
 fn push_common(columns: &[(usize, Common)], row: &impl Row, record: &mut RecordWriter) -> usize {
     record.append_short(|values| push_short(columns, row, values))
+}
+
+/// Appends a whole record of such values to `out`; else `record` has the values that come before the first that isn't. Returns how many
+/// there are, and whether they are all.
+#[inline(never)]
+fn push_record(
+    columns: &[(usize, Common)],
+    row: &impl Row,
+    record: &mut RecordWriter,
+    room: ShortRoom,
+    out: &mut Vec<u8>,
+) -> (usize, bool) {
+    let mut done = 0;
+    let whole = record.short_into(out, room, |values| done = push_short(columns, row, values));
+    (done, whole)
 }
 
 #[inline(always)]

@@ -69,9 +69,9 @@ impl RowWriter {
         let placement = sink.numbers.take_run_under_root(1, self.run.page_count());
         self.run.place(&placement);
         for span in placement.spans().skip(1) {
-            sink.write(span.page, &self.run.pages[span.bytes])?;
+            sink.write(span.page, &self.run.pages()[span.bytes])?;
         }
-        let page = self.run.pages[..self.run.page_size().bytes()].to_vec();
+        let page = self.run.pages()[..self.run.page_size().bytes()].to_vec();
         self.first = Some((page, self.run.leaves[0].last_rowid));
         Ok(())
     }

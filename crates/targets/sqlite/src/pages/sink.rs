@@ -57,7 +57,7 @@ impl<'l> Sink<'l> {
         let placement = self.numbers.take_run(run.page_count());
         run.place(&placement);
         for span in placement.spans() {
-            self.write(span.page, &run.pages[span.bytes])?;
+            self.write(span.page, &run.pages()[span.bytes])?;
         }
         Ok(placement)
     }
