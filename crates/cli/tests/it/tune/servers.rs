@@ -76,7 +76,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let state = "SELECT xmin::text, n FROM orders UNION ALL SELECT 'next', last_value FROM orders_n_seq";
         let before = server.query(state);
         let url = server.url();
-        tuned_for("6s", server, &["orders.csv", &url, "--if-exists", "append"]);
+        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
         assert_eq!(server.query(state), before);
         assert_eq!(server.tables(), ["orders"]);
     });
@@ -88,7 +88,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let before =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         let url = server.url();
-        tuned_for("6s", server, &["orders.csv", &url, "--if-exists", "append"]);
+        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
         let after =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         assert_eq!(after, before);

@@ -128,11 +128,11 @@ fn a_database_that_is_there_stays_as_it_is_to_the_byte() {
     shop(&fixture);
     let before = fixture.read("shop.db");
     orders(&fixture);
-    let found = tuned_for("6s", &fixture, &["orders.csv", "shop.db", "--if-exists", "append"]);
+    let found = tuned_for("15s", &fixture, &["orders.csv", "shop.db", "--if-exists", "append"]);
     assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
     assert_eq!(fixture.read("shop.db"), before);
     assert_eq!(fixture.names(), ["few.csv", "orders.csv", "out", "p.toml", "shop.db"]);
-    let again = tuned_for("6s", &fixture, &["orders.csv", "shop.db", "--table", "new"]);
+    let again = tuned_for("15s", &fixture, &["orders.csv", "shop.db", "--table", "new"]);
     assert!(again["key"]["shape"].as_str().unwrap().contains("that the load makes"), "{again}");
     assert_eq!(fixture.read("shop.db"), before);
 }
