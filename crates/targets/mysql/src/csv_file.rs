@@ -65,14 +65,19 @@ impl Writing for CsvFile {
     }
 
     /// Syncs the file, and has the server open it anew.
-    fn complete(&self, session: &mut Session<'_>, table: &str, job: &Job) -> Result<(), Failure> {
+    fn complete(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        job: &Job,
+    ) -> Result<Option<u64>, Failure> {
         let synced = File::open(file_of(session, table, job)).and_then(|file| file.sync_all());
         if let Err(error) = synced {
             return Err(write_failure(&error));
         }
         session.execute(format!("FLUSH TABLES {}", quote(table)))?;
         // Without this the server may take what it finds for a crashed table.
-        session.execute(format!("REPAIR TABLE {}", quote(table))).map(drop)
+        session.execute(format!("REPAIR TABLE {}", quote(table))).map(|_| None)
     }
 }
 

@@ -71,11 +71,18 @@ impl Writing for Text {
         Ok(Box::new(TupleWriter { insert: Insert::into(table, job, word), sql: Vec::new() }))
     }
 
-    fn complete(&self, session: &mut Session<'_>, table: &str, _plan: &Job) -> Result<(), Failure> {
+    fn complete(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        _plan: &Job,
+    ) -> Result<Option<u64>, Failure> {
         match self {
-            Self::Plain => Ok(()),
+            Self::Plain => Ok(None),
             // Waits for the queue: the server writes what is in it before it closes the table.
-            Self::Delayed => session.execute(format!("FLUSH TABLES {}", quote(table))).map(drop),
+            Self::Delayed => {
+                session.execute(format!("FLUSH TABLES {}", quote(table))).map(|_| None)
+            }
         }
     }
 }

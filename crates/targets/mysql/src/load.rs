@@ -71,14 +71,14 @@ pub(super) trait Writing: Sync {
     /// The hidden table is dropped: removes what else there is of it.
     fn discard(&self, _session: &Session<'_>, _table: &str, _job: &Job) {}
 
-    /// All rows are sent.
+    /// All rows are sent. Returns how many there are where they were counted on the way.
     fn complete(
         &self,
         _session: &mut Session<'_>,
         _table: &str,
         _plan: &Job,
-    ) -> Result<(), Failure> {
-        Ok(())
+    ) -> Result<Option<u64>, Failure> {
+        Ok(None)
     }
 }
 
@@ -375,6 +375,8 @@ pub(super) struct MysqlLoad<'a> {
     changed: bool,
     /// The existing table has got columns, which a load that fails takes out again.
     widened: bool,
+    /// Rows of the table, where they were counted before anybody asked.
+    counted: Option<u64>,
     /// The table that a load in steps has made and entered into the ledger, as long as no step is committed.
     made: bool,
 }
@@ -403,6 +405,7 @@ impl<'a> MysqlLoad<'a> {
             unsure: false,
             changed: false,
             widened: false,
+            counted: None,
             made: false,
             engine,
         };
@@ -635,13 +638,22 @@ fn spare_write_sets(session: &mut Session<'_>, job: &Job) {
     }
 }
 
+/// Rows of the table.
+pub(super) fn count(session: &mut Session<'_>, table: &str) -> Result<u64, Failure> {
+    let count = session.value(&format!("SELECT COUNT(*) FROM {}", quote(table)))?;
+    Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
+}
+
 impl Inspect for MysqlLoad<'_> {
     type Failure = Error;
 
     fn rows(&mut self) -> Result<Option<u64>> {
-        let sql = format!("SELECT COUNT(*) FROM {}", quote(self.table()));
-        let count = self.session.value(&sql).map_err(|failure| self.session.explain(failure))?;
-        Ok(Some(count.and_then(|count| count.parse().ok()).unwrap_or(0)))
+        if let Some(rows) = self.counted.take() {
+            return Ok(Some(rows));
+        }
+        let table = self.table().to_owned();
+        let rows = count(&mut self.session, &table);
+        rows.map(Some).map_err(|failure| self.session.explain(failure))
     }
 
     fn sums(&mut self) -> Result<Checksum> {
@@ -744,9 +756,10 @@ impl Load for MysqlLoad<'_> {
         let Self { writing, session, job, staging, .. } = self;
         let mut completed = writing.complete(session, &table, job);
         if completed.is_ok() && asks_for_indexes(job) {
-            completed = session.execute(ddl::add_indexes(&table, job)).map(drop);
+            let indexed = session.execute(ddl::add_indexes(&table, job));
+            completed = completed.and_then(|counted| indexed.map(|_| counted));
         }
-        completed.map_err(|failure| session.explain(failure))?;
+        self.counted = completed.map_err(|failure| session.explain(failure))?;
         match staging {
             Some(staging) => staging.build_indexes(session, job),
             None => Ok(()),

@@ -119,11 +119,16 @@ impl Writing for LoadData {
         matches!(self, Self::Converted)
     }
 
-    fn complete(&self, session: &mut Session<'_>, table: &str, _plan: &Job) -> Result<(), Failure> {
+    fn complete(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        _plan: &Job,
+    ) -> Result<Option<u64>, Failure> {
         match self {
-            Self::Local | Self::Server => Ok(()),
+            Self::Local | Self::Server => Ok(None),
             Self::Converted => {
-                session.execute(format!("ALTER TABLE {} ENGINE=InnoDB", quote(table))).map(drop)
+                session.execute(format!("ALTER TABLE {} ENGINE=InnoDB", quote(table))).map(|_| None)
             }
         }
     }

@@ -114,6 +114,14 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// A second connection, which is stopped as this one is.
+    pub(super) fn beside(&self) -> Result<Self> {
+        let mut session =
+            Self { client: None, id: 0, place: Arc::clone(&self.place), stop: self.stop };
+        session.connect()?;
+        Ok(session)
+    }
+
     /// Whether the user wants to stop.
     pub(super) fn stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))

@@ -75,7 +75,11 @@ impl Strategy for IntoTablespace {
             Some(reason) => Fit::Unusable { reason },
             // The rows have one order, and one packer.
             None => {
-                let fit = load::fit(request, facts, knobs, false);
+                let mut fit = load::fit(request, facts, knobs, false);
+                if let Fit::Usable { encoders, .. } = &mut fit {
+                    // The server has nothing to do meanwhile, and the lane waits for the disk.
+                    *encoders = facts.processors + 1;
+                }
                 // The file has no index but the table's own, however few rows there are.
                 knobs.suggest(&INDEXES, "after");
                 fit
@@ -145,13 +149,26 @@ impl Writing for IntoTablespace {
         true
     }
 
-    fn complete(&self, session: &mut Session<'_>, table: &str, job: &Job) -> Result<(), Failure> {
+    fn complete(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        job: &Job,
+    ) -> Result<Option<u64>, Failure> {
         let folder = Folder::of(job, session.database()).map_err(|error| refusal(&error))?;
         folder.import(session, table)?;
-        if !job.choice.knobs.is(&CHECK, "no") {
-            check(session, table)?;
+        if job.choice.knobs.is(&CHECK, "no") {
+            return Ok(None);
         }
-        Ok(())
+        // Looking at every page keeps one of the server's threads busy, and so does counting: where there can be a second connection,
+        // they do it at the same time.
+        let beside = (job.request.verify == Verify::Count).then(|| session.beside().ok()).flatten();
+        let Some(mut beside) = beside else { return check(session, table).map(|()| None) };
+        std::thread::scope(|scope| {
+            let counting = scope.spawn(|| load::count(&mut beside, table));
+            check(session, table)?;
+            counting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(Some)
+        })
     }
 
     fn discard(&self, session: &Session<'_>, table: &str, job: &Job) {
