@@ -40,8 +40,6 @@ TABLE = ("CREATE TABLE {} (column_1 BIGINT NOT NULL, column_2 DOUBLE, column_3 D
 INDEXES = ", KEY (column_4), KEY (column_6, column_5))"
 WANTED = {"import": 1.6, "one-lane": 1.0, "existing": 1.6, "halves": 1.0, "tablespace": 8, "tablespace-indexes": 3,
           "sling": 10, "dlt": 10, "ingestr": 10}
-
-
 PEERS = ("sling", "dlt", "ingestr")
 
 

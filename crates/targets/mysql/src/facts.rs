@@ -31,7 +31,7 @@ pub(super) struct ServerFacts {
     pub(super) keeps_fractions: bool,
     /// Its storage engines, in lower case.
     pub(super) engines: Vec<String>,
-    /// The table that is there, read only for a load that writes its file.
+    /// The existing table, read only for a load that writes its file.
     pub(super) existing: Option<Existing>,
 }
 

@@ -39,7 +39,12 @@ pub(super) static DELAYED: [Knob; 3] = [
 /// Those of a load that makes the table's InnoDB file.
 pub(super) static TABLESPACE: [Knob; 6] = [
     Knob { kind: KnobKind::Choice(&["innodb"]), ..ENGINE },
-    Knob { kind: KnobKind::Choice(&["after"]), tries: &[], ..INDEXES },
+    Knob {
+        kind: KnobKind::Choice(&["after"]),
+        about: "when indexes are built: by the server, after the rows",
+        tries: &[],
+        ..INDEXES
+    },
     SQL_LOG_BIN,
     CHECK,
     ROW_ORDER,
@@ -101,7 +106,7 @@ pub(super) const INDEXES: Knob = Knob {
     name: "indexes",
     kind: KnobKind::Choice(&["after", "before"]),
     default: "after",
-    about: "whether indexes that are not unique are built after the rows; 'before' is the planner's choice for a table that is there and few rows",
+    about: "whether indexes that are not unique are built after the rows; 'before' is the planner's choice for an existing table and few rows",
     tries: &["before"],
 };
 pub(super) const SQL_LOG_BIN: Knob = Knob {

@@ -473,7 +473,8 @@ fn what_can_not_be_a_table_s_file_is_refused_by_name() {
              CREATE TABLE folds (id int, name varchar(20) CHARACTER SET latin1 COLLATE latin1_swedish_ci, part double, PRIMARY KEY (name));;\
              CREATE TABLE alone (id int, name varchar(20), part double, UNIQUE KEY (id));;\
              CREATE TABLE older (id int, name varchar(20), part double) ROW_FORMAT=COMPACT;;\
-             CREATE TABLE fills (id int, name varchar(20), part double, more int DEFAULT 7)",
+             CREATE TABLE fills (id int, name varchar(20), part double, more int DEFAULT 7);;\
+             CREATE TABLE words (id int, name varchar(20), part double, more varchar(9) DEFAULT 'NULL')",
         );
         for (table, reason) in [
             ("counts", "AUTO_INCREMENT of id"),
@@ -481,6 +482,7 @@ fn what_can_not_be_a_table_s_file_is_refused_by_name() {
             ("alone", "UNIQUE KEY id"),
             ("older", "ROW_FORMAT=COMPACT"),
             ("fills", "lacks column more"),
+            ("words", "lacks column more"),
         ] {
             let run = load(&["--if-exists", "append", "--table", table]);
             assert_ne!(run.status.code(), Some(0), "{table}");

@@ -89,7 +89,7 @@ fn kill(process: &AtomicU32) -> bool {
     true
 }
 
-/// Loads over rows that are there, with a process killed at a step; then the table is as before or whole, and the next load succeeds.
+/// Loads into a table that holds rows while a process is killed at a step; then the table is as before or whole, and the next load succeeds.
 fn kill_at(
     server: &Server,
     (words, nth): (&'static str, u64),

@@ -18,7 +18,7 @@ const UNKNOWN_VARIABLE: u16 = 1193;
 /// checkpoint follows.
 const DIRTY_PAGES: &str = "innodb_max_dirty_pages_pct";
 
-/// The lock of whoever has changed it.
+/// The lock of the load that has changed it.
 const LOCK: &str = "'inrush_checkpoint'";
 
 /// How often it is looked whether the checkpoint is taken.
@@ -63,7 +63,7 @@ fn take_by_setting(session: &mut Session<'_>, before: &Path) -> Result<(), Failu
         .map_err(|error| said(format!("{} can't be written: {error}", before.display())))?;
     let taken = wait(session);
     if taken.is_err() {
-        // Whoever stops the load wants his setting back all the same.
+        // A load that is stopped puts the setting back, too.
         session.unwatch();
     }
     if restore(session, before) {
@@ -86,7 +86,7 @@ fn wait(session: &mut Session<'_>) -> Result<(), Failure> {
     let begun = Instant::now();
     for look in 0_u32.. {
         if look.is_multiple_of(LOOKS_PER_SETTING) {
-            // Again and again: who finds what a killed load has left sets it as it was.
+            // Again and again: a load that finds what a killed one has left sets it as it was.
             session.execute(format!("SET GLOBAL {DIRTY_PAGES} = 0"))?;
         }
         if log_position(session, "Innodb_lsn_last_checkpoint")? >= wanted {

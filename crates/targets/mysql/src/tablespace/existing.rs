@@ -1,7 +1,7 @@
 //! What an existing table is, as far as only a load that writes its file has to know.
 //!
-//! Its place is taken by a hidden table that the server makes like it (`CREATE TABLE ... LIKE`), so that it has to be said what of such a
-//! table is not in the pages that are written here, or not checked by whoever writes them.
+//! Its place is taken by a hidden table that the server makes like it (`CREATE TABLE ... LIKE`), so that it has to be known what of
+//! such a table is not in the pages that are written here, or not checked where they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::ddl::literal;
 use crate::indexes;
 use crate::session::{Failure, Session};
 
-/// A table that is there.
+/// An existing table.
 #[derive(Debug, Default)]
 pub(crate) struct Existing {
     /// What it has that a file written without the server lacks, or would break.
@@ -27,8 +27,10 @@ impl Existing {
     /// When the server can't be asked.
     pub(crate) fn read(session: &mut Session<'_>, table: &str) -> Result<Self, Failure> {
         let create = indexes::show(session, table)?;
+        // MariaDB shows defaults as SQL, so that NULL is one and the text 'NULL' has quotes.
         let rows = session.table(&format!(
-            "SELECT COLUMN_NAME, COLLATION_NAME, COLUMN_DEFAULT IS NOT NULL AND COLUMN_DEFAULT <> 'NULL' OR IS_NULLABLE = 'NO' \
+            "SELECT COLUMN_NAME, COLLATION_NAME, IS_NULLABLE = 'NO' \
+             OR COLUMN_DEFAULT IS NOT NULL AND NOT (COLUMN_DEFAULT = 'NULL' AND VERSION() LIKE '%MariaDB%') \
              FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
             literal(table)
         ))?;

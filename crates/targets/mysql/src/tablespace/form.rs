@@ -200,8 +200,26 @@ impl Form {
         }
     }
 
+    /// That of a column, whose texts have this collation if it is one of the key's.
+    ///
+    /// # Errors
+    /// Why a table with such a column can't be written.
+    pub(super) fn of_column(
+        name: &str,
+        declared: &str,
+        in_key: Option<&str>,
+    ) -> Result<Self, String> {
+        let form =
+            Self::of(declared).ok_or_else(|| format!("column {name} is of type {declared}"))?;
+        if let Some(collation) = in_key {
+            form.order(collation)
+                .map_err(|why| format!("the key's column {name} is of type {declared}, {why}"))?;
+        }
+        Ok(form)
+    }
+
     /// Whether its values can be compared in a key byte by byte, those of a text by this collation; else why not.
-    pub(super) fn order(&self, collation: &str) -> Result<(), String> {
+    fn order(&self, collation: &str) -> Result<(), String> {
         match self {
             Self::Single | Self::Double | Self::Long { .. } => {
                 Err("whose bytes have another order".to_owned())

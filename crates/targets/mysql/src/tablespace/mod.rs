@@ -9,7 +9,7 @@
 //! Of nothing in it the server's logs know: a replica that reads the binary log stops, a backup that goes by the logs lacks the rows. So
 //! it is used where it is asked for by its name, and for tables without rows, whose every column is known.
 //!
-//! [`obstacle`]: why it can't be used; [`existing`]: what a table is that is there; [`form`]: values as InnoDB stores them; [`pack`]: rows in the order of the key; [`space`]: the
+//! [`obstacle`]: why it can't be used; [`existing`]: what an existing table is; [`form`]: values as InnoDB stores them; [`pack`]: rows in the order of the key; [`space`]: the
 //! files in the server's directory; [`checkpoint`]: what MariaDB needs to survive a crash.
 
 mod checkpoint;
@@ -215,13 +215,6 @@ fn refusal(error: &Error) -> Failure {
     said(error.what().to_owned())
 }
 
-/// A column of the table in the order of its records.
-struct Stored {
-    form: Form,
-    /// Which of the load's columns it is; none that the source has where it is NULL in every row.
-    loaded: Option<usize>,
-}
-
 /// The columns of the load's key, in its order.
 fn key_of(job: &Job) -> &[String] {
     match job.facts.kept_table(&job.request) {
@@ -230,8 +223,9 @@ fn key_of(job: &Job) -> &[String] {
     }
 }
 
-/// The layout of the load's table, and what its columns are.
-fn layout_of(job: &Job) -> Result<(Layout, Vec<Stored>)> {
+/// The layout of the load's table, and which of the load's columns each of its columns is; `None` where the source has none, and it
+/// is NULL in every row.
+fn layout_of(job: &Job) -> Result<(Layout, Vec<Option<usize>>)> {
     let unfit = |why: String| {
         Error::target(format!("mysql/tablespace: {why}")).advise("leave --strategy out")
     };
@@ -247,21 +241,15 @@ fn layout_of(job: &Job) -> Result<(Layout, Vec<Stored>)> {
         }
     };
     let key = key_of(job);
-    let mut order: Vec<(Option<usize>, layout::Column, Stored)> = Vec::new();
+    let mut order: Vec<(Option<usize>, layout::Column, Option<usize>)> = Vec::new();
     for (column, loaded) in columns {
-        let declared = ddl::declared(job, column);
-        let Some(form) = Form::of(&declared) else {
-            return Err(unfit(format!("column {} is of type {declared}", column.name)));
-        };
         let collation = existing.map_or(OWN_COLLATION, |existing| existing.collation(&column.name));
         let exact = key.iter().position(|name| *name == column.name);
         let alike = || key.iter().position(|name| name.eq_ignore_ascii_case(&column.name));
         let in_key = exact.or_else(alike);
-        if in_key.is_some() {
-            form.order(collation).map_err(|why| {
-                unfit(format!("the key's column {} is of type {declared}, {why}", column.name))
-            })?;
-        }
+        let declared = ddl::declared(job, column);
+        let form =
+            Form::of_column(&column.name, &declared, in_key.map(|_| collation)).map_err(unfit)?;
         let may_be_left_out =
             existing.is_some_and(|existing| existing.may_be_left_out(&column.name));
         if loaded.is_none() && !may_be_left_out {
@@ -274,14 +262,14 @@ fn layout_of(job: &Job) -> Result<(Layout, Vec<Stored>)> {
         // A key makes its columns NOT NULL.
         let is_required = column.required || in_key.is_some();
         let stored = if is_required { stored } else { stored.nullable() };
-        order.push((in_key, stored, Stored { form, loaded }));
+        order.push((in_key, stored, loaded));
     }
     // Those of the key in its order, then the others in theirs.
     order.sort_by_key(|(in_key, ..)| in_key.unwrap_or(usize::MAX));
-    let (layout, stored): (Vec<_>, Vec<_>) =
-        order.into_iter().map(|(_, layout, stored)| (layout, stored)).unzip();
+    let (layout, order): (Vec<_>, Vec<_>) =
+        order.into_iter().map(|(_, layout, loaded)| (layout, loaded)).unzip();
     let layout = Layout::new(layout, key.len()).map_err(|error| unfit(error.to_string()))?;
-    Ok((layout, stored))
+    Ok((layout, order))
 }
 
 /// Rows as records in transit.
@@ -302,16 +290,15 @@ struct Records {
 impl Records {
     fn of(job: &Job) -> Self {
         // `ready` has asked whether there is one.
-        let (layout, stored) = layout_of(job).expect("a table that can be written has a layout");
-        let mut forms: Vec<(usize, Form)> = stored
-            .iter()
-            .filter_map(|column| Some((column.loaded?, column.form.clone())))
-            .collect();
-        forms.sort_by_key(|(loaded, _)| *loaded);
+        let (layout, order) = layout_of(job).expect("a table that can be written has a layout");
+        let form = |column: &Column| {
+            Form::of(&ddl::declared(job, column))
+                .expect("a table that can be written has such columns")
+        };
         Self {
             encoder: Encoder::new(&layout),
-            forms: forms.into_iter().map(|(_, form)| form).collect(),
-            order: stored.iter().map(|column| column.loaded).collect(),
+            forms: job.choice.columns.iter().map(form).collect(),
+            order: order.into(),
             values: Vec::new(),
             places: Vec::new(),
             unknown: None,

@@ -1,7 +1,7 @@
 //! Why a load can't write the table's file.
 
 use inrush_core::target::Knobs;
-use inrush_core::{Facts, FieldFacts, Guarantee, IfExists, OnConflict, Request, TableFacts};
+use inrush_core::{Facts, Guarantee, IfExists, OnConflict, Request, TableFacts};
 
 use super::form::Form;
 use super::{OWN_COLLATION, space};
@@ -66,22 +66,16 @@ pub(super) fn of(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<Stri
             return Some(format!("the server encrypts tables ({name})"));
         }
     }
-    let spelled = |field: &FieldFacts| {
-        let ty = request.types.iter().find(|(name, _)| field.is_called(name));
-        types::spell(ty.map_or(field.ty, |(_, ty)| *ty), true, true)
-    };
-    let fields: Vec<&FieldFacts> = match facts.kept_table(request) {
-        Some(_) => Vec::new(),
-        None => facts.source.loaded().collect(),
-    };
-    for name in &request.primary_key {
-        let Some(field) = fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)) else {
-            continue;
+    if facts.kept_table(request).is_none() {
+        let field = |name: &String| {
+            facts.source.loaded().find(|field| field.name.eq_ignore_ascii_case(name))
         };
-        let spelled = spelled(field);
-        let form = Form::of(&spelled);
-        if let Some(Err(why)) = form.map(|form| form.order(OWN_COLLATION)) {
-            return Some(format!("the key's column {} is of type {spelled}, {why}", field.name));
+        for field in request.primary_key.iter().filter_map(field) {
+            let asked = request.types.iter().find(|(name, _)| field.is_called(name));
+            let declared = types::spell(asked.map_or(field.ty, |(_, ty)| *ty), true, true);
+            if let Err(why) = Form::of_column(&field.name, &declared, Some(OWN_COLLATION)) {
+                return Some(why);
+            }
         }
     }
     space::obstacle(server)
@@ -115,19 +109,17 @@ fn of_table(table: &TableFacts, request: &Request, facts: &Facts) -> Option<Stri
     }
     for column in &table.columns {
         let declared = column.declared.as_deref().unwrap_or_default();
-        let Some(form) = Form::of(declared) else {
-            return Some(format!("column {} is of type {declared}", column.name));
+        let in_key = table.primary_key.contains(&column.name);
+        let collation = in_key.then(|| existing.collation(&column.name));
+        let form = match Form::of_column(&column.name, declared, collation) {
+            Ok(form) => form,
+            Err(why) => return Some(why),
         };
         if matches!(form, Form::Epoch { .. }) && !is_utc(server) {
             return Some(format!(
                 "column {} is a TIMESTAMP, and the server's time zone is not UTC",
                 column.name
             ));
-        }
-        if table.primary_key.contains(&column.name)
-            && let Err(why) = form.order(existing.collation(&column.name))
-        {
-            return Some(format!("the key's column {} is of type {declared}, {why}", column.name));
         }
     }
     None
