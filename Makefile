@@ -49,6 +49,9 @@ $(CHECKS): export CARGO_INCREMENTAL := 0
 $(CHECKS): export CARGO_PROFILE_DEV_CODEGEN_UNITS := 4
 $(CHECKS): export CARGO_PROFILE_DEV_DEBUG := false
 
+# Tests start some sixty servers of their own; the first data directory of each kind is made once.
+$(CHECKS): export INRUSH_FIRST_DATA := $(CURDIR)/target/servers/first-data
+
 # All but benches, which `make lint` looks at.
 CHECKED := --workspace --locked --lib --bins --tests --examples
 # One test more at a time than there are processors, for many wait for a server.

@@ -54,15 +54,17 @@ struct Ferret {
 }
 
 impl Software for Ferret {
-    fn initialise(&self, place: &Place, _settings: &[Setting]) -> Result<()> {
+    fn prepare(&self, place: &Place) -> Result<()> {
         check_socket(&self.socket(place, 0))?;
-        for folder in [place.data(), place.files()] {
-            DirBuilder::new()
-                .mode(0o700)
-                .create(folder)
-                .map_err(|error| failed_to_initialise(NAME, &error, place))?;
-        }
-        Ok(())
+        make_folder(&place.files(), place)
+    }
+
+    fn make_data(&self, place: &Place, _settings: &[Setting]) -> Result<()> {
+        make_folder(&place.data(), place)
+    }
+
+    fn shaped_by(&self, _settings: &[Setting]) -> Option<String> {
+        None
     }
 
     fn command(&self, place: &Place, port: u16, settings: &[Setting]) -> Command {
@@ -113,6 +115,11 @@ impl Software for Ferret {
     fn test_settings(&self) -> Vec<Setting> {
         Vec::new()
     }
+}
+
+fn make_folder(folder: &Path, place: &Place) -> Result<()> {
+    let made = DirBuilder::new().mode(0o700).create(folder);
+    made.map_err(|error| failed_to_initialise(NAME, &error, place))
 }
 
 /// Whether the server answers `{hello: 1, $db: "admin"}`.

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! ```text
-//! Installed (what is on this machine) -> place (a directory of its own) -> process -> running: Server
+//! Installed (what is on this machine) -> place (a directory of its own) -> first_data -> process -> running: Server
 //!                                          mysql, postgres, ferretdb: what differs (Software)
 //! ```
 //!
@@ -23,6 +23,7 @@
 
 mod address;
 mod ferretdb;
+mod first_data;
 mod installed;
 mod mysql;
 mod place;

@@ -14,7 +14,7 @@ use super::installed::{Places, list};
 use super::place::{Place, copy_folder};
 use super::process::run_to_end;
 use super::running::failed_to_initialise;
-use super::software::{INITIALISE_MAX, Offer, Setting, Software};
+use super::software::{INITIALISE_MAX, Offer, Setting, Software, identity};
 use inrush_core::{Error, Result};
 
 /// How one version of the family is found and prepared.
@@ -248,13 +248,18 @@ impl Mysql {
 }
 
 impl Software for Mysql {
-    fn initialise(&self, place: &Place, settings: &[Setting]) -> Result<()> {
+    fn prepare(&self, place: &Place) -> Result<()> {
         check_socket(&self.socket(place, 0))?;
-        let failed = |error: io::Error| self.failed_to_initialise(&error, place);
         for folder in [place.files(), temporary(place)] {
             // The server warns about one that others may enter, although they can't get here.
-            DirBuilder::new().mode(0o700).create(folder).map_err(failed)?;
+            let made = DirBuilder::new().mode(0o700).create(folder);
+            made.map_err(|error| self.failed_to_initialise(&error, place))?;
         }
+        Ok(())
+    }
+
+    fn make_data(&self, place: &Place, settings: &[Setting]) -> Result<()> {
+        let failed = |error: io::Error| self.failed_to_initialise(&error, place);
         let mut command = self.program(place);
         command.args(shaping(settings));
         match self.recipe.first_data {
@@ -263,7 +268,12 @@ impl Software for Mysql {
             }
             FirstData::Initialise => {
                 command.arg("--initialize-insecure");
-                self.run(command, Stdio::null(), place)
+                self.run(command, Stdio::null(), place)?;
+                // The server makes its own number when there is none, and a copy's is not to be another's.
+                match fs::remove_file(place.data().join("auto.cnf")) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+                    _ => Ok(()),
+                }
             }
             FirstData::Bootstrap => {
                 fs::create_dir(place.data()).map_err(failed)?;
@@ -278,6 +288,12 @@ impl Software for Mysql {
                 fs::remove_file(&path).map_err(failed)
             }
         }
+    }
+
+    fn shaped_by(&self, settings: &[Setting]) -> Option<String> {
+        let is_made = !matches!(self.recipe.first_data, FirstData::Copy);
+        let settings: Vec<_> = shaping(settings).collect();
+        is_made.then(|| format!("{} {settings:?}", identity(&self.program)))
     }
 
     fn command(&self, place: &Place, port: u16, settings: &[Setting]) -> Command {

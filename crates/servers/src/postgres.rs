@@ -13,7 +13,7 @@ use super::installed::{Places, list};
 use super::place::{Place, copy_folder};
 use super::process::run_to_end;
 use super::running::failed_to_initialise;
-use super::software::{INITIALISE_MAX, Offer, Setting, Software};
+use super::software::{INITIALISE_MAX, Offer, Setting, Software, identity};
 use inrush_core::{Error, Result};
 
 /// One version.
@@ -122,7 +122,7 @@ impl Postgres {
 }
 
 impl Software for Postgres {
-    fn initialise(&self, place: &Place, _settings: &[Setting]) -> Result<()> {
+    fn prepare(&self, place: &Place) -> Result<()> {
         check_socket(&self.socket(place, u16::MAX))?;
         DirBuilder::new()
             .mode(0o700)
@@ -131,6 +131,10 @@ impl Software for Postgres {
         if place.is_root() {
             self.hand_over(place)?;
         }
+        Ok(())
+    }
+
+    fn make_data(&self, place: &Place, _settings: &[Setting]) -> Result<()> {
         let mut command = self.program("initdb", place);
         command.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]);
         // Nobody wants it back after the machine has crashed.
@@ -147,6 +151,10 @@ impl Software for Postgres {
                 _ => failed,
             }
         })
+    }
+
+    fn shaped_by(&self, _settings: &[Setting]) -> Option<String> {
+        Some(identity(&self.folder.join("bin/initdb")))
     }
 
     fn command(&self, place: &Place, port: u16, settings: &[Setting]) -> Command {

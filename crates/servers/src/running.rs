@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::Installed;
+use super::first_data;
 use super::place::Place;
 use super::process::{LOOK_EVERY, Process, STOP_MAX};
 use super::software::Setting;
@@ -30,6 +31,9 @@ pub struct Server {
 impl Server {
     /// Makes a data directory, starts a server on it and waits until it answers, at most two minutes.
     ///
+    /// Where the environment variable `INRUSH_FIRST_DATA` names a folder, the first data directory of each kind is kept there, and copied
+    /// for servers that come later.
+    ///
     /// It has `settings` and no others, except for those that keep it private: directories, port, socket, and listening on
     /// 127.0.0.1 only. They come last, so a later one replaces an earlier one. For MySQL a setting with an empty value is given as
     /// a plain `--name`, and the name `secure-file-priv=` with an empty value gives `--secure-file-priv=`; PostgreSQL has none without a value.
@@ -50,7 +54,8 @@ impl Server {
         settings: &[(String, String)],
     ) -> Result<Self> {
         let place = Place::create(parent)?;
-        installed.software.initialise(&place, settings)?;
+        installed.software.prepare(&place)?;
+        first_data::give(installed.name(), &*installed.software, &place, settings)?;
         let installed = installed.clone();
         let mut server =
             Self { installed, settings: settings.to_vec(), port: 0, process: None, place };

@@ -1,7 +1,7 @@
 //! What is particular to one family of servers.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,12 @@ pub(super) type Setting = (String, String);
 
 /// The longest that a data directory may take to make. MySQL 8.0 needs 5 s, MariaDB 10.11 0.6 s or, for its 800 syncs on a busy disk, 3 s.
 pub(super) const INITIALISE_MAX: Duration = Duration::from_secs(180);
+
+/// A program as a package that is installed anew would not have it: path, size and time.
+pub(super) fn identity(program: &Path) -> String {
+    let metadata = program.metadata().map(|metadata| (metadata.len(), metadata.modified().ok()));
+    format!("{} {:?}", program.display(), metadata.ok())
+}
 
 /// A server that can be asked for, whether or not it is here.
 pub(super) trait Offer: Sync {
@@ -32,16 +38,26 @@ pub(super) trait Offer: Sync {
 
 /// One installed server program. A server's life:
 ///
-/// 1. `initialise` makes the data directory, once.
+/// 1. `prepare` makes the folders, `make_data` the data directory, once.
 /// 2. `command` runs in the foreground, its log on standard error, until `stop_signal` ends it in good order.
 /// 3. `answers` is asked again and again, until a client would be served.
 /// 4. After a stop or a crash, 2 and 3 again.
 pub(super) trait Software: fmt::Debug + Send + Sync {
+    /// Makes what `place` has besides the data directory, and gives it to whom the server runs as.
+    ///
+    /// # Errors
+    /// When it can't be made, or the path is too long for a socket.
+    fn prepare(&self, place: &Place) -> Result<()>;
+
     /// Makes the data directory in `place`. Of the settings those matter that shape it.
     ///
     /// # Errors
     /// With the program's own last words when it fails.
-    fn initialise(&self, place: &Place, settings: &[Setting]) -> Result<()>;
+    fn make_data(&self, place: &Place, settings: &[Setting]) -> Result<()>;
+
+    /// All that a data directory depends on, so that two with the same are as good as one; `None` where making one costs no more than
+    /// a copy.
+    fn shaped_by(&self, settings: &[Setting]) -> Option<String>;
 
     /// The server on the data directory of `place`, listening on `port` of 127.0.0.1 and on its socket.
     fn command(&self, place: &Place, port: u16, settings: &[Setting]) -> Command;
