@@ -2,7 +2,7 @@
 # Servers for tests and benches: scripts/servers.sh NAME...
 #
 #     mariadb-10.11                    the system's package, with the client and the RocksDB engine
-#     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux
+#     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux; a link to where all checkouts find it
 #     duckdb-1.5                       target/servers/duckdb-1.5, no server but a library, for x86-64 Linux
 #     postgres-15                      the system's package, with the client
 #     postgres-16 postgres-17 postgres-18    target/servers/NAME, for x86-64 Linux
@@ -13,6 +13,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 dir=target/servers
+# What was fetched once serves every checkout, and stays when `make clean` removes its link.
+cache="${XDG_CACHE_HOME:-${HOME:-$PWD/target}/.cache}/inrush/servers"
 # What FerretDB wants at least, and what is fetched where there is an older Go.
 GO_MINOR=24
 GO_TOOLCHAIN=golang.org/toolchain@v0.0.1-go1.24.13.linux-amd64
@@ -175,27 +177,36 @@ unpack() {
 }
 
 fetch() {
-    local name="$1" kind coordinates sha256
-    read -r kind coordinates sha256 < <(origin "$name")
+    local name="$1" kind coordinates sum kept
+    read -r kind coordinates sum < <(origin "$name")
     if [[ "$kind" == apt ]] || is_there "$name"; then
         return 0
     fi
     [[ "$(uname -sm)" == "Linux x86_64" ]] || die "$name is only to be had for x86-64 Linux"
-    say "fetching $name ($coordinates)"
     mkdir -p "$dir"
-    work="$(mktemp -d "$dir/.$name.XXXXXX")"
+    # Another sum is another server.
+    kept="$cache/$name-$(sha256sum <<<"$sum" | cut -c1-12)"
+    [[ -d "$kept" ]] || keep "$name" "$kept" "$kind" "$coordinates" "$sum"
+    ln -sfnT "$kept" "$dir/$name"
+}
+
+keep() {
+    local name="$1" kept="$2" kind="$3" coordinates="$4" sum="$5"
+    say "fetching $name ($coordinates)"
+    mkdir -p "$cache"
+    work="$(mktemp -d "$cache/.$name.XXXXXX")"
     # Go's modules can't be removed as they are.
     trap 'chmod -R u+w "$work" 2>/dev/null || true; rm -rf "$work"' EXIT
     if [[ "$kind" == go ]]; then
-        build "$coordinates" "$sha256"
+        build "$coordinates" "$sum"
     else
-        download "$kind" "$coordinates" "$sha256"
+        download "$kind" "$coordinates" "$sum"
         unpack "$name"
     fi
     # Some archives let only their owner read them, and who fetches need not be who starts.
     chmod -R u+rwX,go+rX "$work/server"
     # Somebody else may have been faster.
-    mv -T "$work/server" "$dir/$name" 2>/dev/null || is_there "$name" || die "can't make $dir/$name"
+    mv -T "$work/server" "$kept" 2>/dev/null || [[ -d "$kept" ]] || die "can't make $kept"
     rm -rf "$work"
 }
 

@@ -12,7 +12,7 @@ use inrush::target::{Console, find};
 
 use crate::contract::{Place, Traits};
 use crate::crash::send;
-use crate::fixture::{Fixture, Outcome, size, start, wait_until};
+use crate::fixture::{Fixture, Outcome, size, some, start, wait_until};
 
 const VARIABLE: &str = "INRUSH_TEST_SERVERS";
 
@@ -107,7 +107,7 @@ impl<D: Database> Place for Server<D> {
     const TRAITS: Traits = D::TRAITS;
 
     fn for_each(test: impl Fn(&Self)) {
-        for_each_server(test);
+        for_some_servers(test);
     }
 
     fn files(&self) -> &Fixture {
@@ -147,6 +147,15 @@ impl<D: Database> Place for Server<D> {
 /// Runs the test on every server, in a database and a directory of its own.
 pub(crate) fn for_each_server<D: Database>(test: impl Fn(&Server<D>)) {
     for (name, url) in named(&D::FAMILY) {
+        let lock = lock_file(&name);
+        lock.lock_shared().unwrap();
+        test(&Server::new(&name, &url));
+    }
+}
+
+/// The same with some of them, others for each test: `make test-all` takes all.
+pub(crate) fn for_some_servers<D: Database>(test: impl Fn(&Server<D>)) {
+    for (name, url) in some(named(&D::FAMILY)) {
         let lock = lock_file(&name);
         lock.lock_shared().unwrap();
         test(&Server::new(&name, &url));

@@ -1,6 +1,6 @@
 //! PostgreSQL, MySQL and MariaDB: a hidden table in the user's own database.
 
-use super::{orders, planned, reasons, tuned_for, with_strategy};
+use super::{orders, planned, reasons, tuned, with_strategy};
 use crate::crash::send;
 use crate::fixture::{Fixture, start, wait_until};
 use crate::mysql::server::MySql;
@@ -21,7 +21,7 @@ fn serves<D: Database>(server: &Server<D>, other: &str) {
     orders(server);
     let url = server.url();
     let load = ["orders.csv", url.as_str(), "--primary-key", "id"];
-    tuned_for("15s", server, &load);
+    tuned(server, &load);
     assert_eq!(server.tables(), [""; 0], "nothing is left");
     with_strategy(server, other);
     let plan = planned(server, &load);
@@ -38,7 +38,7 @@ fn serves<D: Database>(server: &Server<D>, other: &str) {
 
 #[test]
 fn what_was_measured_on_mysql_serves_its_loads() {
-    for_each_server::<MySql>(|server| serves(server, "mysql/values"));
+    for_one_server::<MySql>(|server| serves(server, "mysql/values"));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_setting_that_was_changed_takes_the_profile_out_until_it_is_back() {
         orders(server);
         let url = server.url();
         let load = ["orders.csv", url.as_str()];
-        tuned_for("15s", server, &load);
+        tuned(server, &load);
         with_strategy(server, "mysql/values");
         let strategy = || planned(server, &load)["strategy"].as_str().unwrap().to_owned();
         assert_eq!(strategy(), "mysql/values");
@@ -76,7 +76,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let state = "SELECT xmin::text, n FROM orders UNION ALL SELECT 'next', last_value FROM orders_n_seq";
         let before = server.query(state);
         let url = server.url();
-        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
+        tuned(server, &["orders.csv", &url, "--if-exists", "append"]);
         assert_eq!(server.query(state), before);
         assert_eq!(server.tables(), ["orders"]);
     });
@@ -88,7 +88,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let before =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         let url = server.url();
-        tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append"]);
+        tuned(server, &["orders.csv", &url, "--if-exists", "append"]);
         let after =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         assert_eq!(after, before);
@@ -188,8 +188,7 @@ fn beside_measures_for_who_may_make_no_table() {
         server.query("CREATE TABLE orders (id bigint, amount double precision, customer text)");
         server.query("INSERT INTO orders VALUES (-1, 1, 'a')");
         let url = server.url();
-        let found =
-            tuned_for("15s", server, &["orders.csv", &url, "--if-exists", "append", "--beside"]);
+        let found = tuned(server, &["orders.csv", &url, "--if-exists", "append", "--beside"]);
         assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
         assert_eq!(server.query("SELECT count(*)::text FROM orders"), [[Some("1".to_owned())]]);
         let plan = planned(server, &["orders.csv", &url, "--if-exists", "append"]);
