@@ -112,7 +112,7 @@ engines: ## what campaigns of the Python package need besides: Ray and Dask, and
 
 python: units ## the Python package: its wheel in a virtual environment, and its tests on real servers
 	scripts/python.sh test-wheel
-	$(WITH_SERVERS) $(TEST_SERVERS) -- target/python/bin/python -m pytest python/tests -n $$(nproc)
+	$(WITH_SERVERS) $(TEST_SERVERS) -- target/python/bin/python -m pytest python/tests -n $$(($$(nproc) + 1))
 
 scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run
