@@ -9,8 +9,8 @@ use crate::ddl::{self, quote};
 use crate::encode::{Real, Stores, session_zone};
 use crate::facts::{self, ServerFacts};
 use crate::knobs::{
-    ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SQL_LOG_BIN,
-    UNIQUE_CHECKS,
+    BINLOG, ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION,
+    SQL_LOG_BIN, UNIQUE_CHECKS,
 };
 use crate::session::{Failure, Session};
 use crate::staging::{self, Staging};
@@ -273,7 +273,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
                 .to_owned(),
         );
     }
-    notes.extend(advice(facts, &engine));
+    notes.extend(advice(facts, &engine, knobs));
     let (durability, weakness) = durability(&engine, facts);
     Fit::Usable {
         atomic: staged || transactions && !commits,
@@ -310,7 +310,7 @@ fn no_steps(request: &Request, engine: &str, knobs: &Knobs) -> Option<String> {
 }
 
 /// Settings of the server that hold this load back, with what was found and what would help. They are the administrator's.
-fn advice(facts: &Facts, engine: &str) -> Vec<String> {
+fn advice(facts: &Facts, engine: &str, knobs: &Knobs) -> Vec<String> {
     let server = ServerFacts::of(&facts.target);
     let bytes = |name: &str| server.variable(name).parse::<u64>().ok();
     let mut notes = Vec::new();
@@ -334,7 +334,8 @@ fn advice(facts: &Facts, engine: &str) -> Vec<String> {
             notes.push("innodb_doublewrite is ON: every page is written twice, which only file systems with atomic writes make superfluous".to_owned());
         }
     }
-    if server.variable("log_bin") == "ON" {
+    let has_knob = knobs.get(&SQL_LOG_BIN).is_some();
+    if has_knob && server.variable("log_bin") == "ON" && !knobs.is(&SQL_LOG_BIN, "off") {
         notes.push("log_bin is ON: every row goes into the binary log as well (--set sql_log_bin=off leaves it out, with the privilege for that; replicas then lack the rows)".to_owned());
     }
     notes
@@ -608,14 +609,18 @@ fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
     if session_zone(job) != SessionZone::Servers {
         settings.push("SESSION time_zone = '+00:00'".to_owned());
     }
-    for knob in [UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, SQL_LOG_BIN] {
-        match job.choice.knobs.get(&knob) {
+    let knobs = &job.choice.knobs;
+    for knob in [UNIQUE_CHECKS, FOREIGN_KEY_CHECKS] {
+        match knobs.get(&knob) {
             Some("off") => settings.push(format!("SESSION {} = 0", knob.name)),
-            Some("on") if knob != SQL_LOG_BIN => {
-                settings.push(format!("SESSION {} = 1", knob.name));
-            }
+            Some("on") => settings.push(format!("SESSION {} = 1", knob.name)),
             _ => {}
         }
+    }
+    // Where there is no binary log to skip, no privilege is asked for.
+    let is_logged = ServerFacts::of(&job.facts.target).variable("log_bin") == "ON";
+    if knobs.is(&SQL_LOG_BIN, "off") || is_logged && knobs.is(&BINLOG, "skip") {
+        settings.push("SESSION sql_log_bin = 0".to_owned());
     }
     session
         .execute(format!("SET {}", settings.join(", ")))

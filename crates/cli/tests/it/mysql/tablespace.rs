@@ -3,10 +3,10 @@ use std::path::Path;
 
 use crate::fixture::{Random, thorough};
 
-use super::server::{Server, for_each_server, rows};
+use super::server::{Extras, Server, for_each_private_server, for_each_server, rows};
 
 /// By the strategy, where a binary log is no reason against it.
-pub(super) const WAY: [&str; 4] = ["--strategy", "mysql/tablespace", "--set", "sql_log_bin=off"];
+pub(super) const WAY: [&str; 4] = ["--strategy", "mysql/tablespace", "--set", "binlog=skip"];
 
 /// Whether the server's files are known.
 pub(super) fn is_known(server: &Server) -> bool {
@@ -118,6 +118,32 @@ pub(super) fn files_of_ours(server: &Server) -> Vec<String> {
     let names = std::fs::read_dir(folder).unwrap();
     let names = names.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
     names.filter(|name| name.starts_with("inrush")).collect()
+}
+
+#[test]
+fn a_binary_log_has_nothing_of_a_table_whose_file_was_written() {
+    let settings = [("log-bin", "binlog"), ("server-id", "1")];
+    let extras = Extras { settings: &settings, ..Extras::default() };
+    for_each_private_server(
+        |_| true,
+        extras,
+        |_, server| {
+            if !is_known(server) {
+                return;
+            }
+            server.write("t.csv", values(500));
+            let load = ["t.csv", "--strategy", "mysql/tablespace"];
+            let run = server.load(&load).exits(2).ends_with_nothing_changed();
+            run.says(&["replicas would stop", "--set binlog=skip"]);
+            let position = || server.query("SHOW MASTER STATUS")[0][..2].to_vec();
+            let before = position();
+            server.load(&[&load[..], &["--set", "binlog=skip"]].concat()).exits(0);
+            assert_eq!(position(), before, "{}", server.name);
+            assert_eq!(server.count("t"), 500);
+            server.sql("INSERT INTO t SELECT * FROM t WHERE id < 0;;DELETE FROM t WHERE id < 9");
+            assert_ne!(position(), before, "{}", server.name);
+        },
+    );
 }
 
 #[test]
