@@ -55,7 +55,7 @@ pub(super) trait Writing: Sync {
         false
     }
 
-    /// Looks, before anything is made, whether the load can be done so, and removes what killed loads have left of it.
+    /// Looks, before anything is made, whether the load can be done so.
     ///
     /// # Errors
     /// Why it can't be done.
@@ -65,6 +65,11 @@ pub(super) trait Writing: Sync {
 
     /// Whether the writer takes all rows and ends once, and not at the end of each of several transactions.
     fn writes_once(&self) -> bool {
+        false
+    }
+
+    /// Whether the server reads the rows from a file by the hidden table's definition, without a statement that names their columns.
+    fn writes_file(&self) -> bool {
         false
     }
 
@@ -437,9 +442,12 @@ impl<'a> MysqlLoad<'a> {
             let indexes = indexes_after(&job.request, &job.facts, &job.choice.knobs);
             match Staging::make(&mut self.session, job, &first) {
                 Ok(staging) => {
-                    let left_out =
-                        self.staging.insert(staging).leave_out(indexes, &mut self.session, job);
-                    return left_out.map_err(|failure| self.session.explain(failure));
+                    let staging = self.staging.insert(staging);
+                    let mut ready = staging.leave_out(indexes, &mut self.session, job);
+                    if self.writing.writes_file() {
+                        ready = ready.and_then(|()| staging.note(&mut self.session));
+                    }
+                    return ready.map_err(|failure| self.session.explain(failure));
                 }
                 // Who may write rows but make no table loads them over one connection, in one transaction; so does a table with rows
                 // so wide that no second one like it could be made (1118), since innodb_strict_mode is on.
@@ -759,12 +767,15 @@ impl Load for MysqlLoad<'_> {
     fn complete(&mut self) -> Result<()> {
         let table = self.table().to_owned();
         let Self { writing, session, job, staging, .. } = self;
-        let mut completed = writing.complete(session, &table, job);
-        if completed.is_ok() && asks_for_indexes(job) {
-            let indexed = session.execute(ddl::add_indexes(&table, job));
-            completed = completed.and_then(|counted| indexed.map(|_| counted));
+        let counted = writing.complete(session, &table, job);
+        self.counted = counted.map_err(|failure| session.explain(failure))?;
+        if let Some(staging) = staging {
+            staging.expect_as_noted(session)?;
         }
-        self.counted = completed.map_err(|failure| session.explain(failure))?;
+        if asks_for_indexes(job) {
+            let indexed = session.execute(ddl::add_indexes(&table, job));
+            indexed.map_err(|failure| session.explain(failure))?;
+        }
         match staging {
             Some(staging) => staging.build_indexes(session, job),
             None => Ok(()),

@@ -210,6 +210,28 @@ impl MySql {
         dogged.get_or_insert_with(client).answer(statement);
     }
 
+    /// Another client, for any thread: each statement over a connection of its own, whatever becomes of it.
+    pub(super) fn another_client(&self) -> impl Fn(&str) -> Rows + Send + Sync + use<> {
+        let Self { user, address, parameters, database, .. } = self;
+        let [user, address, parameters, database] =
+            [user, address, parameters, database].map(Clone::clone);
+        move |statement| {
+            let mut client = Client::start(&user, &address, &parameters, &["--force"]);
+            client.answer(&format!("USE {database}"));
+            client.answer(statement)
+        }
+    }
+
+    /// The rows of a table as its client's dump has them, in the order of the primary key.
+    pub(super) fn dump(&self, table: &str) -> String {
+        let mut command = client("mariadb-dump", &self.user, &self.address, &self.parameters);
+        command.args(["--compact", "--no-create-info", "--order-by-primary", "--hex-blob"]);
+        command.args(["--skip-lock-tables", "--default-character-set=utf8mb4"]);
+        let run = command.args([&self.database, table]).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).unwrap()
+    }
+
     /// `KILL CONNECTION 7`, whether or not it is there.
     pub(super) fn kill(&self, what: &str, id: &str) {
         self.try_sql(&format!("KILL {what} {id}"));
@@ -278,21 +300,10 @@ struct Client {
 
 impl Client {
     fn start(user: &str, address: &str, parameters: &str, more: &[&str]) -> Self {
-        let socket = parameters.strip_prefix("?socket=");
-        let (host, port) = address.split_once(':').unwrap_or((address, "3306"));
-        let (user, password) = user.split_once(':').unwrap_or((user, ""));
-        let mut command = Command::new("mariadb");
+        let mut command = client("mariadb", user, address, parameters);
         // Binary: no character but the delimiter means anything to the client.
-        command.args(["--no-defaults", "--xml", "--unbuffered", "--binary-mode", "--delimiter=$$"]);
-        command.args(["--default-character-set=utf8mb4", "--user", user, "--host", host]);
-        command
-            .args(more)
-            .args(["--port", port])
-            .args(socket.map(|path| format!("--socket={path}")));
-        if socket.is_none() {
-            command.arg("--protocol=tcp");
-        }
-        command.env("MYSQL_PWD", password);
+        command.args(["--xml", "--unbuffered", "--binary-mode", "--delimiter=$$"]);
+        command.arg("--default-character-set=utf8mb4").args(more);
         Self { client: servers::Client::start(&mut command), answers: 0 }
     }
 
@@ -307,6 +318,21 @@ impl Client {
         let end = format!("<field name=\"inrush_answered\">{}</field>", self.answers);
         rows_of(&self.client.hear(&end, "</resultset>\n"))
     }
+}
+
+/// A program of MariaDB's with what it needs to connect.
+fn client(program: &str, user: &str, address: &str, parameters: &str) -> Command {
+    let socket = parameters.strip_prefix("?socket=");
+    let (host, port) = address.split_once(':').unwrap_or((address, "3306"));
+    let (user, password) = user.split_once(':').unwrap_or((user, ""));
+    let mut command = Command::new(program);
+    command.args(["--no-defaults", "--user", user, "--host", host, "--port", port]);
+    match socket {
+        Some(path) => command.arg(format!("--socket={path}")),
+        None => command.arg("--protocol=tcp"),
+    };
+    command.env("MYSQL_PWD", password);
+    command
 }
 
 /// Rows of the client's XML. Its `<` is never part of a value.
