@@ -43,6 +43,8 @@ pub(crate) struct MySql {
     user: String,
     pub(super) is_mariadb: bool,
     pub(super) version: (u32, u32),
+    /// The third number of its version.
+    patch: u32,
     client: RefCell<Client>,
     /// One that goes on after an error, its own or that of the test.
     dogged: RefCell<Option<Client>>,
@@ -97,6 +99,7 @@ impl Database for MySql {
             user: user.to_owned(),
             is_mariadb: version.contains("MariaDB"),
             version: (numbers.next().unwrap(), numbers.next().unwrap()),
+            patch: numbers.next().unwrap(),
             client: RefCell::new(client),
             dogged: RefCell::new(None),
             files: Fixture::new(),
@@ -239,6 +242,11 @@ impl MySql {
 
     pub(super) fn drop_user(&self, user: &str) {
         self.try_sql(&format!("DROP USER {user}"));
+    }
+
+    /// Whether it is MySQL of this version or a later one, or MariaDB.
+    pub(crate) fn is_from(&self, (major, minor, patch): (u32, u32, u32)) -> bool {
+        self.is_mariadb || (self.version, self.patch) >= ((major, minor), patch)
     }
 
     /// Whether INSERT DELAYED is more than a word.
