@@ -26,7 +26,7 @@ TUNE_PAIRS ?= 7
 SMOKE_RESULTS := target/bench-smoke
 
 TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15 ferretdb-1.24
-ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 postgres-16 postgres-17 postgres-18
+ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0.15 postgres-16 postgres-17 postgres-18
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := target/debug/inrush-servers
 

@@ -141,7 +141,7 @@ def run(case: str, server: Server, inrush: str, rows: int, pairs: int, extra: li
     load += [] if peer else ["--header", "no"]
     load += [] if case == "existing" else ["--primary-key", "column_1"]
     load += ["--lanes", "1"] if case == "one-lane" else []
-    load += ["--strategy", "mysql/tablespace", "--set", "sql_log_bin=off"] if case.startswith("tablespace") else []
+    load += ["--strategy", "mysql/tablespace", "--set", "binlog=skip"] if case.startswith("tablespace") else []
     load += ["--index", "column_4", "--index", "column_6,column_5"] if case == "tablespace-indexes" else []
     command, env = rival(case, server, work, rows)
     if case == "dlt":

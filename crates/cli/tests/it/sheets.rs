@@ -413,11 +413,18 @@ fn ods_row(id: u32, name: &str) -> String {
 
 /// A workbook of LibreOffice, with two rows and more.
 fn ods(more: &[&str]) -> Vec<u8> {
-    const NS: &str = "urn:oasis:names:tc:opendocument:xmlns";
     let header = ["id", "day", "ok", "name"].map(ods_text).concat();
     let rows = [ods_row(1, &ods_text("a")), ods_row(2, &ods_text("b"))].concat() + &more.concat();
+    ods_of(&format!(
+        r#"<table:table table:name="Open"><table:table-row>{header}</table:table-row>{rows}</table:table>"#
+    ))
+}
+
+/// A workbook of LibreOffice with these tables.
+fn ods_of(tables: &str) -> Vec<u8> {
+    const NS: &str = "urn:oasis:names:tc:opendocument:xmlns";
     let content = format!(
-        r#"<?xml version="1.0"?><office:document-content xmlns:office="{NS}:office:1.0" xmlns:table="{NS}:table:1.0" xmlns:text="{NS}:text:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"><office:body><office:spreadsheet><table:table table:name="Open"><table:table-row>{header}</table:table-row>{rows}</table:table></office:spreadsheet></office:body></office:document-content>"#
+        r#"<?xml version="1.0"?><office:document-content xmlns:office="{NS}:office:1.0" xmlns:table="{NS}:table:1.0" xmlns:text="{NS}:text:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"><office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"#
     );
     let manifest = format!(r#"<manifest:manifest xmlns:manifest="{NS}:manifest:1.0"/>"#);
     zip(&[
@@ -425,6 +432,121 @@ fn ods(more: &[&str]) -> Vec<u8> {
         ("META-INF/manifest.xml", manifest.into_bytes()),
         ("content.xml", content.into_bytes()),
     ])
+}
+
+/// A sheet of a binary workbook: its name, its texts and numbers, and its merged ranges by first row, last row, first column, last column.
+type BinarySheet<'a> = (&'a str, &'a [&'a [Cell<'a>]], &'a [[u32; 4]]);
+
+/// A binary workbook ([MS-XLSB]).
+fn xlsb(sheets: &[BinarySheet<'_>]) -> Vec<u8> {
+    const RELS: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
+    let record = |kind: u16, parts: &[&[u8]]| {
+        let body = parts.concat();
+        let kind = match kind {
+            0..0x80 => vec![kind as u8],
+            _ => vec![0x80 | kind as u8 & 0x7f, (kind >> 7) as u8],
+        };
+        // A length has seven bits a byte, too, and need not be the shortest.
+        let length = [0x80 | body.len() as u8 & 0x7f, (body.len() >> 7) as u8];
+        [&kind, &length[..], &body].concat()
+    };
+    let wide = |text: &str| {
+        let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+        let count = text.encode_utf16().count() as u32;
+        count.to_le_bytes().into_iter().chain(units).collect::<Vec<u8>>()
+    };
+    let (mut book, mut rels, mut files) = (record(0x83, &[]), String::new(), Vec::new());
+    book.extend(record(0x8f, &[]));
+    for (at, (name, rows, merged)) in (1_u32..).zip(sheets) {
+        let id = format!("rId{at}");
+        book.extend(record(0x9c, &[&[0; 4], &at.to_le_bytes(), &wide(&id), &wide(name)]));
+        write!(rels, r#"<Relationship Id="{id}" Target="worksheets/sheet{at}.bin"/>"#).unwrap();
+        let mut sheet = [record(0x81, &[]), record(0x94, &[&[0; 16]]), record(0x91, &[])].concat();
+        for (row, cells) in (0_u32..).zip(*rows) {
+            sheet.extend(record(0x00, &[&row.to_le_bytes(), &[0; 12]]));
+            for (column, cell) in (0_u32..).zip(*cells) {
+                let place = [column.to_le_bytes(), [0; 4]].concat();
+                sheet.extend(match cell {
+                    Text(text) => record(0x06, &[&place, &wide(text)]),
+                    Number(number) => record(0x05, &[&place, &number.to_le_bytes()]),
+                    _ => record(0x01, &[&place]),
+                });
+            }
+        }
+        sheet.extend(record(0x92, &[]));
+        sheet.extend(record(0xb1, &[&(merged.len() as u32).to_le_bytes()]));
+        for range in *merged {
+            sheet.extend(record(0xb0, &[&range.map(u32::to_le_bytes).concat()]));
+        }
+        sheet.extend([record(0xb2, &[]), record(0x82, &[])].concat());
+        files.push((format!("xl/worksheets/sheet{at}.bin"), sheet));
+    }
+    book.extend([record(0x90, &[]), record(0x9d, &[&[0; 26]]), record(0x84, &[])].concat());
+    files.push(("[Content_Types].xml".to_owned(), b"<Types/>".to_vec()));
+    files.push(("xl/workbook.bin".to_owned(), book));
+    let rels = format!(r#"<Relationships xmlns="{RELS}">{rels}</Relationships>"#);
+    files.push(("xl/_rels/workbook.bin.rels".to_owned(), rels.into_bytes()));
+    zip(&files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect::<Vec<_>>())
+}
+
+#[test]
+fn merged_cells_of_open_and_binary_workbooks_have_their_value_once() {
+    const NAME: &str = "M\u{fc}ller & Co";
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        &[Text("group"), Text("n"), Text("m")],
+        &[Text("x"), Number(1.0), Number(7.0)],
+        &[Text("under"), Number(2.0), Text("under")],
+        &[Text("under"), Number(3.0), Number(8.0)],
+        &[Text("y"), Number(4.0), Number(9.0)],
+    ];
+    // Another sheet's are none of this one's.
+    let other = ("Other", rows, &[[0, 4, 0, 2]][..]);
+    fixture.write("b.xlsb", xlsb(&[other, (NAME, rows, &[[1, 3, 0, 0], [2, 2, 1, 2]])]));
+    let wanted = rows![["x", 1, 7], [(), 2, ()], [(), 3, 8], ["y", 4, 9]];
+    let report = fixture.report(&[&format!("b.xlsb!{NAME}"), "t.db", "--table", "b"]);
+    assert_eq!(fixture.table("t.db", "b"), wanted);
+    let warning = "merged cells (A2:A4, B3:C3): the first has the value, the others are NULL";
+    assert!(report["warnings"].to_string().contains(warning), "{}", report["warnings"]);
+    let number = |number: u32, more: &str| {
+        format!(r#"<table:table-cell {more} office:value-type="float" office:value="{number}"/>"#)
+    };
+    let span = |columns: u32, rows: u32| {
+        format!(r#"table:number-columns-spanned="{columns}" table:number-rows-spanned="{rows}""#)
+    };
+    let text = |text: &str, more: &str| ods_text(text).replacen(' ', &format!(" {more} "), 1);
+    let under = ods_text("under").replace("table-cell", "covered-table-cell");
+    let row = |more: &str, cells: &[String]| {
+        format!("<table:table-row {more}>{}</table:table-row>", cells.concat())
+    };
+    let whole = row("", &[text("x", &span(9, 9)), ods_text("under")]);
+    let header = ["group", "n", "m"].map(ods_text);
+    let rows = [
+        format!("<table:table-header-rows>{}</table:table-header-rows>", row("", &header)),
+        row("", &[text("x", &span(1, 3)), number(1, &span(1, 1)), number(7, "")]),
+        row("", &[under.clone(), number(2, &span(2, 1)), under.clone()]),
+        row("", &[under.clone(), number(3, ""), number(8, "")]),
+        row("", &[text("y", ""), number(4, ""), number(9, "")]),
+        // Rows that are alike are written once, and so are cells.
+        row(
+            r#"table:number-rows-repeated="2""#,
+            &[number(5, r#"table:number-columns-repeated="2""#), text("z", &span(2, 1)), under],
+        ),
+    ];
+    let rows = rows.concat();
+    fixture.write(
+        "o.ods",
+        ods_of(&format!(
+            r#"<table:table table:name="Other">{whole}</table:table><table:table table:name="{}">{rows}</table:table>"#,
+            NAME.replace('&', "&amp;")
+        )),
+    );
+    let report = fixture.report(&[&format!("o.ods!{NAME}"), "t.db", "--table", "o"]);
+    let more = rows![["5", 5, "z"], ["5", 5, "z"]];
+    let wanted = rows![["x", 1, "7"], [(), 2, ()], [(), 3, "8"], ["y", 4, "9"]];
+    assert_eq!(fixture.table("t.db", "o"), [wanted, more].concat());
+    let warning = "merged cells (A2:A4, B3:C3, C6:D6, ...)";
+    assert!(report["warnings"].to_string().contains(warning), "{}", report["warnings"]);
 }
 
 #[test]
@@ -472,7 +594,8 @@ fn what_is_no_workbook_is_refused_by_name() {
 fn a_damaged_workbook_is_an_error_at_worst() {
     let fixture = Fixture::new();
     let mut random = Random(5);
-    let whole = [book(&[NAMES, ONE]), include_bytes!("old.xls").to_vec(), ods(&[])];
+    let binary = xlsb(&[("Data", &[&[Text("a")], &[Number(1.0)]], &[[1, 2, 0, 0]])]);
+    let whole = [book(&[NAMES, ONE]), include_bytes!("old.xls").to_vec(), ods(&[]), binary];
     for at in 0..size(60, 3_000) {
         let mut bytes = whole[at % whole.len()].clone();
         for _ in 0..1 + random.next() % 8 {

@@ -446,6 +446,9 @@ fn in_utc(moment: Moment, zone: &TimeZone) -> Result<Moment, String> {
     Ok(Moment { seconds: moment.seconds - i64::from(offset.seconds()), zone: true, ..moment })
 }
 
+/// Digits of the last nanosecond of the year 9999.
+const EPOCH_DIGITS_MAX: usize = 21;
+
 /// The moment that a number counts.
 fn epoch(text: &[u8], unit: Unit) -> Option<Moment> {
     let unsigned = text.strip_prefix(b"-");
@@ -456,7 +459,12 @@ fn epoch(text: &[u8], unit: Unit) -> Option<Moment> {
     let are_digits = |digits: &[u8]| digits.iter().all(u8::is_ascii_digit);
     let places = 9 - unit.digits();
     let is_number = !whole.is_empty() && are_digits(whole) && are_digits(fraction);
-    if !is_number || (point.is_some() && fraction.is_empty()) || whole.len() > 20 {
+    if !is_number || (point.is_some() && fraction.is_empty()) {
+        return None;
+    }
+    let zeros = whole.iter().take_while(|digit| **digit == b'0').count();
+    let whole = &whole[zeros..];
+    if whole.len() > EPOCH_DIGITS_MAX {
         return None;
     }
     let fold = |digits: &[u8]| {
@@ -649,6 +657,9 @@ mod tests {
             ("-1", "ms", Some("1969-12-31 23:59:59.999+00:00")),
             ("-0.5", "s", Some("1969-12-31 23:59:59.5+00:00")),
             ("99999999999999999999", "ns", Some("5138-11-16 09:46:39.999999999+00:00")),
+            ("253402300799999999999", "ns", Some("9999-12-31 23:59:59.999999999+00:00")),
+            ("253402300800000000000", "ns", None),
+            ("-0000000000000000000002", "s", Some("1969-12-31 23:59:58+00:00")),
             ("999999999999", "s", None),
             ("", "s", None),
             ("1.", "s", None),

@@ -429,9 +429,11 @@ fn epoch(text: &str, digits: u32) -> Option<String> {
         Some((whole, fraction)) => (whole, are_digits(fraction).then_some(fraction)?),
         None => (unsigned, ""),
     };
-    // No count of 20 digits or more is of a year that is written with four.
-    let all = are_digits(whole).then(|| whole.to_owned() + fraction)?;
-    let all: i128 = all.trim_end_matches('0').len().le(&38).then(|| all.parse().ok())??;
+    // However many zeros are at both ends.
+    let fraction = fraction.trim_end_matches('0');
+    let all = are_digits(whole).then(|| whole.trim_start_matches('0').to_owned() + fraction)?;
+    // No count of 38 digits is of a year that is written with four, or of whole nanoseconds.
+    let all: i128 = all.len().le(&38).then(|| format!("0{all}").parse().ok())??;
     let all = if text.starts_with('-') { -all } else { all };
     let scale = digits + fraction.len() as u32;
     let nanos = match 9_i32 - scale as i32 {

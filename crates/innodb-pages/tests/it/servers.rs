@@ -13,7 +13,7 @@ use crate::reader::Value;
 use crate::rows::{Random, Table, Type, encode, write};
 
 /// The servers that files are known to be for.
-const NAMES: &[&str] = &["mariadb-10.11", "mariadb-11.4", "mysql-5.7", "mysql-8.0"];
+const NAMES: &[&str] = &["mariadb-10.11", "mariadb-11.4", "mysql-5.7", "mysql-8.0", "mysql-8.0.15"];
 
 /// A connection by the system's `mariadb` client, in a database of its own.
 struct Client {

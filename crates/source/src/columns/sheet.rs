@@ -279,7 +279,7 @@ pub(super) fn look(
         text: Vec::new(),
         read_text: Vec::new(),
     };
-    let merged = book.merged(&name);
+    let merged = sheet.merged(&mut book, &name).map_err(|failure| damaged(input, failure))?;
     book.rows(&name, &merged, |at, cells| {
         look.row(at, cells);
         Ok(true)

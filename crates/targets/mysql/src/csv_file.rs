@@ -64,6 +64,10 @@ impl Writing for CsvFile {
         }
     }
 
+    fn writes_file(&self) -> bool {
+        true
+    }
+
     /// Syncs the file, and has the server open it anew.
     fn complete(
         &self,

@@ -45,12 +45,19 @@ pub(super) static TABLESPACE: [Knob; 6] = [
         tries: &[],
         ..INDEXES
     },
-    SQL_LOG_BIN,
+    BINLOG,
     CHECK,
     ROW_ORDER,
     SORT_MEMORY,
 ];
 
+pub(super) const BINLOG: Knob = Knob {
+    name: "binlog",
+    kind: KnobKind::Choice(&["refuse", "skip"]),
+    default: "refuse",
+    about: "what happens where the server writes a binary log: 'skip' leaves the table out of it, so replicas lack it; takes a privilege",
+    tries: &[],
+};
 pub(super) const CHECK: Knob = Knob {
     name: "check",
     kind: KnobKind::Choice(&["yes", "no"]),

@@ -9,8 +9,8 @@ use crate::ddl::{self, quote};
 use crate::encode::{Real, Stores, session_zone};
 use crate::facts::{self, ServerFacts};
 use crate::knobs::{
-    ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SQL_LOG_BIN,
-    UNIQUE_CHECKS,
+    BINLOG, ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION,
+    SQL_LOG_BIN, UNIQUE_CHECKS,
 };
 use crate::session::{Failure, Session};
 use crate::staging::{self, Staging};
@@ -55,7 +55,7 @@ pub(super) trait Writing: Sync {
         false
     }
 
-    /// Looks, before anything is made, whether the load can be done so, and removes what killed loads have left of it.
+    /// Looks, before anything is made, whether the load can be done so.
     ///
     /// # Errors
     /// Why it can't be done.
@@ -65,6 +65,11 @@ pub(super) trait Writing: Sync {
 
     /// Whether the writer takes all rows and ends once, and not at the end of each of several transactions.
     fn writes_once(&self) -> bool {
+        false
+    }
+
+    /// Whether the server reads the rows from a file by the hidden table's definition, without a statement that names their columns.
+    fn writes_file(&self) -> bool {
         false
     }
 
@@ -273,7 +278,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
                 .to_owned(),
         );
     }
-    notes.extend(advice(facts, &engine));
+    notes.extend(advice(facts, &engine, knobs));
     let (durability, weakness) = durability(&engine, facts);
     Fit::Usable {
         atomic: staged || transactions && !commits,
@@ -310,7 +315,7 @@ fn no_steps(request: &Request, engine: &str, knobs: &Knobs) -> Option<String> {
 }
 
 /// Settings of the server that hold this load back, with what was found and what would help. They are the administrator's.
-fn advice(facts: &Facts, engine: &str) -> Vec<String> {
+fn advice(facts: &Facts, engine: &str, knobs: &Knobs) -> Vec<String> {
     let server = ServerFacts::of(&facts.target);
     let bytes = |name: &str| server.variable(name).parse::<u64>().ok();
     let mut notes = Vec::new();
@@ -334,7 +339,8 @@ fn advice(facts: &Facts, engine: &str) -> Vec<String> {
             notes.push("innodb_doublewrite is ON: every page is written twice, which only file systems with atomic writes make superfluous".to_owned());
         }
     }
-    if server.variable("log_bin") == "ON" {
+    let has_knob = knobs.get(&SQL_LOG_BIN).is_some();
+    if has_knob && server.variable("log_bin") == "ON" && !knobs.is(&SQL_LOG_BIN, "off") {
         notes.push("log_bin is ON: every row goes into the binary log as well (--set sql_log_bin=off leaves it out, with the privilege for that; replicas then lack the rows)".to_owned());
     }
     notes
@@ -436,9 +442,12 @@ impl<'a> MysqlLoad<'a> {
             let indexes = indexes_after(&job.request, &job.facts, &job.choice.knobs);
             match Staging::make(&mut self.session, job, &first) {
                 Ok(staging) => {
-                    let left_out =
-                        self.staging.insert(staging).leave_out(indexes, &mut self.session, job);
-                    return left_out.map_err(|failure| self.session.explain(failure));
+                    let staging = self.staging.insert(staging);
+                    let mut ready = staging.leave_out(indexes, &mut self.session, job);
+                    if self.writing.writes_file() {
+                        ready = ready.and_then(|()| staging.note(&mut self.session));
+                    }
+                    return ready.map_err(|failure| self.session.explain(failure));
                 }
                 // Who may write rows but make no table loads them over one connection, in one transaction; so does a table with rows
                 // so wide that no second one like it could be made (1118), since innodb_strict_mode is on.
@@ -608,14 +617,18 @@ fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
     if session_zone(job) != SessionZone::Servers {
         settings.push("SESSION time_zone = '+00:00'".to_owned());
     }
-    for knob in [UNIQUE_CHECKS, FOREIGN_KEY_CHECKS, SQL_LOG_BIN] {
-        match job.choice.knobs.get(&knob) {
+    let knobs = &job.choice.knobs;
+    for knob in [UNIQUE_CHECKS, FOREIGN_KEY_CHECKS] {
+        match knobs.get(&knob) {
             Some("off") => settings.push(format!("SESSION {} = 0", knob.name)),
-            Some("on") if knob != SQL_LOG_BIN => {
-                settings.push(format!("SESSION {} = 1", knob.name));
-            }
+            Some("on") => settings.push(format!("SESSION {} = 1", knob.name)),
             _ => {}
         }
+    }
+    // Where there is no binary log to skip, no privilege is asked for.
+    let is_logged = ServerFacts::of(&job.facts.target).variable("log_bin") == "ON";
+    if knobs.is(&SQL_LOG_BIN, "off") || is_logged && knobs.is(&BINLOG, "skip") {
+        settings.push("SESSION sql_log_bin = 0".to_owned());
     }
     session
         .execute(format!("SET {}", settings.join(", ")))
@@ -754,12 +767,15 @@ impl Load for MysqlLoad<'_> {
     fn complete(&mut self) -> Result<()> {
         let table = self.table().to_owned();
         let Self { writing, session, job, staging, .. } = self;
-        let mut completed = writing.complete(session, &table, job);
-        if completed.is_ok() && asks_for_indexes(job) {
-            let indexed = session.execute(ddl::add_indexes(&table, job));
-            completed = completed.and_then(|counted| indexed.map(|_| counted));
+        let counted = writing.complete(session, &table, job);
+        self.counted = counted.map_err(|failure| session.explain(failure))?;
+        if let Some(staging) = staging {
+            staging.expect_as_noted(session)?;
         }
-        self.counted = completed.map_err(|failure| session.explain(failure))?;
+        if asks_for_indexes(job) {
+            let indexed = session.execute(ddl::add_indexes(&table, job));
+            indexed.map_err(|failure| session.explain(failure))?;
+        }
         match staging {
             Some(staging) => staging.build_indexes(session, job),
             None => Ok(()),

@@ -34,11 +34,17 @@ pub(super) struct Staging {
     pub(super) name: String,
     /// Indexes of the target that this table lacks until its rows are in.
     left_out: Vec<String>,
+    /// As it was made, where rows go into a file that the server reads by it.
+    definition: Option<String>,
     /// Whether it is the target itself, which nobody else knows.
     is_target: bool,
 }
 
 impl Staging {
+    fn named(name: String, is_target: bool) -> Self {
+        Self { name, left_out: Vec::new(), definition: None, is_target }
+    }
+
     /// Makes the table: as the plan says, or like the existing one.
     pub(super) fn make(
         session: &mut Session<'_>,
@@ -46,9 +52,9 @@ impl Staging {
         engine: &str,
     ) -> Result<Self, Failure> {
         if job.request.owns_table {
-            return Ok(Self { name: job.table.clone(), left_out: Vec::new(), is_target: true });
+            return Ok(Self::named(job.table.clone(), true));
         }
-        let staging = Self { name: hidden_name(), left_out: Vec::new(), is_target: false };
+        let staging = Self::named(hidden_name(), false);
         let lock = lock_name(session.database(), &staging.name);
         session.value(&format!("SELECT GET_LOCK({lock}, 10)"))?;
         session.execute(match job.choice.action.makes_table() {
@@ -82,6 +88,30 @@ impl Staging {
         // Who knows which it has now.
         session.execute(format!("DROP TABLE {}", quote(&self.name)))?;
         session.execute(self.like(job)).map(drop)
+    }
+
+    /// Notes what the table is.
+    pub(super) fn note(&mut self, session: &mut Session<'_>) -> Result<(), Failure> {
+        self.definition = Some(indexes::show(session, &self.name)?);
+        Ok(())
+    }
+
+    /// Looks whether the table still is what was noted. The server takes a file whose columns have the widths of the table's, and by another
+    /// definition the same bytes are other values: a member of an ENUM is a number, a decimal point is no byte.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(super) fn expect_as_noted(&self, session: &mut Session<'_>) -> Result<()> {
+        let Some(noted) = &self.definition else { return Ok(()) };
+        let found = indexes::show(session, &self.name);
+        if found.map_err(|failure| session.explain(failure))? == *noted {
+            return Ok(());
+        }
+        Err(Error::target(format!(
+            "another client has altered {}, the hidden table of this load",
+            self.name
+        ))
+        .advise("run the load again"))
     }
 
     /// Whether there are indexes to be built after the rows.

@@ -86,8 +86,10 @@ fn five_bad_tables_are_named_and_are_gone_after_the_statements() {
         for sql in statements(&found) {
             server.query(&sql);
         }
-        // No statement changes the keys that a program makes.
-        assert_eq!(named(&examined(server, 0)), ["slow random-key"]);
+        // No statement changes the keys that a program makes, and none adds a key where columns can't be invisible.
+        let keyless = ["note table-without-key"; 2];
+        let keyless = if server.is_from((8, 0, 23)) { &keyless[..0] } else { &keyless };
+        assert_eq!(named(&examined(server, 0)), [&["slow random-key"], keyless].concat());
         assert_eq!(server.number("SELECT COUNT(*) FROM `my``isam`"), 1);
     });
 }

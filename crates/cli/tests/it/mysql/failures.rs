@@ -1,5 +1,6 @@
 use std::io::Write as _;
 use std::process::Child;
+use std::sync::Arc;
 
 use crate::crash::{go_on, signal};
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until, wait_until_it_waits};
@@ -271,6 +272,29 @@ fn rows_that_somebody_else_writes_during_a_load_are_not_lost() {
         }
         server.wait_until_alone();
         assert!(server.hidden().is_empty());
+    });
+}
+
+/// Rows in a file of its own have no names of columns: in another order they would be other columns' values.
+#[test]
+fn a_hidden_table_whose_csv_file_is_written_is_not_published_when_another_client_alters_it() {
+    for_each_server(|server| {
+        server.write("t.csv", "a,b\n1,2\n3,4\n");
+        let client = server.another_client();
+        let alter = move || {
+            let hidden = client("SHOW TABLES LIKE 'inrush%'")[0][0].clone().unwrap();
+            client(&format!("ALTER TABLE `{hidden}` MODIFY b bigint NOT NULL FIRST"));
+            false
+        };
+        let words = "REPAIR TABLE";
+        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(alter) };
+        let proxy = Proxy::start(&server.address, trick);
+        let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+        let way = ["--strategy", "csv-file", "--set", "engine=csv", "--durability", "none"];
+        let run = server.inrush(&[&["load", "t.csv", &url], &way[..]].concat()).exits(1);
+        run.ends_with_nothing_changed().says(&["another client has altered"]);
+        assert!(proxy.is_met());
+        assert_eq!(server.tables(), Vec::<String>::new());
     });
 }
 

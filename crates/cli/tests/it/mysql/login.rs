@@ -287,6 +287,11 @@ fn tls_believes_whom_the_mode_says() {
         if !setting("tls_version").contains("TLSv1.2") {
             return;
         }
+        // MySQL up to 8.0.15 comes with an OpenSSL that agrees on no keys by elliptic curves, and there are no others here.
+        if !server.is_from((8, 0, 16)) {
+            load("ssl-mode=required").exits(1).says(&["TLS"]).ends_with_nothing_changed();
+            return;
+        }
         let folder = setting("datadir");
         let authority = format!("{folder}ca.pem");
         load("ssl-mode=required").exits(0);

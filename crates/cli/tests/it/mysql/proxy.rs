@@ -25,6 +25,11 @@ pub(super) enum Trick {
         words: &'static str,
         file: String,
     },
+    /// Where the server says this text, it says the other.
+    Instead {
+        of: String,
+        put: String,
+    },
     /// Where the client says these words for the `nth` time, counted from 0, something is done, before the server hears it or when it
     /// has answered; `true` has all connections end.
     At {
@@ -44,7 +49,7 @@ pub(super) struct Tricks {
     trick: Trick,
     /// What the client sent when it was asked for a file that it had not offered; `None` while it was not asked.
     given: Mutex<Option<Vec<u8>>>,
-    /// Requests for a file that were changed.
+    /// What of the server was changed.
     changed: AtomicU64,
     /// How often the words of [`Trick::At`] were said, and whether often enough.
     said: AtomicU64,
@@ -67,7 +72,7 @@ impl From<Trick> for Tricks {
 }
 
 impl Tricks {
-    /// How often a server asked for another file.
+    /// How often the server was made to say something else.
     pub(super) fn changed(&self) -> u64 {
         self.changed.load(Relaxed)
     }
@@ -145,6 +150,18 @@ impl proxy::Tricks for Tricks {
         {
             self.changed.fetch_add(1, Relaxed);
             return Fate::Passed(request(packet[3], file));
+        }
+        if let Trick::Instead { of, put } = &self.trick {
+            // With the length that every text of a row has before it.
+            let [of, put] = [of, put].map(|text| [&[text.len() as u8], text.as_bytes()].concat());
+            if let Some(at) = packet.windows(of.len()).position(|bytes| bytes == of) {
+                self.changed.fetch_add(1, Relaxed);
+                let rest = &packet[at + of.len()..];
+                return Fate::Passed(with_header(
+                    packet[3],
+                    &[&packet[4..at], &put, rest].concat(),
+                ));
+            }
         }
         if let Trick::At { act, .. } = &self.trick
             && self.is_due.swap(false, Relaxed)

@@ -43,6 +43,8 @@ pub(crate) struct MySql {
     user: String,
     pub(super) is_mariadb: bool,
     pub(super) version: (u32, u32),
+    /// The third number of its version.
+    patch: u32,
     client: RefCell<Client>,
     /// One that goes on after an error, its own or that of the test.
     dogged: RefCell<Option<Client>>,
@@ -97,6 +99,7 @@ impl Database for MySql {
             user: user.to_owned(),
             is_mariadb: version.contains("MariaDB"),
             version: (numbers.next().unwrap(), numbers.next().unwrap()),
+            patch: numbers.next().unwrap(),
             client: RefCell::new(client),
             dogged: RefCell::new(None),
             files: Fixture::new(),
@@ -210,6 +213,28 @@ impl MySql {
         dogged.get_or_insert_with(client).answer(statement);
     }
 
+    /// Another client, for any thread: each statement over a connection of its own, whatever becomes of it.
+    pub(super) fn another_client(&self) -> impl Fn(&str) -> Rows + Send + Sync + use<> {
+        let Self { user, address, parameters, database, .. } = self;
+        let [user, address, parameters, database] =
+            [user, address, parameters, database].map(Clone::clone);
+        move |statement| {
+            let mut client = Client::start(&user, &address, &parameters, &["--force"]);
+            client.answer(&format!("USE {database}"));
+            client.answer(statement)
+        }
+    }
+
+    /// The rows of a table as its client's dump has them, in the order of the primary key.
+    pub(super) fn dump(&self, table: &str) -> String {
+        let mut command = client("mariadb-dump", &self.user, &self.address, &self.parameters);
+        command.args(["--compact", "--no-create-info", "--order-by-primary", "--hex-blob"]);
+        command.args(["--skip-lock-tables", "--default-character-set=utf8mb4"]);
+        let run = command.args([&self.database, table]).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).unwrap()
+    }
+
     /// `KILL CONNECTION 7`, whether or not it is there.
     pub(super) fn kill(&self, what: &str, id: &str) {
         self.try_sql(&format!("KILL {what} {id}"));
@@ -217,6 +242,11 @@ impl MySql {
 
     pub(super) fn drop_user(&self, user: &str) {
         self.try_sql(&format!("DROP USER {user}"));
+    }
+
+    /// Whether it is MySQL of this version or a later one, or MariaDB.
+    pub(crate) fn is_from(&self, (major, minor, patch): (u32, u32, u32)) -> bool {
+        self.is_mariadb || (self.version, self.patch) >= ((major, minor), patch)
     }
 
     /// Whether INSERT DELAYED is more than a word.
@@ -278,21 +308,10 @@ struct Client {
 
 impl Client {
     fn start(user: &str, address: &str, parameters: &str, more: &[&str]) -> Self {
-        let socket = parameters.strip_prefix("?socket=");
-        let (host, port) = address.split_once(':').unwrap_or((address, "3306"));
-        let (user, password) = user.split_once(':').unwrap_or((user, ""));
-        let mut command = Command::new("mariadb");
+        let mut command = client("mariadb", user, address, parameters);
         // Binary: no character but the delimiter means anything to the client.
-        command.args(["--no-defaults", "--xml", "--unbuffered", "--binary-mode", "--delimiter=$$"]);
-        command.args(["--default-character-set=utf8mb4", "--user", user, "--host", host]);
-        command
-            .args(more)
-            .args(["--port", port])
-            .args(socket.map(|path| format!("--socket={path}")));
-        if socket.is_none() {
-            command.arg("--protocol=tcp");
-        }
-        command.env("MYSQL_PWD", password);
+        command.args(["--xml", "--unbuffered", "--binary-mode", "--delimiter=$$"]);
+        command.arg("--default-character-set=utf8mb4").args(more);
         Self { client: servers::Client::start(&mut command), answers: 0 }
     }
 
@@ -307,6 +326,21 @@ impl Client {
         let end = format!("<field name=\"inrush_answered\">{}</field>", self.answers);
         rows_of(&self.client.hear(&end, "</resultset>\n"))
     }
+}
+
+/// A program of MariaDB's with what it needs to connect.
+fn client(program: &str, user: &str, address: &str, parameters: &str) -> Command {
+    let socket = parameters.strip_prefix("?socket=");
+    let (host, port) = address.split_once(':').unwrap_or((address, "3306"));
+    let (user, password) = user.split_once(':').unwrap_or((user, ""));
+    let mut command = Command::new(program);
+    command.args(["--no-defaults", "--user", user, "--host", host, "--port", port]);
+    match socket {
+        Some(path) => command.arg(format!("--socket={path}")),
+        None => command.arg("--protocol=tcp"),
+    };
+    command.env("MYSQL_PWD", password);
+    command
 }
 
 /// Rows of the client's XML. Its `<` is never part of a value.

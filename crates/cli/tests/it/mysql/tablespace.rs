@@ -1,12 +1,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::fixture::{Random, thorough};
+use crate::fixture::{Random, repository, size, thorough};
 
-use super::server::{Server, for_each_server, rows};
+use super::server::{Extras, Server, for_each_private_server, for_each_server, rows};
 
 /// By the strategy, where a binary log is no reason against it.
-pub(super) const WAY: [&str; 4] = ["--strategy", "mysql/tablespace", "--set", "sql_log_bin=off"];
+pub(super) const WAY: [&str; 4] = ["--strategy", "mysql/tablespace", "--set", "binlog=skip"];
 
 /// Whether the server's files are known.
 pub(super) fn is_known(server: &Server) -> bool {
@@ -118,6 +118,88 @@ pub(super) fn files_of_ours(server: &Server) -> Vec<String> {
     let names = std::fs::read_dir(folder).unwrap();
     let names = names.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
     names.filter(|name| name.starts_with("inrush")).collect()
+}
+
+/// Rows as those of the nodes of OpenStreetMap.
+fn nodes(rows: usize) -> String {
+    let users = ["rubensd", "j3m", "P\u{e9}p\u{e9}", "\u{410}\u{43b}", "O'Brien \"\"Bob\"\""];
+    let mut random = Random(0x2014);
+    let mut text = String::from("id,lat,lon,version,at,changeset,uid,user\n");
+    let mut node = 171_772;
+    for _ in 0..rows {
+        node += 1 + below(&mut random, 40);
+        let degrees = |random: &mut Random, from: i64, to: u64| {
+            let point = (from + below(random, to) as i64) as f64;
+            format!("{:.7}", point / 1e7)
+        };
+        let lat = degrees(&mut random, 360_000_000, 79_999_999);
+        let lon = degrees(&mut random, -90_000_000, 129_999_999);
+        let version = 1 + below(&mut random, 9);
+        let (year, month, day) =
+            (2006 + below(&mut random, 8), 1 + below(&mut random, 12), 1 + below(&mut random, 28));
+        let (hour, minute, second) =
+            (below(&mut random, 24), below(&mut random, 60), below(&mut random, 60));
+        let (changeset, uid) =
+            (600_000 + below(&mut random, 12_000_000), 1000 + below(&mut random, 500_000));
+        let user = users[below(&mut random, 5) as usize];
+        let _ = writeln!(
+            text,
+            "{node},{lat},{lon},{version},{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02},{changeset},{uid},\"{user}\""
+        );
+    }
+    text
+}
+
+#[test]
+fn flights_and_nodes_are_those_that_load_data_makes() {
+    for_each_known(|server| {
+        let flights = std::fs::read_to_string(repository("target/testdata/flights.csv")).unwrap();
+        let flights: String =
+            flights.split_inclusive('\n').take(size(30_000, usize::MAX)).collect();
+        server.write("flights.csv", flights).write("nodes.csv", nodes(size(50_000, 1_000_000)));
+        for (file, more) in [
+            ("flights.csv", &["--null", "NA"][..]),
+            ("nodes.csv", &["--primary-key", "id", "--type", "lat=decimal(9,7)"]),
+        ] {
+            let all = [&[file, "--if-exists", "replace"], more].concat();
+            // Over one connection rows without a key have the order of the file.
+            let sent = ["--table", "sent", "--strategy", "load-data", "--lanes", "1"];
+            server.load(&[&all[..], &sent].concat()).exits(0);
+            server.load(&[&all[..], &["--table", "made"], &WAY].concat()).exits(0);
+            let sums = server.query("CHECKSUM TABLE sent, made");
+            assert_eq!(sums[0][1], sums[1][1], "{file}");
+            let sent = server.dump("sent").replace("INSERT INTO `sent`", "INSERT INTO `made`");
+            assert!(sent.len() > 100_000, "{file}");
+            // Not compared by assert_eq!, which would show all of it.
+            assert!(sent == server.dump("made"), "the dumps of {file} differ");
+        }
+    });
+}
+
+#[test]
+fn a_binary_log_has_nothing_of_a_table_whose_file_was_written() {
+    let settings = [("log-bin", "binlog"), ("server-id", "1")];
+    let extras = Extras { settings: &settings, ..Extras::default() };
+    for_each_private_server(
+        |_| true,
+        extras,
+        |_, server| {
+            if !is_known(server) {
+                return;
+            }
+            server.write("t.csv", values(500));
+            let load = ["t.csv", "--strategy", "mysql/tablespace"];
+            let run = server.load(&load).exits(2).ends_with_nothing_changed();
+            run.says(&["replicas would stop", "--set binlog=skip"]);
+            let position = || server.query("SHOW MASTER STATUS")[0][..2].to_vec();
+            let before = position();
+            server.load(&[&load[..], &["--set", "binlog=skip"]].concat()).exits(0);
+            assert_eq!(position(), before, "{}", server.name);
+            assert_eq!(server.count("t"), 500);
+            server.sql("INSERT INTO t SELECT * FROM t WHERE id < 0;;DELETE FROM t WHERE id < 9");
+            assert_ne!(position(), before, "{}", server.name);
+        },
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -261,6 +261,181 @@ fn a_file_that_was_changed_meanwhile_is_not_taken() {
         server.load(&[&["t.csv", "--if-exists", "append"], &WAY[..]].concat()).exits(0);
         assert_sound(server, "afterwards");
     });
+}
+
+/// The table that takes the rows of [`meddle`], whose load is to replace those in it.
+const TABLE: &str = "CREATE TABLE t (id bigint NOT NULL, kind enum('a','b') NOT NULL, part decimal(10,2), PRIMARY KEY (id)) ENGINE=InnoDB";
+
+/// Loads while something is done before the server hears certain words. If that says that it has changed anything, the load has to fail, and
+/// leave the table as before; whether it has.
+fn meddle(
+    server: &Server,
+    words: &'static str,
+    act: impl Fn() -> bool + Send + Sync + 'static,
+) -> bool {
+    server
+        .drop_table("t")
+        .sql(&format!("{TABLE};;INSERT INTO t VALUES (-1, 'a', 0.5), (-2, 'b', 1)"));
+    let before = server.query("CHECKSUM TABLE t");
+    let has_changed = Arc::new(AtomicBool::new(false));
+    let act = {
+        let has_changed = Arc::clone(&has_changed);
+        move || {
+            has_changed.store(act(), Relaxed);
+            false
+        }
+    };
+    let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
+    let proxy = Proxy::start(&server.address, trick);
+    let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+    let args = [&["load", "t.csv", &url, "--if-exists", "truncate"], &WAY[..]].concat();
+    let run = server.inrush(&args);
+    assert!(proxy.is_met(), "{words}: {run:?}");
+    drop(proxy);
+    let has_changed = has_changed.load(Relaxed);
+    if has_changed {
+        run.exits(1).ends_with_nothing_changed();
+        assert_eq!(server.query("CHECKSUM TABLE t"), before, "{words}");
+    } else {
+        run.exits(0);
+        assert_eq!(
+            server.number("SELECT COUNT(*) FROM t WHERE kind = 'a' AND part = id / 4"),
+            4000
+        );
+    }
+    let check = server.query("CHECK TABLE t EXTENDED");
+    assert_eq!(check.last().unwrap()[3].as_deref(), Some("OK"), "{words}: {check:?}");
+    assert_eq!(server.tables(), ["t"], "{words}");
+    assert_eq!(files_of_ours(server), Vec::<String>::new(), "{words}");
+    has_changed
+}
+
+/// The rows of [`meddle`].
+fn write_rows_of_kinds(server: &Server) {
+    let row = |id: u32| format!("{id},{},{}\n", ["a", "b"][id as usize % 2], f64::from(id) / 4.0);
+    server.write("t.csv", format!("id,kind,part\n{}", (0..8000).map(row).collect::<String>()));
+}
+
+#[test]
+fn a_hidden_table_that_is_altered_meanwhile_does_not_take_the_place_of_the_user_s() {
+    for_each_known(|server| {
+        write_rows_of_kinds(server);
+        // By the first two the file would be taken, and its bytes be other values.
+        for (words, statement, has_to_change) in [
+            ("DISCARD TABLESPACE", "ALTER TABLE x MODIFY kind enum('b','a') NOT NULL", true),
+            ("DISCARD TABLESPACE", "ALTER TABLE x MODIFY part decimal(9,1)", true),
+            ("DISCARD TABLESPACE", "ALTER TABLE x ADD COLUMN more int", true),
+            ("IMPORT TABLESPACE", "ALTER TABLE x ADD COLUMN more int", false),
+            ("IMPORT TABLESPACE", "ALTER TABLE x MODIFY kind enum('b','a') NOT NULL", false),
+            ("IMPORT TABLESPACE", "DROP TABLE x", true),
+            ("CHECK TABLE", "ALTER TABLE x MODIFY kind enum('b','a') NOT NULL", true),
+        ] {
+            let client = server.another_client();
+            let has_changed = meddle(server, words, move || {
+                let tables = client("SHOW TABLES LIKE 'inrush%'");
+                let hidden = tables[0][0].clone().unwrap();
+                let show = format!("SHOW CREATE TABLE `{hidden}`");
+                let before = client(&show);
+                client(&statement.replace("TABLE x", &format!("TABLE `{hidden}`")));
+                client(&show) != before
+            });
+            assert!(has_changed || !has_to_change, "{statement} before {words}");
+        }
+    });
+}
+
+#[test]
+fn a_file_that_is_replaced_meanwhile_does_not_become_the_user_s_table() {
+    for_each_known(|server| {
+        write_rows_of_kinds(server);
+        let datadir = server.query("SELECT @@datadir")[0][0].clone().unwrap();
+        let folder = std::path::Path::new(&datadir).join(&server.database);
+        // One with fewer rows, and one of other columns.
+        for columns in [TABLE.split_once('(').unwrap().1, "id bigint PRIMARY KEY) ENGINE=InnoDB"] {
+            server.sql(&format!(
+                "CREATE TABLE other ({columns};;INSERT INTO other (id) SELECT 7 FROM DUAL WHERE 1 = 0;;FLUSH TABLES other FOR EXPORT"
+            ));
+            let files = ["ibd", "cfg"].map(|ending| {
+                (ending, std::fs::read(folder.join(format!("other.{ending}"))).unwrap())
+            });
+            server.sql("UNLOCK TABLES;;DROP TABLE other");
+            for count in 1..=2 {
+                let (folder, files) = (folder.clone(), files.clone());
+                let has_changed = meddle(server, "IMPORT TABLESPACE", move || {
+                    for file in std::fs::read_dir(&folder).unwrap() {
+                        let path = file.unwrap().path();
+                        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                        for (ending, bytes) in &files[..count] {
+                            if name.starts_with("inrush") && name.ends_with(ending) {
+                                std::fs::write(&path, bytes).unwrap();
+                            }
+                        }
+                    }
+                    true
+                });
+                assert!(has_changed);
+            }
+        }
+    });
+}
+
+#[test]
+fn nothing_is_written_where_another_server_has_its_files() {
+    for_each_private_server(
+        |name| thorough() || name.starts_with("mariadb"),
+        Extras::default(),
+        |_, there| {
+            if !is_known(there) {
+                return;
+            }
+            // What the load takes for the data directory of the server that it speaks to is that of another, with a database of the same
+            // name, a table as a load under way has it, and files as a killed one leaves them.
+            for_each_known(|here| {
+                if here.name != there.name {
+                    return;
+                }
+                write_rows(there);
+                let hidden = format!("inrush_staging_{:016x}", 7);
+                here.sql(&format!(
+                    "CREATE DATABASE {0};;CREATE TABLE {0}.{hidden} (id int PRIMARY KEY) ENGINE=InnoDB;;\
+                     INSERT INTO {0}.{hidden} VALUES (1), (2)",
+                    there.database
+                ));
+                let directory =
+                    |server: &Server| server.query("SELECT @@datadir")[0][0].clone().unwrap();
+                let (of, put) = (directory(there), directory(here));
+                let folder = std::path::Path::new(&put).join(&there.database);
+                for ending in ["part", "cfg", "setting"] {
+                    std::fs::write(folder.join(format!("{hidden}.{ending}")), "5").unwrap();
+                }
+                let files = || {
+                    let files = std::fs::read_dir(&folder).unwrap().map(|file| {
+                        let file = file.unwrap();
+                        let kind = file.metadata().unwrap();
+                        (file.file_name(), kind.ino(), kind.len(), kind.mtime_nsec())
+                    });
+                    let mut files: Vec<_> = files.collect();
+                    files.sort();
+                    files
+                };
+                here.query(&format!("SELECT * FROM {}.{hidden}", there.database));
+                let before = files();
+                let proxy = Proxy::start(&there.address, Trick::Instead { of, put });
+                let url = format!("{}?ssl-mode=disabled", there.url_at(&proxy.address));
+                let args = [&["load", "t.csv", &url, "--primary-key", "id"], &WAY[..]].concat();
+                let run = there.inrush(&args).exits(1).ends_with_nothing_changed();
+                run.says(&["can't be read", "needs a server on this machine"]);
+                assert!(proxy.changed() > 0);
+                assert_eq!(files(), before);
+                assert_eq!(there.tables(), Vec::<String>::new());
+                // The server leaves what is none of its own.
+                for ending in ["part", "cfg", "setting"] {
+                    std::fs::remove_file(folder.join(format!("{hidden}.{ending}"))).unwrap();
+                }
+                here.sql(&format!("DROP DATABASE {}", there.database));
+            });
+        },
+    );
 }
 
 #[test]

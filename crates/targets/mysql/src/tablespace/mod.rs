@@ -112,8 +112,7 @@ impl Writing for IntoTablespace {
 
     fn ready(&self, session: &mut Session<'_>, job: &Job) -> Result<()> {
         layout_of(job)?;
-        Folder::of(job, session.database())?.sweep(session);
-        Ok(())
+        Folder::of(job, session.database()).map(drop)
     }
 
     fn writer<'p, 's: 'p>(
@@ -142,6 +141,10 @@ impl Writing for IntoTablespace {
     }
 
     fn writes_once(&self) -> bool {
+        true
+    }
+
+    fn writes_file(&self) -> bool {
         true
     }
 

@@ -7,7 +7,7 @@ use super::form::Form;
 use super::{OWN_COLLATION, space};
 use crate::encode::is_utc;
 use crate::facts::{ServerFacts, numbers};
-use crate::knobs::SQL_LOG_BIN;
+use crate::knobs::BINLOG;
 use crate::types;
 
 /// One sentence; `None` where nothing stands in the way that can be seen before.
@@ -45,9 +45,9 @@ pub(super) fn of(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<Stri
     if is("wsrep_on", "ON") {
         return Some("Galera's other nodes would not get the rows".to_owned());
     }
-    if is("log_bin", "ON") && !knobs.is(&SQL_LOG_BIN, "off") {
+    if is("log_bin", "ON") && !knobs.is(&BINLOG, "skip") {
         return Some(
-            "the binary log would have the table without its rows, and replicas would stop (--set sql_log_bin=off leaves it out of the log, so that they lack the table)"
+            "the binary log would have the table without its rows, and replicas would stop (--set binlog=skip leaves it out of the log, so that they lack the table)"
                 .to_owned(),
         );
     }

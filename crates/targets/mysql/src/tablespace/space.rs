@@ -82,6 +82,8 @@ impl Folder {
         let read = self.read(table);
         run(session, "UNLOCK TABLES".to_owned())?;
         let (file, configuration, owner) = read?;
+        // Not before: until its files were found there, the folder may be another server's, and so may what looks left over.
+        self.sweep(session);
         let template = Template::read(&file).map_err(|error| {
             Error::target(format!("mysql/tablespace: {error}")).advise("leave --strategy out")
         })?;
@@ -148,7 +150,7 @@ impl Folder {
     }
 
     /// Removes the files of hidden tables that are no more.
-    pub(super) fn sweep(&self, session: &mut Session<'_>) {
+    fn sweep(&self, session: &mut Session<'_>) {
         let Ok(files) = fs::read_dir(&self.path) else { return };
         for file in files.flatten() {
             let name = file.file_name().to_string_lossy().into_owned();
