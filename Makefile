@@ -168,6 +168,7 @@ bench-spark: wheel servers-program ## rows and files of Spark against its JDBC w
 bench-picture: ## docs/speed.svg, the README's picture, from benches/samples.jsonl (SAMPLES=FILE make bench ... adds to such a file)
 	benches/picture.py
 
+bench-smoke: export INRUSH_DUCKDB_LIB ?= $(CURDIR)/target/servers/duckdb-1.5/libduckdb.so
 bench-smoke: units ## every suite of `inrush bench` at its smallest size, all rows compared
 	rm -rf $(SMOKE_RESULTS)
 	INRUSH_PYTHON="$$(ls target/python/bin/python 2>/dev/null || echo python3)" \
