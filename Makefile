@@ -23,6 +23,7 @@ FUZZ_S ?= 60
 CASES ?= 10000
 TUNE_MB ?= 200
 TUNE_PAIRS ?= 7
+DOCTOR_ROWS ?= 800000
 SMOKE_RESULTS := target/bench-smoke
 
 TEST_SERVERS := mariadb-10.11 mysql-8.0 postgres-15 ferretdb-1.24
@@ -30,7 +31,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := target/debug/inrush-servers
 
-.PHONY: help test test-all engines python wheel dist bench-programs units units-and-packages servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-spark bench-smoke bench-tune memory schemas deny fuzz clean
+.PHONY: help test test-all engines python wheel dist bench-programs units units-and-packages servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-spark bench-smoke bench-tune bench-doctor memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -150,6 +151,10 @@ bench-tune: build ## what tune finds in two minutes against an exhaustive run, o
 	@cargo build -q -p inrush-servers
 	INRUSH_DUCKDB_LIB=$(CURDIR)/target/servers/duckdb-1.5/libduckdb.so $(WITH_SERVERS) mariadb-10.11 mysql-8.0 postgres-15 -- benches/tune.py --mb $(TUNE_MB) --pairs $(TUNE_PAIRS)
 
+bench-doctor: build servers-program ## what doctor --measure says against the same changes by the databases' own clients, paired (DOCTOR_ROWS, PAIRS)
+	@scripts/servers.sh mariadb-10.11 postgres-15
+	$(WITH_SERVERS) mariadb-10.11 postgres-15 -- benches/doctor.py $(DOCTOR_ROWS) $(PAIRS)
+
 bench-parquet: build ## convert CSV to Parquet against DuckDB's COPY, paired (DUCKDB_ROWS, PAIRS)
 	@scripts/servers.sh duckdb-1.5
 	benches/parquet.py $(DUCKDB_ROWS) $(PAIRS)
@@ -171,6 +176,7 @@ bench-spark: wheel servers-program ## rows and files of Spark against its JDBC w
 bench-picture: ## docs/speed.svg, the README's picture, from benches/samples.jsonl (SAMPLES=FILE make bench ... adds to such a file)
 	benches/picture.py
 
+bench-smoke: export INRUSH_DUCKDB_LIB ?= $(CURDIR)/target/servers/duckdb-1.5/libduckdb.so
 bench-smoke: units ## every suite of `inrush bench` at its smallest size, all rows compared
 	rm -rf $(SMOKE_RESULTS)
 	INRUSH_PYTHON="$$(ls target/python/bin/python 2>/dev/null || echo python3)" \

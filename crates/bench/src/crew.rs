@@ -1,5 +1,6 @@
 //! The worker processes of one sample, from the bench's side.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
@@ -17,6 +18,8 @@ pub struct WorkerProgram {
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// What it finds in its environment besides ours, as do the programs that it runs.
+    pub environment: Vec<(String, OsString)>,
 }
 
 /// How long a worker may take to undo what it is at, once nobody listens any more.
@@ -170,6 +173,7 @@ impl Member {
     ) -> io::Result<Self> {
         let mut child = Command::new(&program.path)
             .args(&program.arguments)
+            .envs(program.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // A Ctrl-C is for the bench, which ends its workers in good order.

@@ -7,7 +7,8 @@ use inrush::target::Setting;
 /// nothing of it.
 ///
 /// SQLite: <https://sqlite.org/pragma.html#pragma_synchronous>; InnoDB: the manual's page of `innodb_flush_log_at_trx_commit` and
-/// `sync_binlog`; PostgreSQL: <https://www.postgresql.org/docs/current/wal-configuration.html> and `synchronous_commit`; SQL Server:
+/// `sync_binlog`; PostgreSQL: <https://www.postgresql.org/docs/current/wal-configuration.html> and `synchronous_commit`; DuckDB has no
+/// such setting, and syncs its log at each commit: <https://duckdb.org/docs/stable/internals/storage>; SQL Server:
 /// <https://learn.microsoft.com/en-us/sql/relational-databases/logs/control-transaction-durability>.
 pub(super) fn promised(family: &str, settings: &[Setting]) -> Option<Durability> {
     let get = |name: &str| {
@@ -34,6 +35,10 @@ pub(super) fn promised(family: &str, settings: &[Setting]) -> Option<Durability>
             (_, "off") => Durability::None,
             ("off", _) => Durability::Process,
             _ => Durability::Durable,
+        }),
+        "duckdb" => Some(match get("database")?.as_str() {
+            "file" => Durability::Durable,
+            _ => Durability::None,
         }),
         "mssql" => Some(match get("delayed_durability")?.as_str() {
             "forced" => Durability::None,
@@ -85,6 +90,8 @@ mod tests {
             ("postgres", &[("fsync", "on"), ("synchronous_commit", "on")], Durable),
             ("postgres", &[("fsync", "off"), ("synchronous_commit", "on")], Process),
             ("postgres", &[("fsync", "on"), ("synchronous_commit", "off")], Nothing),
+            ("duckdb", &[("database", "file"), ("wal_autocheckpoint", "1.0 GiB")], Durable),
+            ("duckdb", &[("database", "memory")], Nothing),
             ("mssql", &[("delayed_durability", "ALLOWED")], Durable),
             ("mssql", &[("delayed_durability", "FORCED")], Nothing),
         ];

@@ -269,7 +269,7 @@ impl Lab<'_> {
         let file = work.join(format!("{table}.{ending}")).display().to_string();
         let url = match (way.url.as_str(), family) {
             ("", NO_DATABASE) => String::new(),
-            ("", "sqlite") if memory => "sqlite::memory:bench".to_owned(),
+            ("", family @ ("sqlite" | "duckdb")) if memory => format!("{family}::memory:bench"),
             ("", family) => format!("{family}:{file}"),
             (url, _) => url.to_owned(),
         };

@@ -19,11 +19,17 @@ pub struct Asked {
     pub missing: Option<String>,
 }
 
-/// All cells of `suite` at `profile`, in the order of experiments, targets, servers and axes.
+/// All cells of `suite` at `profile`, in the order of experiments, targets, servers and axes. `lacking` are families that can't be had
+/// here, with the reason.
 ///
 /// # Errors
 /// When an experiment names a target that isn't there.
-pub(super) fn cells(suite: &Suite, profile: &Profile, asked: &[Asked]) -> Result<Vec<PlannedCell>> {
+pub(super) fn cells(
+    suite: &Suite,
+    profile: &Profile,
+    asked: &[Asked],
+    lacking: &BTreeMap<String, String>,
+) -> Result<Vec<PlannedCell>> {
     let mut all = Vec::new();
     for experiment in &suite.experiment {
         let first = all.len();
@@ -34,7 +40,7 @@ pub(super) fn cells(suite: &Suite, profile: &Profile, asked: &[Asked]) -> Result
                     suite.id, experiment.id
                 ))
             })?;
-            for (server, unavailable) in places(target, asked) {
+            for (server, unavailable) in places(target, asked, lacking) {
                 for axes in combinations(experiment, profile) {
                     let mut coordinates = axes;
                     coordinates.insert("target".to_owned(), name.clone());
@@ -89,7 +95,11 @@ fn twice<'a>(experiment: &Experiment, cells: &'a [PlannedCell]) -> Option<&'a Pl
 }
 
 /// Where a target's database is: on which servers, or none; and why it can't be had.
-fn places(target: &Target, asked: &[Asked]) -> Vec<(Option<String>, Option<String>)> {
+fn places(
+    target: &Target,
+    asked: &[Asked],
+    lacking: &BTreeMap<String, String>,
+) -> Vec<(Option<String>, Option<String>)> {
     let family = &target.family;
     let known = family == NO_DATABASE
         || inrush::target::ALL.iter().any(|target| {
@@ -101,6 +111,9 @@ fn places(target: &Target, asked: &[Asked]) -> Vec<(Option<String>, Option<Strin
         });
     if !known {
         return vec![(None, Some(format!("this version of inrush has no target {family}")))];
+    }
+    if let Some(why) = lacking.get(family) {
+        return vec![(None, Some(why.clone()))];
     }
     let Some(server) = &target.server else { return vec![(None, None)] };
     let is_one = |asked: &&Asked| {

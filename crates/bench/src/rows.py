@@ -215,7 +215,20 @@ def sqlite3(file, columns, table, url):
     return write
 
 
-WAYS = [inrush_insert, inrush_tuples, inrush_frame, pandas, polars, adbc, psycopg, mysqlclient, sqlite3]
+def duckdb(file, columns, table, url):
+    from duckdb import connect
+
+    rows = arrow_table(file, columns)
+
+    def write():
+        with connect(url) as connection:
+            connection.register("rows_of_arrow", rows)
+            connection.execute(f"INSERT INTO {table} FROM rows_of_arrow")
+
+    return write
+
+
+WAYS = [inrush_insert, inrush_tuples, inrush_frame, pandas, polars, adbc, psycopg, mysqlclient, sqlite3, duckdb]
 
 
 def run(way, file, columns, table, url, *options):

@@ -46,6 +46,8 @@ pub struct BenchRequest {
     pub budget_s: Option<u64>,
     /// Values that axes keep.
     pub axes: Vec<(String, Vec<String>)>,
+    /// Engines' libraries that the user names, by the target that is to open them.
+    pub libraries: BTreeMap<String, PathBuf>,
     /// How the command was called, without the program.
     pub command: Vec<String>,
 }
@@ -157,8 +159,9 @@ pub fn prepare(request: &BenchRequest) -> Result<Prepared> {
         let shown = format!("{} {cell}", cell.experiment);
         request.only.iter().all(|word| shown.contains(word.as_str()))
     };
+    let lacking = lacking(&suite, &request.libraries)?;
     let cells: Vec<PlannedCell> =
-        cells(&suite, &profile, &servers)?.into_iter().filter(wanted).collect();
+        cells(&suite, &profile, &servers, &lacking)?.into_iter().filter(wanted).collect();
     if cells.is_empty() {
         return Err(Error::usage(format!("no cell of {} is left", suite.id))
             .advise("--only takes words of an experiment's id, a target, a server or axis=value"));
@@ -188,6 +191,30 @@ pub fn prepare(request: &BenchRequest) -> Result<Prepared> {
         free_bytes,
         offers,
     })
+}
+
+/// Families of the suite's whose library isn't here, each with the reason.
+///
+/// # Errors
+/// When it is one that the user names.
+fn lacking(
+    suite: &Suite,
+    libraries: &BTreeMap<String, PathBuf>,
+) -> Result<BTreeMap<String, String>> {
+    let mut lacking = BTreeMap::new();
+    for target in inrush::target::ALL {
+        let name = target.name();
+        if suite.target.values().all(|ours| ours.family != name) {
+            continue;
+        }
+        let named = libraries.get(name).map(PathBuf::as_path);
+        match target.find_library(named) {
+            Ok(()) => {}
+            Err(error) if named.is_some() => return Err(error),
+            Err(error) => drop(lacking.insert(name.to_owned(), error.to_string())),
+        }
+    }
+    Ok(lacking)
 }
 
 /// The servers here on which cells could be measured whose target wants one, and whose family nobody asked for.
@@ -301,6 +328,7 @@ pub fn bench(
 pub fn resume(
     path: &Path,
     place: Option<&Path>,
+    libraries: &BTreeMap<String, PathBuf>,
     worker: &WorkerProgram,
     watcher: &dyn Watcher,
 ) -> Result<(PathBuf, Stopped)> {
@@ -329,6 +357,19 @@ pub fn resume(
     if let Some(why) = servers.iter().find_map(|server| server.missing.as_ref()) {
         return Err(Error::target(format!(
             "the run needs a server that is not here any more: {why}"
+        )));
+    }
+    let lacking = lacking(&known.suite, libraries)?;
+    let is_measured = |cell: &PlannedCell, family: &str| {
+        let target = cell.get("target").and_then(|name| known.suite.target.get(name));
+        cell.unavailable.is_none() && target.is_some_and(|target| target.family == family)
+    };
+    let is_needed =
+        |family: &&String| known.plan.cells.iter().any(|cell| is_measured(cell, family.as_str()));
+    if let Some(family) = lacking.keys().find(is_needed) {
+        return Err(Error::target(format!(
+            "the run needs a library that is not here any more: {}",
+            lacking[family]
         )));
     }
     let prepared = Prepared {

@@ -104,7 +104,8 @@ impl Checker<'_> {
         }
         // What follows is about cells that any profile may have.
         if let Some(all) = self.profile.values().next().map(unrestricted) {
-            let cells = cells(self, &all, &self.possible_servers()).unwrap_or_default();
+            let cells =
+                cells(self, &all, &self.possible_servers(), &BTreeMap::new()).unwrap_or_default();
             self.check_references(&cells, &mut faults);
             for claim in &self.claim {
                 self.check_claim(claim, &cells, &mut faults);
@@ -210,7 +211,9 @@ impl Checker<'_> {
             }
         }
         // A target that isn't there has been told.
-        let Ok(cells) = cells(self, profile, &self.possible_servers()) else { return };
+        let Ok(cells) = cells(self, profile, &self.possible_servers(), &BTreeMap::new()) else {
+            return;
+        };
         for experiment in &self.experiment {
             if !cells.iter().any(|cell| cell.experiment == experiment.id) {
                 faults.add(&place, format!("leaves experiment {} without a cell", experiment.id));

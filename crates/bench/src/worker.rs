@@ -207,6 +207,9 @@ impl Worker {
         self.tasks += 1;
         let mut start = Start { orders, program: None, before: None };
         let mut outcome = Outcome::default();
+        if matches!(task, Task::Load(_) | Task::Ceiling(_) | Task::Command(_)) {
+            self.leave_file();
+        }
         let done = match task {
             Task::Load(load) => self.load(load, &mut start, &mut outcome),
             Task::Ceiling(load) => self.ceiling(load, &mut start, &mut outcome),
@@ -237,6 +240,16 @@ impl Worker {
             }
         };
         Ok(&mut **self.console.insert(console))
+    }
+
+    /// Closes a connection to a file: a user's load or program has no other one beside it. DuckDB lets no second process in, gives loads
+    /// the settings of the connection that is open, and writes its log into the file when the last one closes.
+    fn leave_file(&mut self) {
+        let is_file =
+            self.access.place.as_ref().is_some_and(|(_, location)| !location.files.is_empty());
+        if is_file {
+            self.console = None;
+        }
     }
 
     fn load(

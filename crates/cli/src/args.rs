@@ -336,6 +336,9 @@ pub(crate) struct DoctorArgs {
     #[cfg(feature = "bench")]
     #[arg(long)]
     pub(crate) measure: bool,
+    /// DuckDB's library, or the folder it is in [default: INRUSH_DUCKDB_LIB, beside inrush, or the system's]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) duckdb_lib: Option<PathBuf>,
     /// Print what was found, or the failure, as one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -540,6 +543,9 @@ pub(crate) struct BenchArgs {
     /// Where databases lie while they are measured [default: the system's folder for temporary files]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) place: Option<PathBuf>,
+    /// DuckDB's library, or the folder it is in [default: INRUSH_DUCKDB_LIB, beside inrush, or the system's]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) duckdb_lib: Option<PathBuf>,
     /// Go on with a run that was interrupted
     #[arg(long, value_name = "RUN_DIR", conflicts_with = "suites", value_hint = ValueHint::DirPath)]
     pub(crate) resume: Option<PathBuf>,

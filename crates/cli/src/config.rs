@@ -29,7 +29,7 @@ const COMMANDS: [&str; 3] = ["load", "plan", "check"];
 const OWN: [&str; 3] = ["config", "as-config", "help"];
 
 /// What the library looks up by itself, and only where it is needed.
-const OF_LIBRARY: &str = "INRUSH_DUCKDB_LIB";
+pub(crate) const OF_LIBRARY: &str = "INRUSH_DUCKDB_LIB";
 
 /// What `[columns.NAME]` takes, and the option that says the same. A `format` is one of dates, or of timestamps.
 const OF_COLUMN: [(&str, &str); 9] = [

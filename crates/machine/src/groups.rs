@@ -36,6 +36,25 @@ pub fn cgroup_limits() -> Limits {
     Limits { cpu: cpu.min_by(|a, b| share(a).total_cmp(&share(b))), memory_bytes: memory.min() }
 }
 
+/// The share of the periods in which this process's group, or one above it, ran into its limit of CPU time; `None` where there is no such
+/// limit, or it can't be told.
+pub fn cgroup_throttled() -> Option<f64> {
+    let (groups, mountinfo) = (text("/proc/self/cgroup")?, text("/proc/self/mountinfo")?);
+    let folders = group_folders(&groups, &mounts(&mountinfo), "cpu");
+    let shares = folders.iter().filter_map(|folder| throttled(&text(folder.join("cpu.stat"))?));
+    shares.max_by(f64::total_cmp)
+}
+
+/// Of a group's cpu.stat, which both versions have.
+fn throttled(stat: &str) -> Option<f64> {
+    let count = |name: &str| {
+        let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.trim().parse::<u64>().ok()
+    };
+    let (periods, throttled) = (count("nr_periods")?, count("nr_throttled")?);
+    (periods > 0).then(|| throttled as f64 / periods as f64)
+}
+
 /// The folders of our group and of those above it, of the controller's own hierarchy (version 1) and of the common one (version 2).
 fn group_folders(groups: &str, mounts: &[Mount], controller: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
@@ -93,6 +112,15 @@ mod tests {
         let folder = |controller| group_folders(groups, &version_1, controller);
         assert_eq!(folder("memory"), [PathBuf::from("/sys/fs/cgroup/memory")]);
         assert_eq!(folder("cpu"), [PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")]);
+    }
+
+    #[test]
+    fn periods_that_ran_into_the_limit_are_counted() {
+        let stat = "usage_usec 73000\nnr_periods 200\nnr_throttled 50\nthrottled_usec 1000000\n";
+        assert_eq!(throttled(stat), Some(0.25));
+        // A group without a limit counts none.
+        assert_eq!(throttled("usage_usec 73000\nnr_periods 0\nnr_throttled 0"), None);
+        assert_eq!(throttled("usage_usec 73000"), None);
     }
 
     #[test]

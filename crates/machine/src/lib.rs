@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 pub use disk::{Device, Mount, Space, chosen, mount_of, space};
-pub use groups::{Limits, cgroup_limits};
+pub use groups::{Limits, cgroup_limits, cgroup_throttled};
 pub use memory::{meminfo_bytes, memory_bytes, swap};
 pub use processors::{ProcessorTime, cpu_name, cpuinfo_value, load_average, processors};
 pub use sync::{nameless, sync_times};

@@ -136,10 +136,10 @@ impl Ground {
         })?;
         let home = jobs.home(&plan.facts.target, &plan.table);
         let hidden = format!("{HIDDEN}{}", unique::word());
-        let mut keeper = plan.target.console(&plan.location, &NEVER)?;
+        let mut keeper = connected(plan, jobs)?;
         // What an earlier one has left.
         {
-            let mut worker = plan.target.console(&plan.location, &NEVER)?;
+            let mut worker = connected(plan, jobs)?;
             jobs.sweep(&mut *worker, &home);
         }
         jobs.keep_hidden(&mut *keeper, &home, &hidden)?;
@@ -196,12 +196,12 @@ impl Ground {
             Self::Server { keeper, worker, plan, jobs, home, hidden } => {
                 // A server that was started anew knows of no lock.
                 if keeper.ping().is_err() {
-                    *keeper = plan.target.console(&plan.location, &NEVER)?;
+                    *keeper = connected(plan, *jobs)?;
                     jobs.keep_hidden(&mut **keeper, home, hidden)?;
                 }
                 let console = match worker {
                     Some(worker) => worker,
-                    None => worker.insert(plan.target.console(&plan.location, &NEVER)?),
+                    None => worker.insert(connected(plan, *jobs)?),
                 };
                 let made = remake(&mut **console, plan, *jobs, home, hidden);
                 if made.is_err() {
@@ -222,6 +222,15 @@ impl Ground {
         std::fs::copy(&*path, &*template).map_err(|error| no_room(template, &error))?;
         Ok(true)
     }
+}
+
+/// A connection that is idle for as long as loads take, and may write where loads may: as those of jobs.
+fn connected(plan: &Plan, jobs: &dyn Jobs) -> Result<Box<dyn Console + 'static>> {
+    let mut console = plan.target.console(&plan.location, &NEVER)?;
+    for statement in jobs.opening() {
+        console.execute(statement)?;
+    }
+    Ok(console)
 }
 
 fn remake(
@@ -267,7 +276,7 @@ impl Drop for Ground {
     fn drop(&mut self) {
         let Self::Server { worker, plan, jobs, home, hidden, keeper } = self else { return };
         // A server that is being started anew answers soon, or the next load sweeps.
-        let again = || plan.target.console(&plan.location, &NEVER);
+        let again = || connected(plan, *jobs);
         let fresh = worker.take().map_or_else(again, Ok);
         let is_dropped =
             |console: &mut dyn Console| jobs.drop_tables(console, home, &[hidden.as_str()]);

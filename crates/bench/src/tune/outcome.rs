@@ -189,7 +189,12 @@ impl Outcome {
             },
             is_decided,
             noise,
-            sentence: sentence(&won, is_default, is_decided, noise, race.defaults[1].len()),
+            sentence: match race.is_unrivalled() {
+                true => {
+                    format!("{}, the default: no other way to load fit into the time", won.label)
+                }
+                false => sentence(&won, is_default, is_decided, noise, race.defaults[1].len()),
+            },
             winner: won,
             is_default,
             default,

@@ -110,6 +110,8 @@ pub(super) struct Race<'c, C> {
     pub(super) final_pieces: usize,
     pub(super) loads: usize,
     pub(super) seed: u64,
+    /// Whether there was anything to measure besides the default.
+    has_rivals: bool,
 }
 
 impl<'c, C: Course> Race<'c, C> {
@@ -124,6 +126,7 @@ impl<'c, C: Course> Race<'c, C> {
             final_pieces: 0,
             loads: 0,
             seed,
+            has_rivals: false,
         }
     }
 
@@ -217,6 +220,7 @@ impl<'c, C: Course> Race<'c, C> {
         until: Duration,
     ) -> Result<Vec<usize>> {
         pool.retain(|candidate| *candidate != 0);
+        self.has_rivals |= !pool.is_empty();
         loop {
             let rounds = (pool.len() as f64 / keep as f64).log2().ceil().max(1.0);
             let loads = pool.len() as f64 * (EXPECTED + 0.5) + 1.0;
@@ -394,9 +398,14 @@ impl<'c, C: Course> Race<'c, C> {
         })
     }
 
-    /// Whether there were enough blocks to say anything.
+    /// Whether the time was over before anything but the default was measured: it has won against nothing.
+    pub(super) fn is_unrivalled(&self) -> bool {
+        self.has_rivals && self.known.is_empty()
+    }
+
+    /// Whether there was enough to say anything of: blocks, and something to compare the default with, if there is any.
     pub(super) fn is_decided(&self) -> bool {
-        self.defaults[1].len() >= BLOCKS_MIN
+        self.defaults[1].len() >= BLOCKS_MIN && !self.is_unrivalled()
     }
 }
 
@@ -496,5 +505,20 @@ mod tests {
         let (winner, _, blocks) = raced(&[1.0, 2.0, 3.0], 0.0, 1);
         assert_eq!(winner, None);
         assert!(blocks < BLOCKS_MIN);
+    }
+
+    #[test]
+    fn a_default_that_was_compared_with_nothing_has_not_won() {
+        let decided = |speeds: &[f64], until: u64| {
+            let mut course = Told::new(speeds, 0.0);
+            let mut race = Race::new(&mut course, 1, 1);
+            race.warm_up().unwrap();
+            race.halve((0..speeds.len()).collect(), 2, Duration::from_secs(until)).unwrap();
+            race.finals(Vec::new(), Duration::from_secs(60)).unwrap();
+            race.is_decided()
+        };
+        assert!(!decided(&[1.0, 2.0], 0), "there was no time for it");
+        assert!(decided(&[1.0, 2.0], 20));
+        assert!(decided(&[1.0], 0), "there is nothing else");
     }
 }

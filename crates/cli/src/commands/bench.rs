@@ -1,5 +1,6 @@
 //! `inrush bench`: lists suites, says what a run would do, runs, goes on with one.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use inrush_bench::{
 
 use super::{Answered, eprint_text, print, stop_on_signals};
 use crate::args::BenchArgs;
+use crate::config::OF_LIBRARY;
 use crate::render::{self, BenchProgress, ProgressMode, count, counted};
 
 /// Runs suites, one after the other; how many cells could not be measured although they should have been.
@@ -36,7 +38,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
         }
         return Ok(0);
     }
-    let worker = WorkerProgram { path: own_program()?, arguments: vec!["bench-worker".to_owned()] };
+    let library = args.duckdb_lib.as_ref().map(|path| path.clone().into_os_string());
+    let worker = WorkerProgram {
+        path: own_program()?,
+        arguments: vec!["bench-worker".to_owned()],
+        environment: library.map(|path| (OF_LIBRARY.to_owned(), path)).into_iter().collect(),
+    };
     // A mistake in the last one is no news for after the first.
     let prepared = requests
         .iter()
@@ -53,7 +60,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
     let mut failed = 0;
     if let Some(run) = &args.resume {
         let progress = watch(&stop);
-        let done = resume(run, args.place.as_deref(), &worker, &progress);
+        let done = resume(run, args.place.as_deref(), &libraries(args), &worker, &progress);
         progress.finish();
         failed += shown(done?, args)?;
     }
@@ -67,6 +74,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
         }
     }
     Ok(failed)
+}
+
+/// The library that the user names.
+fn libraries(args: &BenchArgs) -> BTreeMap<String, PathBuf> {
+    args.duckdb_lib.clone().map(|path| ("duckdb".to_owned(), path)).into_iter().collect()
 }
 
 /// What workers are started from: this very program, whatever is built in its place meanwhile.
@@ -116,6 +128,7 @@ fn request(args: &BenchArgs, suite: &str) -> Result<BenchRequest> {
         blocks,
         budget_s: args.budget,
         axes,
+        libraries: libraries(args),
         command: std::env::args().skip(1).collect(),
     })
 }

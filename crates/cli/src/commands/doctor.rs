@@ -1,7 +1,7 @@
 //! `inrush doctor`.
 
 use anyhow::Result;
-use inrush::Request;
+use inrush::{LoadOptions, Request};
 #[cfg(feature = "bench")]
 use inrush::{Observer, doctor::Diagnosis};
 
@@ -13,9 +13,13 @@ use crate::render::{self, ProgressMode};
 
 /// Says what puts data at risk or holds loads back; whether data is at risk.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<bool> {
+    let library = args.duckdb_lib.clone().map(|path| ("duckdb".to_owned(), path));
+    let options =
+        LoadOptions { libraries: library.into_iter().collect(), ..LoadOptions::default() };
     let request = Request {
         sources: args.sources.clone(),
         target: args.target.clone(),
+        options,
         ..Request::default()
     };
     let observer = render::Progress::new(ProgressMode::None, stop_on_signals()?, true);

@@ -12,7 +12,7 @@ mod strategy;
 mod way;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use serde::{Serialize, Serializer};
@@ -47,6 +47,14 @@ pub trait Target: Sync {
     /// Whether tables have names there; a file of rows is one table.
     fn has_tables(&self) -> bool {
         true
+    }
+
+    /// Loads the engine's library, where it has one that inrush does not contain; `named` is the one that the user names.
+    ///
+    /// # Errors
+    /// When it isn't here, with where it was looked for and how to get it.
+    fn find_library(&self, _named: Option<&Path>) -> Result<()> {
+        Ok(())
     }
 
     /// Looks at the database and the table without changing either. Of the request only what bears on connecting counts;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use inrush_core::doctor::{Check, Finding, Found, Rule, Severity, Surroundings, apply};
 use inrush_core::wording::bytes;
 use inrush_machine::{
-    Mount, ProcessorTime, Space, cgroup_limits, mount_of, nameless, space, sync_times,
+    Mount, ProcessorTime, Space, cgroup_limits, cgroup_throttled, mount_of, nameless, space,
+    sync_times,
 };
 
 /// Syncs that are timed, and for how long at most.
@@ -26,12 +27,18 @@ const SYNC_MAX: Duration = Duration::from_millis(25);
 /// What other machines may take of the processors' time.
 const STEAL_SHARE: f64 = 0.10;
 
+/// Periods in which a control group may run into its limit.
+const THROTTLED_SHARE: f64 = 0.10;
+
 /// What is seen of it.
+#[derive(Default)]
 struct Seen {
     disks: Vec<Disk>,
     load_bytes: Option<u64>,
     /// The share of the processors' time that other virtual machines have taken since this one started.
     stolen: Option<f64>,
+    /// The share of the periods in which this process's control group ran into its limit of CPU time.
+    throttled: Option<f64>,
 }
 
 /// A file system that holds something of the database's.
@@ -118,6 +125,26 @@ static CHECKS: &[Check<Seen>] = &[
             stolen.map(found).into_iter().collect()
         },
     },
+    Check {
+        rule: Rule {
+            id: "throttled",
+            severity: Severity::Note,
+            reads: "cpu.stat of the control group that inrush runs in, and of those above it",
+            finds: "the group ran into its limit of CPU time in more than 10 % of the periods in which it ran",
+            why: "its threads wait for the next period then, which is a tenth of a second, whatever the machine has free",
+            source: "https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu",
+            change: "a larger limit: cpu.max, --cpus of docker run, limits.cpu of Kubernetes",
+            risk: "the machine's other groups get less",
+        },
+        look: |seen| {
+            let throttled = seen.throttled.filter(|&throttled| throttled > THROTTLED_SHARE);
+            let found = |throttled: f64| {
+                let is = format!("it waited in {:.0} % of its periods", throttled * 100.0);
+                Found::new("the control group", is, "at most 10 %")
+            };
+            throttled.map(found).into_iter().collect()
+        },
+    },
 ];
 
 /// The machine's rules, for the documentation.
@@ -144,7 +171,8 @@ pub(super) fn look(
     let stolen = ProcessorTime::now()
         .filter(|time| time.all > 0)
         .map(|time| time.stolen as f64 / time.all as f64);
-    let seen = Seen { disks, load_bytes: around.load_bytes, stolen };
+    let throttled = cgroup_throttled();
+    let seen = Seen { disks, load_bytes: around.load_bytes, stolen, throttled };
     (apply(CHECKS, &seen), facts(&seen, around))
 }
 
@@ -219,4 +247,47 @@ fn facts(seen: &Seen, around: &Surroundings) -> Vec<(&'static str, String)> {
         facts.push(("steal", format!("{:.1} % of the processors' time", stolen * 100.0)));
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(free_bytes: u64, sync: Option<Duration>) -> Disk {
+        let space = Space { free_bytes, total_bytes: 100 << 30 };
+        Disk { folder: "/data".into(), mount: None, space, sync }
+    }
+
+    fn found(seen: &Seen) -> Vec<(&'static str, String)> {
+        apply(CHECKS, seen).into_iter().map(|finding| (finding.id, finding.is)).collect()
+    }
+
+    #[test]
+    fn what_the_machine_holds_back_is_named() {
+        let fine = |seen: Seen| assert_eq!(found(&seen), []);
+        let milliseconds = |ms| Some(Duration::from_millis(ms));
+        fine(Seen::default());
+        fine(Seen { stolen: Some(0.1), throttled: Some(0.1), ..Seen::default() });
+        fine(Seen { disks: vec![disk(6 << 30, milliseconds(25))], ..Seen::default() });
+        // A small file system may be as full as it likes, as long as a twentieth is free.
+        fine(Seen {
+            load_bytes: Some(3 << 30),
+            disks: vec![disk(6 << 30, None)],
+            ..Seen::default()
+        });
+
+        let is = |seen: Seen, id: &str, words: &str| {
+            assert_eq!(found(&seen), [(id, words.to_owned())]);
+        };
+        is(Seen { stolen: Some(0.25), ..Seen::default() }, "steal", "25 % are taken by others");
+        let words = "it waited in 40 % of its periods";
+        is(Seen { throttled: Some(0.4), ..Seen::default() }, "throttled", words);
+        let slow = vec![disk(6 << 30, milliseconds(26))];
+        is(Seen { disks: slow, ..Seen::default() }, "sync-time", "a sync takes 26 ms");
+        let full = vec![disk(500 << 20, None)];
+        is(Seen { disks: full, ..Seen::default() }, "disk-space", "524 MB are free");
+        let small = vec![disk(6 << 30, None)];
+        let seen = Seen { load_bytes: Some(4 << 30), disks: small, ..Seen::default() };
+        is(seen, "disk-space", "6.44 GB are free");
+    }
 }

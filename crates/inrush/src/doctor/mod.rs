@@ -2,6 +2,7 @@
 
 mod machine;
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -59,6 +60,7 @@ pub fn doctor(request: &Request, observer: &dyn Observer) -> Result<Diagnosis> {
         ))
         .advise("name a database"));
     };
+    target.find_library(request.libraries.get(target.name()).map(PathBuf::as_path))?;
     sweep(request, target, &location, observer);
     let around = Surroundings {
         load_bytes: load_bytes(request, observer)?,

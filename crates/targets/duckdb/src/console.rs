@@ -100,7 +100,12 @@ impl Console for DuckConsole<'_> {
     fn settings(&mut self) -> Result<Vec<Setting>> {
         let rows = self
             .connection
-            .rows("SELECT name, CAST(value AS VARCHAR) FROM duckdb_settings() ORDER BY name")
+            .rows(concat!(
+                "SELECT name, CAST(value AS VARCHAR) FROM duckdb_settings() ",
+                // No setting, but what decides what a commit survives.
+                "UNION ALL SELECT 'database', CASE WHEN path IS NULL THEN 'memory' ELSE 'file' END ",
+                "FROM duckdb_databases() WHERE database_name = current_database() ORDER BY ALL",
+            ))
             .map_err(|refusal| self.failure(refusal))?;
         let setting = |row: Vec<Option<String>>| match <[Option<String>; 2]>::try_from(row) {
             Ok([Some(name), Some(value)]) if !may_be_secret(&name) && !value.is_empty() => {

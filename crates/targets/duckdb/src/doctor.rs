@@ -1,18 +1,20 @@
 //! What a database file holds back. The engine's settings are each program's own, and not in the file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use inrush_core::doctor::indexes::{Index, covered};
-use inrush_core::doctor::{Check, Doctor, Examined, Found, Rule, Severity, Surroundings, apply};
+use inrush_core::doctor::{
+    Check, Copy, Doctor, Examined, Found, Rule, Severity, Surroundings, apply,
+};
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::directory;
 use inrush_core::target::Location;
 use inrush_core::wording::bytes;
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
-use crate::ddl::quote;
+use crate::ddl::{literal, quote};
 use crate::facts::{Home, engine, path_text};
 use crate::library::library;
 
@@ -127,23 +129,10 @@ impl Doctor for DuckDoctor {
         stop: &AtomicBool,
     ) -> Result<Examined> {
         let shown = location.shown.as_str();
-        let Home::File { real, .. } = Home::of(location) else {
-            return Err(
-                Error::usage("a database in memory has no file to look at").advise("name a file")
-            );
-        };
-        if !real.is_file() {
-            return Err(Error::target(format!("there is no database {shown}"))
-                .advise("check the name: doctor looks at a database that exists"));
-        }
-        let words = |refusal: Refusal| explain(shown, &refusal);
-        let options = [("access_mode", "READ_ONLY")];
-        let database =
-            Database::open(library(None)?, path_text(&real)?, &options).map_err(words)?;
-        let connection = Arc::new(database).connect().map_err(words)?;
+        let (connection, real) = open(location)?;
         let _interrupter = Interrupter::new(&connection, stop);
         let mut seen = Seen { shown: shown.to_owned(), ..Seen::default() };
-        seen.read(&connection, &real).map_err(words)?;
+        seen.read(&connection, &real).map_err(|refusal| explain(shown, &refusal))?;
         Ok(Examined {
             version: engine(&connection),
             findings: apply(CHECKS, &seen),
@@ -155,6 +144,57 @@ impl Doctor for DuckDoctor {
             settings: Vec::new(),
         })
     }
+
+    fn copy(&self, location: &Location, table: Option<&str>, stop: &AtomicBool) -> Result<Copy> {
+        let Some(table) = table else { return Ok(Copy::default()) };
+        let (connection, _) = open(location)?;
+        let _interrupter = Interrupter::new(&connection, stop);
+        let read = |sql: &str| {
+            let rows = connection.rows(sql);
+            rows.map_err(|refusal| explain(&location.shown, &refusal))
+                .map(|rows| rows.into_iter().flatten().flatten().collect::<Vec<String>>())
+        };
+        let ours = format!(
+            "database_name = current_database() AND schema_name = current_schema() AND table_name = {}",
+            literal(table)
+        );
+        let parents = format!(
+            "SELECT constraint_text FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY' AND {ours}"
+        );
+        if let Some(key) = read(&parents)?.first() {
+            return Err(Error::target(format!(
+                "{table} refers to rows of another table, which are not copied: {key}"
+            )));
+        }
+        // A default may take its numbers from a sequence.
+        let mut statements = read(
+            "SELECT sql FROM duckdb_sequences() WHERE database_name = current_database() AND schema_name = current_schema()",
+        )?;
+        for list in ["duckdb_tables", "duckdb_indexes"] {
+            statements.extend(read(&format!("SELECT sql FROM {list}() WHERE {ours}"))?);
+        }
+        let table = Some(table.to_owned());
+        Ok(Copy { statements, table, ..Copy::default() })
+    }
+}
+
+/// A connection that can't write, and where the file is.
+fn open(location: &Location) -> Result<(Connection, PathBuf)> {
+    let shown = location.shown.as_str();
+    let Home::File { real, .. } = Home::of(location) else {
+        return Err(
+            Error::usage("a database in memory has no file to look at").advise("name a file")
+        );
+    };
+    if !real.is_file() {
+        return Err(Error::target(format!("there is no database {shown}"))
+            .advise("check the name: doctor looks at a database that exists"));
+    }
+    let words = |refusal: Refusal| explain(shown, &refusal);
+    let options = [("access_mode", "READ_ONLY")];
+    let database = Database::open(library(None)?, path_text(&real)?, &options).map_err(words)?;
+    let connection = Arc::new(database).connect().map_err(words)?;
+    Ok((connection, real))
 }
 
 impl Seen {

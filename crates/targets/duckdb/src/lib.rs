@@ -27,6 +27,7 @@ mod stream;
 mod sums;
 mod types;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -143,6 +144,10 @@ impl Target for DuckDb {
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
         &STRATEGIES
+    }
+
+    fn find_library(&self, named: Option<&Path>) -> Result<()> {
+        library::library(named).map(drop)
     }
 
     fn facts(

@@ -40,8 +40,9 @@ impl Jobs for PostgresJobs {
 
     fn opening(&self) -> &'static [&'static str] {
         &[
-            // One may wait for as long as others copy. Before PostgreSQL 14 there is no such limit.
-            "SET client_min_messages = error; \
+            // One may wait for as long as others copy. Before PostgreSQL 14 there is no such limit. A load says of each transaction that it
+            // writes, where they only read by default.
+            "SET client_min_messages = error; SET default_transaction_read_only = off; \
              SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout'",
         ]
     }

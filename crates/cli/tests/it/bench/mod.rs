@@ -2,6 +2,8 @@
 
 /// Lists, plans, mistakes, exit codes.
 mod commands;
+/// DuckDB, whose library may be missing.
+mod duckdb;
 /// Runs that are killed or stopped, and go on.
 mod kills;
 /// Suites that claim what is not so.

@@ -28,7 +28,7 @@ const STRATEGIES: [&str; 3] = ["duckdb/arrow", "duckdb/appender", "duckdb/prepar
 const VARIABLE: &str = "INRUSH_DUCKDB_LIB";
 
 /// Where the library is, for this process and for those that it starts. Without one the tests are skipped, visibly.
-fn library() -> Option<PathBuf> {
+pub(crate) fn library() -> Option<PathBuf> {
     static FOUND: Once = Once::new();
     FOUND.call_once(|| {
         let fetched = repository("target/servers/duckdb-1.5/libduckdb.so");

@@ -1,4 +1,5 @@
 use super::server::for_each_server;
+use super::settings::with_settings;
 use crate::jobs;
 
 #[test]
@@ -28,4 +29,12 @@ fn of_those_who_end_a_job_at_once_one_does() {
 #[test]
 fn the_command_leads_a_job_from_step_to_step() {
     for_each_server(jobs::by_command);
+}
+
+#[test]
+fn a_job_where_transactions_only_read_by_default() {
+    for_each_server(|server| {
+        let settings = ["default_transaction_read_only = on"];
+        with_settings(server, &settings, || jobs::by_command(server));
+    });
 }

@@ -6,7 +6,7 @@ use super::server::{Extras, Rows, Server, for_each_private_server, for_each_serv
 
 /// Runs `work` while new connections to the database begin with these settings; those of the test are recreated for it, where
 /// they have to have them too.
-fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
+pub(super) fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
     let database = &server.database;
     for setting in settings {
         server.sql(&format!("ALTER DATABASE {database} SET {setting}"));

@@ -1,5 +1,6 @@
 //! `inrush tune`: what it keeps, what goes by it, and that it leaves everything as it is.
 
+mod duckdb;
 mod servers;
 mod sqlite;
 
@@ -12,10 +13,14 @@ use crate::fixture::Fixture;
 /// How long a test measures: longer only where the machine was too busy for a verdict.
 const BUDGETS: [&str; 3] = ["5s", "20s", "60s"];
 
-/// So many rows that a sample has more than eight chunks of any target.
+/// So many rows that a sample has more than eight chunks of SQLite or a server.
 fn orders(fixture: &Fixture) {
+    some_orders(fixture, 180_000);
+}
+
+fn some_orders(fixture: &Fixture, rows: u64) {
     let mut text = String::from("id,amount,customer\n");
-    for row in 0..180_000 {
+    for row in 0..rows {
         let _ = writeln!(
             text,
             "{row},{}.{:02},customer {} of a place",

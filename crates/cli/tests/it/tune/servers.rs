@@ -96,6 +96,60 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
     });
 }
 
+/// Another connection writes into the user's table while it is measured beside it: it does not wait, and all of its rows are there.
+fn keeps_what_others_write<D: Database>(server: &Server<D>, tables: &str) {
+    orders(server);
+    server.query("CREATE TABLE orders (id bigint PRIMARY KEY, amount double precision, customer varchar(60))");
+    let url = server.url();
+    let load = ["tune", "orders.csv", &url, "--if-exists", "append", "--budget", "15s"];
+    let args = [&load[..], &["--profiles", "p.toml", "--report", "out"]].concat();
+    let mut child = start(server.command(&args).stdin(std::process::Stdio::null()));
+    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    let mut written = 0;
+    while child.try_wait().unwrap().is_none() {
+        written += 1;
+        server.query(&format!("INSERT INTO orders VALUES (-{written}, 1, 'another')"));
+    }
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(written > 1, "{told}");
+    assert_eq!(server.number("SELECT count(*) FROM orders"), written);
+    assert_eq!(server.number("SELECT count(*) FROM orders WHERE id < 0"), written);
+    assert_eq!(server.tables(), ["orders"]);
+}
+
+#[test]
+fn a_table_that_others_write_to_meanwhile_has_their_rows_and_no_others() {
+    for_each_server::<Postgres>(|server| keeps_what_others_write(server, HIDDEN_POSTGRES));
+    for_one_server::<MySql>(|server| keeps_what_others_write(server, HIDDEN_MYSQL));
+}
+
+#[test]
+fn a_server_that_is_read_only_says_what_to_do() {
+    alone_on_one_server::<MySql>(|server| {
+        orders(server);
+        let url = server.url();
+        server.query("SET GLOBAL read_only = 1");
+        let run = server.inrush(&["tune", "orders.csv", &url, "--budget", "5s"]);
+        server.query("SET GLOBAL read_only = 0");
+        run.exits(1).says(&["the server is read-only", "--beside"]);
+        assert_eq!(server.tables(), [""; 0]);
+    });
+    // Loads say of each transaction that it writes, and so does what is measured.
+    for_each_server::<Postgres>(|server| {
+        orders(server);
+        let database = server.query("SELECT current_database()")[0][0].clone().unwrap();
+        let set = format!("ALTER DATABASE {database} SET default_transaction_read_only = on");
+        server.query(&set);
+        let url = server.url();
+        let found = tuned_for("15s", server, &["orders.csv", &url]);
+        server.query(&format!("ALTER DATABASE {database} RESET ALL"));
+        assert!(found["loads"].as_u64().unwrap() > 2, "{found}");
+        assert_eq!(server.tables(), [""; 0]);
+    });
+}
+
 /// Kills a measurement under way; the next load sweeps what it has left.
 fn is_swept<D: Database>(server: &Server<D>, tables: &str) {
     orders(server);

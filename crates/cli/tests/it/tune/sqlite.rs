@@ -2,6 +2,7 @@
 
 use std::process::Child;
 
+use rusqlite::types::Value;
 use serde_json::json;
 
 use super::{options, orders, planned, reasons, tuned, with_strategy};
@@ -135,6 +136,29 @@ fn a_database_that_is_there_stays_as_it_is_to_the_byte() {
     let again = tuned(&fixture, &["orders.csv", "shop.db", "--table", "new"]);
     assert!(again["key"]["shape"].as_str().unwrap().contains("that the load makes"), "{again}");
     assert_eq!(fixture.read("shop.db"), before);
+}
+
+#[test]
+fn a_database_that_others_write_to_meanwhile_has_their_rows_and_no_others() {
+    let fixture = Fixture::new();
+    shop(&fixture);
+    orders(&fixture);
+    let load = ["tune", "orders.csv", "shop.db", "--if-exists", "append", "--budget", "10s"];
+    let args = [&load[..], &["--profiles", "p.toml", "--report", "out"]].concat();
+    let mut child = start(fixture.command(&args).stdin(std::process::Stdio::null()));
+    let mut written: i64 = 0;
+    while child.try_wait().unwrap().is_none() {
+        written += 1;
+        let id = 1_000_000 + written;
+        fixture.sql("shop.db", &format!("INSERT INTO orders VALUES ({id}, 1, 'another')"));
+    }
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    // Two were there before.
+    let rows = fixture.query("shop.db", "SELECT count(*), sum(id > 1000000) FROM orders");
+    assert_eq!(rows, [[Value::Integer(written + 2), Value::Integer(written)]]);
+    assert_eq!(fixture.names(), ["few.csv", "orders.csv", "out", "p.toml", "shop.db"]);
 }
 
 /// A measurement that has begun to load.

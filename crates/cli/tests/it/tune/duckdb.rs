@@ -1,0 +1,86 @@
+//! DuckDB: a folder beside the file, as of SQLite.
+
+use super::{planned, reasons, some_orders, tuned, tuned_for, with_strategy};
+use crate::contract::Place as _;
+use crate::disk::{Disk, has_mounts_of_its_own};
+use crate::duckdb::File;
+use crate::servers::ask;
+
+/// Its chunks are larger than others'.
+const ROWS: u64 = 500_000;
+
+#[test]
+fn what_was_measured_on_duckdb_serves_its_loads() {
+    File::for_each(|file| {
+        let fixture = file.files();
+        some_orders(fixture, ROWS);
+        tuned(fixture, &["orders.csv", "shop.duckdb"]);
+        assert_eq!(fixture.names(), ["orders.csv", "out", "p.toml"]);
+        with_strategy(fixture, "duckdb/appender");
+        let plan = planned(fixture, &["orders.csv", "shop.duckdb"]);
+        assert_eq!(plan["strategy"], "duckdb/appender");
+        assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
+        let report = fixture.report(&["orders.csv", "shop.duckdb", "--profiles", "p.toml"]);
+        assert_eq!(report["plan"]["strategy"], "duckdb/appender");
+        assert_eq!(report["rows_loaded"], ROWS);
+    });
+}
+
+#[test]
+fn a_database_of_duckdb_that_is_there_stays_as_it_is_to_the_byte() {
+    File::for_each(|file| {
+        let fixture = file.files();
+        some_orders(fixture, ROWS);
+        let url = format!("duckdb:{}", fixture.path("shop.duckdb").display());
+        for sql in [
+            "CREATE SEQUENCE numbers START 5",
+            "CREATE TABLE orders (n INTEGER DEFAULT nextval('numbers'), id BIGINT PRIMARY KEY, amount DOUBLE CHECK (amount >= 0), \
+             customer VARCHAR, kind ENUM ('it''s') DEFAULT 'it''s', \"up \"\"per\" BIGINT GENERATED ALWAYS AS (id + 1))",
+            "CREATE INDEX by_amount ON orders (amount)",
+            "INSERT INTO orders (id, amount, customer) VALUES (-1, 1, 'a')",
+            "CREATE TABLE lines (order_id BIGINT REFERENCES orders (id))",
+            "CHECKPOINT",
+        ] {
+            ask(&url, sql);
+        }
+        let before = fixture.read("shop.duckdb");
+        let load = ["orders.csv", "shop.duckdb", "--if-exists", "append"];
+        let found = tuned_for("15s", fixture, &load);
+        assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
+        assert_eq!(fixture.read("shop.duckdb"), before);
+        // A slow machine measures too little to keep anything.
+        let names: Vec<String> =
+            fixture.names().into_iter().filter(|name| name != "p.toml").collect();
+        assert_eq!(names, ["orders.csv", "out", "shop.duckdb"]);
+        let again = tuned_for("15s", fixture, &["orders.csv", "shop.duckdb", "--table", "new"]);
+        assert!(again["key"]["shape"].as_str().unwrap().contains("that the load makes"), "{again}");
+        assert_eq!(fixture.read("shop.duckdb"), before);
+
+        // What refers to rows of another table can't be filled without them.
+        fixture.write("lines.csv", fixture.read("orders.csv"));
+        let only = ["--table", "lines", "--rename", "id=order_id", "--columns", "id"];
+        let run = fixture.leaves_all(|| {
+            fixture.inrush(&[&["tune", "lines.csv", "shop.duckdb"], &only[..]].concat())
+        });
+        run.exits(1).says(&["lines refers to rows of another table", "FOREIGN KEY"]);
+    });
+}
+
+#[test]
+fn a_disk_that_duckdb_fills_ends_it_and_leaves_nothing() {
+    let test = "tune::duckdb::a_disk_that_duckdb_fills_ends_it_and_leaves_nothing";
+    if !has_mounts_of_its_own(test) {
+        return;
+    }
+    File::for_each(|file| {
+        let fixture = file.files();
+        some_orders(fixture, ROWS);
+        std::fs::create_dir(fixture.path("disk")).unwrap();
+        let _disk = Disk::over(fixture.path("disk"), "1m");
+        let load = ["tune", "orders.csv", "disk/shop.duckdb", "--budget", "5s"];
+        let run = fixture.inrush(&[&load[..], &["--profiles", "none"]].concat()).exits(1);
+        assert!(run.stderr.contains("No space left") || run.stderr.contains("full"), "{run:?}");
+        assert_eq!(fixture.path("disk").read_dir().unwrap().count(), 0);
+        assert_eq!(fixture.names(), ["disk", "orders.csv"]);
+    });
+}
