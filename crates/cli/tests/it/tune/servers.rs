@@ -101,7 +101,7 @@ fn keeps_what_others_write<D: Database>(server: &Server<D>, tables: &str) {
     orders(server);
     server.query("CREATE TABLE orders (id bigint PRIMARY KEY, amount double precision, customer varchar(60))");
     let url = server.url();
-    let load = ["tune", "orders.csv", &url, "--if-exists", "append", "--budget", "15s"];
+    let load = ["tune", "orders.csv", &url, "--if-exists", "append", "--budget", "5s"];
     let args = [&load[..], &["--profiles", "p.toml", "--report", "out"]].concat();
     let mut child = start(server.command(&args).stdin(std::process::Stdio::null()));
     wait_until("a hidden table is there", || !server.query(tables).is_empty());
@@ -143,7 +143,7 @@ fn a_server_that_is_read_only_says_what_to_do() {
         let set = format!("ALTER DATABASE {database} SET default_transaction_read_only = on");
         server.query(&set);
         let url = server.url();
-        let found = tuned_for("15s", server, &["orders.csv", &url]);
+        let found = tuned(server, &["orders.csv", &url]);
         server.query(&format!("ALTER DATABASE {database} RESET ALL"));
         assert!(found["loads"].as_u64().unwrap() > 2, "{found}");
         assert_eq!(server.tables(), [""; 0]);
