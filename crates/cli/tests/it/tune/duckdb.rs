@@ -1,6 +1,6 @@
 //! DuckDB: a folder beside the file, as of SQLite.
 
-use super::{planned, reasons, some_orders, tuned, tuned_for, with_strategy};
+use super::{planned, reasons, some_orders, tuned_for, with_strategy};
 use crate::contract::Place as _;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::duckdb::File;
@@ -14,7 +14,7 @@ fn what_was_measured_on_duckdb_serves_its_loads() {
     File::for_each(|file| {
         let fixture = file.files();
         some_orders(fixture, ROWS);
-        tuned(fixture, &["orders.csv", "shop.duckdb"]);
+        tuned_for("30s", fixture, &["orders.csv", "shop.duckdb"]);
         assert_eq!(fixture.names(), ["orders.csv", "out", "p.toml"]);
         with_strategy(fixture, "duckdb/appender");
         let plan = planned(fixture, &["orders.csv", "shop.duckdb"]);
