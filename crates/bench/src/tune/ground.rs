@@ -137,14 +137,16 @@ impl Ground {
         let home = jobs.home(&plan.facts.target, &plan.table);
         let hidden = format!("{HIDDEN}{}", unique::word());
         let mut keeper = connected(plan, jobs)?;
+        let mut worker = connected(plan, jobs)?;
         // What an earlier one has left.
-        {
-            let mut worker = connected(plan, jobs)?;
-            jobs.sweep(&mut *worker, &home);
-        }
+        jobs.sweep(&mut *worker, &home);
         jobs.keep_hidden(&mut *keeper, &home, &hidden)?;
-        let plan = Box::new(plan.clone());
-        let mut ground = Self::Server { keeper, worker: None, plan, jobs, home, hidden };
+        // Who may not drop a table must not make one. Where there is none the database says that as well, in its own words.
+        worker
+            .execute(&format!("DROP TABLE IF EXISTS {}", jobs.named(&home, &hidden)))
+            .map_err(|error| error.advise(ELSEWHERE))?;
+        let (worker, plan) = (Some(worker), Box::new(plan.clone()));
+        let mut ground = Self::Server { keeper, worker, plan, jobs, home, hidden };
         // Whoever may make no table hears of it before anything is measured.
         ground.make_anyway().map_err(|error| error.advise(ELSEWHERE))?;
         Ok(ground)

@@ -1,10 +1,14 @@
-//! DuckDB, and what speaks MongoDB's protocol: what can be read of them.
+//! DuckDB, and what speaks MongoDB's protocol: what can be read of them; and the machine.
+
+use std::fs;
 
 use serde_json::Value as Json;
 
 use super::{answer, named, statements};
 use crate::contract::Place as _;
-use crate::duckdb::File;
+use crate::disk::{Disk, has_mounts_of_its_own};
+use crate::duckdb::{File, library};
+use crate::fixture::{Fixture, Outcome, finish, start};
 use crate::mongodb::server::Mongodb;
 use crate::servers::{ask, for_each_server};
 
@@ -37,6 +41,62 @@ fn an_index_of_duckdb_that_repeats_another_is_named_and_is_gone_after_the_statem
         assert!(run.stderr.contains("there is no database none.duckdb"), "{}", run.stderr);
         assert!(!fixture.path("none.duckdb").exists());
     });
+}
+
+#[test]
+fn free_blocks_of_duckdb_are_worth_a_note_and_the_library_may_be_named() {
+    let Some(library) = library() else { return };
+    let fixture = Fixture::new();
+    let url = format!("duckdb:{}", fixture.path("t.duckdb").display());
+    for sql in [
+        "CREATE TABLE gone AS SELECT hash(i) AS a, hash(-i) AS b, hash(i * 7) AS c FROM range(1000000) t (i)",
+        "CREATE TABLE kept AS SELECT 1 AS a",
+        "CHECKPOINT",
+        "DROP TABLE gone",
+        "CHECKPOINT",
+        // What lies behind the free blocks keeps the file from being cut off.
+        "CREATE TABLE last AS SELECT hash(i) AS a FROM range(10000) t (i)",
+        "CHECKPOINT",
+    ] {
+        ask(&url, sql);
+    }
+    let mut command = fixture.command(&["doctor", &url, "--json"]);
+    command.env("INRUSH_DUCKDB_LIB", "nowhere.so");
+    let run = Outcome::of("inrush doctor".to_owned(), finish(start(&mut command), b""));
+    run.exits(2).says(&["INRUSH_DUCKDB_LIB nowhere.so"]);
+    command.args(["--duckdb-lib", library.to_str().unwrap()]);
+    let run = Outcome::of("inrush doctor".to_owned(), finish(start(&mut command), b"")).exits(0);
+    let found = answer(&run);
+    assert_eq!(named(&found), ["note free-blocks"], "{found:#}");
+    assert!(found["findings"][0]["is"].as_str().unwrap().ends_with("is free"), "{found:#}");
+}
+
+#[test]
+fn what_the_machine_is_is_said_and_a_disk_that_is_too_small_is_named() {
+    let test = "doctor::others::what_the_machine_is_is_said_and_a_disk_that_is_too_small_is_named";
+    if !has_mounts_of_its_own(test) {
+        return;
+    }
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("disk")).unwrap();
+    let _disk = Disk::over(fixture.path("disk"), "4m");
+    fixture.write("few.csv", "id\n1\n");
+    fixture.load(&["few.csv", "disk/t.db"]).exits(0);
+    fixture.write("many.csv", "id\n".to_owned() + &"1234567\n".repeat(400_000));
+    let people = fixture.inrush(&["doctor", "disk/t.db"]).exits(0);
+    people.prints(&[
+        "processors",
+        "memory",
+        "tmpfs",
+        "in memory: nothing here outlives the machine",
+    ]);
+    let found = answer(&fixture.inrush(&["doctor", "disk/t.db", "many.csv", "--json"]).exits(0));
+    assert_eq!(named(&found), ["slow disk-space"], "{found:#}");
+    assert_eq!(found["findings"][0]["should"], "6.40 MB: twice the source");
+    assert_eq!(
+        named(&answer(&fixture.inrush(&["doctor", "disk/t.db", "few.csv", "--json"]).exits(0))),
+        [""; 0]
+    );
 }
 
 #[test]

@@ -192,6 +192,19 @@ fn without_the_right_to_make_tables_it_says_what_to_do() {
         server.query(&format!("REVOKE ALL ON orders FROM {role}"));
         server.query(&format!("DROP ROLE {role}"));
     });
+    for_one_server::<MySql>(|server| {
+        orders(server);
+        server.query("CREATE TABLE orders (id BIGINT, amount DOUBLE, customer VARCHAR(60))");
+        let user = format!("reader_{}", std::process::id());
+        server.query(&format!("CREATE USER '{user}'@'%' IDENTIFIED BY 'secret'"));
+        let database = server.query("SELECT DATABASE()")[0][0].clone().unwrap();
+        server.query(&format!("GRANT SELECT, INSERT ON {database}.* TO '{user}'@'%'"));
+        let url = server.url().replace("root@", &format!("{user}:secret@"));
+        let run = server.inrush(&["tune", "orders.csv", &url, "--budget", "5s"]);
+        server.query(&format!("DROP USER '{user}'@'%'"));
+        run.exits(1).says(&["denied", "--beside"]);
+        assert_eq!(server.tables(), ["orders"]);
+    });
 }
 
 /// A measurement during which the server is started anew: it may end in one way or the other, and leaves nothing.
