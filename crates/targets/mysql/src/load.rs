@@ -86,6 +86,7 @@ pub(super) trait Writing: Sync {
 /// nobody notices.
 fn is_staged(request: &Request, facts: &Facts) -> bool {
     request.guarantee == Guarantee::Atomic
+        && !request.shares_table
         && facts.kept_table(request).is_none_or(|table| {
             (request.if_exists == IfExists::Truncate || !table.holds_rows)
                 && request.on_conflict == OnConflict::Fail
