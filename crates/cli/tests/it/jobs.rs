@@ -670,6 +670,27 @@ pub(crate) fn one_partition_at_once<D: Database>(server: &Server<D>) {
     nothing_left(server);
 }
 
+/// Attempts that fill an empty table at the same time, without a guarantee: none takes the others' place.
+pub(crate) fn straight_into_one_table<D: Database>(server: &Server<D>) {
+    for round in 0..size(2, 20) {
+        if round > 0 {
+            server.query("DROP TABLE t");
+        }
+        let job = begin_as(&server.url(), &own_name(), Guarantee::None).unwrap();
+        let tokens: Vec<Token> = thread::scope(|scope| {
+            let job = &job;
+            let attempt =
+                move |number: i64| write(job, number * 1000..(number + 1) * 1000).unwrap();
+            let attempts: Vec<_> =
+                (0..4).map(|number| scope.spawn(move || attempt(number))).collect();
+            attempts.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(ids(server), (0..4000).collect::<Vec<_>>());
+        assert_eq!(publish(&job, &tokens).unwrap().rows_loaded, 4000);
+    }
+    nothing_left(server);
+}
+
 /// Partitions that set the same keys in another order are in each other's way, and all of them come in.
 pub(crate) fn partitions_in_a_deadlock<D: Database>(server: &Server<D>) {
     server.query("CREATE TABLE t (id bigint PRIMARY KEY)");

@@ -52,3 +52,8 @@ fn partitions_in_each_others_way_come_in_all() {
 fn the_command_says_what_of_a_job_is_seen_early() {
     for_each_server(jobs::partitions_by_command);
 }
+
+#[test]
+fn attempts_fill_one_table_at_the_same_time() {
+    for_each_server(jobs::straight_into_one_table);
+}
