@@ -31,12 +31,12 @@ def job_begin(
     watch: _Watching,
     schema: Any,
     request: dict[str, Any],
-    options: tuple[str | None, int, int | None, str | None],
+    options: tuple[str | None, int, int | None, str | None, str],
 ) -> str: ...
 def job_begin_files(
     watch: _Watching,
     request: dict[str, Any],
-    options: tuple[str | None, int, int | None, str | None],
+    options: tuple[str | None, int, int | None, str | None, str],
     parts: tuple[int | None, int],
 ) -> tuple[str, list[str]]: ...
 def job_write_split(watch: _Watching, job: str, split: str, partition: int | None) -> str: ...

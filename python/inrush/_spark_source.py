@@ -15,8 +15,10 @@ from .spark import MODES, schema_of, token_of
 #: The options, which come as texts, and how each is read.
 _OPTIONS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("url", "table", "job_id", "match_by", "on_conflict", "strategy", "max_rejects", "verify", "password"), str),
+    "guarantee": str,
     **dict.fromkeys(("key", "primary_key"), lambda text: [name.strip() for name in text.split(",")]),
     "connections": int,
+    "force": lambda text: text.strip().lower() == "true",
 }
 
 
@@ -34,11 +36,19 @@ class Writer(DataSourceArrowWriter):  # type: ignore[misc, unused-ignore]
     def __init__(self, schema: Any, overwrite: bool, options: Mapping[str, str]) -> None:
         said = _read(options)
         url = said.pop("url")
-        job = _job.begin(url, schema_of(schema), if_exists=MODES["overwrite" if overwrite else "append"], **said)
+        # A data source does not see whether Spark runs tasks twice.
+        if said.get("guarantee") == "none" and not said.pop("force", False):
+            raise UsageError(
+                "guarantee: Spark does not let a data source know whether it runs slow tasks twice, and none lets the rows of both into "
+                "the table: say per_partition or atomic, use inrush.spark.write, or the option force"
+            )
+        said.pop("force", None)
+        self._schema = schema_of(schema)
+        job = _job.begin(url, self._schema, if_exists=MODES["overwrite" if overwrite else "append"], **said)
         self._job, self._is_done = str(job), job.state == "committed"
 
     def write(self, iterator: Iterator[Any]) -> Written:
-        return Written(None if self._is_done else token_of(self._job, iterator))
+        return Written(None if self._is_done else token_of(self._job, iterator, self._schema))
 
     def commit(self, messages: list[Any]) -> None:
         _job.publish(self._job, [message.token for message in messages if message.token is not None])

@@ -24,18 +24,21 @@ except ImportError as error:
 
 
 def write(ddf: Any, url: str, *, table: str, **options: Any) -> JobReport:
-    """Writes a frame of Dask into a table: all rows or none. Keywords are those of `inrush.job.begin`."""
+    """Writes a frame of Dask into a table: all rows or none. Keywords are those of `inrush.job.begin`.
+
+    With `guarantee="per_partition"` and a `job_id`, a load that failed goes on behind the partitions that are there.
+    """
     job = _job.begin(url, Rows(ddf._meta_nonempty).rows, table=table, attempts=ddf.npartitions, **options)
     if job.state == "committed":
         return _job.publish(job, [])
     attempt = _dask.delayed(_write, pure=False)
     try:
-        tokens = _dask.compute(*(attempt(str(job), part) for part in ddf.to_delayed()))
+        tokens = _dask.compute(*(attempt(str(job), part, number) for number, part in enumerate(ddf.to_delayed())))
         return _job.publish(job, tokens)
     except BaseException:
         _job.abort(job)
         raise
 
 
-def _write(job: str, part: Any) -> str:
-    return str(_job.write(job, part))
+def _write(job: str, part: Any, number: int) -> str:
+    return str(_job.write(job, part, partition=number))

@@ -82,6 +82,7 @@ def begin(
     connections: int = 8,
     attempts: int | None = None,
     password: str | None = None,
+    guarantee: str = "atomic",
     **dialect: Any,
 ) -> Job:
     """Begins a job, on the machine that will publish it or abort it.
@@ -91,6 +92,10 @@ def begin(
     is made when the job is published. A `job_id` that is committed already comes back in that state, and publishing it does nothing.
     `connections` is how many attempts write at the same time, over all machines; `attempts` how many tokens publishing wants.
     `password` says where each machine finds it: `env:NAME` or `file:PATH`.
+
+    `guarantee` is what others see before the job is published: nothing (`atomic`); each partition as soon as it is written, and once
+    (`per_partition`), where `write` has to know the partition and each partition has the same rows whenever it is written; or whatever
+    attempts write, also twice (`none`). An aborted job with `per_partition` goes on when it is begun again: `visible` says with what.
     """
     if (schema is None) == (like is None):
         raise UsageError("say what the rows are like: either schema, or like=FILE")
@@ -113,7 +118,7 @@ def begin(
         verify=verify,
         **dialect,
     )
-    return Job(_inrush.job_begin(_options.UNWATCHED, schema, said, (job_id, connections, attempts, password)))
+    return Job(_inrush.job_begin(_options.UNWATCHED, schema, said, (job_id, connections, attempts, password, guarantee)))
 
 
 def begin_files(
@@ -137,6 +142,7 @@ def begin_files(
     verify: str | None = None,
     connections: int = 8,
     password: str | None = None,
+    guarantee: str = "atomic",
     **dialect: Any,
 ) -> tuple[Job, builtins.list[str]]:
     """Begins a job for the rows of files, and cuts these into parts, for as many attempts: `write(job, split=part)`.
@@ -167,7 +173,7 @@ def begin_files(
     if parts is not None and parts < 1:
         raise UsageError(f"parts: {parts} is no number of parts")
     size = _options.size(part_bytes) or 1
-    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, (job_id, connections, None, password), (parts, size))
+    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, (job_id, connections, None, password, guarantee), (parts, size))
     return Job(job), splits
 
 
@@ -184,7 +190,8 @@ def write(
 
     `batches` is what `inrush.write` takes: a frame, an Arrow stream, an iterable of dicts or tuples; or the path of a file, with the
     keywords of `load` that say how it is written. `split` instead is a part of files that `begin_files` has cut. `partition` is which
-    part of the job's rows they are, from 0: then publishing sees to it that each part is there once.
+    part of the job's rows they are, from 0: then publishing sees to it that each part is there once. A job with the guarantee
+    `per_partition` wants it; where the partition is in the table already nothing is written, and the token is `already_written`.
     """
     text = _text("job", job)
     if (batches is None) == (split is None):
@@ -220,12 +227,15 @@ def publish(job: Job | str, tokens: Iterable[Token | str]) -> JobReport:
 
 
 def abort(job: Job | str) -> Job:
-    """Ends a job that is not to be published, and drops what it has written. One that is committed stays so: look at its `state`."""
+    """Ends a job that is not to be published, and drops what it has written and others don't see. One that is committed stays so.
+
+    `state` of the answer says which, and `visible` what of a job with the guarantee `per_partition` stays in the table.
+    """
     return Job(_inrush.job_abort(_options.UNWATCHED, _text("job", job)))
 
 
 def list(url: str, *, password: str | None = None) -> builtins.list[dict[str, Any]]:
-    """The jobs of a database: `id`, `table`, `state`, `working`, `begun`, `heartbeat_age` and `version` of each."""
+    """The jobs of a database: `id`, `table`, `guarantee`, `state`, `working`, `begun`, `heartbeat_age` and `version` of each."""
     jobs: builtins.list[dict[str, Any]] = json.loads(_inrush.job_list(_options.UNWATCHED, url, password))
     return jobs
 

@@ -21,7 +21,7 @@ __all__ = ["Sink"]
 
 try:
     import pyarrow as _pyarrow  # type: ignore[import-untyped, unused-ignore]
-    from ray.data import Datasink  # type: ignore[import-not-found, unused-ignore]
+    from ray.data import DataContext, Datasink  # type: ignore[import-not-found, unused-ignore]
     from ray.data.block import BlockAccessor  # type: ignore[import-not-found, unused-ignore]
 except ImportError as error:
     raise ImportError(f"inrush.ray needs Ray Data: pip install 'ray[data]' ({error})") from error
@@ -30,7 +30,8 @@ except ImportError as error:
 class Sink(Datasink):  # type: ignore[misc, unused-ignore]
     """Where `Dataset.write_datasink` writes to. Keywords are those of `inrush.job.begin`; `schema` is needed where Ray knows of none.
 
-    `report` is what was done, once it is.
+    `report` is what was done, once it is. `guarantee="per_partition"` is for datasets whose blocks come in the same order each time:
+    `ray.data.DataContext.get_current().execution_options.preserve_order = True`.
     """
 
     report: JobReport | None = None
@@ -43,6 +44,11 @@ class Sink(Datasink):  # type: ignore[misc, unused-ignore]
         schema = self._schema if schema is None else schema
         if schema is None:
             raise UsageError("Ray says nothing of the columns: say schema=, a schema of PyArrow")
+        if self._options.get("guarantee") == "per_partition" and not DataContext.get_current().execution_options.preserve_order:
+            raise UsageError(
+                "guarantee: per_partition wants the same rows in each task whenever it is tried: "
+                "set ray.data.DataContext.get_current().execution_options.preserve_order = True"
+            )
         self._job = _job.begin(self._url, schema, **self._options)
 
     def write(self, blocks: Iterable[Any], ctx: Any) -> str | None:
@@ -58,7 +64,10 @@ class Sink(Datasink):  # type: ignore[misc, unused-ignore]
             yield first
             yield from batches
 
-        return str(_job.write(self._job, _pyarrow.RecordBatchReader.from_batches(first.schema, all_batches())))
+        # Ray numbers its tasks from 0; without a promise for each of them that is of no use.
+        partition = ctx.task_idx if self._job.guarantee == "per_partition" else None
+        rows = _pyarrow.RecordBatchReader.from_batches(first.schema, all_batches())
+        return str(_job.write(self._job, rows, partition=partition))
 
     def on_write_complete(self, write_result: Any) -> None:
         if self._job is not None:

@@ -35,17 +35,22 @@ MODES = {"append": "append", "overwrite": "replace"}
 _ANSWER = "token string"
 
 
-def write(df: Any, url: str, *, table: str, mode: str = "append", **options: Any) -> JobReport:
+def write(df: Any, url: str, *, table: str, mode: str = "append", force: bool = False, **options: Any) -> JobReport:
     """Writes a frame of Spark into a table: all rows or none.
 
     `mode` is append, or overwrite, which recreates the table. Other keywords are those of `inrush.job.begin`: `job_id`, `connections`,
     `password`, `on_conflict`, `key`, `primary_key`, `max_rejects` and so on. Needs `mapInArrow`, which Spark has since 3.3;
     tested with Spark 4.3.
+
+    `guarantee="per_partition"` is for frames that have the same rows in each partition whenever it is computed; `guarantee="none"` is
+    refused where Spark runs slow tasks twice (`spark.speculation`), unless `force` is true.
     """
     if mode not in MODES:
         raise UsageError(f"mode: '{mode}' is none of {', '.join(MODES)}")
-    job = _job.begin(url, schema_of(df.schema), table=table, if_exists=MODES[mode], **options)
-    return _run(job, lambda: df.mapInArrow(_rows_of(str(job)), _ANSWER))
+    _refuse_copies(df.sparkSession, options, force)
+    schema = schema_of(df.schema)
+    job = _job.begin(url, schema, table=table, if_exists=MODES[mode], **options)
+    return _run(job, lambda: df.mapInArrow(_rows_of(job, schema), _ANSWER))
 
 
 def load(
@@ -55,6 +60,7 @@ def load(
     *,
     table: str,
     mode: str = "append",
+    force: bool = False,
     **options: Any,
 ) -> JobReport:
     """Loads files, of which executors read a part each: all rows or none.
@@ -64,9 +70,20 @@ def load(
     """
     if mode not in MODES:
         raise UsageError(f"mode: '{mode}' is none of {', '.join(MODES)}")
+    _refuse_copies(spark, options, force)
     job, splits = _job.begin_files(url, paths, table=table, if_exists=MODES[mode], **options)
     # One number a task: which of the parts is its own.
     return _run(job, lambda: spark.range(0, len(splits), 1, len(splits)).mapInArrow(_part_of(str(job), splits), _ANSWER))
+
+
+def _refuse_copies(session: Any, options: dict[str, Any], force: bool) -> None:
+    """Refuses to promise nothing where Spark runs tasks twice, for then rows are there twice although nothing has failed."""
+    is_on = session.conf.get("spark.speculation", "false").lower() == "true"
+    if options.get("guarantee") == "none" and is_on and not force:
+        raise UsageError(
+            "guarantee: with spark.speculation Spark runs slow tasks twice, and none lets the rows of both into the table: "
+            "say per_partition or atomic, turn speculation off, or force=True"
+        )
 
 
 def _run(job: _job.Job, frame: Callable[[], Any]) -> JobReport:
@@ -81,9 +98,11 @@ def _run(job: _job.Job, frame: Callable[[], Any]) -> JobReport:
         raise
 
 
-def _rows_of(job: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _rows_of(job: _job.Job | str, schema: Any = None) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    text = str(job)
+
     def attempt(batches: Iterator[Any]) -> Iterator[Any]:
-        token = token_of(job, batches)
+        token = token_of(text, batches, schema)
         if token is not None:
             yield _answer(token)
 
@@ -103,17 +122,31 @@ def _answer(token: str) -> Any:
     return _pyarrow.RecordBatch.from_pydict({"token": [token]})
 
 
-def token_of(job: str, batches: Iterator[Any]) -> str | None:
-    """The token of an attempt; None where there are no rows."""
+def token_of(job: str, batches: Iterator[Any], schema: Any = None) -> str | None:
+    """The token of an attempt; None where there are no rows, unless the job wants to know of each partition."""
+    partition = partition_of(job)
     first = next(batches, None)
-    if first is None:
+    if first is None and partition is None:
         return None
 
     def all_batches() -> Iterator[Any]:
-        yield first
+        if first is not None:
+            yield first
         yield from batches
 
-    return str(_job.write(job, _pyarrow.RecordBatchReader.from_batches(first.schema, all_batches())))
+    columns = schema if first is None else first.schema
+    return str(_job.write(job, _pyarrow.RecordBatchReader.from_batches(columns, all_batches()), partition=partition))
+
+
+def partition_of(job: str) -> int | None:
+    """Which partition the task is of, where the job promises something for each."""
+    if _job.Job(job).guarantee != "per_partition":
+        return None
+    from pyspark import TaskContext  # type: ignore[import-not-found, unused-ignore]
+
+    context = TaskContext.get()
+    assert context is not None
+    return int(context.partitionId())
 
 
 def schema_of(schema: Any) -> Any:

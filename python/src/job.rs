@@ -11,8 +11,15 @@ use crate::feed::{Fed, feed};
 use crate::options::{Asked, Watching};
 use crate::{errors, stream};
 
-/// The job's name, its connections, how many attempts, and where the password is.
-type Said = (Option<String>, u32, Option<u32>, Option<String>);
+/// The job's name, its connections, how many attempts, where the password is, and the guarantee.
+type Said = (Option<String>, u32, Option<u32>, Option<String>, String);
+
+fn options(py: Python<'_>, said: Said) -> PyResult<Options> {
+    let (id, connections, attempts, password, guarantee) = said;
+    let guarantee =
+        guarantee.parse().map_err(|why: String| errors::usage(py, format!("guarantee: {why}")))?;
+    Ok(Options { id, connections, attempts, password, guarantee })
+}
 
 fn parsed<T: FromStr<Err = Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
     text.parse().map_err(|error: Error| errors::raise(py, &error, Vec::new()))
@@ -27,8 +34,7 @@ pub(crate) fn job_begin(
     request: Asked,
     options: Said,
 ) -> PyResult<String> {
-    let (id, connections, attempts, password) = options;
-    let options = Options { id, connections, attempts, password };
+    let options = self::options(py, options)?;
     let schema = schema.as_ref().map(stream::schema_of).transpose()?;
     let request = request.0;
     let job = watch.over(py, move |observer| match schema {
@@ -48,8 +54,7 @@ pub(crate) fn job_begin_files(
     options: Said,
     parts: (Option<usize>, u64),
 ) -> PyResult<(String, Vec<String>)> {
-    let (id, connections, attempts, password) = options;
-    let options = Options { id, connections, attempts, password };
+    let options = self::options(py, options)?;
     let request = request.0;
     let (count, bytes) = parts;
     let parts = count.map_or(Parts::Bytes(bytes), Parts::Count);

@@ -124,6 +124,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         rejects,
         verify: said.word("verify")?.unwrap_or_default(),
         owns_table: false,
+        shares_table: false,
         libraries: library.into_iter().collect(),
         profiles: said.get("profiles")?,
     })

@@ -41,6 +41,22 @@ def test_partitions_come_by_threads(home):  # noqa: F811
     assert_once(home, 10)
 
 
+def test_a_load_goes_on_behind_its_partitions(home):  # noqa: F811
+    options = {"table": home.table, "job_id": "parts " + home.table, "guarantee": "per_partition"}
+
+    def fails(part):
+        if len(part) and part["id"].iloc[0] == ROWS // PARTS:
+            raise RuntimeError("not today")
+        return part
+
+    meta = frame()._meta
+    with pytest.raises(RuntimeError, match="not today"):
+        inrush.dask.write(frame().map_partitions(fails, meta=meta), home.url, **options)
+    report = inrush.dask.write(frame(), home.url, **options)
+    assert (report.rows_loaded, report.attempts, report.guarantee) == (ROWS, PARTS, "per_partition")
+    assert_once(home)
+
+
 def only_once(folder, number):
     """Whether this is the first time, over all processes."""
     try:

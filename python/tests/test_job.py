@@ -460,3 +460,133 @@ def test_a_part_of_another_file_is_refused(home, tmp_path):
     with pytest.raises(inrush.UsageError, match="0 is no number of parts"):
         inrush.job.begin_files(home.url, path, table=home.table, parts=0)
     inrush.job.abort(job)
+
+
+@pytest.mark.parametrize("mode", ["new", "existing"])
+def test_partitions_are_seen_once_each_is_written(home, mode):
+    if mode == "existing":
+        home.execute(f"create table {home.table} (id bigint primary key, name text)")
+        home.execute(f"insert into {home.table} values (-1, 'old')")
+    before = [-1] if mode == "existing" else []
+    job = begin(home, guarantee="per_partition", primary_key="id" if mode == "new" else None)
+    assert ids(home) == before and job.guarantee == "per_partition"
+    first = inrush.job.write(str(job), part(0), partition=0)
+    assert ids(home) == before + list(range(100))
+    again = inrush.job.write(job, part(0), partition=0)
+    assert (first.already_written, again.already_written, again.attempt) == (False, True, first.attempt)
+    second = inrush.job.write(job, part(1), partition=1)
+    assert ids(home) == before + list(range(200))
+    with pytest.raises(inrush.UsageError, match="no token is of it"):
+        inrush.job.publish(job, [first])
+    report = inrush.job.publish(job, [again, second])
+    assert (report.guarantee, report.publish, report.rows_loaded, report.attempts) == ("per_partition", "insert", 200, 2)
+    assert inrush.job.publish(job, []) == report and hidden(home) == []
+    assert begin(home, guarantee="per_partition").state == "committed"
+    with pytest.raises(inrush.TargetError, match="takes no more rows"):
+        inrush.job.write(job, part(2), partition=2)
+    assert ids(home) == before + list(range(200))
+
+
+def test_a_job_goes_on_behind_its_partitions(home):
+    job = begin(home, guarantee="per_partition", attempts=3)
+    inrush.job.write(job, part(0), partition=0)
+    inrush.job.write(job, part(1), partition=1)
+    ended = inrush.job.abort(job)
+    assert (ended.state, ended.visible) == ("aborted", {"partitions": 2, "rows": 200})
+    # A sweep does not forget them, and an attempt of before adds nothing.
+    inrush.job.gc(home.url, 0)
+    again = begin(home, guarantee="per_partition", attempts=3)
+    assert (again.state, again.visible) == ("open", {"partitions": 2, "rows": 200})
+    with pytest.raises(inrush.TargetError, match="begun again"):
+        inrush.job.write(job, part(2), partition=2)
+    tokens = [inrush.job.write(again, part(number), partition=number) for number in range(3)]
+    assert [token.already_written for token in tokens] == [True, True, False]
+    report = inrush.job.publish(again, tokens)
+    assert (report.rows_loaded, report.rows_read, report.attempts) == (300, 300, 3)
+    assert ids(home) == list(range(300)) and hidden(home) == []
+
+
+def test_a_job_that_is_not_the_same_does_not_go_on(home):
+    job = begin(home, guarantee="per_partition", attempts=3)
+    inrush.job.write(job, part(0), partition=0)
+    inrush.job.abort(job)
+    for other, words in (
+        ({"guarantee": "atomic"}, "begun with --guarantee per_partition"),
+        ({"guarantee": "per_partition", "attempts": 4}, "3 parts, and now are in 4"),
+        ({"guarantee": "per_partition", "if_exists": "replace"}, "can be seen before"),
+        ({"guarantee": "some"}, "'some' is none of atomic, per_partition, none"),
+    ):
+        with pytest.raises(inrush.UsageError, match=words):
+            begin(home, **other)
+    home.execute(f"drop table {home.table}")
+    with pytest.raises(inrush.TargetError, match="which is gone"):
+        begin(home, guarantee="per_partition", attempts=3)
+    home.execute("delete from inrush_jobs")
+
+
+def test_parts_of_files_that_have_changed_do_not_go_on(home, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,name\n" + "".join(f"{one},n{one}\n" for one in range(300)))
+    options = {"table": home.table, "job_id": home.job, "parts": 3, "guarantee": "per_partition"}
+    job, parts = inrush.job.begin_files(home.url, path, **options)
+    inrush.job.write(job, split=parts[0])
+    inrush.job.abort(job)
+    again, parts = inrush.job.begin_files(home.url, path, **options)
+    tokens = [inrush.job.write(again, split=part) for part in parts]
+    assert [token.already_written for token in tokens] == [True, False, False]
+    inrush.job.abort(again)
+    path.write_text("id,name\n" + "".join(f"{one},m{one}\n" for one in range(300)))
+    changed, parts = inrush.job.begin_files(home.url, path, **options)
+    with pytest.raises(inrush.UsageError, match="read from other bytes"):
+        inrush.job.write(changed, split=parts[0])
+    inrush.job.abort(changed)
+    assert ids(home) == list(range(300))
+    home.execute("delete from inrush_jobs")
+
+
+def test_bad_rows_of_partitions_are_known_when_the_job_goes_on(home):
+    home.execute(f"create table {home.table} (id bigint primary key, name varchar(3))")
+    options = {"guarantee": "per_partition", "max_rejects": 1}
+    rows = [[(1, "a"), (2, "abcd")], [(3, "c"), (4, "abcd")]]
+    job = begin(home, **options)
+    token = inrush.job.write(job, rows[0], partition=0)
+    inrush.job.abort(job)
+    job = begin(home, **options)
+    tokens = [inrush.job.write(job, rows[number], partition=number) for number in range(2)]
+    assert tokens[0].rejected == token.rejected
+    with pytest.raises(inrush.RejectedRows, match="2 rows of job .* are bad, and 1") as caught:
+        inrush.job.publish(job, tokens)
+    assert caught.value.aftermath == "committed" and ids(home) == [1, 3]
+    # A partition that can't come in leaves no row of itself.
+    with pytest.raises(inrush.TargetError, match="(?i)duplicate"):
+        inrush.job.write(job, [(5, "e"), (1, "a")], partition=2)
+    assert ids(home) == [1, 3]
+    inrush.job.abort(job)
+    home.execute("delete from inrush_jobs")
+
+
+def test_without_a_guarantee_rows_are_there_at_once(home):
+    job = begin(home, guarantee="none")
+    token = inrush.job.write(job, part(0))
+    assert ids(home) == list(range(100))
+    inrush.job.write(job, part(0))
+    assert home.count() == 200
+    report = inrush.job.publish(job, [token])
+    assert (report.guarantee, report.publish, report.rows_loaded) == ("none", "load", 100)
+    assert begin(home, guarantee="none").state == "committed" and hidden(home) == []
+
+
+@pytest.mark.parametrize("then", ["dies within", "dies after"])
+def test_a_writer_that_is_killed_adds_its_partition_once(home, then):
+    import subprocess
+
+    job = begin(home, guarantee="per_partition")
+    process = start(WRITES, job, 0, then, stdin=subprocess.PIPE)
+    assert process.stdout.readline().strip() == then.split()[1]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert home.count() == (100 if then == "dies after" else 0)
+    tokens = [inrush.job.write(job, part(number), partition=number) for number in (0, 1)]
+    assert tokens[0].already_written == (then == "dies after")
+    inrush.job.publish(job, tokens)
+    assert ids(home) == list(range(200))

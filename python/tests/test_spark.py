@@ -99,6 +99,54 @@ def test_rows_and_files_come_by_spark(databases, tmp_path):
             files(spark, place, tmp_path)
 
 
+def test_partitions_come_in_by_themselves(databases, tmp_path):
+    """Also those without rows, and of a job that failed only those that are missing."""
+    spark = session("local[2]")
+    for place in places(databases, tmp_path)[:1]:
+        options = {"table": place.table, "job_id": f"parts {place.table}", "guarantee": "per_partition"}
+        folder = str(tmp_path)
+
+        def fails(batches):
+            from pyspark import TaskContext
+
+            if TaskContext.get().partitionId() == 2 and not os.path.exists(folder + "/repaired"):
+                time.sleep(2)
+                raise RuntimeError("not today")
+            yield from batches
+
+        # Partition 1 has no rows.
+        df = frame(spark).where(f"id < {ROWS // PARTS} or id >= {2 * ROWS // PARTS}").mapInArrow(fails, "id long, name string")
+        with pytest.raises(Exception, match="not today"):
+            inrush.spark.write(df, place.url, **options)
+        seen = place.count()
+        assert seen >= ROWS // PARTS
+        pathlib.Path(folder, "repaired").touch()
+        report = inrush.spark.write(df, place.url, **options)
+        assert (report.rows_loaded, report.attempts, report.guarantee) == (ROWS * 3 // 4, PARTS, "per_partition")
+        assert len(set(place.values("id"))) == place.count() == ROWS * 3 // 4
+        assert hidden(place) == []
+        place.table += "_source"
+        format_inrush(frame(spark, 100), place, guarantee="per_partition").mode("append").save()
+        assert_once(place, 100)
+
+
+def test_no_guarantee_is_refused_where_tasks_run_twice():
+    class Speculating:
+        class conf:
+            @staticmethod
+            def get(name, default):
+                return "true" if name == "spark.speculation" else default
+
+    with pytest.raises(inrush.UsageError, match="spark.speculation .* force=True"):
+        inrush_spark._refuse_copies(Speculating, {"guarantee": "none"}, False)
+    inrush_spark._refuse_copies(Speculating, {"guarantee": "none"}, True)
+    inrush_spark._refuse_copies(Speculating, {"guarantee": "per_partition"}, False)
+    source = pytest.importorskip("inrush._spark_source")
+    said = {"url": "postgres://app@db/shop", "table": "t", "guarantee": "none"}
+    with pytest.raises(inrush.UsageError, match="option force"):
+        source.Writer(None, False, said)
+
+
 def test_what_the_data_source_does_not_know_is_refused():
     source = pytest.importorskip("inrush._spark_source")
     good = {"URL": "postgres://app@db/shop", "table": "t", "connections": "3", "key": "a, b"}

@@ -88,6 +88,7 @@ struct Inner {
     aftermath: Option<Aftermath>,
     place: Option<ErrorPlace>,
     is_lost_connection: bool,
+    gave_way: bool,
 }
 
 /// Where in the input a failure is. The same is in the words of [`Error::what`]; programs need not read those.
@@ -114,6 +115,7 @@ impl Error {
             aftermath: None,
             place: None,
             is_lost_connection: false,
+            gave_way: false,
         }))
     }
 
@@ -166,6 +168,14 @@ impl Error {
         self
     }
 
+    /// Says that the database has undone it for another transaction's sake: a deadlock, or a wait that was too long. The same may go
+    /// well a second time.
+    #[must_use]
+    pub fn of_giving_way(mut self) -> Self {
+        self.0.gave_way = true;
+        self
+    }
+
     /// Adds where in the input it is.
     #[must_use]
     pub fn at(mut self, place: ErrorPlace) -> Self {
@@ -194,6 +204,11 @@ impl Error {
     /// Whether what failed may go well on another connection.
     pub fn is_lost_connection(&self) -> bool {
         self.0.is_lost_connection
+    }
+
+    /// Whether another transaction was in the way, and the same may go well a second time.
+    pub fn gave_way(&self) -> bool {
+        self.0.gave_way
     }
 
     /// What happened, and where.

@@ -77,6 +77,8 @@ pub struct LoadOptions {
     /// Whether the existing table was made for this load alone, under a name that nobody else knows, and counts for nothing should the
     /// load fail: then nothing has to be looked at twice, and no other table has to stand in for it.
     pub owns_table: bool,
+    /// Whether others load into the existing table at the same time: then it is filled as it stands, and no other takes its place.
+    pub shares_table: bool,
     /// Client libraries, or the folders they are in, by the name of the target that is to open them; one without looks for its own.
     pub libraries: BTreeMap<String, PathBuf>,
     /// The file of what was measured on this machine, which the plan goes by where the user leaves it the choice; `None` goes by nothing

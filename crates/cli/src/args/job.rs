@@ -29,7 +29,7 @@ pub(crate) enum JobCommand {
     Write(Box<WriteArgs>),
     /// Let others see the rows that the tokens name, all at once; prints what was done as JSON
     Publish(PublishArgs),
-    /// End a job that is not to be published, and drop what it has written
+    /// End a job that is not to be published, and drop what it has written and others don't see
     Abort {
         /// The file that begin has printed into, '-' for standard input
         #[arg(value_hint = ValueHint::FilePath)]
@@ -93,6 +93,16 @@ pub(crate) struct BeginArgs {
     /// Where every machine finds the password: env:NAME or file:PATH
     #[arg(long, value_name = "REF")]
     pub(crate) password: Option<String>,
+    /// What others see before publish: nothing (atomic), each partition once it is written, and once (per_partition), or whatever attempts
+    /// write, also twice (none)
+    #[arg(
+        long,
+        value_name = "atomic|per_partition|none",
+        default_value = "atomic",
+        hide_default_value = true,
+        help_heading = "Promises"
+    )]
+    pub(crate) guarantee: inrush::job::Guarantee,
     #[command(flatten)]
     pub(crate) table: TableArgs,
     #[command(flatten)]
@@ -128,7 +138,8 @@ pub(crate) struct WriteArgs {
     /// Files or patterns to write, '-' for standard input
     #[arg(value_name = "SOURCE", num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub(crate) sources: Vec<String>,
-    /// Which part of the job's rows these are, from 0: publish sees to it then that each part is there once
+    /// Which part of the job's rows these are, from 0: publish sees to it then that each part is there once. Wanted with --guarantee
+    /// per_partition
     #[arg(long, value_name = "N")]
     pub(crate) partition: Option<u32>,
     #[command(flatten)]

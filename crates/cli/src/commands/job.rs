@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::Result;
-use inrush::job::{Job, Options, State, Token};
+use inrush::job::{Guarantee, Job, Options, State, Token};
 use inrush::{Error, job as jobs};
 
 use super::{eprint_text, print, stop_on_signals};
@@ -31,6 +31,7 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
             if job.state == State::Committed {
                 eprint_text("note: the job is committed already, and its rows stay\n");
             }
+            note_rows_left(&job);
             Ok(0)
         }
         JobCommand::List { ledger, json } => {
@@ -51,6 +52,7 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
                 &observer("none", false),
             )?;
             print(&format!("{job}\n"))?;
+            note_rows_left(&job);
             Ok(0)
         }
         JobCommand::Gc { ledger, older_than } => {
@@ -65,6 +67,21 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
             Ok(0)
         }
     }
+}
+
+/// Says what others go on seeing of an aborted job.
+fn note_rows_left(job: &Job) {
+    let text = match (job.state, job.guarantee, job.visible) {
+        (State::Aborted, _, Some(visible)) if visible.partitions > 0 => format!(
+            "note: {} stay in the table; the job goes on behind them when it is begun again\n",
+            render::visible(visible)
+        ),
+        (State::Aborted, Guarantee::None, _) => {
+            "note: rows that its attempts have written stay in the table\n".to_owned()
+        }
+        _ => return,
+    };
+    eprint_text(&text);
 }
 
 fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
@@ -82,9 +99,16 @@ fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
         connections: args.connections,
         attempts: args.attempts,
         password: args.password.clone(),
+        guarantee: args.guarantee,
     };
     let job = jobs::begin_like(&settings::job_request(args, like)?, &options, observer)?;
     print(&format!("{job}\n"))?;
+    if let Some(visible) = job.visible.filter(|visible| visible.partitions > 0) {
+        eprint_text(&format!(
+            "note: {} are in the table already, and are not written again\n",
+            render::visible(visible)
+        ));
+    }
     Ok(0)
 }
 
@@ -97,6 +121,11 @@ fn write(args: &WriteArgs, observer: &render::Progress) -> Result<u64> {
     observer.finish();
     let token = outcome?;
     print(&format!("{token}\n"))?;
+    if let Some(partition) = token.partition.filter(|_| token.already_written) {
+        eprint_text(&format!(
+            "note: partition {partition} is in the table already: nothing is written\n"
+        ));
+    }
     Ok(token.rejected.len() as u64)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use inrush::job::Listed;
+use inrush::job::{Listed, Visible};
 
 /// A line for each.
 pub(crate) fn jobs(listed: &[Listed]) -> String {
@@ -20,4 +20,10 @@ pub(crate) fn jobs(listed: &[Listed]) -> String {
         let _ = writeln!(out, "{:<11} {heard:<11} {table:<31} {}", job.state.word(), job.id);
     }
     out
+}
+
+/// What others see of a job that is not committed.
+pub(crate) fn visible(visible: Visible) -> String {
+    let Visible { partitions, rows } = visible;
+    format!("{} with {}", super::counted(partitions, "partition"), super::counted(rows, "row"))
 }

@@ -30,7 +30,7 @@ pub(crate) use doctor::diagnosis;
 #[cfg(feature = "bench")]
 pub(crate) use failure::failure_object;
 pub(crate) use failure::{failure, misuse};
-pub(crate) use jobs::jobs;
+pub(crate) use jobs::{jobs, visible};
 pub use progress::{Progress, ProgressMode};
 pub(crate) use report::report;
 #[cfg(feature = "bench")]

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use arrow_array::{Int64Array, RecordBatch};
-use inrush::job::{self, Job, Options, Published, State, Token};
-use inrush::plan::IfExists;
+use inrush::job::{self, Guarantee, Job, Options, Published, State, Token};
+use inrush::plan::{IfExists, OnConflict};
 use inrush::{LoadOptions, Unobserved};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -31,8 +31,20 @@ fn begin(url: &str, id: &str, if_exists: IfExists) -> inrush::Result<Job> {
     job::begin(batch(0..0).schema(), url, &load, &options, &Unobserved)
 }
 
+/// The same with a guarantee, and with another name for each test.
+fn begin_as(url: &str, id: &str, guarantee: Guarantee) -> inrush::Result<Job> {
+    let if_exists = IfExists::Append;
+    let load = LoadOptions { table: Some("t".to_owned()), if_exists, ..LoadOptions::default() };
+    let options = Options { id: Some(id.to_owned()), guarantee, ..Options::default() };
+    job::begin(batch(0..0).schema(), url, &load, &options, &Unobserved)
+}
+
 fn write(job: &Job, ids: Range<i64>) -> inrush::Result<Token> {
     job::write(job, vec![batch(ids)], None, &Unobserved)
+}
+
+fn write_part(job: &Job, ids: Range<i64>, partition: u32) -> inrush::Result<Token> {
+    job::write(job, vec![batch(ids)], Some(partition), &Unobserved)
 }
 
 fn publish(job: &Job, tokens: &[Token]) -> inrush::Result<Published> {
@@ -67,6 +79,7 @@ enum Step {
     /// By any handle that there was, also one of a job that is over.
     Write {
         handle: usize,
+        partition: u32,
     },
     /// With those of its tokens that the mask has.
     Publish {
@@ -86,7 +99,7 @@ fn step() -> impl Strategy<Value = Step> {
     let handle = 0..6_usize;
     prop_oneof![
         3 => (0..2_usize).prop_map(|id| Step::Begin { id }),
-        6 => handle.clone().prop_map(|handle| Step::Write { handle }),
+        6 => (handle.clone(), 0..3_u32).prop_map(|(handle, partition)| Step::Write { handle, partition }),
         4 => (handle.clone(), prop_oneof![2 => Just(0xff_u8), 1 => any::<u8>()])
             .prop_map(|(handle, mask)| Step::Publish { handle, mask }),
         1 => handle.prop_map(|handle| Step::Abort { handle }),
@@ -103,11 +116,13 @@ struct Known {
     makes: bool,
     state: State,
     report: Option<Published>,
+    /// Partitions that came in by themselves, in whatever job of the name: the attempt that has written each.
+    partitions: BTreeMap<u32, String>,
 }
 
 /// All that should be.
-#[derive(Default)]
 struct Model {
+    guarantee: Guarantee,
     has_table: bool,
     table: Vec<i64>,
     jobs: BTreeMap<String, Known>,
@@ -124,11 +139,83 @@ impl Model {
         self.jobs.get(&job.id).filter(|known| known.digits == job.digits).map(|known| known.state)
     }
 
+    fn new(guarantee: Guarantee) -> Self {
+        Self {
+            guarantee,
+            has_table: false,
+            table: Vec::new(),
+            jobs: BTreeMap::new(),
+            handles: Vec::new(),
+            tokens: Vec::new(),
+            next: 0,
+        }
+    }
+
     fn set(&mut self, job: &Job, state: State, report: Option<Published>) {
-        let known = self.jobs.get(&job.id).filter(|known| known.digits == job.digits);
+        let known = self.jobs.get(&job.id);
+        let partitions = known.map(|known| known.partitions.clone()).unwrap_or_default();
+        let known = known.filter(|known| known.digits == job.digits);
         let makes = known.map_or(!self.has_table, |known| known.makes);
-        let known = Known { digits: job.digits.clone(), makes, state, report };
+        let known = Known { digits: job.digits.clone(), makes, state, report, partitions };
         self.jobs.insert(job.id.clone(), known);
+    }
+
+    fn add(&mut self, rows: impl IntoIterator<Item = i64>) {
+        self.table.extend(rows);
+        self.table.sort_unstable();
+    }
+
+    /// The rows of the next attempt: those of its partition, or ones that no other has.
+    fn rows(&mut self, job: &Job, partition: u32) -> Range<i64> {
+        let job = NAMES.iter().position(|name| *name == job.id).unwrap() as i64;
+        let start = match self.guarantee {
+            Guarantee::PerPartition => job * 1000 + i64::from(partition) * 10,
+            _ => self.next,
+        };
+        self.next += 10;
+        start..start + 10
+    }
+
+    /// Publishes a job whose attempts have brought in their rows themselves.
+    fn publish_early<D: Database>(&mut self, server: &Server<D>, job: &Job, mask: u8) {
+        let mut tokens: Vec<Token> = Vec::new();
+        for (at, (_, token, _)) in self.tokens.iter().enumerate() {
+            let is_new = tokens.iter().all(|known| known.attempt != token.attempt);
+            if token.digits == job.digits && is_new && mask >> (at % 8) & 1 == 1 {
+                tokens.push(token.clone());
+            }
+        }
+        let published = publish(job, &tokens);
+        match self.state_of(job) {
+            Some(State::Open) if self.guarantee == Guarantee::PerPartition => {
+                let partitions = &self.jobs[&job.id].partitions;
+                let given: BTreeMap<u32, String> = tokens
+                    .iter()
+                    .map(|token| (token.partition.unwrap(), token.attempt.clone()))
+                    .collect();
+                let has_gap = (0..).zip(given.keys()).any(|(wanted, found)| wanted != *found);
+                if given == *partitions && !has_gap {
+                    let report = published.unwrap();
+                    assert_eq!(report.guarantee, self.guarantee);
+                    assert_eq!(report.rows_loaded, 10 * given.len() as u64);
+                    self.set(job, State::Committed, Some(report));
+                } else {
+                    let what = published.err().unwrap();
+                    assert!(what.what().contains("token is of"), "{what}");
+                }
+            }
+            Some(State::Open) => {
+                let report = published.unwrap();
+                assert_eq!(report.guarantee, self.guarantee);
+                assert_eq!(report.rows_loaded, 10 * tokens.len() as u64);
+                self.set(job, State::Committed, Some(report));
+            }
+            Some(State::Committed) => {
+                assert_eq!(Some(published.unwrap()), self.jobs[&job.id].report);
+            }
+            _ => assert!(published.is_err()),
+        }
+        assert_eq!(ids(server), self.table);
     }
 
     fn take<D: Database>(&mut self, server: &Server<D>, step: &Step) {
@@ -139,12 +226,19 @@ impl Model {
         };
         match step {
             Step::Begin { id } => {
-                let begun = begin(&url, NAMES[*id], IfExists::Append);
+                let begun = begin_as(&url, NAMES[*id], self.guarantee);
                 match self.jobs.get(NAMES[*id]).map(|known| known.state) {
                     None | Some(State::Aborted) => {
                         let job = begun.unwrap();
                         assert_eq!(job.state, State::Open);
+                        let known = self.jobs.get(NAMES[*id]);
+                        let partitions = known.map_or(0, |known| known.partitions.len());
+                        assert_eq!(
+                            job.visible.map_or(0, |seen| seen.partitions),
+                            partitions as u64
+                        );
                         self.set(&job, State::Open, None);
+                        self.has_table |= self.guarantee != Guarantee::Atomic;
                         self.handles.push(job);
                     }
                     Some(State::Committed) => {
@@ -155,19 +249,43 @@ impl Model {
                     Some(_) => assert!(begun.err().unwrap().what().contains("open already")),
                 }
             }
-            Step::Write { handle: number } => {
+            Step::Write { handle: number, partition } => {
                 let Some(at) = handle(number) else { return };
-                let ids = self.next..self.next + 10;
-                self.next += 10;
-                let written = write(&self.handles[at], ids.clone());
-                match self.state_of(&self.handles[at]) {
-                    Some(State::Open) => self.tokens.push((at, written.unwrap(), ids)),
+                let job = self.handles[at].clone();
+                let ids = self.rows(&job, *partition);
+                let written = match self.guarantee {
+                    Guarantee::PerPartition => write_part(&job, ids.clone(), *partition),
+                    _ => write(&job, ids.clone()),
+                };
+                match self.state_of(&job) {
+                    Some(State::Open) => {
+                        let token = written.unwrap();
+                        assert_eq!((token.rows, token.digits.as_str()), (10, job.digits.as_str()));
+                        let known = self.jobs.get_mut(&job.id).unwrap();
+                        match self.guarantee {
+                            Guarantee::Atomic => {}
+                            Guarantee::PerPartition => {
+                                let before = known.partitions.get(partition);
+                                assert_eq!(token.already_written, before.is_some());
+                                assert!(before.is_none_or(|attempt| *attempt == token.attempt));
+                                known.partitions.insert(*partition, token.attempt.clone());
+                                if !token.already_written {
+                                    self.add(ids.clone());
+                                }
+                            }
+                            Guarantee::None => self.add(ids.clone()),
+                        }
+                        self.tokens.push((at, token, ids));
+                    }
                     _ => assert!(written.err().unwrap().what().contains("takes no more rows")),
                 }
             }
             Step::Publish { handle: number, mask } => {
                 let Some(at) = handle(number) else { return };
                 let job = self.handles[at].clone();
+                if self.guarantee != Guarantee::Atomic {
+                    return self.publish_early(server, &job, *mask);
+                }
                 let own = |token: &Token| token.digits == job.digits;
                 let all: Vec<_> = self.tokens.iter().filter(|(_, token, _)| own(token)).collect();
                 let given: Vec<_> =
@@ -190,8 +308,7 @@ impl Model {
                         let report = published.unwrap();
                         self.has_table = true;
                         assert_eq!(report.rows_loaded, rows.len() as u64);
-                        self.table.extend(rows);
-                        self.table.sort_unstable();
+                        self.add(rows);
                         self.set(&job, State::Committed, Some(report));
                     }
                     Some(State::Committed) => {
@@ -227,7 +344,10 @@ impl Model {
             }
             Step::Gc => {
                 job::gc(&url, None, Duration::ZERO, &Unobserved).unwrap();
-                self.jobs.retain(|_, known| known.state != State::Aborted);
+                // What is in the table of an aborted job has to be known when that is begun again.
+                self.jobs.retain(|_, known| {
+                    known.state != State::Aborted || !known.partitions.is_empty()
+                });
                 for known in self.jobs.values_mut().filter(|known| known.state == State::Open) {
                     known.state = State::Aborted;
                 }
@@ -241,23 +361,26 @@ impl Model {
 /// published, each once.
 pub(crate) fn in_any_order<D: Database>(server: &Server<D>) {
     let config = Config {
-        cases: size(4, 100),
+        cases: size(6, 150),
         failure_persistence: None,
         max_shrink_iters: 50,
         ..Config::default()
     };
-    let steps = prop::collection::vec(step(), 5..30);
-    let outcome = TestRunner::new(config).run(&steps, |steps| {
+    let guarantees = vec![Guarantee::Atomic, Guarantee::PerPartition, Guarantee::None];
+    let steps = (prop::sample::select(guarantees), prop::collection::vec(step(), 5..30));
+    let outcome = TestRunner::new(config).run(&steps, |(guarantee, steps)| {
         for table in ["t", job::LEDGER] {
             if server.tables().iter().any(|name| name == table) {
                 server.query(&format!("DROP TABLE {table}"));
             }
         }
-        let mut model = Model::default();
+        let mut model = Model::new(guarantee);
         for step in &steps {
             model.take(server, step);
         }
         if server.tables().iter().any(|name| name == job::LEDGER) {
+            // But what is known of aborted jobs, until their rows of the ledger are deleted.
+            server.query(&format!("DELETE FROM {} WHERE state <> 'committed'", job::LEDGER));
             nothing_left(server);
         }
         Ok(())
@@ -520,5 +643,238 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
         .exits(2)
         .says(&["one writer", "Parquet"]);
     assert_eq!(ids(server), [1, 2, 3]);
+    nothing_left(server);
+}
+
+/// A partition that several attempts write at the same time comes in once, and all of them have the token of the one that did.
+pub(crate) fn one_partition_at_once<D: Database>(server: &Server<D>) {
+    let url = server.url();
+    let job = begin_as(&url, &own_name(), Guarantee::PerPartition).unwrap();
+    let mut tokens = Vec::new();
+    for partition in 0..size(3, 20) {
+        let start = i64::from(partition) * 1000;
+        let written = thread::scope(|scope| {
+            let attempts: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| write_part(&job, start..start + 1000, partition).unwrap()))
+                .collect();
+            attempts.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert_eq!(written.iter().filter(|token| !token.already_written).count(), 1);
+        assert!(written.iter().all(|token| token.attempt == written[0].attempt));
+        tokens.push(written[0].clone());
+    }
+    let rows = 1000 * tokens.len() as i64;
+    assert_eq!(ids(server), (0..rows).collect::<Vec<_>>());
+    let report = publish(&job, &tokens).unwrap();
+    assert_eq!((report.rows_loaded, report.guarantee), (rows as u64, Guarantee::PerPartition));
+    nothing_left(server);
+}
+
+/// Attempts that fill an empty table at the same time, without a guarantee: none takes the others' place.
+pub(crate) fn straight_into_one_table<D: Database>(server: &Server<D>) {
+    for round in 0..size(2, 20) {
+        if round > 0 {
+            server.query("DROP TABLE t");
+        }
+        let job = begin_as(&server.url(), &own_name(), Guarantee::None).unwrap();
+        let tokens: Vec<Token> = thread::scope(|scope| {
+            let job = &job;
+            let attempt =
+                move |number: i64| write(job, number * 1000..(number + 1) * 1000).unwrap();
+            let attempts: Vec<_> =
+                (0..4).map(|number| scope.spawn(move || attempt(number))).collect();
+            attempts.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(ids(server), (0..4000).collect::<Vec<_>>());
+        assert_eq!(publish(&job, &tokens).unwrap().rows_loaded, 4000);
+    }
+    nothing_left(server);
+}
+
+/// Partitions that set the same keys in another order are in each other's way, and all of them come in.
+pub(crate) fn partitions_in_a_deadlock<D: Database>(server: &Server<D>) {
+    server.query("CREATE TABLE t (id bigint PRIMARY KEY)");
+    let load = LoadOptions {
+        table: Some("t".to_owned()),
+        if_exists: IfExists::Append,
+        on_conflict: OnConflict::Update,
+        key: vec!["id".to_owned()],
+        ..LoadOptions::default()
+    };
+    let guarantee = Guarantee::PerPartition;
+    let options = Options { id: Some(own_name()), guarantee, ..Options::default() };
+    let schema = batch(0..0).schema();
+    let job = job::begin(schema, &server.url(), &load, &options, &Unobserved).unwrap();
+    let tokens: Vec<Token> = thread::scope(|scope| {
+        let attempts: Vec<_> = (0..4_u32)
+            .map(|partition| {
+                scope.spawn({
+                    let job = &job;
+                    move || {
+                        let rows: Int64Array = match partition % 2 {
+                            0 => (0..10_000_i64).collect(),
+                            _ => (0..10_000_i64).rev().collect(),
+                        };
+                        let rows =
+                            RecordBatch::try_from_iter([("id", Arc::new(rows) as _)]).unwrap();
+                        job::write(job, vec![rows], Some(partition), &Unobserved).unwrap()
+                    }
+                })
+            })
+            .collect();
+        attempts.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    publish(&job, &tokens).unwrap();
+    assert_eq!(ids(server), (0..10_000).collect::<Vec<_>>());
+    nothing_left(server);
+}
+
+/// Starts the command that writes partition 1 of the job in `job.json`.
+fn writes<D: Database>(server: &Server<D>) -> Child {
+    Command::new(INRUSH)
+        .args(["job", "write", "job.json", "part.csv", "--partition", "1"])
+        .current_dir(server.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// A job of two partitions, the first of which is in the table, and which is elsewhere reached by `url`.
+fn half_written<D: Database>(server: &Server<D>, url: &str) -> Job {
+    if server.tables().iter().any(|table| table == "t") {
+        server.query("DROP TABLE t");
+    }
+    let lines: Vec<String> = (10..20).map(|id| id.to_string()).collect();
+    server.write("part.csv", format!("id\n{}\n", lines.join("\n")));
+    let job = begin_as(&server.url(), &own_name(), Guarantee::PerPartition).unwrap();
+    assert!(!write_part(&job, 0..10, 0).unwrap().already_written);
+    let mut elsewhere = job.clone();
+    url.clone_into(&mut elsewhere.url);
+    server.write("job.json", elsewhere.to_string());
+    job
+}
+
+/// Ends the job as after a crash, begins it again, and writes both partitions: each comes in once.
+#[track_caller]
+fn goes_on<D: Database>(server: &Server<D>, job: &Job, what: &str) {
+    let began = Instant::now();
+    let visible = loop {
+        match job::recover(&server.url(), None, &job.id, &Unobserved) {
+            Ok(job) => break job.visible.unwrap(),
+            Err(error) if began.elapsed() > Duration::from_secs(30) => panic!("{what}: {error}"),
+            Err(_) => thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    let found = ids(server);
+    assert!(found.len() == 10 || found.len() == 20, "{what}: {found:?}");
+    assert_eq!((visible.partitions, visible.rows), (found.len() as u64 / 10, found.len() as u64));
+    // A sweep keeps what is known of it.
+    job::gc(&server.url(), None, Duration::ZERO, &Unobserved).unwrap();
+    let again = begin_as(&server.url(), &job.id, Guarantee::PerPartition).unwrap();
+    assert_eq!(again.visible, Some(visible), "{what}");
+    let tokens: Vec<Token> = [0, 1]
+        .map(|part| write_part(&again, part * 10..part * 10 + 10, part as u32).unwrap())
+        .into();
+    let written: Vec<bool> = tokens.iter().map(|token| token.already_written).collect();
+    assert_eq!(written, [true, found.len() == 20], "{what}");
+    let report = publish(&again, &tokens).unwrap();
+    assert_eq!((report.rows_loaded, report.attempts), (20, 2), "{what}");
+    assert_eq!(ids(server), (0..20).collect::<Vec<_>>(), "{what}");
+    nothing_left(server);
+}
+
+/// Who writes a partition is killed, or loses its connections, before the server has heard a statement, or after; also at the commit.
+pub(crate) fn killed_while_a_partition_comes_in<D: Database>(
+    server: &Server<D>,
+    address: &str,
+    url_at: impl Fn(&str) -> String,
+) {
+    let proxy: Proxy<CutAt> = Proxy::start(address, CutAt::new(u64::MAX, false, true));
+    let job = half_written(server, &url_at(&proxy.address));
+    let done = writes(server).wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let all = proxy.pieces.load(Relaxed);
+    drop(proxy);
+    goes_on(server, &job, "whole");
+    let moments = (1..=all).flat_map(|piece| [(piece, false), (piece, true)]);
+    for (number, (piece, is_heard)) in moments.enumerate().step_by(size(9, 1)) {
+        let for_good = number % 2 == 0;
+        let proxy: Proxy<CutAt> = Proxy::start(address, CutAt::new(piece, is_heard, for_good));
+        let job = half_written(server, &url_at(&proxy.address));
+        let mut child = writes(server);
+        let what = format!("piece {piece} of {all}, heard: {is_heard}, for good: {for_good}");
+        if for_good {
+            while !proxy.was_cut.load(Relaxed) && child.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let _ = child.kill();
+            child.wait().unwrap();
+        } else {
+            let done = child.wait_with_output().unwrap();
+            let rows = ids(server).len();
+            assert!(!done.status.success() || rows == 20, "{what}: {rows} rows");
+        }
+        drop(proxy);
+        goes_on(server, &job, &what);
+    }
+}
+
+/// What a shell script sees of a job whose partitions come in by themselves.
+pub(crate) fn partitions_by_command<D: Database>(server: &Server<D>) {
+    let url = server.url();
+    server.write("a.csv", "id,name\n1,a\n2,b\n");
+    server.write("b.csv", "id,name\n3,c\n");
+    let job = |args: &[&str]| server.inrush(&[&["job"], args].concat());
+    let begins = |guarantee: &str, more: &[&str]| {
+        let begin = ["begin", &url, "--table", "t", "--like", "a.csv", "--job-id", "parts"];
+        job(&[&begin[..], &["--guarantee", guarantee, "--if-exists", "append"], more].concat())
+    };
+    server.write("job.json", &begins("per_partition", &["--primary-key", "id"]).exits(0).stdout);
+    // The table is there, with its key, before a row is.
+    assert!(server.tables().iter().any(|table| table == "t"));
+    job(&["write", "job.json", "a.csv"])
+        .exits(2)
+        .says(&["these rows are of none", "--partition N"]);
+    job(&["write", "job.json", "a.csv", "--partition", "0"]).exits(0);
+    assert_eq!(ids(server), [1, 2]);
+    let again = job(&["write", "job.json", "a.csv", "--partition", "0"]).exits(0);
+    again.prints(&["\"already_written\":true"]).says(&["partition 0 is in the table already"]);
+    let text = "1 partition with 2 rows stay in the table";
+    job(&["abort", "job.json"]).exits(0).says(&[text]);
+    // It can't become a job that promises something else, of other rows, or with what it has written replaced.
+    begins("atomic", &[]).exits(2).says(&["with --guarantee per_partition", "another name"]);
+    begins("per_partition", &["--columns", "id"]).exits(2).says(&["its columns were id, name"]);
+    let replaces = ["--guarantee", "none", "--if-exists", "replace"];
+    job(&[&["begin", &url, "--table", "t", "--like", "a.csv"], &replaces[..]].concat())
+        .exits(2)
+        .says(&["can be seen before they are all there"]);
+    let begun = begins("per_partition", &[])
+        .exits(0)
+        .says(&["1 partition with 2 rows are in the table already"]);
+    server.write("job.json", &begun.stdout);
+    for (file, partition) in [("a.csv", "0"), ("b.csv", "1")] {
+        let token = job(&["write", "job.json", file, "--partition", partition]).exits(0);
+        server.write(&format!("{file}.token"), &token.stdout);
+    }
+    job(&["publish", "job.json", "a.csv.token"])
+        .exits(2)
+        .says(&["partition 1 is in the table, and no token is of it"]);
+    let published = job(&["publish", "job.json", "a.csv.token", "b.csv.token"]).exits(0);
+    published.prints(&["\"guarantee\":\"per_partition\"", "\"rows_loaded\":3"]);
+    begins("per_partition", &[]).exits(0).prints(&["\"committed\""]);
+    assert_eq!(ids(server), [1, 2, 3]);
+
+    // Without a guarantee rows are there as soon as they are written, as often as they are.
+    server.write("key.csv", "id,name\n7,a\n");
+    let begin = ["begin", &url, "--table", "u", "--like", "key.csv", "--guarantee", "none"];
+    server.write("job.json", &job(&[&begin[..], &["--job-id", "none"]].concat()).exits(0).stdout);
+    let token = job(&["write", "job.json", "key.csv"]).exits(0);
+    server.write("token", &token.stdout);
+    job(&["write", "job.json", "key.csv"]).exits(0);
+    assert_eq!(server.query("SELECT id FROM u").len(), 2);
+    let published = job(&["publish", "job.json", "token"]).exits(0);
+    published.prints(&["\"guarantee\":\"none\"", "\"rows_loaded\":1"]);
+    server.query("DROP TABLE u");
     nothing_left(server);
 }

@@ -77,6 +77,13 @@ pub trait Jobs: Sync {
     /// Makes the ledger, unless it is there: `id` is its key, `begun` and `heartbeat` are whole seconds, all else is text.
     fn make_ledger(&self, home: &Home, ledger: &str) -> String;
 
+    /// Makes the table that knows which partitions are in the job's table: `part` is its key, `loaded` a count, `origin` and `token` are
+    /// text that may be NULL. What it holds outlasts a crash.
+    fn make_partitions(&self, home: &Home, partitions: &str) -> String;
+
+    /// What ends a query for rows that no other transaction may lock to change before this one is over, while others may ask the same.
+    fn shared(&self) -> &'static str;
+
     /// Makes the table that those of attempts are made like: it takes the job's columns, and refuses what the job's table refuses of a
     /// single row, and rows that repeat a key where `keyed`.
     fn make_template(&self, job: &Job, home: &Home, template: &str, keyed: bool) -> Vec<String>;

@@ -7,7 +7,9 @@ use arrow_schema::SchemaRef;
 
 use super::keep;
 use super::ledger::{Entry, Ledger, Record};
-use super::text::{Job, Load, Options, Place, State};
+use super::partitions::{self, Partitions};
+use super::publish::look;
+use super::text::{Guarantee, Job, Load, Options, Place, State, Visible};
 use super::{BEAT, LEDGER};
 use crate::observer::Observer;
 use crate::plan::{
@@ -29,7 +31,8 @@ const STALE: u64 = 6 * BEAT.as_secs();
 ///
 /// # Errors
 /// When the target has no jobs, the rows don't fit the table, the user may not make tables, or another job has the name. A job of the
-/// name that is committed is no error: it comes back in that state, and publishing it does nothing.
+/// name that is committed is no error: it comes back in that state, and publishing it does nothing. One that is aborted is begun again;
+/// with [`Guarantee::PerPartition`] it goes on, and what is in the table of it is not written again.
 pub fn begin(
     schema: SchemaRef,
     url: &str,
@@ -113,6 +116,7 @@ fn begun(
         }
     };
     let facts = place.target.facts(&place.location, &table, &request, observer.stop())?;
+    let has_table = facts.table.is_some();
     // Schedulers say append of a table that the first job makes.
     if facts.table.is_none() && request.if_exists == IfExists::Append {
         request.if_exists = IfExists::Empty;
@@ -128,6 +132,8 @@ fn begun(
         digits: unique::word(),
         connections: options.connections,
         attempts: options.attempts,
+        guarantee: options.guarantee,
+        visible: None,
         columns: Vec::new(),
         load: Load {
             on_conflict: request.on_conflict,
@@ -142,12 +148,29 @@ fn begun(
     let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
     let has_ledger = ledger.is_there()?;
     let mut facts = Some(facts);
+    let mut earlier = None;
     if has_ledger && let Some(entry) = ledger.entry(&job.id, false).map_err(unreadable)? {
-        if let Some(known) = free(&mut ledger, &place, &job, entry, observer)? {
-            return Ok(known);
+        match free(&mut ledger, &place, &job, entry, observer)? {
+            Name::Done(known) => return Ok(*known),
+            Name::Free => {}
+            Name::Begun(begun) => earlier = Some(begun),
         }
         // To free the name may have been to publish what it had.
         facts = None;
+    }
+    if let Some(begun) = &earlier {
+        if !has_table {
+            return Err(Error::target(format!(
+                "{} rows of job {} were in table {}, which is gone",
+                begun.visible.rows,
+                job.id,
+                job.table()
+            ))
+            .advise("give this load another name, and it loads all of its rows"));
+        }
+        // What it holds is the job's own.
+        request.if_exists = IfExists::Append;
+        job.visible = Some(begun.visible);
     }
     let plan = planned(&request, &mut job, facts)?;
     place.sql.refuse(&plan.job)?;
@@ -161,40 +184,119 @@ fn begun(
     let keyed =
         job.load.on_conflict != OnConflict::Fail || request.max_rejects != RejectLimit::Rows(0);
     let makes = plan.choice.action.makes_table();
-    let into = if makes { job.new_table() } else { job.home.table.clone() };
+    let early = job.guarantee.is_early();
+    let into = if makes && !early { job.new_table() } else { job.home.table.clone() };
     let (sql, kept) = (place.sql, plan.facts.target.table.as_ref());
-    let record = Record {
+    if let Some(begun) = &earlier {
+        begun.admits(&job)?;
+    }
+    let partitions = match &earlier {
+        Some(begun) => Some(begun.partitions.clone()),
+        None => (job.guarantee == Guarantee::PerPartition).then(partitions::new_name),
+    };
+    let mut record = Record {
         insert: sql.insert(&plan.job, &job.home, &into),
         columns: sql.columns(&plan.job),
-        complete: if makes { sql.complete(&plan.job, &job.home, &into, keyed) } else { Vec::new() },
-        makes,
+        complete: if makes {
+            sql.complete(&plan.job, &job.home, &job.new_table(), keyed)
+        } else {
+            Vec::new()
+        },
+        makes: makes && !early,
         replaces: makes && kept.is_some(),
         wants_empty: !makes && request.if_exists == IfExists::Empty,
         outline: kept.map(|table| sql.outline(table)),
         counts: job.load.on_conflict == OnConflict::Fail,
+        partitions,
         warnings: plan.warnings(),
         job,
     };
     // The row first: a table of a job that nobody knows would be swept.
-    if let Err(error) = ledger.insert(&record) {
+    let entered = match &earlier {
+        Some(begun) => match ledger.reopen(&record, &begun.digits)? {
+            true => Ok(()),
+            false => {
+                Err(Error::target(format!("job {} was changed by another process", record.job.id)))
+            }
+        },
+        None => ledger.insert(&record),
+    };
+    if let Err(error) = entered {
         return match ledger.entry(&record.job.id, false) {
             Ok(Some(entry)) => Err(taken(&entry)),
             _ => Err(error),
         };
     }
-    let job = record.job;
-    let template = sql.make_template(&plan.job, &job.home, &job.template(), keyed);
-    for statement in template {
-        if let Err(error) = ledger.console.execute(&statement) {
-            ledger.clear(&job);
-            let _ = ledger.step((&job.id, &job.digits), (State::Open, State::Aborted), None, None);
-            let (table, why) = (job.table(), error.what());
-            return Err(Error::target(format!("can't make a table beside {table}: {why}"))
-                .advise("a job makes tables in the schema of its own: ask for the right to")
-                .advise(WITHOUT_TABLES));
+    let mut template = Vec::new();
+    // Rows that go straight into an existing table need no other.
+    if record.job.guarantee != Guarantee::None || makes {
+        let name = record.job.template();
+        template = sql.make_template(&plan.job, &record.job.home, &name, keyed);
+    }
+    let makes_partitions = earlier.is_none();
+    if let Err(error) = make(&mut ledger, &template, &record, makes_partitions) {
+        withdraw(&mut ledger, &record);
+        let (table, why) = (record.job.table(), error.what());
+        return Err(Error::target(format!("can't make a table beside {table}: {why}"))
+            .advise("a job makes tables in the schema of its own: ask for the right to")
+            .advise(WITHOUT_TABLES));
+    }
+    if makes && early {
+        let named = make_named(&mut ledger, &place, &mut record, observer);
+        if let Err(error) = named {
+            withdraw(&mut ledger, &record);
+            return Err(error);
         }
     }
-    Ok(job)
+    Ok(record.job)
+}
+
+/// Makes what attempts need.
+fn make(
+    ledger: &mut Ledger<'_>,
+    template: &[String],
+    record: &Record,
+    makes_partitions: bool,
+) -> Result<()> {
+    for statement in template {
+        ledger.console.execute(statement)?;
+    }
+    match record.partitions.as_deref().filter(|_| makes_partitions) {
+        Some(partitions) => Partitions(partitions).make(ledger),
+        None => Ok(()),
+    }
+}
+
+/// Makes the table that attempts bring their rows into: whole, with its keys and indexes, before it gets its name.
+fn make_named(
+    ledger: &mut Ledger<'_>,
+    place: &Place,
+    record: &mut Record,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let (sql, job) = (place.sql, &record.job);
+    let hidden = job.new_table();
+    ledger.console.execute(&sql.make_hidden(&job.home, &hidden, &job.template()))?;
+    for statement in &record.complete {
+        ledger.console.execute(statement)?;
+    }
+    if sql.renames_in_transaction() {
+        ledger.console.execute("BEGIN")?;
+    }
+    sql.take_name(&mut *ledger.console, &job.home, &hidden, false)?;
+    if sql.renames_in_transaction() {
+        ledger.console.execute("COMMIT")?;
+    }
+    record.outline = look(place, job, observer)?.map(|table| sql.outline(&table));
+    ledger.rewrite(record)
+}
+
+/// Ends a job that can't begin.
+fn withdraw(ledger: &mut Ledger<'_>, record: &Record) {
+    let job = &record.job;
+    let _ = ledger.console.execute("ROLLBACK");
+    ledger.clear(job);
+    let _ = ledger.step((&job.id, &job.digits), (State::Open, State::Aborted), None, None);
 }
 
 /// The ledger is others', as are the rights to it.
@@ -217,6 +319,14 @@ fn check(request: &Request, options: &Options) -> Result<()> {
         return Err(Error::usage(format!("no job does --if-exists {}", request.if_exists))
             .advise("--if-exists append, empty or replace"));
     }
+    if options.guarantee.is_early() && request.if_exists == IfExists::Replace {
+        return Err(Error::usage(format!(
+            "rows of a job with --guarantee {} can be seen before they are all there, and --if-exists replace is done at once",
+            options.guarantee
+        ))
+        .advise("--guarantee atomic replaces the table once all rows are there")
+        .advise("or empty the table first, and begin with --if-exists append"));
+    }
     if options.connections == 0 || options.attempts == Some(0) {
         return Err(Error::usage("a job has at least one connection, and at least one attempt"));
     }
@@ -228,14 +338,56 @@ fn check(request: &Request, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Makes the name of a job that is over free; the job itself, where it is committed.
+/// What has become of the name that a job is to have.
+enum Name {
+    Free,
+    /// Its job is committed.
+    Done(Box<Job>),
+    /// Its job was aborted with partitions in the table, and this one goes on with it.
+    Begun(Begun),
+}
+
+/// A job that is gone on with.
+struct Begun {
+    digits: String,
+    partitions: String,
+    visible: Visible,
+    columns: Vec<String>,
+    attempts: Option<u32>,
+}
+
+impl Begun {
+    /// Refuses a job whose partitions can't be those of the earlier one.
+    fn admits(&self, job: &Job) -> Result<()> {
+        let why = match (self.attempts, job.attempts) {
+            (Some(before), Some(now)) if before != now => {
+                format!("its rows were in {before} parts, and now are in {now}")
+            }
+            _ if self.columns != job.columns => format!(
+                "its columns were {}, and now are {}",
+                self.columns.join(", "),
+                job.columns.join(", ")
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::usage(format!(
+            "{} partitions of job {} are in the table already, and these are not the same: {why}",
+            self.visible.partitions, job.id
+        ))
+        .advise(
+            "give this load another name, when nothing of the first one is to stay in the table",
+        ))
+    }
+}
+
+/// Makes the name of a job that is over free, or finds out that it is gone on with, or done.
 fn free(
     ledger: &mut Ledger<'_>,
     place: &Place,
     job: &Job,
     mut entry: Entry,
     observer: &dyn Observer,
-) -> Result<Option<Job>> {
+) -> Result<Name> {
     let known = entry.record()?.job.clone();
     if known.home != job.home {
         return Err(Error::usage(format!(
@@ -258,11 +410,36 @@ fn free(
             Error::target(format!("the row of job {} is gone from {LEDGER}", job.id))
         })?;
     }
-    match entry.state {
-        State::Committed => Ok(Some(Job { state: State::Committed, ..known })),
-        State::Aborted if ledger.delete(&job.id, &known.digits, State::Aborted)? => {
+    if entry.state == State::Committed {
+        return Ok(Name::Done(Box::new(Job { state: State::Committed, ..known })));
+    }
+    let visible = match entry.partitions.as_deref() {
+        Some(partitions) => Partitions(partitions).visible(ledger)?,
+        None => Visible::default(),
+    };
+    let leaves = visible.partitions > 0 || known.guarantee == Guarantee::None;
+    if entry.state == State::Aborted && leaves && known.guarantee != job.guarantee {
+        return Err(Error::usage(format!(
+            "rows of job {} may be in table {} already, for it was begun with --guarantee {}",
+            job.id,
+            job.table(),
+            known.guarantee
+        ))
+        .advise(format!("begin it with --guarantee {} again", known.guarantee))
+        .advise(
+            "or give this load another name, when nothing of the first one is to stay in the table",
+        ));
+    }
+    match (entry.state, entry.partitions.clone()) {
+        (State::Aborted, Some(partitions)) if visible.partitions > 0 => {
             ledger.clear(&known);
-            Ok(None)
+            let Job { digits, columns, attempts, .. } = known;
+            Ok(Name::Begun(Begun { digits, partitions, visible, columns, attempts }))
+        }
+        (State::Aborted, _) if ledger.delete(&job.id, &known.digits, State::Aborted)? => {
+            ledger.clear(&known);
+            ledger.forget(entry.record()?);
+            Ok(Name::Free)
         }
         _ => Err(taken(&entry)),
     }

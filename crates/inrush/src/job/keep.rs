@@ -5,20 +5,22 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::LEDGER;
-use super::ledger::{Ledger, Lock};
+use super::ledger::{Entry, Ledger, Lock};
+use super::partitions::Partitions;
 use super::publish::{entry_of, finish, own_entry};
-use super::text::{Job, Place, State};
+use super::text::{Guarantee, Job, Place, State, Visible};
 use crate::observer::Observer;
 use crate::target::{Home, JOB_PREFIX};
 use inrush_core::error::{Error, Result};
 
-/// Ends a job, and drops what it has written; the job, in the state in which it has ended. One that is committed stays so: a scheduler
-/// may ask for this after a commit whose answer was lost.
+/// Ends a job, and drops what it has written and nobody sees; the job, in the state in which it has ended, with what others go on
+/// seeing of it. One that is committed stays so: a scheduler may ask for this after a commit whose answer was lost.
 ///
 /// # Errors
 /// When the database can't be asked.
 pub fn abort(job: &Job, observer: &dyn Observer) -> Result<Job> {
     let ended = |state| Ok(Job { state, ..job.clone() });
+    let aborted = |visible| Ok(Job { state: State::Aborted, visible, ..job.clone() });
     job.check_version()?;
     let place = job.place()?;
     let _lock = Lock::take(&place, job, 0..=0, observer)?;
@@ -39,8 +41,21 @@ pub fn abort(job: &Job, observer: &dyn Observer) -> Result<Job> {
         }
         State::Aborted => {}
     }
+    let visible = left(&mut ledger, &entry)?;
     ledger.clear(job);
-    ended(State::Aborted)
+    aborted(visible)
+}
+
+/// What others go on seeing of a job that is aborted, once no attempt is about to bring in more.
+fn left(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<Option<Visible>> {
+    let Some(partitions) = entry.partitions.as_deref().map(Partitions) else { return Ok(None) };
+    if !partitions.is_there(ledger)? {
+        return Ok(Some(Visible::default()));
+    }
+    ledger.console.execute("BEGIN")?;
+    partitions.close(ledger)?;
+    ledger.console.execute("COMMIT")?;
+    partitions.visible(ledger).map(Some)
 }
 
 /// A job in a ledger.
@@ -52,6 +67,8 @@ pub struct Listed {
     pub schema: Option<String>,
     /// Its table.
     pub table: String,
+    /// What others see of it before it is published; `None` where only the version knows it that has begun the job.
+    pub guarantee: Option<Guarantee>,
     /// How far it is.
     pub state: State,
     /// Whether a process holds one of its locks.
@@ -80,6 +97,7 @@ pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Resul
             listed.push(Listed {
                 schema: ledger.home.schema.clone(),
                 working,
+                guarantee: entry.record.as_ref().map(|record| record.job.guarantee),
                 id: entry.id,
                 table: entry.table,
                 state: entry.state,
@@ -123,15 +141,19 @@ pub fn recover(
             return Err(Error::target(format!("a process still writes for job {id}"))
                 .advise("wait for it or end it; or inrush job abort ends the job"));
         }
-        let state = settle(&place, &job, observer)?;
-        return Ok(Job { state, ..job });
+        let (state, visible) = settle(&place, &job, observer)?;
+        return Ok(Job { state, visible, ..job });
     }
     Err(Error::usage(format!("there is no job {id}"))
         .advise("inrush job list URL names those that there are"))
 }
 
-/// The same for a job whose processes are known to be gone: the state that it has then.
-pub(super) fn settle(place: &Place, job: &Job, observer: &dyn Observer) -> Result<State> {
+/// The same for a job whose processes are known to be gone: the state that it has then, and what others see of one that is aborted.
+pub(super) fn settle(
+    place: &Place,
+    job: &Job,
+    observer: &dyn Observer,
+) -> Result<(State, Option<Visible>)> {
     let _lock = Lock::take(place, job, 0..=0, observer)?;
     let mut ledger = Ledger::open(place, &job.home, observer.stop())?;
     let entry = entry_of(&mut ledger, job)?;
@@ -146,8 +168,18 @@ pub(super) fn settle(place: &Place, job: &Job, observer: &dyn Observer) -> Resul
         }
         over => over,
     };
+    let visible = match state {
+        State::Aborted => left(&mut ledger, &entry)?,
+        _ => None,
+    };
     ledger.clear(job);
-    Ok(state)
+    Ok((state, visible))
+}
+
+/// Whether rows of an aborted job are in its table, which beginning it again has to know.
+fn has_rows(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<bool> {
+    let Some(partitions) = entry.partitions.as_deref().map(Partitions) else { return Ok(false) };
+    Ok(partitions.visible(ledger)?.partitions > 0)
 }
 
 /// What a sweep has found.
@@ -177,9 +209,12 @@ pub fn gc(
         // Before the jobs are: a table that is found belongs to one whose row was there first.
         let mut tables = ledger.tables(JOB_PREFIX)?;
         let mut living = Vec::new();
+        // What is known of partitions is kept for whoever goes on with an aborted job.
+        let mut kept = Vec::new();
         for entry in ledger.entries(" ORDER BY begun, id")? {
             let is_old = entry.age.unsigned_abs() >= older_than.as_secs();
             let is_over = matches!(entry.state, State::Committed | State::Aborted);
+            kept.extend(entry.partitions.clone().filter(|_| entry.state != State::Committed));
             // What another version has begun it may know better how to end.
             let Ok(record) = entry.record() else {
                 if !is_over {
@@ -189,8 +224,11 @@ pub fn gc(
             };
             let job = &record.job;
             if is_over {
-                if entry.state == State::Aborted && is_old {
-                    ledger.delete(&entry.id, &entry.digits, State::Aborted)?;
+                if entry.state == State::Aborted && is_old && !has_rows(&mut ledger, &entry)? {
+                    let is_gone = ledger.delete(&entry.id, &entry.digits, State::Aborted)?;
+                    kept.retain(|partitions| {
+                        !is_gone || Some(partitions) != entry.partitions.as_ref()
+                    });
                 }
             } else if is_old && ledger.is_idle(job)? {
                 // One that can't be published any more waits for who decides about it.
@@ -206,6 +244,7 @@ pub fn gc(
             let digits = table.get(JOB_PREFIX.len()..JOB_PREFIX.len() + 16);
             digits.is_some_and(|digits| {
                 digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+                    && !kept.contains(table)
                     && !living.iter().any(|living| living == digits)
             })
         });

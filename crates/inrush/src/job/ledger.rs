@@ -33,6 +33,9 @@ pub(super) struct Record {
     pub(super) outline: Option<String>,
     /// Whether every row that is sent is a row more in the table.
     pub(super) counts: bool,
+    /// The table that knows its partitions, where each comes in by itself.
+    #[serde(default)]
+    pub(super) partitions: Option<String>,
     /// What a user should know, such as what goes with a table that is replaced.
     pub(super) warnings: Vec<String>,
 }
@@ -47,6 +50,8 @@ pub(super) struct Entry {
     pub(super) age: i64,
     /// `None` where only the version knows it that has begun the job.
     pub(super) record: Option<Record>,
+    /// The table that knows its partitions, which is also read of a job that another version has begun.
+    pub(super) partitions: Option<String>,
     pub(super) tokens: Option<String>,
     pub(super) report: Option<String>,
     pub(super) table: String,
@@ -84,7 +89,7 @@ impl<'a> Ledger<'a> {
         self.sql.named(&self.home, LEDGER)
     }
 
-    fn literal(&self, text: &str) -> String {
+    pub(super) fn literal(&self, text: &str) -> String {
         self.sql.literal(text)
     }
 
@@ -132,7 +137,9 @@ impl<'a> Ledger<'a> {
             let must = |index| text(row, index).unwrap_or_default();
             // A state that is not known here is another version's, as is what it says besides.
             let state = State::of(&must(0));
-            let record = serde_json::from_str(&must(5)).ok().filter(|_| state.is_some());
+            let said: serde_json::Value = serde_json::from_str(&must(5)).unwrap_or_default();
+            let partitions = said["partitions"].as_str().map(str::to_owned);
+            let record = serde_json::from_value(said).ok().filter(|_| state.is_some());
             entries.push(Entry {
                 state: state.unwrap_or(State::Open),
                 digits: must(1),
@@ -140,6 +147,7 @@ impl<'a> Ledger<'a> {
                 begun: must(3).parse().unwrap_or(0),
                 age: must(4).parse().unwrap_or(0),
                 record,
+                partitions,
                 tokens: text(row, 6),
                 report: text(row, 7),
                 table: must(8),
@@ -162,6 +170,40 @@ impl<'a> Ledger<'a> {
             texts.join(", ")
         );
         self.console.execute(&sql).map(drop)
+    }
+
+    /// Goes on with a job that is aborted, which had these digits: everything of it is as `record` says; whether it was in that state.
+    pub(super) fn reopen(&mut self, record: &Record, digits: &str) -> Result<bool> {
+        let job = &record.job;
+        let text =
+            serde_json::to_string(record).map_err(|error| Error::target(error.to_string()))?;
+        let [id, old, new, text] =
+            [&job.id, digits, &job.digits, &text].map(|text| self.literal(text));
+        let (open, aborted) = (State::Open.word(), State::Aborted.word());
+        let sql = format!(
+            "UPDATE {} SET state = '{open}', digits = {new}, heartbeat = {}, job = {text}, tokens = NULL, report = NULL \
+             WHERE id = {id} AND digits = {old} AND state = '{aborted}'",
+            self.name(),
+            self.sql.seconds()
+        );
+        Ok(self.console.execute(&sql)? == 1)
+    }
+
+    /// Writes down what is known of an open job by now.
+    pub(super) fn rewrite(&mut self, record: &Record) -> Result<()> {
+        let job = &record.job;
+        let text =
+            serde_json::to_string(record).map_err(|error| Error::target(error.to_string()))?;
+        let [id, digits, text] = [&job.id, &job.digits, &text].map(|text| self.literal(text));
+        let sql = format!(
+            "UPDATE {} SET job = {text} WHERE id = {id} AND digits = {digits} AND state = '{}'",
+            self.name(),
+            State::Open.word()
+        );
+        match self.console.execute(&sql)? {
+            1 => Ok(()),
+            _ => Err(Error::target(format!("job {} was changed by another process", job.id))),
+        }
     }
 
     /// Takes away a job that is over, for another of its name; whether it was there.
@@ -253,10 +295,17 @@ impl<'a> Ledger<'a> {
         all.iter().filter(|table| drop(&[**table])).count()
     }
 
-    /// Drops all that is left of a job but the ledger's row.
+    /// Drops all that is left of a job but the ledger's row, and what it knows of its partitions.
     pub(super) fn clear(&mut self, job: &Job) {
         if let Ok(tables) = self.tables(&job.prefix()) {
             self.drop_tables(&tables);
+        }
+    }
+
+    /// Drops what it knows of the partitions of a job that is over, for good.
+    pub(super) fn forget(&mut self, record: &Record) {
+        if let Some(partitions) = &record.partitions {
+            self.drop_tables(std::slice::from_ref(partitions));
         }
     }
 }

@@ -10,12 +10,16 @@
 //!
 //! What schedules the attempts is a scheduler's business: Spark's, Ray's, a shell script's. An attempt is named at random, and not after
 //! its part of the rows, so it doesn't matter how often a part is tried, or whether two try it at once: what is published is what the
-//! tokens name. A process at work holds a lock of the database, and notes so in the ledger ([`BEAT`]); a job with neither has no living
+//! tokens name. Two other guarantees let others see rows before: each partition comes in by itself, in one transaction with a note that it
+//! is there (`enter`), or attempts are loads into the table, and nothing is promised. A process at work holds a lock of the database, and notes so in the ledger ([`BEAT`]); a job with neither has no living
 //! process.
 
 mod begin;
+mod copy;
+mod enter;
 mod keep;
 mod ledger;
+mod partitions;
 mod password;
 mod publish;
 mod text;
@@ -26,7 +30,7 @@ use std::time::Duration;
 pub use begin::{begin, begin_like, begin_split};
 pub use keep::{Collected, Listed, abort, gc, list, recover};
 pub use publish::publish;
-pub use text::{Job, Options, Published, Rejected, State, Token};
+pub use text::{Guarantee, Job, Options, Published, Rejected, State, Token, Visible};
 pub use write::{write, write_sources, write_split};
 
 /// How often a process notes that it is at work.

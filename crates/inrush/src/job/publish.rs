@@ -3,21 +3,26 @@
 //! ```text
 //! open -> publishing -> committed              rows into an existing table, or a new name within a transaction
 //!             |
+//!             |                                or rows that are there already, where each attempt has brought in its own
+//!             |
 //!             +-> renaming -> committed        a new name is a statement of its own: whether the hidden table is there says whether it
 //!                                              has happened, and dropping that table is how to see to it that it never will
 //! ```
 //!
 //! The tokens are in the ledger from `publishing` on, so that another process can go on where one was killed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::copy::copy;
 use super::ledger::{Entry, Ledger, Lock, NEVER, Record};
-use super::text::{Job, Place, PublishSeconds, Published, State, Token};
+use super::partitions::Partitions;
+use super::text::{Guarantee, Job, Place, PublishSeconds, Published, State, Token};
 use crate::observer::Observer;
-use crate::plan::{IfExists, LoadOptions, OnConflict, Request};
+use crate::plan::{IfExists, LoadOptions, Request};
+use inrush_core::TableFacts;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::Phase;
 
@@ -31,7 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// When a token is missing, twice or another job's; more rows are bad than the job allows; the table isn't what it was when the job
-/// began; or the database refuses. Nothing can be seen of the job then, and it can be published again.
+/// began; or the database refuses. Nothing can be seen of the job then, but what its guarantee lets others see before, and it can be
+/// published again.
 pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<Published> {
     job.check_version()?;
     let place = job.place()?;
@@ -43,7 +49,7 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
         State::Committed => return report_of(&entry),
         State::Aborted => {
             return Err(Error::target(format!("job {} is aborted", job.id))
-                .advise("begin another one, and write its rows again"));
+                .advise("begin it again, and write its rows again"));
         }
         State::Open => {}
         State::Publishing | State::Renaming => {
@@ -62,9 +68,11 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
             ),
         )
         .advise("the tokens have them, with their reasons")
-        .leaving(Aftermath::NothingChanged));
+        .leaving(left_by(job, tokens)));
     }
-    known(&mut ledger, job, tokens)?;
+    if job.guarantee == Guarantee::Atomic {
+        known(&mut ledger, job, tokens)?;
+    }
     let text = serde_json::to_string(tokens).map_err(|error| Error::usage(error.to_string()))?;
     let names = (job.id.as_str(), job.digits.as_str());
     if !ledger.step(names, (State::Open, State::Publishing), Some(&text), None)? {
@@ -98,9 +106,19 @@ fn report_of(entry: &Entry) -> Result<Published> {
     })
 }
 
+/// What a job leaves whose end is refused.
+fn left_by(job: &Job, tokens: &[Token]) -> Aftermath {
+    match job.guarantee {
+        Guarantee::Atomic => Aftermath::NothingChanged,
+        Guarantee::PerPartition | Guarantee::None => {
+            Aftermath::Committed { rows: tokens.iter().map(|token| token.rows_loaded).sum() }
+        }
+    }
+}
+
 /// Refuses tokens that can't be all of the job's.
 fn check(job: &Job, tokens: &[Token]) -> Result<()> {
-    let wrong = |what: String| Err(Error::usage(what).leaving(Aftermath::NothingChanged));
+    let wrong = |what: String| Err(Error::usage(what).leaving(left_by(job, tokens)));
     let mut attempts = BTreeSet::new();
     let mut partitions = BTreeSet::new();
     for token in tokens {
@@ -189,13 +207,17 @@ pub(super) fn finish(
         Error::target(format!("the ledger's tokens of job {} can't be read: {error}", job.id))
     })?;
     let publishing = Publishing { place, record, tokens, observer, began: Instant::now() };
-    let outcome = unchanged(place, record, observer).and_then(|()| match record.makes {
-        true => publishing.make(ledger),
-        false => publishing.add(ledger),
-    });
+    let outcome = match job.guarantee {
+        Guarantee::Atomic => unchanged(place, record, observer).and_then(|()| match record.makes {
+            true => publishing.make(ledger),
+            false => publishing.add(ledger),
+        }),
+        Guarantee::PerPartition | Guarantee::None => publishing.close(ledger),
+    };
     match outcome {
         Ok(published) => {
             ledger.clear(job);
+            ledger.forget(record);
             Ok(published)
         }
         Err(error) => {
@@ -205,7 +227,7 @@ pub(super) fn finish(
                 ledger.step((&job.id, &job.digits), (State::Publishing, State::Open), None, None);
             let error = if observer.stop().load(Relaxed) { Error::interrupted() } else { error };
             Err(match error.aftermath() {
-                None => error.leaving(Aftermath::NothingChanged),
+                None => error.leaving(left_by(job, &publishing.tokens)),
                 Some(_) => error,
             })
         }
@@ -242,17 +264,26 @@ fn renamed(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<Published> {
     report_of(entry)
 }
 
-/// Compares the table with what it was when the job began.
-fn unchanged(place: &Place, record: &Record, observer: &dyn Observer) -> Result<()> {
-    let home = &record.job.home;
-    let table = place.sql.requested(home, &home.table);
+/// The job's table, as it is now.
+pub(super) fn look(
+    place: &Place,
+    job: &Job,
+    observer: &dyn Observer,
+) -> Result<Option<TableFacts>> {
+    let table = place.sql.requested(&job.home, &job.home.table);
     let options = LoadOptions {
         table: Some(table.clone()),
         if_exists: IfExists::Append,
         ..LoadOptions::default()
     };
     let request = Request { target: place.location.secret.clone(), options, ..Request::default() };
-    let found = place.target.facts(&place.location, &table, &request, observer.stop())?.table;
+    Ok(place.target.facts(&place.location, &table, &request, observer.stop())?.table)
+}
+
+/// Compares the table with what it was when the job began.
+pub(super) fn unchanged(place: &Place, record: &Record, observer: &dyn Observer) -> Result<()> {
+    let home = &record.job.home;
+    let found = look(place, &record.job, observer)?;
     if found.as_ref().map(|table| place.sql.outline(table)) != record.outline {
         return Err(Error::target(format!(
             "table {} has changed since job {} began",
@@ -310,7 +341,7 @@ impl Publishing<'_> {
         let began = Instant::now();
         let mut skipped = 0;
         for token in &self.tokens {
-            skipped += self.copy(ledger, token)?;
+            skipped += copy(ledger, self.record, token)?;
         }
         let seconds =
             PublishSeconds { load: began.elapsed().as_secs_f64(), ..PublishSeconds::default() };
@@ -319,6 +350,61 @@ impl Publishing<'_> {
         self.observer.phase(&Phase::Commit);
         self.commit(ledger)?;
         Ok(published)
+    }
+
+    /// Ends a job whose attempts have brought in their rows themselves.
+    fn close(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
+        self.observer.phase(&Phase::Commit);
+        ledger.console.execute("BEGIN")?;
+        self.commits(ledger, State::Publishing)?;
+        let mut tokens = self.tokens.clone();
+        let mut publish = "load";
+        if let Some(partitions) = self.record.partitions.as_deref().map(Partitions) {
+            publish = "insert";
+            partitions.close(ledger)?;
+            let found =
+                partitions.all(ledger, self.job())?.into_iter().map(|part| part.token).collect();
+            self.compare(&found)?;
+            // An attempt that has found another's rows there has not counted anything itself.
+            tokens = found;
+        }
+        let this = Self { tokens, ..*self };
+        let published = this.published(publish, 0, PublishSeconds::default());
+        self.report(ledger, &published)?;
+        self.commit(ledger)?;
+        Ok(published)
+    }
+
+    /// Compares the tokens with the partitions that are in the table.
+    fn compare(&self, found: &Vec<Token>) -> Result<()> {
+        let wrong = |what: String| Err(Error::usage(what));
+        let given: BTreeMap<_, _> =
+            self.tokens.iter().map(|token| (token.partition, &token.attempt)).collect();
+        for token in found {
+            let partition = token.partition.unwrap_or_default();
+            match given.get(&token.partition) {
+                Some(attempt) if **attempt == token.attempt => {}
+                Some(_) => {
+                    return wrong(format!(
+                        "partition {partition} is in the table by attempt {}, and its token is of another",
+                        token.attempt
+                    ));
+                }
+                None => {
+                    return wrong(format!(
+                        "partition {partition} is in the table, and no token is of it"
+                    ));
+                }
+            }
+        }
+        let is_there: BTreeSet<_> = found.iter().map(|token| token.partition).collect();
+        match self.tokens.iter().find(|token| !is_there.contains(&token.partition)) {
+            Some(Token { partition: Some(partition), .. }) => {
+                wrong(format!("partition {partition} is not in the table: write it again"))
+            }
+            Some(_) => wrong("a token says of no partition that it is there".to_owned()),
+            None => Ok(()),
+        }
     }
 
     /// Copies the rows into a hidden table, which gets the table's name.
@@ -401,7 +487,7 @@ impl Publishing<'_> {
                 let mut ledger = Ledger::open(self.place, &self.job().home, self.observer.stop())?;
                 let mut skipped = 0;
                 while let Some(token) = self.tokens.get(next.fetch_add(1, Relaxed)) {
-                    skipped += self.copy(&mut ledger, token)?;
+                    skipped += copy(&mut ledger, self.record, token)?;
                 }
                 Ok(skipped)
             };
@@ -412,43 +498,6 @@ impl Publishing<'_> {
             copiers.into_iter().map(join).collect::<Vec<_>>()
         });
         copied.into_iter().sum()
-    }
-
-    /// Copies the rows of an attempt; how many were left out for their key's sake.
-    fn copy(&self, ledger: &mut Ledger<'_>, token: &Token) -> Result<u64> {
-        let table = ledger.sql.named(&ledger.home, &token.table(self.job()));
-        let (head, tail) = &self.record.insert;
-        let gone = |found: u64| {
-            Error::new(
-                Kind::Verify,
-                format!("attempt {} wrote {} rows, and {found} of them came into the table", token.attempt, token.rows),
-            )
-            .advise("look for triggers that leave rows out, and whether the server has crashed meanwhile")
-        };
-        if !self.record.counts {
-            let found = ledger.count(&token.table(self.job()))?;
-            if found != token.rows {
-                return Err(gone(found));
-            }
-        }
-        let sql = format!("{head}SELECT {} FROM {table}{tail}", self.record.columns);
-        let written = ledger.console.execute(&sql).map_err(|error| self.in_words(error))?;
-        match self.job().load.on_conflict {
-            OnConflict::Fail if written != token.rows => Err(gone(written)),
-            OnConflict::Skip => Ok(token.rows.saturating_sub(written)),
-            _ => Ok(0),
-        }
-    }
-
-    /// A row that repeats a key can be in any of the tables by now.
-    fn in_words(&self, error: Error) -> Error {
-        let (hidden, table) = (self.job().new_table(), self.job().table().to_owned());
-        let error = error.reworded(|text| text.replace(&hidden, &table));
-        let what = error.what().to_lowercase();
-        match what.contains("duplicate") {
-            true => error.advise("a row has the key of one in the table, or of another attempt's: --on-conflict skip or update decides"),
-            false => error,
-        }
     }
 
     fn commits(&self, ledger: &mut Ledger<'_>, from: State) -> Result<()> {
@@ -513,7 +562,7 @@ impl Publishing<'_> {
             job: self.job().id.clone(),
             table: self.job().table().to_owned(),
             state: State::Committed,
-            guarantee: "atomic".to_owned(),
+            guarantee: self.job().guarantee,
             publish: publish.to_owned(),
             attempts: self.tokens.len(),
             rows_read: sum(|token| token.rows_read),

@@ -25,12 +25,72 @@ pub struct Options {
     pub attempts: Option<u32>,
     /// Where every process finds the password: `env:NAME` or `file:PATH`.
     pub password: Option<String>,
+    /// What others see of the job before it is published, and how often a row may come into the table.
+    pub guarantee: Guarantee,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { id: None, connections: 8, attempts: None, password: None }
+        let guarantee = Guarantee::Atomic;
+        Self { id: None, connections: 8, attempts: None, password: None, guarantee }
     }
+}
+
+/// What others see of a job before it is published, and how often a row may come into the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guarantee {
+    /// Nothing before it is published, then all rows, each once.
+    #[default]
+    Atomic,
+    /// Each partition as soon as it is written, as a whole, and once: also where the job is begun again.
+    PerPartition,
+    /// The rows of each attempt, and of each one that is repeated again.
+    None,
+}
+
+impl Guarantee {
+    /// Every word.
+    pub const WORDS: [&str; 3] = ["atomic", "per_partition", "none"];
+
+    /// The word that users type.
+    pub fn word(self) -> &'static str {
+        match self {
+            Guarantee::Atomic => Self::WORDS[0],
+            Guarantee::PerPartition => Self::WORDS[1],
+            Guarantee::None => Self::WORDS[2],
+        }
+    }
+
+    /// Whether others see rows before the job is published.
+    pub fn is_early(self) -> bool {
+        self != Guarantee::Atomic
+    }
+}
+
+impl fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Guarantee {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let all = [Guarantee::Atomic, Guarantee::PerPartition, Guarantee::None];
+        let found = all.into_iter().find(|guarantee| guarantee.word() == text);
+        found.ok_or_else(|| format!("'{text}' is none of {}", Self::WORDS.join(", ")))
+    }
+}
+
+/// What others see of a job that is not committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visible {
+    /// Partitions whose rows are in the table.
+    pub partitions: u64,
+    /// Rows of these.
+    pub rows: u64,
 }
 
 /// How far a job is.
@@ -91,12 +151,17 @@ pub struct Job {
     pub password: Option<String>,
     /// Where its table is.
     pub home: Home,
-    /// Sixteen hexadecimal digits at random: another job of the same name has others.
+    /// Sixteen hexadecimal digits at random: another job of the same name has others, also where that goes on.
     pub digits: String,
     /// Attempts that write at the same time.
     pub connections: u32,
     /// Tokens that publishing wants.
     pub attempts: Option<u32>,
+    /// What others see of it before it is published.
+    #[serde(default)]
+    pub guarantee: Guarantee,
+    /// What of it was in the table when this text was made, where each partition comes in by itself.
+    pub visible: Option<Visible>,
     /// The columns that its rows have, as the table spells them.
     pub columns: Vec<String>,
     /// What every attempt does with its rows.
@@ -220,8 +285,11 @@ pub struct Token {
     pub digits: String,
     /// The attempt, by sixteen hexadecimal digits at random.
     pub attempt: String,
-    /// Which part of the rows, where the attempt was told.
+    /// Which part of the rows, where the attempt knew it.
     pub partition: Option<u32>,
+    /// Whether the partition was in the table before, and nothing was written: then all else is of the attempt that did.
+    #[serde(default)]
+    pub already_written: bool,
     /// Rows that it has read.
     pub rows_read: u64,
     /// Rows in its table.
@@ -272,7 +340,7 @@ impl FromStr for Token {
 /// A bad row of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// The part of the rows, where the attempt was told.
+    /// The part of the rows, where the attempt knew it.
     pub partition: Option<u32>,
     /// The input's name, where it has one.
     pub file: Option<String>,
@@ -318,9 +386,9 @@ pub struct Published {
     pub table: String,
     /// `committed`.
     pub state: State,
-    /// What others have seen of it: `atomic`, all rows at once.
-    pub guarantee: String,
-    /// How its rows came into the table: `insert` or `rename`.
+    /// What others have seen of it before, and how often a row may be there.
+    pub guarantee: Guarantee,
+    /// How its rows came into the table: `insert`, `rename`, or `load`, where attempts have written them there.
     pub publish: String,
     /// Attempts whose rows are in it.
     pub attempts: usize,

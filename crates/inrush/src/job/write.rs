@@ -1,12 +1,13 @@
-//! An attempt: an ordinary load into a table of its own.
+//! An attempt: an ordinary load into a table of its own, or, where nothing is promised, into the job's.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::BEAT;
-use super::ledger::{Ledger, Lock, NEVER};
-use super::text::{Job, Place, Rejected, State, Token};
+use super::enter::Entering;
+use super::ledger::{Entry, Ledger, Lock, NEVER};
+use super::text::{Guarantee, Job, Place, Rejected, State, Token};
 use crate::load::run;
 use crate::observer::{Observer, Redirected};
 use crate::pipe::reject::Reject;
@@ -21,7 +22,7 @@ use inrush_core::unique;
 use inrush_source::BatchSource;
 
 /// Writes rows of a program: all of them, or none. `partition` says which part of the job's rows they are, and publishing sees to it then
-/// that each part is there once.
+/// that each part is there once. A job with [`Guarantee::PerPartition`] wants it, and writes no part that is in the table already.
 ///
 /// # Errors
 /// As for [`load`](crate::load); or when the job is over. Nothing of the attempt is left then.
@@ -33,7 +34,7 @@ pub fn write(
 ) -> Result<Token> {
     let planned =
         |request: &Request, observer: &dyn Observer| plan_rows(Box::new(rows), request, observer);
-    written(job, partition, observer, planned)
+    written(job, partition, None, observer, planned)
 }
 
 /// The same for rows of files.
@@ -54,7 +55,7 @@ pub fn write_sources(
         request.read.clone_from(read);
         plan(&request, observer)
     };
-    written(job, partition, observer, planned)
+    written(job, partition, None, observer, planned)
 }
 
 /// The same for a part of files; by itself it is the partition of its own number.
@@ -72,32 +73,57 @@ pub fn write_split(
         let request = Request { split: Some(split.clone()), ..request.clone() };
         plan(&request, observer)
     };
-    written(job, partition.or(own), observer, planned)
+    let origin = serde_json::to_string(&split.parts).ok();
+    written(job, partition.or(own), origin.as_deref(), observer, planned)
 }
 
 fn written(
     job: &Job,
     partition: Option<u32>,
+    origin: Option<&str>,
     observer: &dyn Observer,
     planned: impl FnOnce(&Request, &dyn Observer) -> Result<Plan>,
 ) -> Result<Token> {
     job.check_version()?;
+    let comes_in = match (job.guarantee, partition) {
+        (Guarantee::PerPartition, None) => {
+            return Err(Error::usage(format!(
+                "job {} is to have each partition once, and these rows are of none",
+                job.id
+            ))
+            .advise("say which partition of the job's rows they are, from 0: --partition N"));
+        }
+        (Guarantee::PerPartition, Some(partition)) => Some(partition),
+        _ => None,
+    };
     let place = job.place()?;
     let _slot = Lock::take(&place, job, 1..=job.connections, observer)?;
     let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
-    is_open(&mut ledger, job)?;
+    let entry = is_open(&mut ledger, job)?;
+    let entering = comes_in.map(|partition| Entering { place: &place, job, partition, origin });
+    if let Some(entering) = &entering
+        && let Some(token) = entering.found(&mut ledger, &entry)?
+    {
+        return Ok(token);
+    }
     ledger.beat(&job.id, &job.digits)?;
 
     let attempt = unique::word();
-    let table = job.hidden(&Token::suffix(&attempt, partition));
-    let make = place.sql.make_like(&job.home, &table, &job.template());
-    ledger.console.execute(&make).map_err(|error| in_job(job, &table, error))?;
+    // Its own, unless rows go straight into the job's.
+    let own =
+        (job.guarantee != Guarantee::None).then(|| job.hidden(&Token::suffix(&attempt, partition)));
+    let table = own.as_ref().unwrap_or(&job.home.table);
+    if let Some(own) = &own {
+        let make = place.sql.make_like(&job.home, own, &job.template());
+        ledger.console.execute(&make).map_err(|error| in_job(job, own, error))?;
+    }
     let request = Request {
         target: place.location.secret.clone(),
         options: LoadOptions {
-            table: Some(place.sql.requested(&job.home, &table)),
+            table: Some(place.sql.requested(&job.home, table)),
             if_exists: IfExists::Append,
-            owns_table: true,
+            owns_table: own.is_some(),
+            shares_table: own.is_none(),
             on_conflict: job.load.on_conflict,
             key: job.load.key.clone(),
             max_rejects: job.load.max_rejects(),
@@ -107,8 +133,8 @@ fn written(
             knobs: job.load.knobs.clone(),
             // Attempts are many already.
             lanes: Some(1),
-            // What has to last is published, which counts again.
-            durability: Durability::None,
+            // What has to last is copied into the job's table, and counted again.
+            durability: own.as_ref().map_or(Durability::Durable, |_| Durability::None),
             ..LoadOptions::default()
         },
         ..Request::default()
@@ -128,53 +154,62 @@ fn written(
         let report = run(&plan, &collecting)?;
         Ok((report, plan.source_names().into_iter().map(str::to_owned).collect::<Vec<_>>()))
     });
-    let judged = match Ledger::open(&place, &job.home, &NEVER) {
-        Ok(mut ledger) => {
-            let judged = outcome.and_then(|(report, names)| {
-                is_open(&mut ledger, job)?;
-                let rows = match job.load.on_conflict {
-                    OnConflict::Fail => report.rows_loaded,
-                    _ => ledger.count(&table)?,
-                };
-                Ok((report, names, rows))
-            });
-            if judged.is_err() {
-                ledger.drop_tables(std::slice::from_ref(&table));
-            }
-            judged
+    let judged = outcome.and_then(|(report, names)| {
+        let rows = match &own {
+            Some(own) => counted(&place, job, own, &report)?,
+            None => report.rows_loaded,
+        };
+        let rejected = rejected.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let named = |reject: &Reject| {
+            names.get(reject.file as usize).filter(|_| names.len() > 1 || !is_program(&report))
+        };
+        let token = Token {
+            version: job.version.clone(),
+            job: job.id.clone(),
+            digits: job.digits.clone(),
+            attempt,
+            partition,
+            already_written: false,
+            rows_read: report.rows_read,
+            rows,
+            rows_loaded: report.rows_loaded,
+            rows_skipped: report.rows_skipped,
+            rejected: rejected
+                .iter()
+                .map(|reject| Rejected::of(reject, partition, named(reject).map(String::as_str)))
+                .collect(),
+        };
+        match &entering {
+            Some(entering) => beating(&place, job, || entering.enter(&token, observer)),
+            None => Ok(token),
         }
-        // What has ended the load is the reason, where something has.
-        Err(lost) => Err(outcome.err().unwrap_or(lost)),
-    };
-    let (report, names, rows): (Report, Vec<String>, u64) =
-        judged.map_err(|error| in_job(job, &table, error))?;
-    let rejected = rejected.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let named = |reject: &Reject| {
-        names.get(reject.file as usize).filter(|_| names.len() > 1 || !is_program(&report))
-    };
-    Ok(Token {
-        version: job.version.clone(),
-        job: job.id.clone(),
-        digits: job.digits.clone(),
-        attempt,
-        partition,
-        rows_read: report.rows_read,
-        rows,
-        rows_loaded: report.rows_loaded,
-        rows_skipped: report.rows_skipped,
-        rejected: rejected
-            .iter()
-            .map(|reject| Rejected::of(reject, partition, named(reject).map(String::as_str)))
-            .collect(),
-    })
+    });
+    // What has come into the table, or never will, is not needed any more.
+    if let Some(own) = &own
+        && (judged.is_err() || entering.is_some())
+        && let Ok(mut ledger) = Ledger::open(&place, &job.home, &NEVER)
+    {
+        ledger.drop_tables(std::slice::from_ref(own));
+    }
+    judged.map_err(|error| in_job(job, table, error))
+}
+
+/// Rows of an attempt's table, of a job that is still open.
+fn counted(place: &Place, job: &Job, table: &str, report: &Report) -> Result<u64> {
+    let mut ledger = Ledger::open(place, &job.home, &NEVER)?;
+    is_open(&mut ledger, job)?;
+    match job.load.on_conflict {
+        OnConflict::Fail => Ok(report.rows_loaded),
+        _ => ledger.count(table),
+    }
 }
 
 fn is_program(report: &Report) -> bool {
     matches!(report.plan.source.inputs[0].place, inrush_source::Place::Rows)
 }
 
-/// Refuses a job that is over.
-fn is_open(ledger: &mut Ledger<'_>, job: &Job) -> Result<()> {
+/// The row of a job that takes rows; an error where it is over.
+pub(super) fn is_open(ledger: &mut Ledger<'_>, job: &Job) -> Result<Entry> {
     let over = |how: &str| {
         Error::target(format!("job {} {how}: it takes no more rows", job.id))
             .advise("begin another job")
@@ -183,7 +218,7 @@ fn is_open(ledger: &mut Ledger<'_>, job: &Job) -> Result<()> {
         Some(entry) if entry.digits != job.digits => {
             Err(over("has been begun again by another process"))
         }
-        Some(entry) if entry.state == State::Open => Ok(()),
+        Some(entry) if entry.state == State::Open => Ok(entry),
         Some(entry) => Err(over(&format!("is {}", entry.state))),
         None => Err(over("is not in the ledger any more")),
     }

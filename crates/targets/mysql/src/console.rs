@@ -130,6 +130,10 @@ fn in_words(failure: Failure) -> Error {
         Failure::Lost(lost) => {
             Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
         }
+        // A wait that was too long, and a deadlock.
+        Failure::Server(refused) if matches!(refused.code, 1205 | 1213) => {
+            Error::target(refused.message).of_giving_way()
+        }
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -45,7 +45,7 @@ impl Jobs for MysqlJobs {
         &[
             // One may wait for as long as others copy.
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES', \
-             SESSION wait_timeout = 2147483",
+             SESSION wait_timeout = 2147483, SESSION innodb_lock_wait_timeout = 2147483",
             // So that rows which are read for a copy are not locked.
             "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
         ]
@@ -85,6 +85,19 @@ impl Jobs for MysqlJobs {
              job longtext NOT NULL, tokens longtext, report longtext) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
             quote(ledger)
         )
+    }
+
+    fn make_partitions(&self, _home: &Home, partitions: &str) -> String {
+        format!(
+            "CREATE TABLE {} (part bigint PRIMARY KEY, attempt varchar(16) NOT NULL, loaded bigint NOT NULL, origin longtext, \
+             token longtext) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+            quote(partitions)
+        )
+    }
+
+    /// FOR SHARE is newer than some servers (<https://dev.mysql.com/doc/refman/8.0/en/innodb-locking-reads.html>).
+    fn shared(&self) -> &'static str {
+        " LOCK IN SHARE MODE"
     }
 
     /// Keys stay: rows lie in the order of the primary one. Other indexes would be built in vain.

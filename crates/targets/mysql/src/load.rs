@@ -91,6 +91,7 @@ pub(super) trait Writing: Sync {
 /// nobody notices.
 fn is_staged(request: &Request, facts: &Facts) -> bool {
     request.guarantee == Guarantee::Atomic
+        && !request.shares_table
         && facts.kept_table(request).is_none_or(|table| {
             (request.if_exists == IfExists::Truncate || !table.holds_rows)
                 && request.on_conflict == OnConflict::Fail
@@ -472,14 +473,30 @@ impl<'a> MysqlLoad<'a> {
             }
             self.run(&format!("DELETE FROM {}", quote(&job.table)))?;
         }
+        let begins = in_one && job.choice.action != Action::Truncate;
+        let counts_own = begins && self.counts_own();
+        if counts_own {
+            self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
+            self.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+        }
         self.before = match job.before() {
             Some(before) => before.clone(),
             None => self.snapshot(job.request.verify)?,
         };
-        if in_one && job.choice.action != Action::Truncate {
+        if begins && !counts_own {
             self.run("START TRANSACTION")?;
         }
         if self.made { Ok(()) } else { self.enter() }
+    }
+
+    /// Whether the table is counted as the transaction sees it from its beginning on, where what others add meanwhile is not taken for
+    /// the load's. A load that changes existing rows alone does without: MariaDB from 11.6 on refuses to change what others have changed
+    /// since (<https://mariadb.com/kb/en/innodb-system-variables/#innodb_snapshot_isolation>).
+    fn counts_own(&self) -> bool {
+        let Request { options, .. } = &self.job.request;
+        has_transactions(&self.engine)
+            && self.job.steps.is_none()
+            && (options.on_conflict == OnConflict::Fail || options.shares_table)
     }
 
     /// Makes the table of a load in steps. That commits by itself, so the ledger has to know of it before.

@@ -102,6 +102,12 @@ fn in_words(failure: Failure) -> Error {
         Failure::Lost(lost) => {
             Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
         }
+        // A snapshot that is too old, a deadlock, and a wait that was too long.
+        Failure::Server(refused)
+            if matches!(refused.state.as_str(), "40001" | "40P01" | "55P03") =>
+        {
+            Error::target(refused.message).of_giving_way()
+        }
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

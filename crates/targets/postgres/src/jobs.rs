@@ -40,9 +40,10 @@ impl Jobs for PostgresJobs {
 
     fn opening(&self) -> &'static [&'static str] {
         &[
-            // One may wait for as long as others copy. Before PostgreSQL 14 there is no such limit. A load says of each transaction that it
-            // writes, where they only read by default.
+            // One may wait for as long as others copy (before PostgreSQL 14 there is no such limit), and then has to see what they
+            // have done. A load says of each transaction that it writes, where they only read by default.
             "SET client_min_messages = error; SET default_transaction_read_only = off; \
+             SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; \
              SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout'",
         ]
     }
@@ -87,6 +88,17 @@ impl Jobs for PostgresJobs {
              version text NOT NULL, begun bigint NOT NULL, heartbeat bigint NOT NULL, job text NOT NULL, tokens text, report text)",
             beside(home, ledger).sql()
         )
+    }
+
+    fn make_partitions(&self, home: &Home, partitions: &str) -> String {
+        format!(
+            "CREATE TABLE {} (part bigint PRIMARY KEY, attempt text NOT NULL, loaded bigint NOT NULL, origin text, token text)",
+            beside(home, partitions).sql()
+        )
+    }
+
+    fn shared(&self) -> &'static str {
+        " FOR SHARE"
     }
 
     /// Unlogged: a crash of the server empties such tables, and publishing, which counts, finds out.

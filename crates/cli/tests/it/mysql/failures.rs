@@ -299,6 +299,20 @@ fn a_hidden_table_whose_csv_file_is_written_is_not_published_when_another_client
 }
 
 #[test]
+fn rows_that_somebody_else_writes_during_a_load_are_not_taken_for_its_own() {
+    for_each_server(|server| {
+        let case = CASES[2];
+        case.prepare(server);
+        server.sql("BEGIN;; INSERT INTO t VALUES (5, 'mine')");
+        let child = case.start(server, &server.url());
+        wait_until_it_waits(&child);
+        server.sql("DELETE FROM t WHERE id = 5;; INSERT INTO t VALUES (-5, 'theirs');; COMMIT");
+        end_of(child).exits(0);
+        assert_eq!(server.count("t"), case.rows + 3, "on {}", server.name);
+    });
+}
+
+#[test]
 fn steps_of_a_program_outlive_their_connections() {
     for_each_server(|server| {
         steps::outlive_connections(server, |server, id| server.kill("CONNECTION", id));

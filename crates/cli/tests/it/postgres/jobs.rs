@@ -38,3 +38,31 @@ fn a_job_where_transactions_only_read_by_default() {
         with_settings(server, &settings, || jobs::by_command(server));
     });
 }
+
+#[test]
+fn a_partition_comes_in_once_wherever_its_writer_is_killed() {
+    for_each_server(|server| {
+        let at = |address: &str| server.url_at(address);
+        jobs::killed_while_a_partition_comes_in(server, &server.address, at)
+    });
+}
+
+#[test]
+fn of_attempts_at_one_partition_at_once_one_writes() {
+    for_each_server(jobs::one_partition_at_once);
+}
+
+#[test]
+fn partitions_in_each_others_way_come_in_all() {
+    for_each_server(jobs::partitions_in_a_deadlock);
+}
+
+#[test]
+fn the_command_says_what_of_a_job_is_seen_early() {
+    for_each_server(jobs::partitions_by_command);
+}
+
+#[test]
+fn attempts_fill_one_table_at_the_same_time() {
+    for_each_server(jobs::straight_into_one_table);
+}

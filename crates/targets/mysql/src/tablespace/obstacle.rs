@@ -28,6 +28,9 @@ pub(super) fn of(request: &Request, facts: &Facts, knobs: &Knobs) -> Option<Stri
     if request.on_conflict != OnConflict::Fail {
         return Some(format!("--on-conflict {} looks keys up row by row", request.on_conflict));
     }
+    if request.shares_table {
+        return Some("others load into the table at the same time".to_owned());
+    }
     if request.owns_table {
         return Some("the parts of a job are merged by the server, row by row".to_owned());
     }

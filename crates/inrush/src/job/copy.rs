@@ -1,0 +1,50 @@
+//! Copies an attempt's rows into the table: all of them, or it is an error.
+
+use super::ledger::{Ledger, Record};
+use super::text::Token;
+use crate::plan::OnConflict;
+use inrush_core::error::{Error, Kind, Result};
+
+/// Copies the rows of an attempt; how many were left out for their key's sake.
+pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> Result<u64> {
+    let job = &record.job;
+    let hidden = token.table(job);
+    let (head, tail) = &record.insert;
+    let gone = |found: u64| {
+        Error::new(
+            Kind::Verify,
+            format!(
+                "attempt {} wrote {} rows, and {found} of them came into the table",
+                token.attempt, token.rows
+            ),
+        )
+        .advise(
+            "look for triggers that leave rows out, and whether the server has crashed meanwhile",
+        )
+    };
+    if !record.counts {
+        let found = ledger.count(&hidden)?;
+        if found != token.rows {
+            return Err(gone(found));
+        }
+    }
+    let table = ledger.sql.named(&ledger.home, &hidden);
+    let sql = format!("{head}SELECT {} FROM {table}{tail}", record.columns);
+    let written = ledger.console.execute(&sql).map_err(|error| in_words(record, error))?;
+    match job.load.on_conflict {
+        OnConflict::Fail if written != token.rows => Err(gone(written)),
+        OnConflict::Skip => Ok(token.rows.saturating_sub(written)),
+        _ => Ok(0),
+    }
+}
+
+/// A row that repeats a key can be in any of the tables by now.
+fn in_words(record: &Record, error: Error) -> Error {
+    let (hidden, table) = (record.job.new_table(), record.job.table().to_owned());
+    let error = error.reworded(|text| text.replace(&hidden, &table));
+    let what = error.what().to_lowercase();
+    match what.contains("duplicate") {
+        true => error.advise("a row has the key of one in the table, or of another attempt's: --on-conflict skip or update decides"),
+        false => error,
+    }
+}
