@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::Place;
+use crate::copy::Copied;
 use crate::stop::Stop;
 use crate::stored::Stored;
 
@@ -53,14 +54,15 @@ impl Piece {
     pub(crate) fn of(place: &Place, room: Room, stop: &Stop) -> io::Result<Self> {
         match place {
             Place::File(path) => Ok(Self::File(path.clone(), File::open(path)?)),
-            Place::Stored(stored) => Ok(Self::Blocks(Blocks {
-                bytes: stored.length(stop)?,
-                stored: stored.clone(),
-                stop: Arc::clone(stop),
-                room,
-                kept: Arc::default(),
-                position: 0,
-            })),
+            Place::Stored(stored) => {
+                let bytes = stored.length(stop)?;
+                let origin = Origin::Store(stored.clone(), Arc::clone(stop));
+                Ok(Self::Blocks(Blocks::of(origin, bytes, room)))
+            }
+            Place::Member(member) => {
+                let origin = Origin::Copy(member.copied()?);
+                Ok(Self::Blocks(Blocks::of(origin, member.bytes, room)))
+            }
             _ => Err(io::ErrorKind::NotSeekable.into()),
         }
     }
@@ -78,8 +80,7 @@ impl Piece {
 /// An input's blocks, of which those used last are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
-    stored: Stored,
-    stop: Stop,
+    origin: Origin,
     pub(crate) bytes: u64,
     room: Room,
     /// The one used last at the end.
@@ -87,10 +88,31 @@ pub(crate) struct Blocks {
     position: u64,
 }
 
+/// What blocks are of.
+#[derive(Clone, Debug)]
+enum Origin {
+    Store(Stored, Stop),
+    /// A member of an archive, unpacked.
+    Copy(Arc<Copied>),
+}
+
+impl Origin {
+    fn read_at(&self, at: u64, length: usize) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Store(stored, stop) => stored.read_at(at, length, stop),
+            Self::Copy(copied) => copied.read_at(at, length),
+        }
+    }
+}
+
 /// A block, there once the first that wants it has fetched it.
 type Block = Arc<Mutex<Option<Bytes>>>;
 
 impl Blocks {
+    fn of(origin: Origin, bytes: u64, room: Room) -> Self {
+        Self { origin, bytes, room, kept: Arc::default(), position: 0 }
+    }
+
     /// Some bytes from `at` on, as many as are at hand; none behind the end.
     pub(crate) fn some(&self, at: u64) -> io::Result<Bytes> {
         if at >= self.bytes {
@@ -104,7 +126,7 @@ impl Blocks {
             Some(bytes) => bytes.clone(),
             None => {
                 let length = self.room.block_bytes.min(self.bytes - start) as usize;
-                let bytes = Bytes::from(self.stored.read_at(start, length, &self.stop)?);
+                let bytes = Bytes::from(self.origin.read_at(start, length)?);
                 if bytes.len() < length {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }

@@ -14,6 +14,7 @@
 mod archive;
 mod blocks;
 mod columns;
+mod copy;
 pub mod decode;
 mod decompress;
 mod delimiter;

@@ -170,12 +170,10 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    #[cfg(feature = "cloud")]
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), advice: Vec::new() }
     }
 
-    #[cfg(feature = "cloud")]
     #[must_use]
     pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice.push(advice.into());

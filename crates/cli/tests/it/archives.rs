@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use zip::write::SimpleFileOptions;
 
-use crate::fixture::{Fixture, Outcome, rows};
+use crate::fixture::{Fixture, INRUSH, Outcome, rows};
 
 /// Gzip's form of these bytes.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -119,6 +119,47 @@ fn an_archive_is_its_members_and_names_the_table_unless_one_is_meant() {
         let run = fixture.refuses(&[&format!("{name}!b/*.csv"), "t.db", "--if-exists", "replace"]);
         run.says(&[&format!("no member of {name} is named 'b/*.csv'"), "a/one.csv", "**/*.csv"]);
     }
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn parquet_and_arrow_within_an_archive_are_loaded_as_those_on_disk() {
+    let fixture = Fixture::new();
+    let rows: String = (0..20_000).map(|row| format!("{row},name {row},{row}.25\n")).collect();
+    fixture.write("rows.csv", format!("id,name,price\n{rows}"));
+    fixture.report(&["rows.csv", "rows.parquet"]);
+    let stream = fixture.tool(INRUSH, &["load", "rows.csv", "arrow:-", "--quiet"], b"");
+    let batches = arrow_ipc::reader::StreamReader::try_new(stream.as_slice(), None).unwrap();
+    let mut file = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batches.schema()).unwrap();
+    batches.for_each(|batch| file.write(&batch.unwrap()).unwrap());
+    let file = file.into_inner().unwrap();
+    let parquet = fixture.read("rows.parquet");
+    fixture.report(&["rows.csv", "t.db", "--table", "wanted"]);
+    let wanted = fixture.table("t.db", "wanted");
+    let members =
+        [("a/rows.parquet", parquet.clone()), ("rows.arrow", file), ("rows.arrows", stream)];
+    fixture.write("both.zip", zip(&members)).write("both.tgz", gzip(&tar(&members)));
+    for archive in ["both.zip", "both.tgz"] {
+        for (member, strategy) in [
+            ("a/rows.parquet", "pages"),
+            ("a/rows.parquet", "bind"),
+            ("rows.arrow", "pages"),
+            ("rows.arrows", "pages"),
+        ] {
+            let source = format!("{archive}!{member}");
+            let load = [source.as_str(), "t.db", "--table", "t", "--if-exists", "replace"];
+            let report = fixture
+                .report(&[&load[..], &["--strategy", &format!("sqlite/{strategy}")]].concat());
+            assert_eq!(report["rows_loaded"], 20_000, "{source}");
+            assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
+        }
+    }
+    // One that is not what the archive says, and one that is damaged.
+    let cut = parquet[..parquet.len() - 9].to_vec();
+    fixture.write("cut.zip", zip(&[("rows.parquet", cut)]));
+    fixture.refuses(&["cut.zip", "u.db"]).says(&["cut.zip!rows.parquet", "Parquet"]);
+    fixture.write("mixed.zip", zip(&[("a.parquet", parquet), ("b.csv", ONE.to_vec())]));
+    fixture.refuses(&["mixed.zip", "u.db"]).says(&["load them one by one"]);
 }
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {

@@ -14,11 +14,12 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_core::error::{Error, Result};
 
+use crate::copy::Copied;
 use crate::place::{cannot_open, is_read};
 use crate::stop::Stop;
 use crate::{Compression, Place};
@@ -36,6 +37,8 @@ pub struct Member {
     /// What it may unpack to.
     pub(crate) limit: Limit,
     content: Content,
+    /// What is read from anywhere is copied once.
+    copied: Mutex<Option<Arc<Copied>>>,
 }
 
 impl PartialEq for Member {
@@ -172,7 +175,8 @@ pub(crate) fn members(
         let content = entry.content?;
         let limit = Limit::of(entry.packed.unwrap_or(stored), expand_max);
         let (archive, name, bytes) = (place.clone(), entry.name, entry.bytes);
-        Some(Arc::new(Member { archive, name, bytes, limit, content }))
+        let copied = Mutex::default();
+        Some(Arc::new(Member { archive, name, bytes, limit, content, copied }))
     };
     Ok(entries.into_iter().filter_map(member).collect())
 }
@@ -285,6 +289,17 @@ impl Member {
         io::copy(&mut Bounded::new(self.open()?, self.limit), &mut file)?;
         file.rewind()?;
         Ok(file)
+    }
+
+    /// A copy of its bytes, unpacked, which is made once and is gone with the process.
+    pub(crate) fn copied(&self) -> io::Result<Arc<Copied>> {
+        let mut copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(copied) = &*copied {
+            return Ok(Arc::clone(copied));
+        }
+        let name = format!("{}!{}", self.archive.name(), self.name);
+        let whole = Bounded::new(self.open()?, self.limit);
+        Ok(Arc::clone(copied.insert(Arc::new(Copied::of(whole, Some(self.bytes), &name)?))))
     }
 
     /// Its bytes, unpacked, from the first on. It fails where it ends before its size, or goes on behind it.

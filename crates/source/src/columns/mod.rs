@@ -366,15 +366,6 @@ fn look(
     let damaged = |failure: Failure| input.damaged(layout, &failure);
     let fail = |error| cannot_open(&input.name, &error);
     let place = &input.place;
-    if let (Place::Member(member), Layout::Parquet | Layout::ArrowFile) = (place, layout) {
-        return Err(Error::source(format!(
-            "{} is {}, which can't be read within an archive",
-            input.name,
-            layout.words()
-        ))
-        .about(&input.name)
-        .advise(format!("unpack {}, and name the file", member.archive.name())));
-    }
     let (store, readings) = match (layout, place.can_be_reread()) {
         #[cfg(feature = "parquet")]
         (Layout::Parquet, true) => {

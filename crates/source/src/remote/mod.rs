@@ -7,7 +7,6 @@
 
 mod bucket;
 mod client;
-mod copy;
 mod sequence;
 mod trouble;
 mod web;
@@ -19,12 +18,12 @@ use std::thread;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
+use crate::copy::Copied;
 use crate::head::HEAD_BYTES;
 use crate::stdin::PIPE_BYTES;
 use crate::stop::{Stop, TICK};
 use crate::stored::{Fault, Store};
 pub(crate) use bucket::Found;
-use copy::Copied;
 use sequence::Sequence;
 use trouble::{Patience, Tries, Trouble};
 use web::Web;

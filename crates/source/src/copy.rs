@@ -1,4 +1,5 @@
-//! A copy of a file, for what is read from anywhere and can not be had by parts: archives, workbooks, Parquet of servers without ranges.
+//! A copy of a file, for what is read from anywhere and can not be had by parts: archives and workbooks over the network, Parquet of
+//! servers without ranges, Parquet and Arrow files within archives.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,14 +10,14 @@ use crate::stored::Fault;
 
 /// A private file that is gone with the process.
 #[derive(Debug)]
-pub(super) struct Copied {
+pub(crate) struct Copied {
     file: File,
     bytes: u64,
 }
 
 impl Copied {
     /// Copies all of it, of which `said` bytes are to come, into `TMPDIR`. Where those have no room nothing is fetched.
-    pub(super) fn of(mut whole: impl Read, said: Option<u64>, name: &str) -> io::Result<Self> {
+    pub(crate) fn of(mut whole: impl Read, said: Option<u64>, name: &str) -> io::Result<Self> {
         let folder = std::env::temp_dir();
         let no_room = |why: &str| {
             Fault::new(format!(
@@ -40,12 +41,13 @@ impl Copied {
         Ok(Self { file, bytes })
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    #[cfg(feature = "cloud")]
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// So many bytes from `at` on; fewer only at the end.
-    pub(super) fn read_at(&self, at: u64, length: usize) -> io::Result<Vec<u8>> {
+    pub(crate) fn read_at(&self, at: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         let mut got = 0;
         while got < length {
