@@ -48,6 +48,14 @@ def ids(place):
     return sorted(place.values("id"))
 
 
+def test_columns_of_other_names_go_by_position(home):
+    home.execute(f"create table {home.table} (number bigint primary key, label text)")
+    job = begin(home, match_by="position")
+    tokens = [inrush.job.write(str(job), part(number)) for number in range(2)]
+    assert inrush.job.publish(job, tokens).rows_loaded == 200
+    assert sorted(home.values("number")) == list(range(200))
+
+
 @pytest.mark.parametrize("if_exists", ["append", "replace", "empty"])
 def test_rows_are_seen_when_they_are_published(home, if_exists):
     if if_exists != "empty":

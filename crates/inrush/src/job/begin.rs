@@ -136,6 +136,7 @@ fn begun(
         visible: None,
         columns: Vec::new(),
         load: Load {
+            match_by: request.match_by,
             on_conflict: request.on_conflict,
             key: Vec::new(),
             max_rejects: request.max_rejects.to_string(),

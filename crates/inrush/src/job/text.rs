@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::pipe::reject::Reject;
-use crate::plan::{OnConflict, RejectLimit, Verify};
+use crate::plan::{MatchBy, OnConflict, RejectLimit, Verify};
 use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
@@ -171,6 +171,8 @@ pub struct Job {
 /// What every attempt does with its rows: what of `LoadOptions` holds for each of them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Load {
+    #[serde(default)]
+    pub(super) match_by: Option<MatchBy>,
     pub(super) on_conflict: OnConflict,
     pub(super) key: Vec<String>,
     pub(super) max_rejects: String,

@@ -124,6 +124,7 @@ fn written(
             if_exists: IfExists::Append,
             owns_table: own.is_some(),
             shares_table: own.is_none(),
+            match_by: job.load.match_by,
             on_conflict: job.load.on_conflict,
             key: job.load.key.clone(),
             max_rejects: job.load.max_rejects(),

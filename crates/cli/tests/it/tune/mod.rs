@@ -38,10 +38,18 @@ fn options(budget: &str) -> [&str; 7] {
 
 /// Measures until there is a verdict, and answers with what was found.
 fn tuned(fixture: &Fixture, args: &[&str]) -> Json {
-    let measured =
-        |budget| fixture.inrush(&[&["tune"], args, &options(budget)[..]].concat()).exits(0).json();
+    let measured = |budget| measured_for(budget, fixture, args);
     let found = BUDGETS.into_iter().map(measured).find(|found| found["is_decided"] == true);
-    let found = found.expect("a verdict within a minute");
+    found.expect("a verdict within a minute")
+}
+
+/// The same with or without one, as quickly as may be.
+fn measured(fixture: &Fixture, args: &[&str]) -> Json {
+    measured_for("3s", fixture, args)
+}
+
+fn measured_for(budget: &str, fixture: &Fixture, args: &[&str]) -> Json {
+    let found = fixture.inrush(&[&["tune"], args, &options(budget)[..]].concat()).exits(0).json();
     for key in
         ["sentence", "winner", "default", "candidates", "left_out", "key", "noise", "stopped_by"]
     {
@@ -51,6 +59,11 @@ fn tuned(fixture: &Fixture, args: &[&str]) -> Json {
         assert!(!fixture.read(report).is_empty(), "{report}");
     }
     found
+}
+
+/// What is in the folder, except for the profile, which takes a verdict.
+fn names(fixture: &Fixture) -> Vec<String> {
+    fixture.names().into_iter().filter(|name| name != "p.toml").collect()
 }
 
 /// Has the profile that was kept be one of another strategy, faster than the default.

@@ -1,6 +1,6 @@
 //! PostgreSQL, MySQL and MariaDB: a hidden table in the user's own database.
 
-use super::{orders, planned, reasons, tuned, with_strategy};
+use super::{measured, orders, planned, reasons, tuned, with_strategy};
 use crate::crash::send;
 use crate::fixture::{Fixture, start, wait_until};
 use crate::mysql::server::MySql;
@@ -76,7 +76,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let state = "SELECT xmin::text, n FROM orders UNION ALL SELECT 'next', last_value FROM orders_n_seq";
         let before = server.query(state);
         let url = server.url();
-        tuned(server, &["orders.csv", &url, "--if-exists", "append"]);
+        measured(server, &["orders.csv", &url, "--if-exists", "append"]);
         assert_eq!(server.query(state), before);
         assert_eq!(server.tables(), ["orders"]);
     });
@@ -88,7 +88,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
         let before =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         let url = server.url();
-        tuned(server, &["orders.csv", &url, "--if-exists", "append"]);
+        measured(server, &["orders.csv", &url, "--if-exists", "append"]);
         let after =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
         assert_eq!(after, before);
@@ -101,7 +101,7 @@ fn keeps_what_others_write<D: Database>(server: &Server<D>, tables: &str) {
     orders(server);
     server.query("CREATE TABLE orders (id bigint PRIMARY KEY, amount double precision, customer varchar(60))");
     let url = server.url();
-    let load = ["tune", "orders.csv", &url, "--if-exists", "append", "--budget", "5s"];
+    let load = ["tune", "orders.csv", &url, "--if-exists", "append", "--budget", "3s"];
     let args = [&load[..], &["--profiles", "p.toml", "--report", "out"]].concat();
     let mut child = start(server.command(&args).stdin(std::process::Stdio::null()));
     wait_until("a hidden table is there", || !server.query(tables).is_empty());
@@ -143,7 +143,7 @@ fn a_server_that_is_read_only_says_what_to_do() {
         let set = format!("ALTER DATABASE {database} SET default_transaction_read_only = on");
         server.query(&set);
         let url = server.url();
-        let found = tuned(server, &["orders.csv", &url]);
+        let found = measured(server, &["orders.csv", &url]);
         server.query(&format!("ALTER DATABASE {database} RESET ALL"));
         assert!(found["loads"].as_u64().unwrap() > 2, "{found}");
         assert_eq!(server.tables(), [""; 0]);

@@ -5,7 +5,7 @@ use std::process::Child;
 use rusqlite::types::Value;
 use serde_json::json;
 
-use super::{options, orders, planned, reasons, tuned, with_strategy};
+use super::{measured, names, options, orders, planned, reasons, tuned, with_strategy};
 use crate::crash::send;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::fixture::{Fixture, finish, start, wait_until};
@@ -129,11 +129,11 @@ fn a_database_that_is_there_stays_as_it_is_to_the_byte() {
     shop(&fixture);
     let before = fixture.read("shop.db");
     orders(&fixture);
-    let found = tuned(&fixture, &["orders.csv", "shop.db", "--if-exists", "append"]);
+    let found = measured(&fixture, &["orders.csv", "shop.db", "--if-exists", "append"]);
     assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
     assert_eq!(fixture.read("shop.db"), before);
-    assert_eq!(fixture.names(), ["few.csv", "orders.csv", "out", "p.toml", "shop.db"]);
-    let again = tuned(&fixture, &["orders.csv", "shop.db", "--table", "new"]);
+    assert_eq!(names(&fixture), ["few.csv", "orders.csv", "out", "shop.db"]);
+    let again = measured(&fixture, &["orders.csv", "shop.db", "--table", "new"]);
     assert!(again["key"]["shape"].as_str().unwrap().contains("that the load makes"), "{again}");
     assert_eq!(fixture.read("shop.db"), before);
 }
@@ -143,7 +143,7 @@ fn a_database_that_others_write_to_meanwhile_has_their_rows_and_no_others() {
     let fixture = Fixture::new();
     shop(&fixture);
     orders(&fixture);
-    let load = ["tune", "orders.csv", "shop.db", "--if-exists", "append", "--budget", "10s"];
+    let load = ["tune", "orders.csv", "shop.db", "--if-exists", "append", "--budget", "3s"];
     let args = [&load[..], &["--profiles", "p.toml", "--report", "out"]].concat();
     let mut child = start(fixture.command(&args).stdin(std::process::Stdio::null()));
     let mut written: i64 = 0;
@@ -158,7 +158,7 @@ fn a_database_that_others_write_to_meanwhile_has_their_rows_and_no_others() {
     // Two were there before.
     let rows = fixture.query("shop.db", "SELECT count(*), sum(id > 1000000) FROM orders");
     assert_eq!(rows, [[Value::Integer(written + 2), Value::Integer(written)]]);
-    assert_eq!(fixture.names(), ["few.csv", "orders.csv", "out", "p.toml", "shop.db"]);
+    assert_eq!(names(&fixture), ["few.csv", "orders.csv", "out", "shop.db"]);
 }
 
 /// A measurement that has begun to load.
