@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::Place;
-use crate::copy::Copied;
-use crate::stop::Stop;
-use crate::stored::Stored;
+use inrush_store::Copied;
+use inrush_store::Stop;
+use inrush_store::Stored;
 
 /// Blocks of an input whose end is looked at.
 pub(crate) const LOOK: Room = Room { block_bytes: 256 << 10, blocks: 4 };

@@ -4,10 +4,10 @@ use std::io::Read;
 
 use crate::Place;
 use crate::place::cannot_open;
-use crate::stdin::Pipe;
-use crate::stop::Stop;
 use inrush_core::error::{Error, Result};
 use inrush_core::{DialectRequest, Format};
+use inrush_store::Pipe;
+use inrush_store::Stop;
 
 /// How an input is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,16 +8,15 @@ use inrush_scan::{Newline, Tail};
 
 use crate::place::cannot_open;
 use crate::separator_line::SeparatorLine;
-use crate::stdin::Pipe;
-use crate::stop::Stop;
 use crate::{Compression, Input, Place};
 use crate::{decode, sniff};
 use inrush_core::DialectRequest;
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::{Error, Result};
+use inrush_store::Pipe;
+use inrush_store::Stop;
 
-/// Bytes of an input that are looked at before a plan is made, from its start.
-pub(super) const HEAD_BYTES: usize = 1 << 20;
+pub(super) use inrush_store::HEAD_BYTES;
 
 /// The first bytes of one input, decoded.
 pub(super) struct Head {

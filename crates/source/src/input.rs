@@ -13,9 +13,6 @@ use crate::format::{self, Layout};
 use crate::head::{Head, body_start, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::place::cannot_open;
-use crate::stdin::Pipe;
-use crate::stop::{Stop, watched};
-use crate::stored::Fault;
 use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
 use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
@@ -23,6 +20,9 @@ use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Point};
 use inrush_core::reading::{ColumnReads, Readers, Reading};
 use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts};
+use inrush_store::Fault;
+use inrush_store::Pipe;
+use inrush_store::{Stop, watched};
 
 /// One input, opened, looked at, and closed again (standard input stays open).
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ impl Source {
         let abandoned = Arc::clone(stop);
         let mut pipe = None;
         for place in places.iter().filter(|place| !place.can_be_reread()) {
-            if pipe.replace(Pipe::open(place, Arc::clone(&abandoned))?).is_some() {
+            if pipe.replace(place.pipe(&abandoned)?).is_some() {
                 return Err(Error::usage(
                     "only one of the sources can be a pipe or standard input",
                 ));

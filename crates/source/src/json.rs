@@ -14,13 +14,13 @@ use crate::head::{Head, body_start};
 use crate::header::unique;
 use crate::infer::{Observed, Spot};
 use crate::sample::Sample;
-use crate::stdin::Pipe;
 use crate::{Input, Source};
 use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Origin, Part};
 use inrush_core::reading::Readers;
 use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
+use inrush_store::Pipe;
 
 /// Records that are looked at to tell one layout from another.
 const LAYOUT_RECORDS: usize = 100;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::stop::{Stop, watched};
-use crate::stored::{AtWill, Fault, Stored};
 use inrush_core::error::{Error, Result, without_secrets};
+use inrush_store::{AtWill, Fault, Pipe, Stored};
+use inrush_store::{Stop, watched};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
 use crate::workbook::{Format, Seekable, Sheet};
@@ -184,6 +184,18 @@ impl Place {
             Place::Stored(stored) => stored.open(at, stop),
             Place::Stdin | Place::Rows => Ok(Box::new(io::empty())),
         }
+    }
+
+    /// What can be read once only, to be looked at before.
+    pub(crate) fn pipe(&self, abandoned: &Stop) -> Result<Pipe> {
+        let input: Box<dyn io::Read + Send> = match self {
+            Place::Stdin => Box::new(io::stdin()),
+            // Rows are batches, and not bytes.
+            place => {
+                place.open(0, abandoned).map_err(|error| cannot_open(&place.name(), &error))?
+            }
+        };
+        Ok(Pipe::of(input, Arc::clone(abandoned)))
     }
 
     /// The same for a look at its first bytes.
@@ -632,7 +644,7 @@ fn without_query(url: &str) -> &str {
 /// What a source over the network names.
 #[cfg(feature = "cloud")]
 fn over_network(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Result<Vec<Place>> {
-    use crate::remote::{self, Remote};
+    use inrush_store::remote::{self, Remote};
     if remote::is_web(source) {
         let web = Remote::web(source)?;
         let looked = web.look(stop);

@@ -12,8 +12,8 @@ use inrush_core::error::{Error, Result};
 
 use crate::archive::{Refusal, zip};
 use crate::place::cannot_open;
-use crate::stop::Stop;
 use crate::{Place, merged};
+use inrush_store::Stop;
 
 /// A sheet of a workbook.
 #[derive(Debug, PartialEq, Eq)]

@@ -19,10 +19,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_core::error::{Error, Result};
 
-use crate::copy::Copied;
 use crate::place::{cannot_open, is_read};
-use crate::stop::Stop;
 use crate::{Compression, Place};
+use inrush_store::Copied;
+use inrush_store::Stop;
 pub(crate) use limit::{Bounded, Limit, Refusal};
 
 /// A file within an archive.

@@ -29,9 +29,6 @@ use crate::format::Layout;
 use crate::head::HEAD_BYTES;
 use crate::header::{order, unique};
 use crate::place::cannot_open;
-use crate::stdin::Pipe;
-use crate::stop::Stop;
-use crate::stored::Fault;
 use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
@@ -41,6 +38,9 @@ use inrush_core::reading::{Family, Readers};
 use inrush_core::{
     DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, ReadFacts, SourceFacts, Type,
 };
+use inrush_store::Fault;
+use inrush_store::Pipe;
+use inrush_store::Stop;
 use reading::{Reading, names_of, readings};
 use rows::Rows;
 pub use rows::{BatchSource, Stream};

@@ -92,10 +92,11 @@ impl Kind {
 
 /// What a source names in a store.
 #[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) objects: Vec<Remote>,
+pub struct Found {
+    /// Its objects, in the order of their names.
+    pub objects: Vec<Remote>,
     /// The folder, where it names one; those of its objects whose names tell no format are among them.
-    pub(crate) folder: Option<String>,
+    pub folder: Option<String>,
 }
 
 impl fmt::Debug for Remote {
@@ -116,7 +117,7 @@ impl Found {
     ///
     /// # Errors
     /// When the store can't be reached, or has none of that name.
-    pub(crate) fn of(source: &str, stop: &Stop) -> Result<Self> {
+    pub fn of(source: &str, stop: &Stop) -> Result<Self> {
         let wrong = |why: &str, kind: Kind| {
             let scheme = kind.scheme();
             Err(Error::usage(format!("{scheme}:... {why}")).advise(format!(

@@ -100,7 +100,7 @@ impl PartialEq for Stored {
 impl Eq for Stored {}
 
 /// What a store keeps, as a file that can be read from anywhere.
-pub(crate) struct AtWill {
+pub struct AtWill {
     stored: Stored,
     at: u64,
     bytes: u64,
@@ -113,7 +113,11 @@ pub(crate) struct AtWill {
 const PART_BYTES: usize = 128 << 10;
 
 impl AtWill {
-    pub(crate) fn of(stored: &Stored) -> io::Result<Self> {
+    /// What the store keeps, from its first byte on.
+    ///
+    /// # Errors
+    /// When its size can't be found out.
+    pub fn of(stored: &Stored) -> io::Result<Self> {
         let (stored, stop) = (stored.clone(), Stop::default());
         let bytes = stored.length(&stop)?;
         Ok(Self { stored, at: 0, bytes, stop, part: io::Cursor::default() })
@@ -162,26 +166,28 @@ impl fmt::Debug for Stored {
 
 /// Why an input can't be read, in words that need no others: it goes as an error through readers that know nothing of inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// What happened, and where.
-    pub(crate) what: String,
+    pub what: String,
     /// What to try.
-    pub(crate) advice: Vec<String>,
+    pub advice: Vec<String>,
 }
 
 impl Fault {
-    pub(crate) fn new(what: impl Into<String>) -> Self {
+    /// Says what happened, and where.
+    pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), advice: Vec::new() }
     }
 
+    /// Adds what to try.
     #[must_use]
-    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice.push(advice.into());
         self
     }
 
     /// The fault that an error comes from.
-    pub(crate) fn within<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Self> {
+    pub fn within<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Self> {
         let mut next = Some(error);
         while let Some(error) = next {
             if let Some(fault) = error.downcast_ref::<Self>() {
@@ -197,14 +203,13 @@ impl Fault {
     }
 
     /// The same about an input.
-    pub(crate) fn about(&self, name: &str) -> Error {
+    pub fn about(&self, name: &str) -> Error {
         let error = Error::source(self.what.clone()).about(name);
         self.advice.iter().cloned().fold(error, Error::advise)
     }
 
     /// Why a place can't be found.
-    #[cfg(feature = "cloud")]
-    pub(crate) fn refused(&self) -> Error {
+    pub fn refused(&self) -> Error {
         let error = Error::source(self.what.clone());
         self.advice.iter().cloned().fold(error, Error::advise)
     }

@@ -8,13 +8,13 @@ use std::time::Duration;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
 /// Set once whoever waits need wait no longer.
-pub(crate) type Stop = Arc<AtomicBool>;
+pub type Stop = Arc<AtomicBool>;
 
 /// How often who waits looks whether the answer is still wanted.
-pub(crate) const TICK: Duration = Duration::from_millis(50);
+pub const TICK: Duration = Duration::from_millis(50);
 
 /// Does the work with a flag that is set as soon as `stop` is: threads that outlive the work can hold it.
-pub(crate) fn watched<T>(stop: &AtomicBool, flag: &Stop, work: impl FnOnce() -> T) -> T {
+pub fn watched<T>(stop: &AtomicBool, flag: &Stop, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, is_done) = bounded::<()>(0);
         scope.spawn(move || {

@@ -7,10 +7,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
-use crate::Place;
-use crate::place::cannot_open;
 use crate::stop::{Stop, TICK};
-use inrush_core::error::Result;
 
 /// Blocks read ahead of the pipeline.
 const BLOCKS: usize = 4;
@@ -25,26 +22,15 @@ pub(crate) const PIPE_BYTES: u64 = ((BLOCKS + 2) * BLOCK_BYTES) as u64;
 /// A pipe that can be looked at before it is read. A thread of its own waits in `read`, which nothing can interrupt; it
 /// ends with the process.
 #[derive(Debug)]
-pub(crate) struct Pipe {
+pub struct Pipe {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Cursor<Vec<u8>>,
     abandoned: Stop,
 }
 
 impl Pipe {
-    pub(crate) fn open(place: &Place, abandoned: Stop) -> Result<Self> {
-        let input: Box<dyn Read + Send> = match place {
-            Place::Stdin => Box::new(io::stdin()),
-            // Rows are batches, and not bytes.
-            place => {
-                place.open(0, &abandoned).map_err(|error| cannot_open(&place.name(), &error))?
-            }
-        };
-        Ok(Self::of(input, abandoned))
-    }
-
     /// What is read ahead by a thread of its own.
-    pub(crate) fn of(mut input: Box<dyn Read + Send>, abandoned: Stop) -> Self {
+    pub fn of(mut input: Box<dyn Read + Send>, abandoned: Stop) -> Self {
         let (to, blocks) = bounded(BLOCKS);
         thread::spawn(move || {
             loop {
@@ -67,7 +53,10 @@ impl Pipe {
     }
 
     /// The first `bytes_max` bytes, or all if there are fewer. They come again when the pipe is read.
-    pub(crate) fn peek(&mut self, bytes_max: usize, stop: &AtomicBool) -> io::Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// When it can't be read, or `stop` is set meanwhile.
+    pub fn peek(&mut self, bytes_max: usize, stop: &AtomicBool) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         while head.len() < bytes_max && self.wait(stop)? {
             let missing = (bytes_max - head.len()) as u64;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::trouble::{Tries, Trouble};
 use super::{First, Link, Wanted, changed};
-use crate::stdin::Pipe;
+use crate::pipe::Pipe;
 use crate::stop::Stop;
 use crate::stored::Fault;
 

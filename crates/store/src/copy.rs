@@ -10,14 +10,17 @@ use crate::stored::Fault;
 
 /// A private file that is gone with the process.
 #[derive(Debug)]
-pub(crate) struct Copied {
+pub struct Copied {
     file: File,
     bytes: u64,
 }
 
 impl Copied {
     /// Copies all of it, of which `said` bytes are to come, into `TMPDIR`. Where those have no room nothing is fetched.
-    pub(crate) fn of(mut whole: impl Read, said: Option<u64>, name: &str) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// When it can't be read, or there is no room for it.
+    pub fn of(mut whole: impl Read, said: Option<u64>, name: &str) -> io::Result<Self> {
         let folder = std::env::temp_dir();
         let no_room = |why: &str| {
             Fault::new(format!(
@@ -41,13 +44,16 @@ impl Copied {
         Ok(Self { file, bytes })
     }
 
-    #[cfg(feature = "cloud")]
-    pub(crate) fn bytes(&self) -> u64 {
+    /// How many there are.
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// So many bytes from `at` on; fewer only at the end.
-    pub(crate) fn read_at(&self, at: u64, length: usize) -> io::Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// As the file system says.
+    pub fn read_at(&self, at: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         let mut got = 0;
         while got < length {

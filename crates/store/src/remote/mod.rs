@@ -18,12 +18,9 @@ use std::thread;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
-use crate::copy::Copied;
-use crate::head::HEAD_BYTES;
-use crate::stdin::PIPE_BYTES;
-use crate::stop::{Stop, TICK};
-use crate::stored::{Fault, Store};
-pub(crate) use bucket::Found;
+use crate::pipe::PIPE_BYTES;
+use crate::{Copied, Fault, HEAD_BYTES, Stop, Store, TICK};
+pub use bucket::Found;
 use sequence::Sequence;
 use trouble::{Patience, Tries, Trouble};
 use web::Web;
@@ -35,7 +32,7 @@ const KEPT_BYTES_MAX: usize = 64 << 20;
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether a source is a file of a web server.
-pub(crate) fn is_web(source: &str) -> bool {
+pub fn is_web(source: &str) -> bool {
     let scheme = source.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     scheme.is_some_and(|scheme| scheme == "http" || scheme == "https")
 }
@@ -159,7 +156,7 @@ impl Drop for First {
 }
 
 /// A source over the network.
-pub(crate) struct Remote(Arc<Link>);
+pub struct Remote(Arc<Link>);
 
 /// What readers of one source share.
 struct Link {
@@ -173,7 +170,10 @@ struct Link {
 
 impl Remote {
     /// A file of a web server.
-    pub(crate) fn web(source: &str) -> inrush_core::error::Result<Self> {
+    ///
+    /// # Errors
+    /// When it is no URL of one.
+    pub fn web(source: &str) -> inrush_core::error::Result<Self> {
         Ok(Self::of(Web::of(source)?, Version::default()))
     }
 
@@ -188,7 +188,10 @@ impl Remote {
     }
 
     /// Finds out whether it is there.
-    pub(crate) fn look(&self, stop: &Stop) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When it can't be had, or `stop` is set meanwhile.
+    pub fn look(&self, stop: &Stop) -> io::Result<()> {
         self.0.first(stop).map(|_| ())
     }
 }
