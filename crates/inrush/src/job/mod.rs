@@ -11,8 +11,8 @@
 //! What schedules the attempts is a scheduler's business: Spark's, Ray's, a shell script's. An attempt is named at random, and not after
 //! its part of the rows, so it doesn't matter how often a part is tried, or whether two try it at once: what is published is what the
 //! tokens name. Two other guarantees let others see rows before: each partition comes in by itself, in one transaction with a note that it
-//! is there (`enter`), or attempts are loads into the table, and nothing is promised. A process at work holds a lock of the database, and notes so in the ledger ([`BEAT`]); a job with neither has no living
-//! process.
+//! is there (`enter`), or attempts are loads into the table, and nothing is promised. A process at work holds a lock of the database, and
+//! notes so in the ledger ([`BEAT`]); a job with neither has no living process.
 
 mod begin;
 mod copy;

@@ -3,7 +3,7 @@
 //! ```text
 //! open -> publishing -> committed              rows into an existing table, or a new name within a transaction
 //!             |
-//!             |                                or rows that are there already, where each attempt has brought in its own
+//!             |                                or rows that are in the table, where each attempt has brought in its own
 //!             |
 //!             +-> renaming -> committed        a new name is a statement of its own: whether the hidden table is there says whether it
 //!                                              has happened, and dropping that table is how to see to it that it never will
