@@ -40,7 +40,7 @@ pub fn write(
 /// The same for rows of files.
 ///
 /// # Errors
-/// As for [`write`].
+/// As for [`write()`].
 pub fn write_sources(
     job: &Job,
     sources: &[String],
@@ -61,7 +61,7 @@ pub fn write_sources(
 /// The same for a part of files; by itself it is the partition of its own number.
 ///
 /// # Errors
-/// As for [`write`]; or when a file isn't what it was when it was split.
+/// As for [`write()`]; or when a file isn't what it was when it was split.
 pub fn write_split(
     job: &Job,
     split: &Split,
