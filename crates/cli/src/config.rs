@@ -31,6 +31,11 @@ const OWN: [&str; 3] = ["config", "as-config", "help"];
 /// What the library looks up by itself, and only where it is needed.
 pub(crate) const OF_LIBRARY: &str = "INRUSH_DUCKDB_LIB";
 
+/// The libraries that the user names, by the target that is to open them: what `--duckdb-lib` says.
+pub(crate) fn libraries(duckdb: Option<&PathBuf>) -> BTreeMap<String, PathBuf> {
+    duckdb.map(|path| ("duckdb".to_owned(), path.clone())).into_iter().collect()
+}
+
 /// What `[columns.NAME]` takes, and the option that says the same. A `format` is one of dates, or of timestamps.
 const OF_COLUMN: [(&str, &str); 9] = [
     ("type", "type"),

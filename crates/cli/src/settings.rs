@@ -9,6 +9,7 @@ use inrush::target::parse_count;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
 use crate::args::{BeginArgs, InputArgs, LoadArgs, TableArgs, WayArgs};
+use crate::config;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -50,7 +51,6 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
                 .ok_or_else(|| usage(format!("--chunk-size {text}: takes a size such as 256k")))
         })
         .transpose()?;
-    let library = args.duckdb_lib.clone().map(|path| ("duckdb".to_owned(), path));
     Ok(Request {
         sources: sources.to_vec(),
         split: None,
@@ -67,7 +67,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             max_rejects: args.max_rejects,
             rejects: args.rejects.clone().map_or(RejectsTo::Beside, RejectsTo::File),
             verify: args.verify,
-            libraries: library.into_iter().collect(),
+            libraries: config::libraries(args.duckdb_lib.as_ref()),
             profiles: profiles(args.profiles.as_deref()),
             ..common(&args.table, &args.way, &args.input)?
         },

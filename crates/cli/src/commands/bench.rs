@@ -1,6 +1,5 @@
 //! `inrush bench`: lists suites, says what a run would do, runs, goes on with one.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use inrush_bench::{
 
 use super::{Answered, eprint_text, print, stop_on_signals};
 use crate::args::BenchArgs;
-use crate::config::OF_LIBRARY;
+use crate::config::{OF_LIBRARY, libraries};
 use crate::render::{self, BenchProgress, ProgressMode, count, counted};
 
 /// Runs suites, one after the other; how many cells could not be measured although they should have been.
@@ -60,7 +59,13 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
     let mut failed = 0;
     if let Some(run) = &args.resume {
         let progress = watch(&stop);
-        let done = resume(run, args.place.as_deref(), &libraries(args), &worker, &progress);
+        let done = resume(
+            run,
+            args.place.as_deref(),
+            &libraries(args.duckdb_lib.as_ref()),
+            &worker,
+            &progress,
+        );
         progress.finish();
         failed += shown(done?, args)?;
     }
@@ -74,11 +79,6 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
         }
     }
     Ok(failed)
-}
-
-/// The library that the user names.
-fn libraries(args: &BenchArgs) -> BTreeMap<String, PathBuf> {
-    args.duckdb_lib.clone().map(|path| ("duckdb".to_owned(), path)).into_iter().collect()
 }
 
 /// What workers are started from: this very program, whatever is built in its place meanwhile.
@@ -128,7 +128,7 @@ fn request(args: &BenchArgs, suite: &str) -> Result<BenchRequest> {
         blocks,
         budget_s: args.budget,
         axes,
-        libraries: libraries(args),
+        libraries: libraries(args.duckdb_lib.as_ref()),
         command: std::env::args().skip(1).collect(),
     })
 }

@@ -9,13 +9,13 @@ use inrush::{Observer, doctor::Diagnosis};
 use super::eprint_text;
 use super::{print, stop_on_signals};
 use crate::args::DoctorArgs;
+use crate::config::libraries;
 use crate::render::{self, ProgressMode};
 
 /// Says what puts data at risk or holds loads back; whether data is at risk.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<bool> {
-    let library = args.duckdb_lib.clone().map(|path| ("duckdb".to_owned(), path));
-    let options =
-        LoadOptions { libraries: library.into_iter().collect(), ..LoadOptions::default() };
+    let libraries = libraries(args.duckdb_lib.as_ref());
+    let options = LoadOptions { libraries, ..LoadOptions::default() };
     let request = Request {
         sources: args.sources.clone(),
         target: args.target.clone(),

@@ -144,49 +144,49 @@ impl<D: Database> Place for Server<D> {
     }
 }
 
-/// Runs the test on every server, in a database and a directory of its own.
-pub(crate) fn for_each_server<D: Database>(test: impl Fn(&Server<D>)) {
-    for (name, url) in named(&D::FAMILY) {
+/// Whether other tests may use the server at the same time.
+#[derive(Clone, Copy)]
+enum Use {
+    Shared,
+    /// The test changes what holds for all of its connections.
+    Alone,
+}
+
+/// Runs the test on each of these servers, in a database and a directory of its own.
+fn on_each<D: Database>(servers: Vec<(String, String)>, how: Use, test: impl Fn(&Server<D>)) {
+    for (name, url) in servers {
         let lock = lock_file(&name);
-        lock.lock_shared().unwrap();
+        match how {
+            Use::Shared => lock.lock_shared().unwrap(),
+            Use::Alone => lock.lock().unwrap(),
+        }
         test(&Server::new(&name, &url));
     }
+}
+
+/// Runs the test on every server of the family.
+pub(crate) fn for_each_server<D: Database>(test: impl Fn(&Server<D>)) {
+    on_each(named(&D::FAMILY), Use::Shared, test);
 }
 
 /// The same with some of them, others for each test: `make test-all` takes all.
 pub(crate) fn for_some_servers<D: Database>(test: impl Fn(&Server<D>)) {
-    for (name, url) in some(named(&D::FAMILY)) {
-        let lock = lock_file(&name);
-        lock.lock_shared().unwrap();
-        test(&Server::new(&name, &url));
-    }
+    on_each(some(named(&D::FAMILY)), Use::Shared, test);
 }
 
 /// The same with one server of the family alone, for what takes long and is the same on all: `make test-all` has the others.
 pub(crate) fn for_one_server<D: Database>(test: impl Fn(&Server<D>)) {
-    for (name, url) in one_of(named(&D::FAMILY)) {
-        let lock = lock_file(&name);
-        lock.lock_shared().unwrap();
-        test(&Server::new(&name, &url));
-    }
+    on_each(one_of(named(&D::FAMILY)), Use::Shared, test);
 }
 
-/// The same while no other test uses the server: the test changes what holds for all of its connections.
+/// [`for_each_server`] while no other test uses the server.
 pub(crate) fn alone_on_each_server<D: Database>(test: impl Fn(&Server<D>)) {
-    for (name, url) in named(&D::FAMILY) {
-        let lock = lock_file(&name);
-        lock.lock().unwrap();
-        test(&Server::new(&name, &url));
-    }
+    on_each(named(&D::FAMILY), Use::Alone, test);
 }
 
 /// [`alone_on_each_server`] with one server of the family.
 pub(crate) fn alone_on_one_server<D: Database>(test: impl Fn(&Server<D>)) {
-    for (name, url) in one_of(named(&D::FAMILY)) {
-        let lock = lock_file(&name);
-        lock.lock().unwrap();
-        test(&Server::new(&name, &url));
-    }
+    on_each(one_of(named(&D::FAMILY)), Use::Alone, test);
 }
 
 /// What a private server is started with, besides the settings for tests.
