@@ -70,7 +70,6 @@ impl<'a> Scanner<'a> {
 
     /// The next record, its fields in `fields` (cleared first). Comments are skipped, blank lines
     /// are yielded with one empty field. `None` at the end.
-    #[inline]
     pub fn next(&mut self, fields: &mut Vec<Field>) -> Option<Record> {
         fields.clear();
         let start = self.skip_comments()?;

@@ -65,7 +65,6 @@ impl<'a> JsonScanner<'a> {
     ///
     /// Blank lines of [`JsonLayout::Lines`] are yielded. An array that isn't closed, or has a comma
     /// before its closing bracket, ends with a broken record that says so, and may be empty.
-    #[inline]
     pub fn next(&mut self, members: &mut Vec<JsonMember>) -> Option<JsonRecord> {
         members.clear();
         match self.layout {
