@@ -5,7 +5,7 @@ import pathlib
 import signal
 
 import pytest
-from test_job import hidden, home  # noqa: F401
+from test_job import home, left  # noqa: F401
 from test_spark import assert_once, slow, sums
 
 import inrush
@@ -112,7 +112,7 @@ def test_a_partition_that_never_succeeds_leaves_nothing(cluster, home):  # noqa:
 
     with pytest.raises(AssertionError, match="never"):
         inrush.dask.write(frame().map_partitions(never, meta=frame()._meta), home.url, table=home.table)
-    assert not home.exists() and hidden(home) == []
+    assert not home.exists() and left(home) == []
 
 
 def test_the_flights_come_by_dask(cluster, home):  # noqa: F811

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import pytest
 from conftest import WANTED, Mysql, Postgres, kinds, make_place, run, start
@@ -33,6 +34,14 @@ def hidden(place):
         with place.connect() as connection:
             names = [row[0] for row in connection.execute(sql).fetchall()]
     return [name for name in names if name != "inrush_jobs"]
+
+
+def left(place, seconds=30):
+    """The same, once attempts that were still running when their job was over have dropped their own."""
+    until = time.monotonic() + seconds
+    while hidden(place) and time.monotonic() < until:
+        time.sleep(0.1)
+    return hidden(place)
 
 
 def begin(place, **options):

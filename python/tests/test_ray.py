@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from test_dask import only_once
-from test_job import hidden, home  # noqa: F401
+from test_job import home, left  # noqa: F401
 from test_spark import assert_once, slow, sums
 
 import inrush
@@ -76,7 +76,7 @@ def test_a_block_that_never_succeeds_leaves_nothing(home):  # noqa: F811
 
     with pytest.raises(Exception, match="never"):
         rows().map_batches(never).write_datasink(inrush.ray.Sink(home.url, table=home.table))
-    assert not home.exists() and hidden(home) == []
+    assert not home.exists() and left(home) == []
 
 
 def test_the_flights_come_by_ray(home):  # noqa: F811
