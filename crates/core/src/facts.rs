@@ -43,6 +43,8 @@ pub struct SourceFacts {
     pub warnings: Vec<String>,
     /// The input's size on disk, when every input is a file.
     pub bytes: Option<u64>,
+    /// Bytes of a row in the samples of text, the mean; of JSON without the names of members. `None` where it is not known.
+    pub row_bytes: Option<u64>,
     /// Whether the input can be read a second time.
     pub seekable: bool,
     /// Whether all of the values were looked at, and no sample only.

@@ -13,6 +13,7 @@ use crate::format::{self, Layout};
 use crate::head::{Head, body_start, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::place::cannot_open;
+use crate::sample::Sampled;
 use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
 use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
@@ -236,7 +237,8 @@ impl Source {
         source.nulls = read.nulls_of(names.iter().map(String::as_str));
         source.reads = names.iter().map(|name| read.column(name)).collect();
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
-        let (proposals, seen) = source.sample(&heads, &dialect, names.len())?;
+        let Sampled { seen, proposals, row_bytes } =
+            source.sample(&heads, &dialect, names.len())?;
         let fields = names
             .into_iter()
             .zip(seen)
@@ -279,6 +281,7 @@ impl Source {
             reasons,
             warnings,
             bytes,
+            row_bytes,
             seekable,
             is_surveyed: false,
             is_intolerant: false,

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use crate::head::{Head, body_start};
 use crate::header::unique;
 use crate::infer::{Observed, Spot};
-use crate::sample::Sample;
+use crate::sample::{Sample, record_bytes};
 use crate::{Input, Source};
 use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner};
 use inrush_core::error::{Error, Result};
@@ -239,6 +239,11 @@ impl Source {
         }
         let pipe = source.pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
         let source = Source { pipe: Mutex::new(pipe), ..source.with_members(&fields) };
+        // A name stands in quotes, and has a colon behind it.
+        let of_name =
+            |field: &FieldFacts| if is_positional { 0 } else { field.name.len() as u64 + 3 };
+        let names = fields.iter().map(of_name).sum();
+        let row_bytes = record_bytes(&samples).map(|bytes| bytes.saturating_sub(names));
         let are_text = fields.iter().map(|field| field.ty == Type::Text);
         for (at, proposal) in source.propose(are_text, samples).into_iter().enumerate() {
             fields[at].reads.proposal = proposal;
@@ -274,6 +279,7 @@ impl Source {
             reasons,
             warnings,
             bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
+            row_bytes,
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
             is_surveyed: false,
             is_intolerant: false,
@@ -306,19 +312,23 @@ impl Source {
             );
             let bytes = text[..end].to_vec();
             let chunk = Chunk { seq: file as u64, origin, part, bytes, ..Chunk::default() };
-            surveyor.encode(&chunk, &mut Encoded::default());
+            let mut encoded = Encoded::default();
+            surveyor.encode(&chunk, &mut encoded);
             let before = head.input.lines_before;
             let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
             total.locate(&chunk, |at| before + json_lines(&chunk.bytes[..at]) + 1);
-            samples.push(Sample { origin, lines_before: None, part, bytes: chunk.bytes });
+            let (bytes, records) = (chunk.bytes, encoded.records.into());
+            samples.push(Sample { origin, lines_before: None, part, bytes, records });
         }
         if json.layouts[0] == JsonLayout::Lines {
             for (index, sample) in self.spread(&heads[0], None)?.into_iter().enumerate() {
                 let Sample { origin, bytes, .. } = sample;
                 let seq = (heads.len() + index) as u64;
                 let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
-                surveyor.encode(&chunk, &mut Encoded::default());
-                samples.push(Sample { origin, ..Sample::of(0, &chunk.bytes) });
+                let mut encoded = Encoded::default();
+                surveyor.encode(&chunk, &mut encoded);
+                let records = encoded.records.into();
+                samples.push(Sample { origin, records, ..Sample::of(0, &chunk.bytes) });
             }
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);

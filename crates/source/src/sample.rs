@@ -30,13 +30,32 @@ pub(super) struct Sample {
     /// Which ends of the input they have, where that matters.
     pub(super) part: Part,
     pub(super) bytes: Vec<u8>,
+    /// How many they are, once somebody has looked.
+    pub(super) records: u64,
+}
+
+/// What the samples say.
+pub(super) struct Sampled {
+    /// Of each column.
+    pub(super) seen: Vec<Observed>,
+    /// What to propose for it.
+    pub(super) proposals: Vec<Option<Proposal>>,
+    /// Bytes of a row, the mean.
+    pub(super) row_bytes: Option<u64>,
+}
+
+/// Bytes of a record, the mean; `None` where there is none.
+pub(super) fn record_bytes(samples: &[Sample]) -> Option<u64> {
+    let bytes: u64 = samples.iter().map(|sample| sample.bytes.len() as u64).sum();
+    bytes.checked_div(samples.iter().map(|sample| sample.records).sum())
 }
 
 impl Sample {
     /// Records of which it doesn't matter where they stand.
     pub(super) fn of(file: u32, bytes: &[u8]) -> Self {
         let origin = Origin { file, ..Origin::default() };
-        Self { origin, lines_before: None, part: Part::default(), bytes: bytes.to_vec() }
+        let (part, bytes) = (Part::default(), bytes.to_vec());
+        Self { origin, lines_before: None, part, bytes, records: 0 }
     }
 
     /// An input's first records.
@@ -48,13 +67,13 @@ impl Sample {
 }
 
 impl Source {
-    /// What to propose, and the inference, over every input's head, and over places spread through a plain first file.
+    /// Looks at every input's head, and at places spread through a plain first file.
     pub(super) fn sample(
         &self,
         heads: &[Head],
         dialect: &Dialect,
         width: usize,
-    ) -> Result<(Vec<Option<Proposal>>, Vec<Observed>)> {
+    ) -> Result<Sampled> {
         let mut texts = Vec::new();
         for (index, head) in heads.iter().enumerate() {
             let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
@@ -71,7 +90,9 @@ impl Source {
         texts.extend(self.spread(&heads[0], Some(dialect))?);
         let (seen, texts) = self.survey(texts, width);
         let is_text = |seen: &Observed| seen.values() > 0 && seen.ty() == Type::Text;
-        Ok((self.propose(seen.iter().map(is_text), texts), seen))
+        let row_bytes = record_bytes(&texts);
+        let proposals = self.propose(seen.iter().map(is_text), texts);
+        Ok(Sampled { seen, proposals, row_bytes })
     }
 
     /// What to say of columns that are text, where all of their values in the samples are written in one way that an option reads.
@@ -175,7 +196,7 @@ impl Source {
         let total = Arc::new(Mutex::new(self.unseen(width)));
         let mut encoder = self.surveyor(&total);
         let mut encoded = Encoded::default();
-        for Sample { origin, lines_before, bytes: kept, .. } in &mut texts {
+        for Sample { origin, lines_before, bytes: kept, records, .. } in &mut texts {
             let (origin, bytes) = (*origin, std::mem::take(kept));
             let mut chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
             encoded.clear();
@@ -187,6 +208,7 @@ impl Source {
                 });
             }
             drop(total);
+            *records = encoded.records.into();
             *kept = std::mem::take(&mut chunk.bytes);
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);

@@ -580,6 +580,7 @@ mod tests {
                 reasons: vec![],
                 warnings: vec![],
                 bytes: Some(1_000),
+                row_bytes: None,
                 seekable: true,
                 is_surveyed: false,
                 is_intolerant: false,

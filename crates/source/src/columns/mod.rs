@@ -242,6 +242,7 @@ impl Source {
             reasons,
             warnings,
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
+            row_bytes: None,
             seekable: inputs.iter().all(|input| input.place.can_be_reread()),
             is_surveyed: !sheets.is_empty() && read.is_empty(),
             is_intolerant: false,

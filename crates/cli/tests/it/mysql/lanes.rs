@@ -17,3 +17,30 @@ fn several_connections_share_the_work() {
         assert!(warnings.contains("--lanes 2") && warnings.contains("can use 1"), "{warnings}");
     });
 }
+
+/// InnoDB numbers the rows of a table without a key itself.
+#[test]
+fn short_rows_without_a_key_keep_to_one_connection() {
+    for_each_server(|server| {
+        let row = |bytes: usize| format!("1,{}\n", "x".repeat(bytes));
+        let json = format!("{{\"id\": 1, \"name\": \"{}\"}}\n", "x".repeat(50));
+        server.write("short.csv", format!("id,name\n{}", row(50).repeat(100_000)));
+        server.write("long.csv", format!("id,name\n{}", row(400).repeat(20_000)));
+        server.write("short.jsonl", json.repeat(100_000));
+        let plan = |args: &[&str]| {
+            let url = server.url();
+            let args = [&["plan", args[0], url.as_str(), "--json"], &args[1..]].concat();
+            server.inrush(&args).exits(0).json()
+        };
+        for file in ["short.csv", "short.jsonl"] {
+            let alone = plan(&[file]);
+            assert_eq!(alone["lanes"], 1, "{file}");
+            assert!(alone["reasons"].to_string().contains("wait for each other"), "{alone}");
+            assert!(plan(&[file, "--primary-key", "id"])["lanes"].as_u64() > Some(1), "{file}");
+            let other = [file, "--set", "engine=myisam", "--durability", "process"];
+            assert!(plan(&other)["lanes"].as_u64() > Some(1), "{file}");
+        }
+        assert!(plan(&["long.csv"])["lanes"].as_u64() > Some(1));
+        assert_eq!(plan(&["short.csv", "--lanes", "2"])["lanes"], 2);
+    });
+}
