@@ -302,6 +302,11 @@ impl Source {
         let total = Arc::new(Mutex::new(Seen::default()));
         let mut surveyor =
             MemberSurveyor::new(json, &self.read, &self.nulls, known, Arc::clone(&total));
+        let mut survey = |chunk: &Chunk| {
+            let mut encoded = Encoded::default();
+            surveyor.encode(chunk, &mut encoded);
+            u64::from(encoded.records)
+        };
         for (file, head) in heads.iter().enumerate() {
             let text = &head.text[head.input.body_at as usize..];
             let tail = if head.whole { Tail::End } else { Tail::More };
@@ -312,22 +317,18 @@ impl Source {
             );
             let bytes = text[..end].to_vec();
             let chunk = Chunk { seq: file as u64, origin, part, bytes, ..Chunk::default() };
-            let mut encoded = Encoded::default();
-            surveyor.encode(&chunk, &mut encoded);
+            let records = survey(&chunk);
             let before = head.input.lines_before;
             let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
             total.locate(&chunk, |at| before + json_lines(&chunk.bytes[..at]) + 1);
-            let (bytes, records) = (chunk.bytes, encoded.records.into());
-            samples.push(Sample { origin, lines_before: None, part, bytes, records });
+            samples.push(Sample { origin, lines_before: None, part, bytes: chunk.bytes, records });
         }
         if json.layouts[0] == JsonLayout::Lines {
             for (index, sample) in self.spread(&heads[0], None)?.into_iter().enumerate() {
                 let Sample { origin, bytes, .. } = sample;
                 let seq = (heads.len() + index) as u64;
                 let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
-                let mut encoded = Encoded::default();
-                surveyor.encode(&chunk, &mut encoded);
-                let records = encoded.records.into();
+                let records = survey(&chunk);
                 samples.push(Sample { origin, records, ..Sample::of(0, &chunk.bytes) });
             }
         }

@@ -30,7 +30,7 @@ pub(super) struct Sample {
     /// Which ends of the input they have, where that matters.
     pub(super) part: Part,
     pub(super) bytes: Vec<u8>,
-    /// How many they are, once somebody has looked.
+    /// How many records they are; 0 before [`Source::survey`].
     pub(super) records: u64,
 }
 

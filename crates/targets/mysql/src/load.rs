@@ -277,7 +277,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         (false, _) if transactions && !commits => "one connection and one transaction: the table is in use, or has what a rename would lose".to_owned(),
         (false, _) => "one connection, straight into the table".to_owned(),
     });
-    if crowded && large && lanes_max > 1 {
+    if crowded && large && lanes_max > 1 && request.lanes.is_none() {
         notes.push(
             "one connection: rows without a primary key are numbered by the server, and short ones of several connections wait for each other there (--primary-key)"
                 .to_owned(),

@@ -41,6 +41,8 @@ fn short_rows_without_a_key_keep_to_one_connection() {
             assert!(plan(&other)["lanes"].as_u64() > Some(1), "{file}");
         }
         assert!(plan(&["long.csv"])["lanes"].as_u64() > Some(1));
-        assert_eq!(plan(&["short.csv", "--lanes", "2"])["lanes"], 2);
+        let asked = plan(&["short.csv", "--lanes", "2"]);
+        assert_eq!(asked["lanes"], 2);
+        assert!(!asked["reasons"].to_string().contains("one connection"), "{asked}");
     });
 }
