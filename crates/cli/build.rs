@@ -5,8 +5,8 @@
 use std::env::var;
 
 /// Debug builds on Linux are linked for one address (`-no-pie` of the GCC manual, "Link Options"): tests start the command ten thousand
-/// times, and half of the time of a start were the 3 MB of addresses that the loader writes into a program that may lie anywhere. What
-/// users build may lie anywhere.
+/// times, and nearly half of the time of a start went to the 3 MB of addresses that the loader writes into a program that may lie
+/// anywhere. What users build may lie anywhere.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let set = |name: &str, value: &str| var(name).is_ok_and(|found| found == value);

@@ -7,7 +7,7 @@ import sys
 import pytest
 from conftest import Mysql
 from test_job import home, left  # noqa: F401
-from test_spark import session, slow
+from test_spark import executors, slow, the_last_session_ends  # noqa: F401
 
 import inrush
 
@@ -27,17 +27,13 @@ def nodes(tmp_path_factory):
 
 
 def by_parts_of_files(path, url, table):
-    pytest.importorskip("inrush.spark").load(cluster(), path, url, table=table, header=False, parts=8)
+    pytest.importorskip("inrush.spark").load(executors(), path, url, table=table, header=False, parts=8)
 
 
 def by_spark(path, url, table):
     texts = ", ".join(f"{name} string" for name in NAMES)
-    df = cluster().read.csv(str(path), schema=texts, sep="\t", quote="")
+    df = executors().read.csv(str(path), schema=texts, sep="\t", quote="")
     pytest.importorskip("inrush.spark").write(df, url, table=table)
-
-
-def cluster():
-    return session("local-cluster[2,1,1024]", **{"spark.task.maxFailures": "4", "spark.executor.memory": "1g"})
 
 
 def by_ray(path, url, table):

@@ -192,9 +192,13 @@ def files(spark, place, folder):
 # Faults. Each happens in the first attempts at a task, and in the executors, which are processes of their own.
 
 
+def executors():
+    return session("local-cluster[2,1,1024]", **{"spark.task.maxFailures": "4", "spark.executor.memory": "1g"})
+
+
 @pytest.fixture
 def cluster():
-    return session("local-cluster[2,1,1024]", **{"spark.task.maxFailures": "4", "spark.executor.memory": "1g"})
+    return executors()
 
 
 def is_first():

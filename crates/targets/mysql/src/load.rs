@@ -265,7 +265,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     let large = facts.source.bytes.is_none_or(|bytes| bytes >= BYTES_FOR_LANES);
     // Of a pipe nobody can say a second time which of two rows came first.
     let ordered = keyed && !facts.source.seekable;
-    let crowded = staged && crowds(&engine, keyed, facts);
+    let crowded = lanes_max > 1 && crowds(&engine, keyed, facts);
     let lanes = match large && !ordered && !crowded {
         true => facts.processors.clamp(2, 4).min(lanes_max),
         false => 1,
@@ -277,7 +277,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         (false, _) if transactions && !commits => "one connection and one transaction: the table is in use, or has what a rename would lose".to_owned(),
         (false, _) => "one connection, straight into the table".to_owned(),
     });
-    if crowded && large && lanes_max > 1 && request.lanes.is_none() {
+    if crowded && large && request.lanes.is_none() {
         notes.push(
             "one connection: rows without a primary key are numbered by the server, and short ones of several connections wait for each other there (--primary-key)"
                 .to_owned(),
