@@ -124,6 +124,23 @@ pub struct SplitPart {
     pub width: usize,
 }
 
+impl SplitPart {
+    /// Becomes longer by the part that follows it in its file. Any other is given back.
+    pub fn join(&mut self, next: Self) -> Option<Self> {
+        let follows = match (self.groups, next.groups) {
+            (Some((_, behind)), Some((first, _))) => behind == first,
+            _ => self.end == Some(next.start.byte),
+        };
+        if !follows || self.path != next.path {
+            return Some(next);
+        }
+        self.stored += next.stored;
+        self.end = next.end;
+        self.groups = self.groups.zip(next.groups).map(|((first, _), (_, behind))| (first, behind));
+        None
+    }
+}
+
 /// [`JsonLayout`], as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -378,6 +395,24 @@ mod tests {
         let writing = Writing::from(&Dialect { escape: Some(b'\\'), ..Dialect::tsv() });
         let read = ReadRequest { nulls: vec!["NA".to_owned()], ..ReadRequest::default() };
         Split::new((1, 3), writing, true, read, fields, vec![part])
+    }
+
+    #[test]
+    fn parts_join_where_one_follows_the_other() {
+        let part = split().parts.remove(0);
+        let boundary = Boundary { byte: 47, records: 9, lines: 10 };
+        let next = SplitPart { start: boundary, end: None, stored: 53, ..part.clone() };
+        let mut whole = part.clone();
+        assert_eq!(whole.join(next.clone()), None);
+        assert_eq!((whole.start.byte, whole.end, whole.stored), (7, None, 93));
+        assert_eq!(whole.join(next.clone()), Some(next.clone()), "nothing follows a file's end");
+        let elsewhere = SplitPart { path: "/data/b.csv".into(), ..next };
+        assert_eq!(part.clone().join(elsewhere.clone()), Some(elsewhere));
+        let of_groups = |groups| SplitPart { groups: Some(groups), end: None, ..part.clone() };
+        let mut whole = of_groups((0, 2));
+        assert_eq!(whole.join(of_groups((2, 5))), None);
+        assert_eq!(whole.groups, Some((0, 5)));
+        assert!(whole.join(of_groups((6, 7))).is_some());
     }
 
     #[test]

@@ -84,7 +84,15 @@ impl Sample {
         let every = spread(self.pieces.iter().collect(), pieces as u64);
         let Some(first) = every.first() else { return self.whole.clone() };
         let mut split = (*first).clone();
-        split.parts = every.iter().flat_map(|piece| piece.parts.clone()).collect();
+        split.parts.clear();
+        for part in every.iter().flat_map(|piece| piece.parts.iter().cloned()) {
+            // A chunk ends where a part does, and the load's own would go on.
+            let apart = match split.parts.last_mut() {
+                Some(last) => last.join(part),
+                None => Some(part),
+            };
+            split.parts.extend(apart);
+        }
         self.of_split(split)
     }
 

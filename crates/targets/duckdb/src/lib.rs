@@ -60,16 +60,16 @@ struct Duck {
 
 static STRATEGIES: [&dyn Strategy; 4] = [
     &Duck {
-        way: Way::ReadFile,
-        id: "duckdb/read-file",
-        about: "DuckDB reads Parquet files by itself, where the table's columns keep what is in them",
-        knobs: &knobs::FILE,
-    },
-    &Duck {
         way: Way::Arrow,
         id: "duckdb/arrow",
         about: "one INSERT, which takes all rows from an Arrow stream of columns that were encoded on other threads",
         knobs: &knobs::STREAM,
+    },
+    &Duck {
+        way: Way::ReadFile,
+        id: "duckdb/read-file",
+        about: "DuckDB reads Parquet files by itself, where the table's columns keep what is in them",
+        knobs: &knobs::FILE,
     },
     &Duck {
         way: Way::Appender,
@@ -103,7 +103,7 @@ impl Strategy for Duck {
     }
 
     fn memory(&self, _request: &Request, knobs: &Knobs) -> Memory {
-        load::memory(knobs)
+        load::memory(self.way, knobs)
     }
 
     fn begin<'a>(&self, job: &'a Job, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>> {

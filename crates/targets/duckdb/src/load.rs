@@ -14,7 +14,7 @@ use crate::prepared::PreparedWriter;
 use crate::read_file;
 use crate::session::Session;
 use crate::sift::{Rules, SiftLane, Sifting, Write, WriteLane};
-use crate::stream::StreamLane;
+use crate::stream::{GATHERED_BYTES, StreamLane};
 use crate::sums;
 use crate::types::Carried;
 use inrush_core::encode::Shape;
@@ -135,13 +135,18 @@ fn is_sifted(knobs: &Knobs) -> bool {
     knobs.is(&knobs::SIFT, "on")
 }
 
-pub(super) fn memory(knobs: &Knobs) -> Memory {
-    Memory {
-        wire_bytes_per_byte: encode::GROWTH,
-        // DuckDB's buffers, its code and threads, batches that it is reading, and the program itself.
-        fixed_bytes: knobs.count(&knobs::MEMORY_LIMIT) + (96 << 20),
+pub(super) fn memory(way: Way, knobs: &Knobs) -> Memory {
+    // DuckDB's buffers, its code and threads, batches that it is reading, and the program itself.
+    let fixed_bytes = knobs.count(&knobs::MEMORY_LIMIT) + (96 << 20);
+    let wire_bytes_per_byte = encode::GROWTH;
+    match is_sifted(knobs) {
         // A statement takes batches of some ten thousand rows with a third less work than of some thousand.
-        chunk_bytes: 2 << 20,
+        true => Memory { wire_bytes_per_byte, fixed_bytes, chunk_bytes: 2 << 20 },
+        false => Memory {
+            wire_bytes_per_byte,
+            fixed_bytes: fixed_bytes + if way == Way::Arrow { GATHERED_BYTES as u64 } else { 0 },
+            chunk_bytes: 512 << 10,
+        },
     }
 }
 

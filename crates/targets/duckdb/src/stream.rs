@@ -8,12 +8,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use arrow_array::ffi::FFI_ArrowArray;
-use arrow_array::{Array as _, RecordBatch, StructArray};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, StructArray};
+use arrow_select::concat::concat_batches;
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
 use crate::connection::{Connection, Refusal};
 use crate::ddl::{self, quote};
 use crate::encode::batch_of;
+use crate::knobs;
 use crate::library::{ArrowStream, SUCCESS};
 use crate::load::Outcome;
 use crate::session::Session;
@@ -209,8 +211,71 @@ fn format_of(carried: Carried) -> String {
     format.to_owned()
 }
 
-/// Batches that wait for the statement to take them: enough for it not to wait for us.
-const WAITING_MAX: usize = 2;
+/// Rows of a row group (<https://duckdb.org/docs/stable/internals/storage#row-groups>). The engine compresses a batch that has as many
+/// where it is; the rows of smaller ones it copies into a group of their own first.
+const GROUP_ROWS: usize = 122_880;
+
+/// Bytes of all batches that are gathered, wait, or are being read.
+pub(super) const GATHERED_BYTES: usize = 320 << 20;
+
+/// Batches that wait for the statement to take them.
+const WAITING_MAX: usize = 1;
+
+/// Bytes of a batch of rows that are too long for a group of them to be gathered. Larger ones keep the engine's threads from working
+/// at once, and smaller ones cost it several times the work.
+const LONG_ROWS_BYTES: usize = 4 << 20;
+
+/// Rows of chunks, which go to the engine as a row group.
+struct Group {
+    batches: Vec<RecordBatch>,
+    rows: usize,
+    bytes_max: usize,
+}
+
+impl Group {
+    /// For so many threads that read one batch each, while one waits and the rows of another become one.
+    fn new(readers: usize) -> Self {
+        let bytes_max = GATHERED_BYTES / (readers + WAITING_MAX + 2);
+        Self { batches: Vec::new(), rows: 0, bytes_max }
+    }
+
+    /// Takes a batch; what is to go to the engine now.
+    fn add(&mut self, mut batch: RecordBatch) -> Result<Vec<RecordBatch>> {
+        let mut ready = Vec::new();
+        let row_bytes = bytes_of(&batch).div_ceil(batch.num_rows().max(1)).max(1);
+        let rows_max = match GROUP_ROWS.saturating_mul(row_bytes) <= self.bytes_max {
+            true => GROUP_ROWS,
+            false => (LONG_ROWS_BYTES / row_bytes).clamp(1, GROUP_ROWS),
+        };
+        while self.rows + batch.num_rows() >= rows_max {
+            // There may be more, where rows become longer.
+            let missing = rows_max.saturating_sub(self.rows).min(batch.num_rows());
+            self.batches.push(batch.slice(0, missing));
+            batch = batch.slice(missing, batch.num_rows() - missing);
+            ready.extend(self.end()?);
+        }
+        if batch.num_rows() > 0 {
+            self.rows += batch.num_rows();
+            self.batches.push(batch);
+        }
+        Ok(ready)
+    }
+
+    /// What was gathered.
+    fn end(&mut self) -> Result<Option<RecordBatch>> {
+        self.rows = 0;
+        let batches = std::mem::take(&mut self.batches);
+        let Some(first) = batches.first() else { return Ok(None) };
+        let whole = concat_batches(first.schema_ref(), &batches);
+        whole.map(Some).map_err(|error| Error::target(format!("cannot join batches: {error}")))
+    }
+}
+
+/// Bytes of the rows of a batch, without what its buffers have room for besides.
+fn bytes_of(batch: &RecordBatch) -> usize {
+    let column = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+    batch.columns().iter().map(column).sum()
+}
 
 /// Batches as the encoders finish them.
 struct Arriving {
@@ -237,6 +302,7 @@ pub(super) struct StreamLane<'l> {
     session: &'l Session<'l>,
     outcome: &'l mut Outcome,
     rows: u64,
+    group: Group,
     /// After the statement's end.
     _stream: Stream,
 }
@@ -272,8 +338,29 @@ impl<'l> StreamLane<'l> {
             session,
             outcome,
             rows: 0,
+            group: Group::new(match job.choice.knobs.count(&knobs::THREADS) {
+                0 => job.facts.processors,
+                threads => usize::try_from(threads).unwrap_or(usize::MAX),
+            }),
             _stream: stream,
         })
+    }
+
+    /// Hands a batch to the statement.
+    fn hand(&mut self, mut batch: RecordBatch) -> Result<()> {
+        while let Some(to) = &self.to {
+            batch = match to.send_timeout(batch, TICK) {
+                Ok(()) => break,
+                Err(SendTimeoutError::Timeout(batch) | SendTimeoutError::Disconnected(batch)) => {
+                    batch
+                }
+            };
+            if self.statement.as_ref().is_none_or(JoinHandle::is_finished) {
+                self.wait()?;
+                return Err(Error::target("DuckDB ended the statement before the last row"));
+            }
+        }
+        Ok(())
     }
 
     /// Waits for the statement's end: how many rows it has taken.
@@ -295,26 +382,20 @@ const TICK: Duration = Duration::from_millis(20);
 
 impl Lane for StreamLane<'_> {
     fn send(&mut self, _chunk: &Chunk, wire: &Wire) -> Result<Ack> {
-        let Some(mut batch) = batch_of(wire) else { return Ok(Ack::default()) };
+        let Some(batch) = batch_of(wire) else { return Ok(Ack::default()) };
         let rows = batch.num_rows() as u64;
         let checksum = wire.checksum.clone();
-        while let Some(to) = &self.to {
-            batch = match to.send_timeout(batch, TICK) {
-                Ok(()) => break,
-                Err(SendTimeoutError::Timeout(batch) | SendTimeoutError::Disconnected(batch)) => {
-                    batch
-                }
-            };
-            if self.statement.as_ref().is_none_or(JoinHandle::is_finished) {
-                self.wait()?;
-                return Err(Error::target("DuckDB ended the statement before the last row"));
-            }
+        for batch in self.group.add(batch)? {
+            self.hand(batch)?;
         }
         self.rows += rows;
         Ok(Ack { loaded: rows, checksum, ..Ack::default() })
     }
 
     fn finish(&mut self) -> Result<()> {
+        if let Some(rest) = self.group.end()? {
+            self.hand(rest)?;
+        }
         self.is_whole.store(true, Relaxed);
         let taken = self.wait()?;
         if taken != self.rows {

@@ -281,10 +281,11 @@ fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
              TIMESTAMP '2020-01-01' + INTERVAL (range) SECOND AS t FROM range(10000)) TO '{path}' (FORMAT parquet)"
         ),
     );
-    let report = fixture.report(&["in.parquet", "a.duckdb"]);
+    let by_itself = ["--strategy", "duckdb/read-file"];
+    let report = fixture.report(&[&["in.parquet", "a.duckdb"], &by_itself[..]].concat());
     assert_eq!(report["plan"]["strategy"], "duckdb/read-file");
     assert_eq!(report["rows_loaded"], 10_000);
-    let report = fixture.report(&["in.parquet", "b.duckdb", "--verify", "checksum"]);
+    let report = fixture.report(&["in.parquet", "b.duckdb"]);
     assert_eq!(report["plan"]["strategy"], "duckdb/arrow");
     let all = "FROM \"in\" ORDER BY id";
     assert_eq!(rows(&fixture, "a.duckdb", all), rows(&fixture, "b.duckdb", all));
@@ -304,4 +305,17 @@ fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
     );
     let load = ["in.parquet", "d.duckdb", "--if-exists", "append"];
     fixture.refuses(&load).says(&["row 78", "'77': duplicate key"]);
+}
+
+/// However small the chunks are, and in the file's order.
+#[test]
+fn rows_of_a_file_are_whole_row_groups() {
+    let Some(fixture) = fixture() else { return };
+    let text: String = (0..300_000).map(|row| format!("{row},name {row}\n")).collect();
+    fixture.write("in.csv", format!("id,name\n{text}"));
+    fixture.report(&["in.csv", "a.duckdb", "--table", "t", "--chunk-size", "100k"]);
+    let groups = "SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('t')";
+    assert_eq!(lines(&fixture, "a.duckdb", groups), ["3"]);
+    let moved = "SELECT count(*) FROM t WHERE rowid <> id OR name <> 'name ' || id";
+    assert_eq!(lines(&fixture, "a.duckdb", moved), ["0"]);
 }
