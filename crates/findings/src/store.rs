@@ -646,6 +646,8 @@ mod tests {
         loop {
             folder.append(&run.samples[0]).unwrap();
             folder.write_targets(&[TargetRecord::default()]).unwrap();
+            // Who reads along should keep up.
+            std::thread::sleep(Duration::from_micros(50));
         }
     }
 

@@ -378,9 +378,12 @@ impl<'a> PostgresLoad<'a> {
         while began.elapsed() < PATIENCE {
             if self.session.reconnect().is_ok() {
                 let sql = format!("SELECT pg_catalog.txid_status({number})");
-                match self.session.value(&sql).ok().flatten().as_deref() {
-                    Some("committed") => return Some(true),
-                    Some("aborted") => return Some(false),
+                match self.session.value(&sql) {
+                    Ok(Some(status)) if status == "committed" => return Some(true),
+                    Ok(Some(status)) if status == "aborted" => return Some(false),
+                    // One "in the future": a server that has crashed never wrote its log so far
+                    // (https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT).
+                    Err(failure) if session::state(&failure) == "22023" => return Some(false),
                     _ => {}
                 }
             }

@@ -126,7 +126,9 @@ fn a_server_that_crashes_at_the_commit_is_asked_when_it_is_back() {
                 let load = ["load", "t.csv", &url, "--chunk-size", "8k"];
                 let mut child = start(&mut server.command(&[&load[..], options].concat()));
                 wait_until("the commit", || proxy.has_happened());
-                assert!(child.try_wait().unwrap().is_none(), "it is over already");
+                // One whose connection is cut asks at once, and may have its answer before the crash.
+                let is_over = child.try_wait().unwrap().is_some();
+                assert!(code == 1 || !is_over, "it is over already");
                 // The load may ask while nobody is there.
                 sleep(Duration::from_millis(20));
                 private.kill().unwrap();
