@@ -9,7 +9,7 @@ use super::proxy::{Act, Proxy, Trick};
 use super::server::{Extras, for_each_private_server};
 
 /// Rows that keep a load busy for some tenths of a second.
-const ROWS: u32 = 150_000;
+const ROWS: u32 = 400_000;
 
 fn file(rows: u32) -> String {
     let rows: String = (1..=rows).map(|id| format!("{id},name of {id}\n")).collect();
@@ -124,12 +124,10 @@ fn a_server_that_crashes_at_the_commit_is_asked_when_it_is_back() {
                 let proxy = Proxy::start(&server.address, trick);
                 let url = server.url_at(&proxy.address);
                 let load = ["load", "t.csv", &url, "--chunk-size", "8k"];
-                let mut child = start(&mut server.command(&[&load[..], options].concat()));
+                let child = start(&mut server.command(&[&load[..], options].concat()));
                 wait_until("the commit", || proxy.has_happened());
-                // One whose connection is cut asks at once, and may have its answer before the crash.
-                let is_over = child.try_wait().unwrap().is_some();
-                assert!(code == 1 || !is_over, "it is over already");
-                // The load may ask while nobody is there.
+                // The connection is lost, and a load that is quick has asked before the crash.
+                // Others ask while nobody is there.
                 sleep(Duration::from_millis(20));
                 private.kill().unwrap();
                 private.restart().unwrap();
