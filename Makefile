@@ -31,7 +31,7 @@ ALL_SERVERS := $(TEST_SERVERS) mariadb-11.4 mysql-5.5 mysql-5.6 mysql-5.7 mysql-
 # NAME... -- COMMAND: private servers for as long as the command runs.
 WITH_SERVERS := target/debug/inrush-servers
 
-.PHONY: help test test-all engines python wheel dist bench-programs units units-and-packages servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-spark bench-smoke bench-tune bench-doctor memory schemas deny fuzz clean
+.PHONY: help test test-all engines python test-wheel wheel dist bench-programs units units-and-packages servers-program deps deps-all nextest testdata fmt lint doc doctest scripts build bench bench-mysql bench-postgres bench-mongodb bench-duckdb bench-parquet bench-columns bench-picture bench-spark bench-smoke bench-tune bench-doctor memory schemas deny fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -42,7 +42,7 @@ test test-all: export TMPDIR := $(shell df --output=avail -k /dev/shm 2>/dev/nul
 # The checks compile the workspace once, by clippy's compiler, which warns while it compiles; a warning ends the build. What cargo has
 # compiled otherwise (`cargo build`, `cargo nextest`) is kept apart from it, with what only the inner loop has a use for: incremental
 # state, and lines in backtraces.
-CHECKS := test test-all python bench-smoke units units-and-packages doctest
+CHECKS := test test-all python test-wheel bench-smoke units units-and-packages doctest
 $(CHECKS): export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 $(CHECKS): export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 $(CHECKS): export CARGO_INCREMENTAL := 0
@@ -60,11 +60,17 @@ CHECKED := --workspace --locked --lib --bins --tests --examples
 RUN_TESTS := cargo test --workspace --locked --tests --no-fail-fast -- --test-threads $(shell echo $$(($$(nproc) + 1)))
 # Tests that hang are ended with their servers.
 LIMITED := timeout --verbose --kill-after=60
+PYTHON_TESTS := target/python/bin/python -m pytest python/tests
+PYTHON_LOG := target/python/tests.log
 
 test test-all: export INRUSH_DUCKDB_LIB ?= $(CURDIR)/target/servers/duckdb-1.5/libduckdb.so
 
-test: deps fmt units-and-packages doctest python ## the one check: everything below up to python, then all tests but campaigns
-	$(LIMITED) 60m $(WITH_SERVERS) $(TEST_SERVERS) -- $(RUN_TESTS)
+# Beside the others, on servers of their own, one test of Python at a time: alone each of the two leaves processors idle.
+test: deps fmt units-and-packages doctest test-wheel ## the one check: everything below up to python, and all tests but campaigns
+	@echo "the tests of Python run beside the others, and write to $(PYTHON_LOG)"
+	@$(LIMITED) 60m $(WITH_SERVERS) $(TEST_SERVERS) -- $(PYTHON_TESTS) >$(PYTHON_LOG) 2>&1 & python=$$!; failed=0; \
+		$(LIMITED) 60m $(WITH_SERVERS) $(TEST_SERVERS) -- $(RUN_TESTS) || failed=1; \
+		wait $$python || failed=1; cat $(PYTHON_LOG); exit $$failed
 
 test-all: export INRUSH_TEST_ALL := 1
 test-all: deps deps-all fmt units-and-packages engines lint doc doctest python bench-smoke ## also campaigns, all versions of the servers, the documentation's links, the bench
@@ -111,9 +117,11 @@ engines: ## what campaigns of the Python package need besides: Ray and Dask, and
 	@scripts/python.sh engines
 	@scripts/stores.sh
 
-python: units ## the Python package: its wheel in a virtual environment, and its tests on real servers
+test-wheel: units
 	scripts/python.sh test-wheel
-	$(WITH_SERVERS) $(TEST_SERVERS) -- target/python/bin/python -m pytest python/tests -n $$(($$(nproc) + 1))
+
+python: test-wheel ## the Python package: its wheel in a virtual environment, and its tests on real servers
+	$(WITH_SERVERS) $(TEST_SERVERS) -- $(PYTHON_TESTS) -n $$(($$(nproc) + 1))
 
 scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run
