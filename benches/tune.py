@@ -26,9 +26,8 @@ import tempfile
 
 INRUSH = os.environ.get("INRUSH", "target/dist/inrush")
 BEHIND_MAX = 0.05
-RACE = 3
 # What share of the best ratio so far keeps a way in the race, after each of its blocks.
-BEHIND_IN_RACE = (0.5, 0.75, 0.85)
+STAYS_IN_RACE = (0.5, 0.75, 0.85)
 FINALISTS = 3
 
 
@@ -156,11 +155,11 @@ def measure(target, shape, source, args, results):
     own = next(way for way in ways if way.startswith("chosen"))
     kept = {"default", "default again", own}
     race = Blocks(target, source, ways)
-    for block in range(RACE):
+    for share in STAYS_IN_RACE:
         race.run()
         ahead = max(race.ratio(way) for way in race.ways)
         for way in set(race.ways) - kept:
-            if race.ratio(way) < ahead * BEHIND_IN_RACE[block]:
+            if race.ratio(way) < ahead * share:
                 del race.ways[way]
     last = sorted(set(race.ways) - kept, key=race.ratio)[-FINALISTS:]
     finals = Blocks(target, source, {way: ways[way] for way in [*kept, *last]})
