@@ -58,8 +58,10 @@ CHECKED := --workspace --locked --lib --bins --tests --examples
 # One test more at a time than there are processors, for many wait for a server.
 # --tests alone: --lib, --bins and --examples would compile as tests also what has none.
 RUN_TESTS := cargo test --workspace --locked --tests --no-fail-fast -- --test-threads $(shell echo $$(($$(nproc) + 1)))
-# Tests that hang are ended with their servers.
-LIMITED := timeout --verbose --kill-after=60
+# Tests that hang are ended, and what they started with them; their servers stop as after any other end.
+LIMIT := 60m
+test-all: LIMIT := 6h
+LIMITED = timeout --verbose --kill-after=60 $(LIMIT)
 PYTHON_TESTS := target/python/bin/python -m pytest python/tests
 PYTHON_LOG := target/python/tests.log
 
@@ -68,14 +70,14 @@ test test-all: export INRUSH_DUCKDB_LIB ?= $(CURDIR)/target/servers/duckdb-1.5/l
 # Beside the others, on servers of their own, one test of Python at a time: alone each of the two leaves processors idle.
 test: deps fmt units-and-packages doctest test-wheel ## the one check: everything below up to python, and all tests but campaigns
 	@echo "the tests of Python run beside the others, and write to $(PYTHON_LOG)"
-	@$(LIMITED) 60m $(WITH_SERVERS) $(TEST_SERVERS) -- $(PYTHON_TESTS) >$(PYTHON_LOG) 2>&1 & python=$$!; failed=0; \
-		$(LIMITED) 60m $(WITH_SERVERS) $(TEST_SERVERS) -- $(RUN_TESTS) || failed=1; \
+	@$(WITH_SERVERS) $(TEST_SERVERS) -- $(LIMITED) $(PYTHON_TESTS) >$(PYTHON_LOG) 2>&1 & python=$$!; failed=0; \
+		$(WITH_SERVERS) $(TEST_SERVERS) -- $(LIMITED) $(RUN_TESTS) || failed=1; \
 		wait $$python || failed=1; cat $(PYTHON_LOG); exit $$failed
 
 test-all: export INRUSH_TEST_ALL := 1
 test-all: deps deps-all fmt units-and-packages engines lint doc doctest python bench-smoke ## also campaigns, all versions of the servers, the documentation's links, the bench
 	@scripts/servers.sh $(ALL_SERVERS)
-	$(LIMITED) 6h $(WITH_SERVERS) $(ALL_SERVERS) -- $(RUN_TESTS) --include-ignored
+	$(WITH_SERVERS) $(ALL_SERVERS) -- $(LIMITED) $(RUN_TESTS) --include-ignored
 
 deps: ## install what is missing: system packages, toolchain, servers, test data
 	@scripts/deps.sh
@@ -121,7 +123,7 @@ test-wheel: units
 	scripts/python.sh test-wheel
 
 python: test-wheel ## the Python package: its wheel in a virtual environment, and its tests on real servers
-	$(WITH_SERVERS) $(TEST_SERVERS) -- $(PYTHON_TESTS) -n $$(($$(nproc) + 1))
+	$(WITH_SERVERS) $(TEST_SERVERS) -- $(LIMITED) $(PYTHON_TESTS) -n $$(($$(nproc) + 1))
 
 scripts: ## shellcheck over the scripts
 	shellcheck scripts/*.sh .ci/run

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use inrush_servers::{Installed, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// After a Ctrl-C, which the terminal sends to the command too, the command has so long to end by itself.
+/// After a Ctrl-C the command has so long to end by itself.
 const TIDY_MAX: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
@@ -86,8 +86,8 @@ fn wait(child: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
         match (signals.seen(), asked) {
             (Some(signal), None) => {
                 asked = Some(Instant::now());
-                if signal == SIGTERM {
-                    send(child, SIGTERM);
+                if signal == SIGTERM || has_own_group(child) {
+                    send(child, signal);
                 }
             }
             (Some(_), Some(since)) if since.elapsed() > TIDY_MAX * 2 => child.kill()?,
@@ -96,6 +96,14 @@ fn wait(child: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// The terminal sends Ctrl-C to one process group, ours. A command that is in another one (`timeout` makes its own, and ends all of it)
+/// hears of it from us alone; any other would hear of it twice.
+fn has_own_group(child: &Child) -> bool {
+    let Ok(id) = libc::pid_t::try_from(child.id()) else { return false };
+    // SAFETY: neither call touches memory, and a child that has not been waited for keeps its number.
+    unsafe { libc::getpgid(id) != libc::getpgrp() }
 }
 
 fn send(child: &Child, signal: i32) {
@@ -123,5 +131,20 @@ impl Signals {
     /// The gravest of those that have come.
     fn seen(&self) -> Option<i32> {
         self.0.iter().rev().find(|(_, flag)| flag.load(Relaxed)).map(|(signal, _)| *signal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_command_with_a_group_of_its_own_gets_the_ctrl_c() {
+        let mut sleep = Command::new("sleep").arg("60").process_group(0).spawn().unwrap();
+        let signals = Signals([(SIGINT, Arc::new(true.into())), (SIGTERM, Arc::default())]);
+        let status = wait(&mut sleep, &signals).unwrap();
+        assert_eq!(status.signal(), Some(SIGINT));
     }
 }
