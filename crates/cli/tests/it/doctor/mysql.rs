@@ -9,7 +9,7 @@ use super::{answer, named, statements};
 use crate::fixture::Fixture;
 use crate::mysql::server::MySql;
 use crate::servers::{
-    Extras, Server, alone_on_each_server, for_each_private_server, for_each_server,
+    Extras, Server, alone_on_each_server, console, for_each_private_server, for_each_server,
 };
 
 /// What doctor says of the server's database.
@@ -260,4 +260,85 @@ fn a_server_that_is_not_there_is_an_error() {
     assert!(run.stderr.contains("no connection"), "{}", run.stderr);
     assert!(!run.stderr.contains("secret"), "{}", run.stderr);
     assert_eq!(run.stdout, "");
+}
+
+/// Runs a statement that not every server knows; whether this one does.
+fn takes(server: &Server<MySql>, sql: &str) -> bool {
+    console(&server.url()).and_then(|mut console| console.execute(sql)).is_ok()
+}
+
+/// The findings of a rule: what each is about, and its statements.
+fn of_rule(found: &Json, rule: &str) -> Vec<(String, usize)> {
+    let all = found["findings"].as_array().unwrap().iter();
+    let of_it = all.filter(|finding| finding["id"] == rule);
+    let about = |finding: &Json| {
+        let statements = finding["statements"].as_array().map_or(0, Vec::len);
+        (finding["object"].as_str().unwrap().to_owned(), statements)
+    };
+    of_it.map(about).collect()
+}
+
+/// An index of another kind, or one that no query uses, does not do what a tree of its own does.
+#[test]
+fn an_index_that_nothing_replaces_is_not_redundant() {
+    for_each_server::<MySql>(|server| {
+        server.query("CREATE TABLE words (a INT PRIMARY KEY, b TEXT, c TEXT, FULLTEXT f (b), FULLTEXT g (b, c))");
+        server.query("CREATE TABLE hashed (a INT PRIMARY KEY, b INT, c INT, KEY b (b), KEY bc (b, c)) ENGINE=MEMORY");
+        server.query(
+            "CREATE TABLE plain (a INT PRIMARY KEY, b INT, c INT, KEY b (b), KEY bc (b, c))",
+        );
+        let hides = |word: &str| {
+            takes(
+                server,
+                &format!(
+                    "CREATE TABLE unused (a INT PRIMARY KEY, b INT, c INT, KEY b (b), KEY bc (b, c) {word})"
+                ),
+            )
+        };
+        let hides = hides("IGNORED") || hides("INVISIBLE");
+        let found = examined(server, 0);
+        let wanted = ("index b of table plain".to_owned(), 1);
+        assert_eq!(of_rule(&found, "redundant-index"), [wanted], "hides: {hides:?}");
+    });
+}
+
+/// What a statement would change besides, or could not do, is not proposed.
+#[test]
+fn statements_of_tables_run_as_given_and_change_nothing_else() {
+    for_each_server::<MySql>(|server| {
+        let narrow = "CHARACTER SET utf8 COLLATE utf8_bin";
+        server.query(&format!(
+            "CREATE TABLE exact (a VARCHAR(9) {narrow} PRIMARY KEY, b TEXT {narrow})"
+        ));
+        server.query("INSERT INTO exact VALUES ('a', 'x'), ('A', 'y')");
+        server.query(&format!("CREATE TABLE mixed (a VARCHAR(9) {narrow} PRIMARY KEY, b VARCHAR(9) CHARACTER SET latin1)"));
+        server.query("CREATE TABLE counting (a INT, b INT AUTO_INCREMENT, KEY (b)) ENGINE=InnoDB");
+        server.query("CREATE TABLE counted (a INT, b INT AUTO_INCREMENT, KEY (b)) ENGINE=MyISAM");
+        server.query(
+            "CREATE TABLE grouped (a INT, b INT AUTO_INCREMENT, PRIMARY KEY (a, b)) ENGINE=MyISAM",
+        );
+        server.query("CREATE TABLE fixed (a INT) ENGINE=MyISAM ROW_FORMAT=FIXED");
+        for table in ["counted", "grouped", "fixed"] {
+            server.query(&format!("INSERT INTO {table} (a) VALUES (1)"));
+        }
+        let has_history =
+            takes(server, "CREATE TABLE history (a INT) ENGINE=MyISAM WITH SYSTEM VERSIONING");
+        if has_history {
+            server.query("INSERT INTO history VALUES (1)");
+        }
+        let found = examined(server, 3);
+        let name = |name: &str, statements| (format!("table {name}"), statements);
+        let mut wanted = vec![name("counted", 1), name("fixed", 1), name("grouped", 0)];
+        wanted.extend(has_history.then(|| name("history", 0)));
+        assert_eq!(of_rule(&found, "table-without-transactions"), wanted);
+        assert_eq!(of_rule(&found, "utf8mb3"), [name("exact", 1), name("mixed", 0)]);
+        assert!(of_rule(&found, "table-without-key").contains(&name("counting", 0)), "{found}");
+        for sql in statements(&found) {
+            server.query(&sql);
+        }
+        assert_eq!(server.query("SELECT b FROM exact WHERE a = 'A'").len(), 1);
+        let left = examined(server, 3);
+        assert_eq!(of_rule(&left, "table-without-transactions").len(), wanted.len() - 2);
+        assert_eq!(of_rule(&left, "utf8mb3"), [name("mixed", 0)]);
+    });
 }

@@ -261,3 +261,26 @@ fn two_hundred_tables_take_less_than_a_second() {
         assert!(seconds < 10.0, "{seconds} s");
     });
 }
+
+/// A logged table refers to logged ones alone, so these come first; and what a job has made is no table of the user's.
+#[test]
+fn unlogged_tables_are_logged_in_an_order_that_works() {
+    for_each_server::<Postgres>(|server| {
+        server.query("CREATE UNLOGGED TABLE z_empty (a int PRIMARY KEY)");
+        server.query("CREATE UNLOGGED TABLE p (a int PRIMARY KEY, b int REFERENCES z_empty)");
+        server.query("CREATE UNLOGGED TABLE c (a int REFERENCES p, b int REFERENCES c (b) UNIQUE)");
+        server.query("INSERT INTO p VALUES (1)");
+        server.query("INSERT INTO c VALUES (1)");
+        server.query("CREATE UNLOGGED TABLE inrush_job_0123456789abcdef_x (a int)");
+        server.query("INSERT INTO inrush_job_0123456789abcdef_x VALUES (1)");
+        let unlogged = |found: &Json| {
+            named(found).into_iter().filter(|name| name == "risk unlogged-table").count()
+        };
+        let found = examined(server, 3);
+        assert_eq!(unlogged(&found), 2);
+        for sql in statements(&found).iter().filter(|sql| sql.contains("SET LOGGED")) {
+            server.query(sql);
+        }
+        assert_eq!(unlogged(&examined(server, 0)), 0);
+    });
+}

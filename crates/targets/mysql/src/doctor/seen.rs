@@ -7,6 +7,9 @@ use inrush_core::doctor::indexes::Index;
 use inrush_core::doctor::{Asked, Surroundings, keys};
 use inrush_core::error::Result;
 
+use inrush_core::target::JOB_PREFIX;
+use inrush_net::staging;
+
 use crate::ddl::quote;
 use crate::facts::numbers;
 
@@ -58,6 +61,12 @@ pub(super) struct Table {
     pub(super) bytes: u64,
     /// Columns in the three-byte character set.
     pub(super) narrow: Vec<String>,
+    /// Collations of its columns, each once.
+    pub(super) collations: BTreeSet<String>,
+    /// The column that the server counts by itself.
+    pub(super) counted: Option<String>,
+    /// Whether the server keeps what its rows were before.
+    pub(super) is_versioned: bool,
     /// Names of all columns.
     pub(super) columns: Vec<String>,
     /// The column of the primary key, where it is one, and its values are random.
@@ -125,29 +134,44 @@ impl Seen {
     }
 
     fn read_tables(&mut self, asked: &mut Asked<'_>) -> Result<()> {
-        let sql = "SELECT TABLE_NAME, LOWER(ENGINE), LOWER(ROW_FORMAT), CREATE_OPTIONS, TABLE_ROWS, DATA_LENGTH + INDEX_LENGTH \
-             FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY TABLE_NAME";
+        let sql = "SELECT TABLE_NAME, LOWER(ENGINE), LOWER(ROW_FORMAT), CREATE_OPTIONS, TABLE_ROWS, DATA_LENGTH + INDEX_LENGTH, \
+             TABLE_TYPE <> 'BASE TABLE' FROM information_schema.TABLES \
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY TABLE_NAME";
         for row in asked.rows(sql, "tables", "takes a privilege on them")?.unwrap_or_default() {
             let mut row = row.into_iter().map(Option::unwrap_or_default);
             let mut next = || row.next().unwrap_or_default();
             let (name, engine, row_format, options) = (next(), next(), next(), next());
             let mut number = || next().parse().unwrap_or(0);
             let (rows, bytes) = (number(), number());
-            let table =
-                Table { name, engine, row_format, options, rows, bytes, ..Table::default() };
+            // Those of jobs and loads under way come and go.
+            if [JOB_PREFIX, staging::PREFIX].iter().any(|prefix| name.starts_with(prefix)) {
+                continue;
+            }
+            let is_versioned = number() == 1;
+            let table = Table {
+                name,
+                engine,
+                row_format,
+                options,
+                rows,
+                bytes,
+                is_versioned,
+                ..Table::default()
+            };
             self.tables.push(table);
         }
         Ok(())
     }
 
     fn read_columns(&mut self, asked: &mut Asked<'_>) -> Result<()> {
-        let sql = "SELECT TABLE_NAME, COLUMN_NAME, CHARACTER_SET_NAME, DATA_TYPE \
+        let sql = "SELECT TABLE_NAME, COLUMN_NAME, CHARACTER_SET_NAME, DATA_TYPE, COLLATION_NAME, EXTRA \
              FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
         let rows = asked.rows(sql, "columns", "takes a privilege on them")?.unwrap_or_default();
         for row in rows {
             let mut row = row.into_iter().map(Option::unwrap_or_default);
             let mut next = || row.next().unwrap_or_default();
             let (table, column, charset, ty) = (next(), next(), next(), next());
+            let (collation, extra) = (next(), next());
             self.has_timestamps |= ty == "timestamp";
             let Some(table) = self.tables.iter_mut().find(|known| known.name == table) else {
                 continue;
@@ -155,19 +179,33 @@ impl Seen {
             if matches!(charset.as_str(), "utf8" | "utf8mb3") {
                 table.narrow.push(column.clone());
             }
+            if !collation.is_empty() {
+                table.collations.insert(collation);
+            }
+            if extra.contains("auto_increment") {
+                table.counted = Some(column.clone());
+            }
             table.columns.push(column);
         }
         Ok(())
     }
 
     fn read_indexes(&mut self, asked: &mut Asked<'_>) -> Result<()> {
-        let sql = "SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, COLUMN_NAME, SUB_PART, COLLATION, INDEX_TYPE, NULLABLE \
+        // An index that no query uses covers none.
+        let used = match (self.is_mariadb, self.version) {
+            (true, (10, 6.., _) | (11.., ..)) => "IGNORED = 'NO'",
+            (false, (8.., ..)) => "IS_VISIBLE = 'YES'",
+            _ => "TRUE",
+        };
+        let sql = format!(
+            "SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, COLUMN_NAME, SUB_PART, COLLATION, INDEX_TYPE, NULLABLE, {used} \
              FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() \
-             ORDER BY TABLE_NAME, INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX";
-        let rows = asked.rows(sql, "indexes", "takes a privilege on their tables")?;
+             ORDER BY TABLE_NAME, INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX"
+        );
+        let rows = asked.rows(&sql, "indexes", "takes a privilege on their tables")?;
         for row in rows.unwrap_or_default() {
-            let Ok([table, name, is_double, column, part, order, method, nullable]) =
-                <[Option<String>; 8]>::try_from(row)
+            let Ok([table, name, is_double, column, part, order, method, nullable, used]) =
+                <[Option<String>; 9]>::try_from(row)
             else {
                 continue;
             };
@@ -176,11 +214,13 @@ impl Seen {
                 self.loose.insert((table.clone(), name.clone()));
             }
             if self.indexes.last().is_none_or(|last| last.table != table || last.name != name) {
-                let method = method.unwrap_or_default();
+                let is_tree = method.as_deref() == Some("BTREE") && used.as_deref() == Some("1");
                 self.indexes.push(Index {
                     is_kept: name == "PRIMARY",
                     is_unique: is_double.as_deref() == Some("0"),
-                    kind: if method == "BTREE" { String::new() } else { method },
+                    // A hash finds nothing by its first columns alone, words are found by exactly the columns of their index, and by what
+                    // parser is not said here.
+                    kind: if is_tree { String::new() } else { format!("kind of {name}") },
                     table,
                     name,
                     columns: Vec::new(),
@@ -247,6 +287,16 @@ impl Seen {
             index.table == table.name && index.is_unique && !self.loose.contains(&name)
         };
         self.indexes.iter().any(|index| is_key(&index))
+    }
+
+    /// Whether an index of the table begins with the column.
+    pub(super) fn begins_index(&self, table: &Table, column: &str) -> bool {
+        let begins = |index: &Index| {
+            let first = index.columns.first().and_then(|column| column.split('\0').next());
+            index.table == table.name
+                && first.is_some_and(|first| first.eq_ignore_ascii_case(column))
+        };
+        self.indexes.iter().any(begins)
     }
 
     /// A global variable; empty where the server doesn't know it.

@@ -19,8 +19,10 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             finds: "a table of MyISAM, or of Aria with TRANSACTIONAL=0, that has rows",
             why: "a crash leaves it damaged or without its last rows, and nothing is undone when a statement fails halfway",
             source: "https://dev.mysql.com/doc/refman/8.0/en/converting-tables-to-innodb.html",
-            change: "ALTER TABLE ... ENGINE=InnoDB, with an invisible key where there is none",
-            risk: "the statement writes the whole table anew and locks it meanwhile; an InnoDB table takes more room",
+            change: "ALTER TABLE ... ENGINE=InnoDB, with an invisible key where there is none; one with AUTO_INCREMENT needs an index that begins \
+                     with that column, and one with system versioning another table",
+            risk: "the statement writes the whole table anew and locks it meanwhile; an InnoDB table takes more room, and can't be part of a \
+                   MERGE table",
         },
         look: |seen| {
             let is_meant = |table: &&Table| {
@@ -31,12 +33,21 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
                 let engine =
                     if table.engine == "aria" { "Aria, TRANSACTIONAL=0" } else { "MyISAM" };
                 let is = format!("{engine}, {}", counted(table.rows, "row"));
+                let found = Found::new(format!("table {}", table.name), is, "InnoDB");
+                // InnoDB counts by an index that begins with the column; of history the server lets nothing be written anew.
+                let counts = |column: &String| seen.begins_index(table, column);
+                if table.is_versioned || !table.counted.as_ref().is_none_or(counts) {
+                    return found;
+                }
                 let mut sql = format!("ALTER TABLE {} ENGINE=InnoDB", seen.sql_name(&table.name));
+                if table.options.contains("row_format=") {
+                    sql.push_str(", ROW_FORMAT=DYNAMIC");
+                }
                 // What has no key would be named for that next.
                 if let Some(key) = key_column(seen, table).filter(|_| !seen.has_key(table)) {
                     sql = format!("{sql}, {key}");
                 }
-                Found::new(format!("table {}", table.name), is, "InnoDB").statement(sql)
+                found.statement(sql)
             };
             seen.tables.iter().filter(is_meant).map(found).collect()
         },
@@ -46,7 +57,7 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             id: "redundant-index",
             severity: Severity::Slow,
             reads: "information_schema.STATISTICS",
-            finds: "an index whose columns are, or begin, those of another one",
+            finds: "an index of the kind BTREE whose columns are, or begin, those of another one that queries use",
             why: "every row is written into both indexes, and the other one answers all that this one can",
             source: "https://dev.mysql.com/doc/refman/8.0/en/sys-schema-redundant-indexes.html",
             change: "ALTER TABLE ... DROP INDEX",
@@ -151,25 +162,43 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             why: "characters outside the Basic Multilingual Plane, such as emoji, do not fit: a strict server refuses their rows, another cuts \
                   the text off",
             source: "https://dev.mysql.com/doc/refman/8.0/en/charset-unicode-utf8mb3.html",
-            change: "ALTER TABLE ... CONVERT TO CHARACTER SET utf8mb4",
-            risk: "the statement writes the whole table anew; an index over long texts may become too wide, and columns of a foreign key have \
-                   to change together",
+            change: "ALTER TABLE ... CONVERT TO CHARACTER SET utf8mb4 with the same collation where all columns have one; else MODIFY each column",
+            risk: "the statement writes the whole table anew, and TEXT becomes MEDIUMTEXT; an index over long texts may become too wide, and \
+                   columns of a foreign key have to change together",
         },
         look: |seen| {
             let found = |table: &Table| {
                 let is = format!("utf8mb3 in {}", table.narrow.join(", "));
-                Found::new(format!("table {}", table.name), is, "utf8mb4").statement(format!(
-                    "ALTER TABLE {} CONVERT TO CHARACTER SET utf8mb4",
-                    seen.sql_name(&table.name)
-                ))
+                let found = Found::new(format!("table {}", table.name), is, "utf8mb4");
+                // The statement changes all columns, and without a collation to another one: keys and comparisons would not be what they were.
+                match wide_collation(table) {
+                    Some(collation) => found.statement(format!(
+                        "ALTER TABLE {} CONVERT TO CHARACTER SET utf8mb4 COLLATE {collation}",
+                        seen.sql_name(&table.name)
+                    )),
+                    None => found,
+                }
             };
             seen.tables.iter().filter(|table| !table.narrow.is_empty()).map(found).collect()
         },
     },
 ];
 
+/// The collation of four bytes that compares as that of all the table's columns does.
+fn wide_collation(table: &Table) -> Option<String> {
+    let mut all = table.collations.iter();
+    let (Some(one), None) = (all.next(), all.next()) else { return None };
+    let rule = one.strip_prefix("utf8mb3_").or_else(|| one.strip_prefix("utf8_"))?;
+    // MySQL 5.1's mistake was not repeated.
+    (rule != "general_mysql500_ci" && !table.is_versioned).then(|| format!("utf8mb4_{rule}"))
+}
+
 /// What adds a key: a column that no query sees and that numbers the rows, where the server has such.
 fn key_column(seen: &Seen, table: &Table) -> Option<String> {
+    // There can be one column that counts; a key of a partitioned table has what it is divided by, too.
+    if table.counted.is_some() || table.is_versioned || table.options.contains("partitioned") {
+        return None;
+    }
     let is_possible = match seen.is_mariadb {
         true => seen.version >= (10, 3, 0),
         false => seen.version >= (8, 0, 23),

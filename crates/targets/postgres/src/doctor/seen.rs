@@ -41,6 +41,9 @@ const BEARING: [&str; 18] = [
 const OURS: &str =
     "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'";
 
+/// Tables that are no job's or load's under way, which are unlogged on purpose, in a query that has `pg_class c`.
+const LASTING: &str = "c.relname !~ '^inrush_(job|staging)_[0-9a-f]{16}'";
+
 /// A setting.
 #[derive(Clone, Debug, Default)]
 struct Setting {
@@ -149,7 +152,7 @@ impl Seen {
                  coalesce('autovacuum_enabled=false' = ANY (c.reloptions) OR 'autovacuum_enabled=off' = ANY (c.reloptions), false) \
              FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
              LEFT JOIN pg_catalog.pg_stat_all_tables s ON s.relid = c.oid \
-             WHERE c.relkind IN ('r', 'p') AND {OURS} ORDER BY 1"
+             WHERE c.relkind IN ('r', 'p') AND {OURS} AND {LASTING} ORDER BY 1"
         );
         let rows = asked.rows(&sql, "tables", "takes USAGE on their schemas")?.unwrap_or_default();
         for row in rows {
@@ -209,7 +212,7 @@ impl Seen {
              JOIN pg_catalog.pg_am m ON m.oid = i.relam \
              CROSS JOIN LATERAL pg_catalog.generate_series(1, x.indnkeyatts) k(n) \
              LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[k.n - 1] \
-             WHERE {OURS} ORDER BY 1, 5 DESC, 2, k.n"
+             WHERE {OURS} AND {LASTING} ORDER BY 1, 5 DESC, 2, k.n"
         );
         let rows = asked.rows(&sql, "indexes", "takes a server of version 11 or later")?;
         for row in rows.unwrap_or_default() {
@@ -239,7 +242,8 @@ impl Seen {
     fn read_foreign_keys(&mut self, asked: &mut Asked<'_>) -> Result<()> {
         let sql = format!(
             "SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), o.oid::text, a.attname::text, \
-                 o.confrelid::pg_catalog.regclass::text \
+                 (SELECT pg_catalog.quote_ident(m.nspname) || '.' || pg_catalog.quote_ident(p.relname) FROM pg_catalog.pg_class p \
+                     JOIN pg_catalog.pg_namespace m ON m.oid = p.relnamespace WHERE p.oid = o.confrelid) \
              FROM pg_catalog.pg_constraint o JOIN pg_catalog.pg_class c ON c.oid = o.conrelid \
              JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
              CROSS JOIN LATERAL pg_catalog.unnest(o.conkey) WITH ORDINALITY k(attnum, n) \

@@ -16,16 +16,27 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             finds: "an unlogged table with rows",
             why: "after a crash the server empties it, and no standby has its rows",
             source: "https://www.postgresql.org/docs/current/sql-createtable.html#SQL-CREATETABLE-UNLOGGED",
-            change: "ALTER TABLE ... SET LOGGED",
+            change: "ALTER TABLE ... SET LOGGED, first of the tables that its foreign keys refer to",
             risk: "the statement writes the whole table anew, to the log too, and locks it meanwhile",
         },
         look: |seen| {
-            let found = |table: &Table| {
-                Found::new(format!("table {}", table.sql), "unlogged, with rows", "logged")
-                    .statement(format!("ALTER TABLE {} SET LOGGED", table.sql))
-            };
+            let (mut met, mut order) = (Vec::new(), Vec::new());
             let at_risk = |table: &&Table| table.is_unlogged && table.holds_rows;
-            seen.tables.iter().filter(at_risk).map(found).collect()
+            for table in seen.tables.iter().filter(at_risk) {
+                with_parents(seen, table, &mut met, &mut order);
+            }
+            // One without rows is logged for the sake of the next.
+            let mut statements = Vec::new();
+            let mut found = Vec::new();
+            for table in order {
+                statements.push(format!("ALTER TABLE {} SET LOGGED", table.sql));
+                if table.holds_rows {
+                    let what = format!("table {}", table.sql);
+                    let one = Found::new(what, "unlogged, with rows", "logged");
+                    found.push(statements.drain(..).fold(one, Found::statement));
+                }
+            }
+            found
         },
     },
     Check {
@@ -195,3 +206,21 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
         },
     },
 ];
+
+/// The unlogged tables that have to be logged before this one can be, in that order, and it: a logged table refers to logged ones alone.
+/// Those that were `met` before are left out.
+fn with_parents<'s>(
+    seen: &'s Seen,
+    table: &'s Table,
+    met: &mut Vec<&'s str>,
+    order: &mut Vec<&'s Table>,
+) {
+    if !table.is_unlogged || met.contains(&table.sql.as_str()) {
+        return;
+    }
+    met.push(&table.sql);
+    let keys = seen.foreign_keys.iter().filter(|key| key.table == table.sql);
+    let parents = keys.filter_map(|key| seen.tables.iter().find(|known| known.sql == key.parent));
+    parents.for_each(|parent| with_parents(seen, parent, met, order));
+    order.push(table);
+}
