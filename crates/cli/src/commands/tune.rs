@@ -118,9 +118,10 @@ fn kept(args: &TuneArgs, path: Option<&Path>) -> Result<u64> {
     })?;
     let mut profiles = match Profiles::read(path) {
         Ok(profiles) => profiles,
-        Err(why) if args.forget.as_deref() == Some("all") => {
-            eprint_text(&format!("warning: {why}\n"));
-            Profiles::default()
+        Err(why) if args.forget.is_some() => {
+            return Err(Error::usage(format!("nothing is forgotten: {why}"))
+                .advise(format!("remove {} to forget all that it holds", path.display()))
+                .into());
         }
         Err(why) => {
             eprint_text(&format!("warning: what was measured is passed over: {why}\n"));
@@ -128,13 +129,11 @@ fn kept(args: &TuneArgs, path: Option<&Path>) -> Result<u64> {
         }
     };
     if let Some(target) = &args.forget {
-        let all = profiles.profiles.len();
         let named = match inrush::target::find(target) {
             Ok((target, location)) => Key::place(target, &location),
             Err(_) => target.clone(),
         };
-        let gone =
-            if target == "all" { profiles.forget("all").max(all) } else { profiles.forget(&named) };
+        let gone = profiles.forget(if target == "all" { target } else { &named });
         profiles.write(path)?;
         print(&format!("forgot {}\n", render::counted(gone as u64, "profile")))?;
     } else if args.export {
