@@ -125,6 +125,7 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
         verify: said.word("verify")?.unwrap_or_default(),
         owns_table: false,
         shares_table: false,
+        row_ids: None,
         libraries: library.into_iter().collect(),
         profiles: said.get("profiles")?,
     })

@@ -49,7 +49,7 @@ pub use reading::{
 };
 pub use request::{
     Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
-    MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify,
+    MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, RowIds, Verify,
 };
 pub use schema::{Column, Type};
 pub use split::{Parts, Split};

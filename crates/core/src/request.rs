@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::reading::ReadRequest;
 use crate::schema::Type;
@@ -79,11 +79,23 @@ pub struct LoadOptions {
     pub owns_table: bool,
     /// Whether others load into the existing table at the same time: then it is filled as it stands, and no other takes its place.
     pub shares_table: bool,
+    /// Which rows of a job these are, where their ids are to say it: a row that is there by its id is not written again, and has to be the
+    /// same. Only documents have such ids.
+    pub row_ids: Option<RowIds>,
     /// Client libraries, or the folders they are in, by the name of the target that is to open them; one without looks for its own.
     pub libraries: BTreeMap<String, PathBuf>,
     /// The file of what was measured on this machine, which the plan goes by where the user leaves it the choice; `None` goes by nothing
     /// that was measured here.
     pub profiles: Option<PathBuf>,
+}
+
+/// Which rows of a job a load's rows are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowIds {
+    /// The job's name.
+    pub job: String,
+    /// The partition.
+    pub partition: u32,
 }
 
 impl Deref for Request {
@@ -124,7 +136,8 @@ impl LoadOptions {
 }
 
 /// How the input is written, as far as the user says. `None` is sniffed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DialectRequest {
     /// What the input is.
     pub format: Option<Format>,
@@ -133,8 +146,10 @@ pub struct DialectRequest {
     /// The byte between fields.
     pub delimiter: Option<u8>,
     /// The byte around fields; `Some(None)` for none.
+    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub quote: Option<Option<u8>>,
     /// The byte that makes the next one literal; `Some(None)` for none.
+    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub escape: Option<Option<u8>>,
     /// Whether the first record names the columns.
     pub header: Option<bool>,
@@ -148,7 +163,29 @@ pub struct DialectRequest {
     pub expand_max: Option<u64>,
 }
 
+/// Null is something that the user says.
+fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<u8>>, D::Error> {
+    Option::deserialize(value).map(Some)
+}
+
 impl DialectRequest {
+    /// What is said here, and else what is said there.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        Self {
+            format: self.format.or(other.format),
+            flatten: self.flatten || other.flatten,
+            delimiter: self.delimiter.or(other.delimiter),
+            quote: self.quote.or(other.quote),
+            escape: self.escape.or(other.escape),
+            header: self.header.or(other.header),
+            encoding: self.encoding.clone().or_else(|| other.encoding.clone()),
+            skip_lines: if self.skip_lines > 0 { self.skip_lines } else { other.skip_lines },
+            comment: self.comment.or(other.comment),
+            expand_max: self.expand_max.or(other.expand_max),
+        }
+    }
+
     /// The byte between fields, where the user says it, by itself or by the format.
     pub fn told_delimiter(&self) -> Option<u8> {
         self.delimiter.or((self.format == Some(Format::Tsv)).then_some(b'\t'))

@@ -83,7 +83,7 @@ impl Target for Unnamed {
         Err(Error::usage("no target is named"))
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs> {
+    fn jobs(&self) -> Result<Jobs> {
         Err(Error::usage("no target is named"))
     }
 

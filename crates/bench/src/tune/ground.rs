@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use inrush::target::{self, Console, Home, Jobs};
+use inrush::target::{self, Console, Home, JobTables, Twins};
 use inrush::{Error, Plan, Result};
 use inrush_core::pending::{PendingFolder, follow_link};
 use inrush_core::{Action, unique};
@@ -38,7 +38,8 @@ pub(super) enum Ground {
         /// Makes and drops the table.
         worker: Option<Box<dyn Console + 'static>>,
         plan: Box<Plan>,
-        jobs: &'static dyn Jobs,
+        jobs: &'static dyn JobTables,
+        twins: &'static dyn Twins,
         home: Home,
         hidden: String,
     },
@@ -127,7 +128,9 @@ impl Ground {
     }
 
     fn within(plan: &Plan) -> Result<Self> {
-        let jobs = plan.target.jobs().map_err(|_| {
+        let jobs = plan.target.jobs().ok().map(|jobs| jobs.tables);
+        let found = jobs.and_then(|jobs| Some((jobs, jobs.twins()?)));
+        let (jobs, twins) = found.ok_or_else(|| {
             Error::target(format!("loads into {} can't be measured", plan.facts.target.engine))
                 .advise("name a database of SQLite, DuckDB, MySQL, MariaDB or PostgreSQL")
         })?;
@@ -140,13 +143,13 @@ impl Ground {
         let mut worker = connected(plan, jobs)?;
         // What an earlier one has left.
         jobs.sweep(&mut *worker, &home);
-        jobs.keep_hidden(&mut *keeper, &home, &hidden)?;
+        twins.keep_hidden(&mut *keeper, &home, &hidden)?;
         // Who may not drop a table must not make one. Where there is none the database says that as well, in its own words.
         worker
-            .execute(&format!("DROP TABLE IF EXISTS {}", jobs.named(&home, &hidden)))
+            .execute(&format!("DROP TABLE IF EXISTS {}", twins.named(&home, &hidden)))
             .map_err(|error| error.advise(ELSEWHERE))?;
         let (worker, plan) = (Some(worker), Box::new(plan.clone()));
-        let mut ground = Self::Server { keeper, worker, plan, jobs, home, hidden };
+        let mut ground = Self::Server { keeper, worker, plan, jobs, twins, home, hidden };
         // Whoever may make no table hears of it before anything is measured.
         ground.make_anyway().map_err(|error| error.advise(ELSEWHERE))?;
         Ok(ground)
@@ -155,10 +158,10 @@ impl Ground {
     /// A table, to see whether one can be made.
     fn make_anyway(&mut self) -> Result<()> {
         self.ready()?;
-        let Self::Server { worker: Some(worker), jobs, home, hidden, .. } = self else {
+        let Self::Server { worker: Some(worker), twins, home, hidden, .. } = self else {
             return Ok(());
         };
-        let table = jobs.named(home, hidden);
+        let table = twins.named(home, hidden);
         // One that is like the user's is there already.
         if worker.execute(&format!("SELECT 1 FROM {table} WHERE 1 = 0")).is_err() {
             worker.execute(&format!("CREATE TABLE {table} (n int)"))?;
@@ -195,17 +198,17 @@ impl Ground {
                 }
                 Ok(())
             }
-            Self::Server { keeper, worker, plan, jobs, home, hidden } => {
+            Self::Server { keeper, worker, plan, jobs, twins, home, hidden } => {
                 // A server that was started anew knows of no lock.
                 if keeper.ping().is_err() {
                     *keeper = connected(plan, *jobs)?;
-                    jobs.keep_hidden(&mut **keeper, home, hidden)?;
+                    twins.keep_hidden(&mut **keeper, home, hidden)?;
                 }
                 let console = match worker {
                     Some(worker) => worker,
                     None => worker.insert(connected(plan, *jobs)?),
                 };
-                let made = remake(&mut **console, plan, *jobs, home, hidden);
+                let made = remake(&mut **console, plan, (*jobs, *twins), home, hidden);
                 if made.is_err() {
                     // It may be lost: the next one is another.
                     *worker = None;
@@ -227,7 +230,7 @@ impl Ground {
 }
 
 /// A connection that is idle for as long as loads take, and may write where loads may: as those of jobs.
-fn connected(plan: &Plan, jobs: &dyn Jobs) -> Result<Box<dyn Console + 'static>> {
+fn connected(plan: &Plan, jobs: &dyn JobTables) -> Result<Box<dyn Console + 'static>> {
     let mut console = plan.target.console(&plan.location, &NEVER)?;
     for statement in jobs.opening() {
         console.execute(statement)?;
@@ -238,7 +241,7 @@ fn connected(plan: &Plan, jobs: &dyn Jobs) -> Result<Box<dyn Console + 'static>>
 fn remake(
     console: &mut dyn Console,
     plan: &Plan,
-    jobs: &dyn Jobs,
+    (jobs, twins): (&dyn JobTables, &dyn Twins),
     home: &Home,
     hidden: &str,
 ) -> Result<()> {
@@ -248,7 +251,7 @@ fn remake(
         )));
     }
     if plan.choice.action != Action::Create {
-        for sql in jobs.make_twin(home, hidden, &home.table) {
+        for sql in twins.make_twin(home, hidden, &home.table) {
             console.execute(&sql)?;
         }
     }
@@ -276,7 +279,7 @@ fn no_room(path: &Path, error: &std::io::Error) -> Error {
 
 impl Drop for Ground {
     fn drop(&mut self) {
-        let Self::Server { worker, plan, jobs, home, hidden, keeper } = self else { return };
+        let Self::Server { worker, plan, jobs, home, hidden, keeper, .. } = self else { return };
         // A server that is being started anew answers soon, or the next load sweeps.
         let again = || connected(plan, *jobs);
         let fresh = worker.take().map_or_else(again, Ok);

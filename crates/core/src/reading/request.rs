@@ -45,6 +45,29 @@ pub struct ReadRequest {
     pub columns: ColumnRequest,
 }
 
+impl ReadRequest {
+    /// What is said here, and else what is said there: option by option.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        fn said<T: Clone + Default + PartialEq>(own: &T, other: &T) -> T {
+            if *own == T::default() { other.clone() } else { own.clone() }
+        }
+        Self {
+            nulls: said(&self.nulls, &other.nulls),
+            decimals: said(&self.decimals, &other.decimals),
+            thousands: said(&self.thousands, &other.thousands),
+            date_formats: said(&self.date_formats, &other.date_formats),
+            timestamp_formats: said(&self.timestamp_formats, &other.timestamp_formats),
+            truths: said(&self.truths, &other.truths),
+            falses: said(&self.falses, &other.falses),
+            time_zones: said(&self.time_zones, &other.time_zones),
+            trim: said(&self.trim, &other.trim),
+            types: said(&self.types, &other.types),
+            columns: said(&self.columns, &other.columns),
+        }
+    }
+}
+
 /// Which values lose the blanks around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trim {

@@ -1,5 +1,7 @@
 //! A connection that runs statements: for what is no load, such as a bench's queries, updates and transactions.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use crate::error::Result;
 
 /// A connection. It is closed when it goes.
@@ -67,6 +69,15 @@ pub trait Console: Send {
     /// As [`Console::run`].
     fn ping(&mut self) -> Result<()> {
         self.value("SELECT 1").map(drop)
+    }
+
+    /// This machine's clock, in whole seconds since 1970; or the database's, where it says that apart from a statement.
+    ///
+    /// # Errors
+    /// As [`Console::query`].
+    fn seconds(&mut self) -> Result<i64> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(now.as_secs().cast_signed())
     }
 
     /// Every setting of the database as this connection sees it, by name; none of them holds a secret.

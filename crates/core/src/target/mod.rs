@@ -23,7 +23,10 @@ use crate::flow::Encode;
 use crate::{Column, Job, Request, TargetFacts};
 
 pub use console::{Console, Row, Setting, may_be_secret, text};
-pub use jobs::{Home, JOB_PREFIX, Jobs, WITHOUT_TABLES, no_jobs};
+pub use jobs::{
+    At, Copying, Entry, Fence, Home, JOB_PREFIX, JobLock, JobRows, JobTables, Jobs, Part, Set,
+    SqlRows, Twins, Untold, WITHOUT_TABLES, Wanted, Which, no_jobs,
+};
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 pub use load::{Ended, Lane, Load};
 pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
@@ -95,7 +98,7 @@ pub trait Target: Sync {
     ///
     /// # Errors
     /// Why there are none here, and what to do instead.
-    fn jobs(&self) -> Result<&'static dyn Jobs>;
+    fn jobs(&self) -> Result<Jobs>;
 
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;

@@ -99,7 +99,7 @@ fn sweep(
     let facts = target.facts(location, "inrush", request, observer.stop());
     let console = target.console(location, observer.stop());
     if let (Ok(facts), Ok(mut console)) = (facts, console) {
-        jobs.sweep(&mut *console, &jobs.home(&facts, "inrush"));
+        jobs.tables.sweep(&mut *console, &jobs.tables.home(&facts, "inrush"));
     }
 }
 

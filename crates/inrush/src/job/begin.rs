@@ -17,9 +17,9 @@ use crate::plan::{
     Request, TargetFacts, plan_knowing,
 };
 use crate::split::{Parts, Split, split_with_warnings};
-use crate::target::WITHOUT_TABLES;
+use crate::target::{Untold, WITHOUT_TABLES};
 use inrush_core::error::{Error, Result};
-use inrush_core::unique;
+use inrush_core::{RowIds, unique};
 
 /// Characters of a job's name.
 const ID_MAX: usize = 190;
@@ -121,7 +121,7 @@ fn begun(
     if facts.table.is_none() && request.if_exists == IfExists::Append {
         request.if_exists = IfExists::Empty;
     }
-    let home = place.sql.home(&facts, &table);
+    let home = place.jobs.tables.home(&facts, &table);
     let mut job = Job {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         id: options.id.clone().unwrap_or_else(unique::word),
@@ -143,6 +143,9 @@ fn begun(
             verify: request.verify,
             strategy: request.strategy.clone(),
             knobs: request.knobs.clone(),
+            untold: Untold::default(),
+            dialect: request.dialect.clone(),
+            read: request.read.clone(),
         },
     };
     // A name that is done has to be known before its rows are in the way of a table that was to be empty.
@@ -173,11 +176,15 @@ fn begun(
         request.if_exists = IfExists::Append;
         job.visible = Some(begun.visible);
     }
+    if !place.jobs.rows.has_transactions() {
+        without_transactions(&mut request, &job, has_table)?;
+    }
     let plan = planned(&request, &mut job, facts)?;
-    place.sql.refuse(&plan.job)?;
+    place.jobs.tables.refuse(&plan.job)?;
     if !has_ledger {
         ledger.make()?;
     }
+    job.load.untold = place.jobs.tables.untold(&plan.job);
     job.columns = plan.choice.columns.iter().map(|column| column.name.clone()).collect();
     if job.load.on_conflict != OnConflict::Fail {
         job.load.key.clone_from(&plan.choice.key);
@@ -187,7 +194,7 @@ fn begun(
     let makes = plan.choice.action.makes_table();
     let early = job.guarantee.is_early();
     let into = if makes && !early { job.new_table() } else { job.home.table.clone() };
-    let (sql, kept) = (place.sql, plan.facts.target.table.as_ref());
+    let (tables, kept) = (place.jobs.tables, plan.facts.target.table.as_ref());
     if let Some(begun) = &earlier {
         begun.admits(&job)?;
     }
@@ -196,17 +203,16 @@ fn begun(
         None => (job.guarantee == Guarantee::PerPartition).then(partitions::new_name),
     };
     let mut record = Record {
-        insert: sql.insert(&plan.job, &job.home, &into),
-        columns: sql.columns(&plan.job),
+        copying: place.jobs.rows.copying(&plan.job, &job.home, &into),
         complete: if makes {
-            sql.complete(&plan.job, &job.home, &job.new_table(), keyed)
+            tables.complete(&plan.job, &job.home, &job.new_table(), keyed)
         } else {
             Vec::new()
         },
         makes: makes && !early,
         replaces: makes && kept.is_some(),
         wants_empty: !makes && request.if_exists == IfExists::Empty,
-        outline: kept.map(|table| sql.outline(table)),
+        outline: kept.map(|table| tables.outline(table)),
         counts: job.load.on_conflict == OnConflict::Fail,
         partitions,
         warnings: plan.warnings(),
@@ -232,7 +238,7 @@ fn begun(
     // Rows that go straight into an existing table need no other.
     if record.job.guarantee != Guarantee::None || makes {
         let name = record.job.template();
-        template = sql.make_template(&plan.job, &record.job.home, &name, keyed);
+        template = tables.make_template(&plan.job, &record.job.home, &name, keyed);
     }
     let makes_partitions = earlier.is_none();
     if let Err(error) = make(&mut ledger, &template, &record, makes_partitions) {
@@ -259,9 +265,7 @@ fn make(
     record: &Record,
     makes_partitions: bool,
 ) -> Result<()> {
-    for statement in template {
-        ledger.console.execute(statement)?;
-    }
+    ledger.run(template)?;
     match record.partitions.as_deref().filter(|_| makes_partitions) {
         Some(partitions) => Partitions(partitions).make(ledger),
         None => Ok(()),
@@ -275,27 +279,25 @@ fn make_named(
     record: &mut Record,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let (sql, job) = (place.sql, &record.job);
+    let (tables, job) = (place.jobs.tables, &record.job);
     let hidden = job.new_table();
-    ledger.console.execute(&sql.make_hidden(&job.home, &hidden, &job.template()))?;
-    for statement in &record.complete {
-        ledger.console.execute(statement)?;
+    ledger.run([&tables.make_hidden(&job.home, &hidden, &job.template())])?;
+    ledger.run(&record.complete)?;
+    if tables.renames_in_transaction() {
+        ledger.begin()?;
     }
-    if sql.renames_in_transaction() {
-        ledger.console.execute("BEGIN")?;
+    ledger.take_name(&job.home, &hidden, false)?;
+    if tables.renames_in_transaction() {
+        ledger.commit()?;
     }
-    sql.take_name(&mut *ledger.console, &job.home, &hidden, false)?;
-    if sql.renames_in_transaction() {
-        ledger.console.execute("COMMIT")?;
-    }
-    record.outline = look(place, job, observer)?.map(|table| sql.outline(&table));
+    record.outline = look(place, job, observer)?.map(|table| tables.outline(&table));
     ledger.rewrite(record)
 }
 
 /// Ends a job that can't begin.
 fn withdraw(ledger: &mut Ledger<'_>, record: &Record) {
     let job = &record.job;
-    let _ = ledger.console.execute("ROLLBACK");
+    let _ = ledger.roll_back();
     ledger.clear(job);
     let _ = ledger.step((&job.id, &job.digits), (State::Open, State::Aborted), None, None);
 }
@@ -313,6 +315,32 @@ fn unreadable(error: Error) -> Error {
         ))
         .advise(WITHOUT_TABLES),
     }
+}
+
+/// Refuses what takes a transaction.
+fn without_transactions(request: &mut Request, job: &Job, has_table: bool) -> Result<()> {
+    if job.guarantee == Guarantee::PerPartition {
+        request.row_ids = Some(RowIds { job: job.id.clone(), partition: 0 });
+    }
+    if job.guarantee != Guarantee::Atomic {
+        return Ok(());
+    }
+    let table = job.table();
+    if has_table && request.if_exists != IfExists::Replace {
+        return Err(Error::usage(format!(
+            "{table} exists, and its database has no transaction that could add all rows of a job at once"
+        ))
+        .advise("--guarantee per_partition adds each partition as soon as it is written, and once")
+        .advise("--if-exists replace has a new one take its place once all rows are there"));
+    }
+    if request.on_conflict != OnConflict::Fail {
+        return Err(Error::usage(format!(
+            "rows of a job that makes {table} come from several attempts at once, and this database can't compare their keys: no --on-conflict {}",
+            request.on_conflict
+        ))
+        .advise("--guarantee per_partition compares them as they are written"));
+    }
+    Ok(())
 }
 
 fn check(request: &Request, options: &Options) -> Result<()> {

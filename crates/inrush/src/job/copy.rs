@@ -9,7 +9,6 @@ use inrush_core::error::{Error, Kind, Result};
 pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> Result<u64> {
     let job = &record.job;
     let hidden = token.table(job);
-    let (head, tail) = &record.insert;
     let gone = |found: u64| {
         Error::new(
             Kind::Verify,
@@ -28,9 +27,7 @@ pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> R
             return Err(gone(found));
         }
     }
-    let table = ledger.sql.named(&ledger.home, &hidden);
-    let sql = format!("{head}SELECT {} FROM {table}{tail}", record.columns);
-    let written = ledger.console.execute(&sql).map_err(|error| in_words(record, error))?;
+    let written = ledger.copy(&record.copying, &hidden).map_err(|error| in_words(record, error))?;
     match job.load.on_conflict {
         OnConflict::Fail if written != token.rows => Err(gone(written)),
         OnConflict::Skip => Ok(token.rows.saturating_sub(written)),

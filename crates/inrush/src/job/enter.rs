@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::copy::copy;
 use super::ledger::{Entry, Ledger, Record};
-use super::partitions::{Part, Partitions};
+use super::partitions::{Known, Partitions};
 use super::publish::unchanged;
 use super::text::{Job, Place, Token};
 use super::write::is_open;
@@ -100,9 +100,18 @@ impl Entering<'_> {
         }
         let record = entry.record()?;
         unchanged(self.place, record, observer)?;
+        if !self.place.jobs.rows.has_transactions() {
+            // Its rows are there, and say themselves which they are.
+            let part = Known { origin: self.origin.map(str::to_owned), token: token.clone() };
+            return match self.partitions(&entry)?.note(ledger, self.partition, &part) {
+                Ok(()) => Ok(part.token),
+                Err(error) if error.is_lost_connection() => Err(error),
+                Err(error) => self.found(ledger, &entry)?.map(own).ok_or(error),
+            };
+        }
         match self.transaction(ledger, record, self.partitions(&entry)?, token, alone, observer) {
             Err(error) if !error.is_lost_connection() && error.kind() != Kind::Interrupted => {
-                ledger.console.execute("ROLLBACK")?;
+                ledger.roll_back()?;
                 // The end of the job, or the claim of another attempt, may be what was in the way.
                 let entry = is_open(ledger, self.job)?;
                 self.found(ledger, &entry)?.map(own).ok_or(error)
@@ -120,7 +129,7 @@ impl Entering<'_> {
         alone: bool,
         observer: &dyn Observer,
     ) -> Result<Token> {
-        ledger.console.execute("BEGIN")?;
+        ledger.begin()?;
         match alone {
             true => partitions.close(ledger)?,
             false => partitions.enter(ledger)?,
@@ -131,12 +140,12 @@ impl Entering<'_> {
         let (rows_loaded, rows_skipped) =
             (token.rows_loaded - skipped, token.rows_skipped + skipped);
         let token = Token { rows_loaded, rows_skipped, ..token.clone() };
-        let part = Part { origin: self.origin.map(str::to_owned), token };
+        let part = Known { origin: self.origin.map(str::to_owned), token };
         partitions.note(ledger, self.partition, &part)?;
         if observer.stop().load(Relaxed) {
             return Err(Error::interrupted());
         }
-        ledger.console.execute("COMMIT")?;
+        ledger.commit()?;
         Ok(part.token)
     }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::LEDGER;
 use super::ledger::{Entry, Ledger, Lock};
 use super::partitions::Partitions;
 use super::publish::{entry_of, finish, own_entry};
@@ -52,9 +51,9 @@ fn left(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<Option<Visible>> {
     if !partitions.is_there(ledger)? {
         return Ok(Some(Visible::default()));
     }
-    ledger.console.execute("BEGIN")?;
+    ledger.begin()?;
     partitions.close(ledger)?;
-    ledger.console.execute("COMMIT")?;
+    ledger.commit()?;
     partitions.visible(ledger).map(Some)
 }
 
@@ -89,7 +88,7 @@ pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Resul
     let place = Place::of(url, password)?;
     let mut listed = Vec::new();
     for mut ledger in ledgers(&place, observer)? {
-        for entry in ledger.entries(" ORDER BY begun, id")? {
+        for entry in ledger.entries()? {
             let working = match &entry.record {
                 Some(record) => !ledger.is_idle(&record.job)?,
                 None => false,
@@ -114,7 +113,7 @@ pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Resul
 fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'a>>> {
     let open =
         |schema| Ledger::open(place, &Home { schema, table: String::new() }, observer.stop());
-    let schemas = open(None)?.console.column(&place.sql.schemas_with(LEDGER))?;
+    let schemas = open(None)?.schemas()?;
     schemas.into_iter().map(open).collect()
 }
 
@@ -211,7 +210,7 @@ pub fn gc(
         let mut living = Vec::new();
         // What is known of partitions is kept for whoever goes on with an aborted job.
         let mut kept = Vec::new();
-        for entry in ledger.entries(" ORDER BY begun, id")? {
+        for entry in ledger.entries()? {
             let is_old = entry.age.unsigned_abs() >= older_than.as_secs();
             let is_over = matches!(entry.state, State::Committed | State::Aborted);
             kept.extend(entry.partitions.clone().filter(|_| entry.state != State::Committed));
@@ -251,8 +250,7 @@ pub fn gc(
         let dropped = ledger.drop_tables(&tables);
         collected.tables += dropped;
         collected.tables_left += tables.len() - dropped;
-        let home = ledger.home.clone();
-        ledger.sql.sweep(&mut *ledger.console, &home);
+        ledger.sweep();
     }
     Ok(collected)
 }

@@ -2,7 +2,8 @@
 //! it is expected in.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -10,17 +11,19 @@ use serde::{Deserialize, Serialize};
 use super::LEDGER;
 use super::text::{Job, Place, State, other_version};
 use crate::observer::Observer;
-use crate::target::{Console, Home, Jobs, WITHOUT_TABLES, text};
+use crate::target::{
+    self, At, Console, Copying, Fence, Home, JobLock, Jobs, Location, Part, Set, WITHOUT_TABLES,
+    Wanted, Which,
+};
 use inrush_core::error::{Error, Result};
+use inrush_core::unique;
 
 /// What publishing has to know, and only who reads the ledger does.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) job: Job,
-    /// What stands before and after a query for rows, in the statement that adds them to the table.
-    pub(super) insert: (String, String),
-    /// The job's columns, as that query names them.
-    pub(super) columns: String,
+    /// How rows come into the table.
+    pub(super) copying: Copying,
     /// What a new table gets after its rows.
     pub(super) complete: Vec<String>,
     /// Whether the job makes its table.
@@ -38,6 +41,12 @@ pub(super) struct Record {
     pub(super) partitions: Option<String>,
     /// What a user should know, such as what goes with a table that is replaced.
     pub(super) warnings: Vec<String>,
+}
+
+impl Record {
+    fn text(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|error| Error::target(error.to_string()))
+    }
 }
 
 /// A row of the ledger.
@@ -59,6 +68,19 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    fn of(row: target::Entry) -> Self {
+        // A state that is not known here is another version's, as is what it says besides.
+        let state = State::of(&row.state);
+        let said: serde_json::Value = serde_json::from_str(&row.job).unwrap_or_default();
+        let partitions = said["partitions"].as_str().map(str::to_owned);
+        let record = serde_json::from_value(said).ok().filter(|_| state.is_some());
+        let target::Entry {
+            id, target: table, digits, version, begun, age, tokens, report, ..
+        } = row;
+        let state = state.unwrap_or(State::Open);
+        Self { state, digits, version, begun, age, record, partitions, tokens, report, table, id }
+    }
+
     /// What publishing has to know.
     ///
     /// # Errors
@@ -71,31 +93,65 @@ impl Entry {
 
 /// A connection to the ledger's database.
 pub(super) struct Ledger<'a> {
-    pub(super) console: Box<dyn Console + 'a>,
-    pub(super) sql: &'static dyn Jobs,
+    console: Box<dyn Console + 'a>,
+    pub(super) jobs: Jobs,
     pub(super) home: Home,
+    location: Location,
+    stop: &'a AtomicBool,
 }
 
 impl<'a> Ledger<'a> {
     pub(super) fn open(place: &Place, home: &Home, stop: &'a AtomicBool) -> Result<Self> {
         let mut console = place.target.console(&place.location, stop)?;
-        for statement in place.sql.opening() {
+        for statement in place.jobs.tables.opening() {
             console.execute(statement)?;
         }
-        Ok(Self { console, sql: place.sql, home: home.clone() })
+        let (jobs, home, location) = (place.jobs, home.clone(), place.location.clone());
+        Ok(Self { console, jobs, home, location, stop })
     }
 
-    pub(super) fn name(&self) -> String {
-        self.sql.named(&self.home, LEDGER)
+    fn at(&mut self) -> At<'_> {
+        At { console: &mut *self.console, home: &self.home }
     }
 
-    pub(super) fn literal(&self, text: &str) -> String {
-        self.sql.literal(text)
+    /// The ledgers' schemas.
+    pub(super) fn schemas(&mut self) -> Result<Vec<Option<String>>> {
+        self.jobs.rows.schemas_with(&mut *self.console, LEDGER)
+    }
+
+    /// Runs statements of the engine.
+    pub(super) fn run<'s>(
+        &mut self,
+        statements: impl IntoIterator<Item = &'s String>,
+    ) -> Result<()> {
+        statements.into_iter().try_for_each(|sql| self.console.execute(sql).map(drop))
+    }
+
+    /// Begins a transaction, where the database has one for several tables.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        self.transaction("BEGIN")
+    }
+
+    /// Ends the transaction: what it has done stays.
+    pub(super) fn commit(&mut self) -> Result<()> {
+        self.transaction("COMMIT")
+    }
+
+    /// Ends the transaction: what it has done is undone.
+    pub(super) fn roll_back(&mut self) -> Result<()> {
+        self.transaction("ROLLBACK")
+    }
+
+    fn transaction(&mut self, word: &str) -> Result<()> {
+        match self.jobs.rows.has_transactions() {
+            true => self.console.execute(word).map(drop),
+            false => Ok(()),
+        }
     }
 
     /// Makes the ledger.
     pub(super) fn make(&mut self) -> Result<()> {
-        let sql = self.sql.make_ledger(&self.home, LEDGER);
+        let sql = self.jobs.tables.make_ledger(&self.home, LEDGER);
         match self.console.execute(&sql) {
             Ok(_) => Ok(()),
             // Another process may have made it meanwhile.
@@ -110,159 +166,114 @@ impl<'a> Ledger<'a> {
     }
 
     pub(super) fn is_there(&mut self) -> Result<bool> {
-        let sql = self.sql.tables(&self.home, LEDGER);
-        Ok(self.names(&sql)?.iter().any(|name| name == LEDGER))
-    }
-
-    /// Names that a query answers with.
-    pub(super) fn names(&mut self, sql: &str) -> Result<Vec<String>> {
-        Ok(self.console.column(sql)?.into_iter().flatten().collect())
+        Ok(self.tables(LEDGER)?.iter().any(|name| name == LEDGER))
     }
 
     /// The job's row; with `settled` once nobody is changing it.
     pub(super) fn entry(&mut self, id: &str, settled: bool) -> Result<Option<Entry>> {
-        let update = if settled { " FOR UPDATE" } else { "" };
-        let wanted = format!(" WHERE id = {}{update}", self.literal(id));
-        Ok(self.entries(&wanted)?.pop())
+        Ok(self.read(Wanted::One { id, settled })?.pop())
     }
 
-    pub(super) fn entries(&mut self, wanted: &str) -> Result<Vec<Entry>> {
-        let sql = format!(
-            "SELECT state, digits, version, begun, {} - heartbeat, job, tokens, report, target, id FROM {}{wanted}",
-            self.sql.seconds(),
-            self.name()
-        );
-        let mut entries = Vec::new();
-        self.console.query(&sql, &mut |row| {
-            let must = |index| text(row, index).unwrap_or_default();
-            // A state that is not known here is another version's, as is what it says besides.
-            let state = State::of(&must(0));
-            let said: serde_json::Value = serde_json::from_str(&must(5)).unwrap_or_default();
-            let partitions = said["partitions"].as_str().map(str::to_owned);
-            let record = serde_json::from_value(said).ok().filter(|_| state.is_some());
-            entries.push(Entry {
-                state: state.unwrap_or(State::Open),
-                digits: must(1),
-                version: must(2),
-                begun: must(3).parse().unwrap_or(0),
-                age: must(4).parse().unwrap_or(0),
-                record,
-                partitions,
-                tokens: text(row, 6),
-                report: text(row, 7),
-                table: must(8),
-                id: must(9),
-            });
-        })?;
-        Ok(entries)
+    /// All rows.
+    pub(super) fn entries(&mut self) -> Result<Vec<Entry>> {
+        self.read(Wanted::All)
+    }
+
+    fn read(&mut self, wanted: Wanted<'_>) -> Result<Vec<Entry>> {
+        let rows = self.jobs.rows.entries(self.at(), LEDGER, wanted)?;
+        Ok(rows.into_iter().map(Entry::of).collect())
     }
 
     /// Adds a row; an error where there is one of the name.
     pub(super) fn insert(&mut self, record: &Record) -> Result<()> {
         let job = &record.job;
-        let text =
-            serde_json::to_string(record).map_err(|error| Error::target(error.to_string()))?;
-        let texts = [&job.id, job.table(), State::Open.word(), &job.digits, &job.version]
-            .map(|text| self.literal(text));
-        let (now, ledger, text) = (self.sql.seconds(), self.name(), self.literal(&text));
-        let sql = format!(
-            "INSERT INTO {ledger} (id, target, state, digits, version, begun, heartbeat, job) VALUES ({}, {now}, {now}, {text})",
-            texts.join(", ")
-        );
-        self.console.execute(&sql).map(drop)
+        let entry = target::Entry {
+            id: job.id.clone(),
+            target: job.table().to_owned(),
+            state: State::Open.word().to_owned(),
+            digits: job.digits.clone(),
+            version: job.version.clone(),
+            job: record.text()?,
+            ..target::Entry::default()
+        };
+        self.jobs.rows.add_entry(self.at(), LEDGER, &entry)
+    }
+
+    fn change(
+        &mut self,
+        (id, digits): (&str, &str),
+        state: Option<State>,
+        sets: &[(&str, Set<'_>)],
+    ) -> Result<bool> {
+        let which = Which { id, digits, state: state.map(State::word) };
+        self.jobs.rows.change_entry(self.at(), LEDGER, which, sets)
     }
 
     /// Goes on with a job that is aborted, which had these digits: everything of it is as `record` says; whether it was in that state.
     pub(super) fn reopen(&mut self, record: &Record, digits: &str) -> Result<bool> {
-        let job = &record.job;
-        let text =
-            serde_json::to_string(record).map_err(|error| Error::target(error.to_string()))?;
-        let [id, old, new, text] =
-            [&job.id, digits, &job.digits, &text].map(|text| self.literal(text));
-        let (open, aborted) = (State::Open.word(), State::Aborted.word());
-        let sql = format!(
-            "UPDATE {} SET state = '{open}', digits = {new}, heartbeat = {}, job = {text}, tokens = NULL, report = NULL \
-             WHERE id = {id} AND digits = {old} AND state = '{aborted}'",
-            self.name(),
-            self.sql.seconds()
-        );
-        Ok(self.console.execute(&sql)? == 1)
+        let (job, text) = (&record.job, record.text()?);
+        let sets = [
+            ("state", Set::Text(State::Open.word())),
+            ("digits", Set::Text(&job.digits)),
+            ("heartbeat", Set::Now),
+            ("job", Set::Text(&text)),
+            ("tokens", Set::Null),
+            ("report", Set::Null),
+        ];
+        self.change((&job.id, digits), Some(State::Aborted), &sets)
     }
 
     /// Writes down what is known of an open job by now.
     pub(super) fn rewrite(&mut self, record: &Record) -> Result<()> {
-        let job = &record.job;
-        let text =
-            serde_json::to_string(record).map_err(|error| Error::target(error.to_string()))?;
-        let [id, digits, text] = [&job.id, &job.digits, &text].map(|text| self.literal(text));
-        let sql = format!(
-            "UPDATE {} SET job = {text} WHERE id = {id} AND digits = {digits} AND state = '{}'",
-            self.name(),
-            State::Open.word()
-        );
-        match self.console.execute(&sql)? {
-            1 => Ok(()),
-            _ => Err(Error::target(format!("job {} was changed by another process", job.id))),
+        let (job, text) = (&record.job, record.text()?);
+        let sets = [("job", Set::Text(&text))];
+        match self.change((&job.id, &job.digits), Some(State::Open), &sets)? {
+            true => Ok(()),
+            false => Err(Error::target(format!("job {} was changed by another process", job.id))),
         }
     }
 
     /// Takes away a job that is over, for another of its name; whether it was there.
     pub(super) fn delete(&mut self, id: &str, digits: &str, state: State) -> Result<bool> {
-        let [id, digits, state] = [id, digits, state.word()].map(|text| self.literal(text));
-        let sql = format!(
-            "DELETE FROM {} WHERE id = {id} AND digits = {digits} AND state = {state}",
-            self.name()
-        );
-        Ok(self.console.execute(&sql)? == 1)
+        let which = Which { id, digits, state: Some(state.word()) };
+        self.jobs.rows.remove_entry(self.at(), LEDGER, which)
     }
 
     /// Brings the job from one state into another; whether it was in that one. `tokens` and `report` are kept with it.
     pub(super) fn step(
         &mut self,
-        (id, digits): (&str, &str),
+        names: (&str, &str),
         (from, to): (State, State),
         tokens: Option<&str>,
         report: Option<&str>,
     ) -> Result<bool> {
-        let mut sets = vec![
-            format!("state = {}", self.literal(to.word())),
-            format!("heartbeat = {}", self.sql.seconds()),
-        ];
-        sets.extend(tokens.map(|tokens| format!("tokens = {}", self.literal(tokens))));
-        sets.extend(report.map(|report| format!("report = {}", self.literal(report))));
-        let [id, digits, from] = [id, digits, from.word()].map(|text| self.literal(text));
-        let sql = format!(
-            "UPDATE {} SET {} WHERE id = {id} AND digits = {digits} AND state = {from}",
-            self.name(),
-            sets.join(", ")
-        );
-        Ok(self.console.execute(&sql)? == 1)
+        let mut sets = vec![("state", Set::Text(to.word())), ("heartbeat", Set::Now)];
+        sets.extend(tokens.map(|tokens| ("tokens", Set::Text(tokens))));
+        sets.extend(report.map(|report| ("report", Set::Text(report))));
+        self.change(names, Some(from), &sets)
     }
 
     /// Notes that a process is at work.
     pub(super) fn beat(&mut self, id: &str, digits: &str) -> Result<()> {
-        let [id, digits] = [id, digits].map(|text| self.literal(text));
-        let sql = format!(
-            "UPDATE {} SET heartbeat = {} WHERE id = {id} AND digits = {digits}",
-            self.name(),
-            self.sql.seconds()
-        );
-        self.console.execute(&sql).map(drop)
+        self.change((id, digits), None, &[("heartbeat", Set::Now)]).map(drop)
     }
 
     /// Whether nobody holds one of the job's locks.
     pub(super) fn is_idle(&mut self, job: &Job) -> Result<bool> {
-        Ok(is_yes(self.console.value(&self.sql.are_free(&job.digits, job.connections))?))
+        let last = JobLock { number: job.connections, ..lock_of(job) };
+        self.jobs.rows.are_free(self.at(), LEDGER, last)
     }
 
-    /// The same, but for connections that have just ended: a server takes a moment to notice, and gives up their locks then.
+    /// The same, but for processes that have just ended: a server takes a moment to notice, and gives up their locks then; or it never
+    /// does, and they are not renewed.
     pub(super) fn falls_idle(&mut self, job: &Job, observer: &dyn Observer) -> Result<bool> {
+        let ending = self.jobs.rows.lease().unwrap_or_default() + ENDING;
         let began = Instant::now();
         while !self.is_idle(job)? {
             if observer.stop().load(Relaxed) {
                 return Err(Error::interrupted());
             }
-            if began.elapsed() > ENDING {
+            if began.elapsed() > ending {
                 return Ok(false);
             }
             thread::sleep(TICK);
@@ -270,29 +281,47 @@ impl<'a> Ledger<'a> {
         Ok(true)
     }
 
-    /// Tables of the job that are left.
+    /// Tables that begin so.
     pub(super) fn tables(&mut self, prefix: &str) -> Result<Vec<String>> {
-        let sql = self.sql.tables(&self.home, prefix);
-        self.names(&sql)
+        self.jobs.rows.tables(self.at(), prefix)
     }
 
     /// Rows of a hidden table.
     pub(super) fn count(&mut self, table: &str) -> Result<u64> {
-        let sql = format!("SELECT COUNT(*) FROM {}", self.sql.named(&self.home, table));
-        let count = self.console.value(&sql)?;
-        Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
+        self.jobs.rows.count(self.at(), table)
+    }
+
+    /// Copies the rows of a hidden table; how many came into the other.
+    pub(super) fn copy(&mut self, copying: &Copying, from: &str) -> Result<u64> {
+        let at = At { console: &mut *self.console, home: &self.home };
+        self.jobs.rows.copy(at, (&self.location, self.stop), copying, from)
+    }
+
+    /// Gives a hidden table the name of the job's.
+    pub(super) fn take_name(&mut self, home: &Home, hidden: &str, replaces: bool) -> Result<()> {
+        self.jobs.tables.take_name(&mut *self.console, home, hidden, replaces)
+    }
+
+    /// Drops a table, which no statement that is under way gives another name then; whether it was there.
+    pub(super) fn drop_surely(&mut self, table: &str) -> Result<bool> {
+        self.jobs.rows.drop_surely(self.at(), table)
     }
 
     /// Drops tables; how many are gone. One that is in use stays for another time.
     pub(super) fn drop_tables(&mut self, tables: &[String]) -> usize {
-        let mut drop =
-            |tables: &[&str]| self.sql.drop_tables(&mut *self.console, &self.home, tables);
+        let jobs = self.jobs.tables;
+        let mut drop = |tables: &[&str]| jobs.drop_tables(&mut *self.console, &self.home, tables);
         let all: Vec<&str> = tables.iter().map(String::as_str).collect();
         // All at once, unless one of them is in the way of the others.
         if all.len() > 1 && drop(&all) {
             return all.len();
         }
         all.iter().filter(|table| drop(&[**table])).count()
+    }
+
+    /// Drops what loads have left that are no more.
+    pub(super) fn sweep(&mut self) {
+        self.jobs.tables.sweep(&mut *self.console, &self.home);
     }
 
     /// Drops all that is left of a job but the ledger's row, and what it knows of its partitions.
@@ -308,10 +337,33 @@ impl<'a> Ledger<'a> {
             self.drop_tables(std::slice::from_ref(partitions));
         }
     }
-}
 
-fn is_yes(value: Option<String>) -> bool {
-    matches!(value.as_deref(), Some("t" | "1"))
+    /// Makes the table of partitions.
+    pub(super) fn make_partitions(&mut self, partitions: &str) -> Result<()> {
+        let make = self.jobs.tables.make_partitions(&self.home, partitions);
+        self.console.execute(&make)?;
+        self.jobs.rows.add_fence(self.at(), partitions)
+    }
+
+    /// Keeps the fence of partitions until the transaction is over.
+    pub(super) fn keep_fence(&mut self, partitions: &str, fence: Fence) -> Result<()> {
+        self.jobs.rows.keep_fence(self.at(), partitions, fence)
+    }
+
+    /// Notes that a partition is this attempt's.
+    pub(super) fn claim(&mut self, partitions: &str, number: u32, attempt: &str) -> Result<()> {
+        self.jobs.rows.claim(self.at(), partitions, number, attempt)
+    }
+
+    /// Notes what the attempt has done.
+    pub(super) fn note(&mut self, partitions: &str, number: u32, part: &Part) -> Result<()> {
+        self.jobs.rows.note(self.at(), partitions, number, part)
+    }
+
+    /// Partitions that are in the job's table.
+    pub(super) fn parts(&mut self, partitions: &str, number: Option<u32>) -> Result<Vec<Part>> {
+        self.jobs.rows.parts(self.at(), partitions, number)
+    }
 }
 
 /// For what has to be done whether or not the user wants to stop.
@@ -319,7 +371,14 @@ pub(super) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// One of a job's locks, for as long as this is there: number 0 is for who publishes, aborts or recovers, the others are for attempts.
 pub(super) struct Lock<'a> {
-    _connection: Box<dyn Console + 'a>,
+    held: Held<'a>,
+}
+
+enum Held<'a> {
+    /// By a connection.
+    Connected { _connection: Box<dyn Console + 'a> },
+    /// By who renews it, until it is told to end.
+    Renewed { end: Option<Sender<()>>, renewing: Option<JoinHandle<()>> },
 }
 
 /// How often a lock is asked for that others hold.
@@ -330,6 +389,13 @@ const ENDING: Duration = Duration::from_secs(5);
 
 /// After so long a user wants to know what is waited for.
 const NOTICED: Duration = Duration::from_secs(5);
+
+/// How often a lock is renewed while it is held.
+const RENEWALS: u32 = 4;
+
+fn lock_of(job: &Job) -> JobLock<'_> {
+    JobLock { id: &job.id, digits: &job.digits, number: 0, owner: "" }
+}
 
 impl<'a> Lock<'a> {
     /// Waits for one of the numbers.
@@ -342,14 +408,22 @@ impl<'a> Lock<'a> {
         numbers: std::ops::RangeInclusive<u32>,
         observer: &'a dyn Observer,
     ) -> Result<Self> {
+        let rows = place.jobs.rows;
         let mut console = place.target.console(&place.location, observer.stop())?;
-        console.execute(place.sql.begin_locks())?;
+        rows.begin_locks(&mut *console)?;
+        let owner = unique::word();
         let began = Instant::now();
         let mut noticed = false;
         loop {
             for number in numbers.clone() {
-                if is_yes(console.value(&place.sql.try_lock(&job.digits, number))?) {
-                    return Ok(Self { _connection: console });
+                let lock = JobLock { number, owner: &owner, ..lock_of(job) };
+                let at = At { console: &mut *console, home: &job.home };
+                if rows.try_lock(at, LEDGER, lock)? {
+                    let held = match rows.lease() {
+                        None => Held::Connected { _connection: console },
+                        Some(lease) => renewed(place, job, (number, owner), lease),
+                    };
+                    return Ok(Self { held });
                 }
             }
             if observer.stop().load(Relaxed) {
@@ -369,6 +443,45 @@ impl<'a> Lock<'a> {
                 });
             }
             thread::sleep(TICK);
+        }
+    }
+}
+
+/// Has a thread renew the lock, and give it up in the end.
+fn renewed<'a>(
+    place: &Place,
+    job: &Job,
+    (number, owner): (u32, String),
+    lease: Duration,
+) -> Held<'a> {
+    let (end, ended) = channel::<()>();
+    let (place, job) = (place.clone(), job.clone());
+    let renewing = thread::spawn(move || {
+        let mut console = None;
+        let mut keep = true;
+        while keep {
+            keep = ended.recv_timeout(lease / RENEWALS) == Err(RecvTimeoutError::Timeout);
+            let lock = JobLock { number, owner: &owner, ..lock_of(&job) };
+            let renew = |console: &mut Box<dyn Console>| {
+                let at = At { console: &mut **console, home: &job.home };
+                place.jobs.rows.renew(at, LEDGER, lock, keep)
+            };
+            // A connection that is lost is replaced; what can't be renewed now may be the next time.
+            if console.as_mut().is_none_or(|console| renew(console).is_err()) {
+                console = place.target.console(&place.location, &NEVER).ok();
+                let _ = console.as_mut().map(renew);
+            }
+        }
+    });
+    Held::Renewed { end: Some(end), renewing: Some(renewing) }
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        if let Held::Renewed { end, renewing } = &mut self.held {
+            drop(end.take());
+            // Another process can have the lock as soon as this one goes on.
+            let _ = renewing.take().map(JoinHandle::join);
         }
     }
 }

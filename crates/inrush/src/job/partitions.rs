@@ -6,12 +6,9 @@
 
 use super::ledger::Ledger;
 use super::text::{Job, Token, Visible};
-use crate::target::{JOB_PREFIX, text};
-use inrush_core::error::{Error, Result};
+use crate::target::{Fence, JOB_PREFIX, Part};
+use inrush_core::error::Result;
 use inrush_core::unique;
-
-/// The number of the fence; partitions count from 0.
-const FENCE: i64 = -1;
 
 /// A name for such a table. Its digits are its own, for it outlasts the job that has made it where another one goes on with that.
 pub(super) fn new_name() -> String {
@@ -23,45 +20,26 @@ pub(super) fn new_name() -> String {
 pub(super) struct Partitions<'a>(pub(super) &'a str);
 
 /// A partition that is in the job's table.
-pub(super) struct Part {
+pub(super) struct Known {
     /// What it was written from, where that can be said.
     pub(super) origin: Option<String>,
     pub(super) token: Token,
 }
 
 impl Partitions<'_> {
-    fn named(self, ledger: &Ledger<'_>) -> String {
-        ledger.sql.named(&ledger.home, self.0)
-    }
-
     /// Makes the table.
     pub(super) fn make(self, ledger: &mut Ledger<'_>) -> Result<()> {
-        let make = ledger.sql.make_partitions(&ledger.home, self.0);
-        ledger.console.execute(&make)?;
-        let fence = format!(
-            "INSERT INTO {} (part, attempt, loaded) VALUES ({FENCE}, '', 0)",
-            self.named(ledger)
-        );
-        ledger.console.execute(&fence).map(drop)
+        ledger.make_partitions(self.0)
     }
 
     /// Keeps those away who end the job, for as long as the transaction takes that this is a part of.
     pub(super) fn enter(self, ledger: &mut Ledger<'_>) -> Result<()> {
-        let shared = ledger.sql.shared();
-        self.lock(ledger, shared)
+        ledger.keep_fence(self.0, Fence::Shared)
     }
 
     /// Waits until no transaction is under way that brings in a partition. Within a transaction, others wait until that is over.
     pub(super) fn close(self, ledger: &mut Ledger<'_>) -> Result<()> {
-        self.lock(ledger, " FOR UPDATE")
-    }
-
-    fn lock(self, ledger: &mut Ledger<'_>, how: &str) -> Result<()> {
-        let sql = format!("SELECT part FROM {} WHERE part = {FENCE}{how}", self.named(ledger));
-        match ledger.console.value(&sql)? {
-            Some(_) => Ok(()),
-            None => Err(Error::target(format!("the table {} has lost its first row", self.0))),
-        }
+        ledger.keep_fence(self.0, Fence::Alone)
     }
 
     /// Notes that the partition is this attempt's; an error where it is another's already. An attempt that is under way is waited for.
@@ -71,25 +49,14 @@ impl Partitions<'_> {
         partition: u32,
         attempt: &str,
     ) -> Result<()> {
-        let sql = format!(
-            "INSERT INTO {} (part, attempt, loaded) VALUES ({partition}, {}, 0)",
-            self.named(ledger),
-            ledger.literal(attempt)
-        );
-        ledger.console.execute(&sql).map(drop)
+        ledger.claim(self.0, partition, attempt)
     }
 
     /// Notes what the attempt has done.
-    pub(super) fn note(self, ledger: &mut Ledger<'_>, partition: u32, part: &Part) -> Result<()> {
-        let origin =
-            part.origin.as_ref().map_or("NULL".to_owned(), |origin| ledger.literal(origin));
-        let sql = format!(
-            "UPDATE {} SET loaded = {}, origin = {origin}, token = {} WHERE part = {partition}",
-            self.named(ledger),
-            part.token.rows_loaded,
-            ledger.literal(&part.token.to_string())
-        );
-        ledger.console.execute(&sql).map(drop)
+    pub(super) fn note(self, ledger: &mut Ledger<'_>, partition: u32, part: &Known) -> Result<()> {
+        let Known { origin, token } = part;
+        let (loaded, token) = (token.rows_loaded, token.to_string());
+        ledger.note(self.0, partition, &Part { loaded, origin: origin.clone(), token })
     }
 
     /// The partition, if it is in the job's table: as a token of this job, which may be one that goes on with an earlier one.
@@ -98,24 +65,21 @@ impl Partitions<'_> {
         ledger: &mut Ledger<'_>,
         job: &Job,
         partition: u32,
-    ) -> Result<Option<Part>> {
-        Ok(self.read(ledger, job, &format!("part = {partition}"))?.pop())
+    ) -> Result<Option<Known>> {
+        Ok(self.read(ledger, job, Some(partition))?.pop())
     }
 
     /// All that are.
-    pub(super) fn all(self, ledger: &mut Ledger<'_>, job: &Job) -> Result<Vec<Part>> {
-        self.read(ledger, job, &format!("part > {FENCE} ORDER BY part"))
+    pub(super) fn all(self, ledger: &mut Ledger<'_>, job: &Job) -> Result<Vec<Known>> {
+        self.read(ledger, job, None)
     }
 
-    fn read(self, ledger: &mut Ledger<'_>, job: &Job, wanted: &str) -> Result<Vec<Part>> {
-        let sql = format!("SELECT origin, token FROM {} WHERE {wanted}", self.named(ledger));
-        let mut found = Vec::new();
-        ledger.console.query(&sql, &mut |row| found.push((text(row, 0), text(row, 1))))?;
-        let part = |(origin, token): (Option<String>, Option<String>)| {
-            let token: Token = token.unwrap_or_default().parse()?;
-            Ok(Part { origin, token: Token { digits: job.digits.clone(), ..token } })
+    fn read(self, ledger: &mut Ledger<'_>, job: &Job, number: Option<u32>) -> Result<Vec<Known>> {
+        let known = |Part { origin, token, .. }: Part| {
+            let token: Token = token.parse()?;
+            Ok(Known { origin, token: Token { digits: job.digits.clone(), ..token } })
         };
-        found.into_iter().map(part).collect()
+        ledger.parts(self.0, number)?.into_iter().map(known).collect()
     }
 
     /// Whether there is the table: a job whose beginning was cut off has none.
@@ -128,15 +92,8 @@ impl Partitions<'_> {
         if !self.is_there(ledger)? {
             return Ok(Visible::default());
         }
-        let sql = format!(
-            "SELECT COUNT(*), COALESCE(SUM(loaded), 0) FROM {} WHERE part > {FENCE}",
-            self.named(ledger)
-        );
-        let mut visible = Visible::default();
-        ledger.console.query(&sql, &mut |row| {
-            let number = |at| text(row, at).and_then(|text| text.parse().ok()).unwrap_or(0);
-            visible = Visible { partitions: number(0), rows: number(1) };
-        })?;
-        Ok(visible)
+        let parts = ledger.parts(self.0, None)?;
+        let rows = parts.iter().map(|part| part.loaded).sum();
+        Ok(Visible { partitions: parts.len() as u64, rows })
     }
 }

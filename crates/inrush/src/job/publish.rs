@@ -46,7 +46,10 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
     let entry = entry_of(&mut ledger, job)?;
     let record = entry.record()?;
     match entry.state {
-        State::Committed => return report_of(&entry),
+        State::Committed => {
+            own(job, tokens)?;
+            return report_of(&entry);
+        }
         State::Aborted => {
             return Err(Error::target(format!("job {} is aborted", job.id))
                 .advise("begin it again, and write its rows again"));
@@ -56,7 +59,8 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
             return finish(&place, &mut ledger, &entry, observer);
         }
     }
-    check(job, tokens)?;
+    let checked = own(job, tokens).and_then(|()| all(job, tokens));
+    checked.map_err(|error| error.leaving(left_by(&mut ledger, record, tokens)))?;
     let rejected: usize = tokens.iter().map(|token| token.rejected.len()).sum();
     let read = tokens.iter().map(|token| token.rows_read).sum();
     if record.job.load.max_rejects().exceeded(rejected as u64, read, true) {
@@ -68,7 +72,7 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
             ),
         )
         .advise("the tokens have them, with their reasons")
-        .leaving(left_by(job, tokens)));
+        .leaving(left_by(&mut ledger, record, tokens)));
     }
     if job.guarantee == Guarantee::Atomic {
         known(&mut ledger, job, tokens)?;
@@ -107,27 +111,43 @@ fn report_of(entry: &Entry) -> Result<Published> {
 }
 
 /// What a job leaves whose end is refused.
-fn left_by(job: &Job, tokens: &[Token]) -> Aftermath {
-    match job.guarantee {
-        Guarantee::Atomic => Aftermath::NothingChanged,
-        Guarantee::PerPartition | Guarantee::None => {
-            Aftermath::Committed { rows: tokens.iter().map(|token| token.rows_loaded).sum() }
-        }
+fn left_by(ledger: &mut Ledger<'_>, record: &Record, tokens: &[Token]) -> Aftermath {
+    if record.job.guarantee == Guarantee::Atomic {
+        return Aftermath::NothingChanged;
     }
+    // A partition whose token is missing is in the table as well.
+    let partitions = record.partitions.as_deref().map(Partitions);
+    let visible = partitions.and_then(|partitions| partitions.visible(ledger).ok());
+    let known = || tokens.iter().map(|token| token.rows_loaded).sum();
+    Aftermath::Committed { rows: visible.map_or_else(known, |visible| visible.rows) }
 }
 
-/// Refuses tokens that can't be all of the job's.
-fn check(job: &Job, tokens: &[Token]) -> Result<()> {
-    let wrong = |what: String| Err(Error::usage(what).leaving(left_by(job, tokens)));
+/// Refuses tokens of other jobs, and one that comes twice.
+fn own(job: &Job, tokens: &[Token]) -> Result<()> {
+    let wrong = |what: String| Err(Error::usage(what));
     let mut attempts = BTreeSet::new();
-    let mut partitions = BTreeSet::new();
     for token in tokens {
-        if token.job != job.id || token.digits != job.digits {
+        if token.job != job.id {
             return wrong(format!("a token of job {} was given to job {}", token.job, job.id));
+        }
+        if token.digits != job.digits {
+            return wrong(format!(
+                "a token was given of a job {} that was ended, and is not this one of the same name",
+                job.id
+            ));
         }
         if !attempts.insert(&token.attempt) {
             return wrong(format!("the token of attempt {} was given twice", token.attempt));
         }
+    }
+    Ok(())
+}
+
+/// Refuses tokens that can't be all of the job's.
+fn all(job: &Job, tokens: &[Token]) -> Result<()> {
+    let wrong = |what: String| Err(Error::usage(what));
+    let mut partitions = BTreeSet::new();
+    for token in tokens {
         if let Some(partition) = token.partition
             && !partitions.insert(partition)
         {
@@ -221,13 +241,13 @@ pub(super) fn finish(
             Ok(published)
         }
         Err(error) => {
-            let _ = ledger.console.execute("ROLLBACK");
+            let _ = ledger.roll_back();
             // What the user changes now may be the reason: other tokens, or an abort.
             let _ =
                 ledger.step((&job.id, &job.digits), (State::Publishing, State::Open), None, None);
             let error = if observer.stop().load(Relaxed) { Error::interrupted() } else { error };
             Err(match error.aftermath() {
-                None => error.leaving(left_by(job, &publishing.tokens)),
+                None => error.leaving(left_by(ledger, record, &publishing.tokens)),
                 Some(_) => error,
             })
         }
@@ -236,23 +256,11 @@ pub(super) fn finish(
 
 /// Whether the table has its name already; if not, it never will.
 fn was_renamed(ledger: &mut Ledger<'_>, job: &Job) -> Result<bool> {
-    let hidden = job.new_table();
-    let sql = format!("DROP TABLE {}", ledger.sql.named(&ledger.home, &hidden));
-    match ledger.console.execute(&sql) {
-        Ok(_) => {
-            ledger.step(
-                (&job.id, &job.digits),
-                (State::Renaming, State::Publishing),
-                None,
-                None,
-            )?;
-            Ok(false)
-        }
-        Err(error) => match ledger.tables(&hidden)?.contains(&hidden) {
-            true => Err(error),
-            false => Ok(true),
-        },
+    if !ledger.drop_surely(&job.new_table())? {
+        return Ok(true);
     }
+    ledger.step((&job.id, &job.digits), (State::Renaming, State::Publishing), None, None)?;
+    Ok(false)
 }
 
 /// The table has its name: so it is written down.
@@ -270,7 +278,7 @@ pub(super) fn look(
     job: &Job,
     observer: &dyn Observer,
 ) -> Result<Option<TableFacts>> {
-    let table = place.sql.requested(&job.home, &job.home.table);
+    let table = place.jobs.tables.requested(&job.home, &job.home.table);
     let options = LoadOptions {
         table: Some(table.clone()),
         if_exists: IfExists::Append,
@@ -284,7 +292,7 @@ pub(super) fn look(
 pub(super) fn unchanged(place: &Place, record: &Record, observer: &dyn Observer) -> Result<()> {
     let home = &record.job.home;
     let found = look(place, &record.job, observer)?;
-    if found.as_ref().map(|table| place.sql.outline(table)) != record.outline {
+    if found.as_ref().map(|table| place.jobs.tables.outline(table)) != record.outline {
         return Err(Error::target(format!(
             "table {} has changed since job {} began",
             home.table, record.job.id
@@ -335,7 +343,7 @@ impl Publishing<'_> {
     /// Adds the rows to the existing table, in one transaction with the ledger's row.
     fn add(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
         self.observer.phase(&Phase::Load);
-        ledger.console.execute("BEGIN")?;
+        ledger.begin()?;
         // The row first: who asks for it waits until this transaction is over, however it ends.
         self.commits(ledger, State::Publishing)?;
         let began = Instant::now();
@@ -355,12 +363,13 @@ impl Publishing<'_> {
     /// Ends a job whose attempts have brought in their rows themselves.
     fn close(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
         self.observer.phase(&Phase::Commit);
-        ledger.console.execute("BEGIN")?;
-        self.commits(ledger, State::Publishing)?;
+        ledger.begin()?;
         let mut tokens = self.tokens.clone();
         let mut publish = "load";
         if let Some(partitions) = self.record.partitions.as_deref().map(Partitions) {
-            publish = "insert";
+            if self.place.jobs.rows.has_transactions() {
+                publish = "insert";
+            }
             partitions.close(ledger)?;
             let found =
                 partitions.all(ledger, self.job())?.into_iter().map(|part| part.token).collect();
@@ -370,7 +379,10 @@ impl Publishing<'_> {
         }
         let this = Self { tokens, ..*self };
         let published = this.published(publish, 0, PublishSeconds::default());
-        self.report(ledger, &published)?;
+        let (steps, text) = ((State::Publishing, State::Committed), published.to_string());
+        if !ledger.step(self.names(), steps, None, Some(&text))? {
+            return Err(self.foreign());
+        }
         self.commit(ledger)?;
         Ok(published)
     }
@@ -409,12 +421,12 @@ impl Publishing<'_> {
 
     /// Copies the rows into a hidden table, which gets the table's name.
     fn make(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
-        let (sql, job) = (self.place.sql, self.job());
+        let (tables, job) = (self.place.jobs.tables, self.job());
         let hidden = job.new_table();
         self.observer.phase(&Phase::Load);
         // A process that was killed may have left one, whole or half.
         if ledger.tables(&hidden)?.contains(&hidden)
-            && !sql.drop_tables(&mut *ledger.console, &job.home, &[&hidden])
+            && ledger.drop_tables(std::slice::from_ref(&hidden)) == 0
         {
             return Err(Error::target(format!(
                 "another connection still uses what job {} is to publish",
@@ -423,15 +435,13 @@ impl Publishing<'_> {
             .advise("publish it again in a while"));
         }
         let began = Instant::now();
-        ledger.console.execute(&sql.make_hidden(&job.home, &hidden, &job.template()))?;
+        ledger.run([&tables.make_hidden(&job.home, &hidden, &job.template())])?;
         let skipped = self.fill()?;
         let load = began.elapsed().as_secs_f64();
         let began = Instant::now();
         if !self.record.complete.is_empty() {
             self.observer.phase(&Phase::Index);
-            for statement in &self.record.complete {
-                ledger.console.execute(statement)?;
-            }
+            ledger.run(&self.record.complete)?;
         }
         let seconds = PublishSeconds {
             load,
@@ -441,10 +451,10 @@ impl Publishing<'_> {
         let published = self.published("rename", skipped, seconds);
         self.observer.phase(&Phase::Commit);
         let replaces = self.record.replaces;
-        if sql.renames_in_transaction() {
-            ledger.console.execute("BEGIN")?;
+        if tables.renames_in_transaction() {
+            ledger.begin()?;
             self.commits(ledger, State::Publishing)?;
-            sql.take_name(&mut *ledger.console, &job.home, &hidden, replaces)?;
+            ledger.take_name(&job.home, &hidden, replaces)?;
             self.report(ledger, &published)?;
             self.commit(ledger)?;
             return Ok(published);
@@ -453,7 +463,7 @@ impl Publishing<'_> {
         if !ledger.step(self.names(), (State::Publishing, State::Renaming), None, Some(&text))? {
             return Err(self.foreign());
         }
-        if let Err(error) = sql.take_name(&mut *ledger.console, &job.home, &hidden, replaces) {
+        if let Err(error) = ledger.take_name(&job.home, &hidden, replaces) {
             if !is_unknown(&error) {
                 ledger.step(self.names(), (State::Renaming, State::Publishing), None, None)?;
                 return Err(error);
@@ -527,7 +537,7 @@ impl Publishing<'_> {
         if self.observer.stop().load(Relaxed) {
             return Err(Error::interrupted());
         }
-        let Err(error) = ledger.console.execute("COMMIT") else { return Ok(()) };
+        let Err(error) = ledger.commit() else { return Ok(()) };
         if !is_unknown(&error) {
             return Err(error);
         }

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::pipe::reject::Reject;
-use crate::plan::{MatchBy, OnConflict, RejectLimit, Verify};
-use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target};
+use crate::plan::{DialectRequest, MatchBy, OnConflict, ReadRequest, RejectLimit, Verify};
+use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target, Untold};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
 
@@ -179,6 +179,14 @@ pub(super) struct Load {
     pub(super) verify: Verify,
     pub(super) strategy: Option<String>,
     pub(super) knobs: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) untold: Untold,
+    /// How files are written, as far as it was said when the job began.
+    #[serde(default)]
+    pub(super) dialect: DialectRequest,
+    /// How their values are read.
+    #[serde(default)]
+    pub(super) read: ReadRequest,
 }
 
 impl Load {
@@ -188,9 +196,10 @@ impl Load {
 }
 
 /// What a job writes into.
+#[derive(Clone)]
 pub(super) struct Place {
     pub(super) target: &'static dyn Target,
-    pub(super) sql: &'static dyn Jobs,
+    pub(super) jobs: Jobs,
     pub(super) location: Location,
 }
 
@@ -202,9 +211,9 @@ impl Place {
     pub(super) fn of(url: &str, reference: Option<&str>) -> Result<Self> {
         password::refuse(url)?;
         let (target, _) = target::find(url)?;
-        let sql = target.jobs()?;
+        let jobs = target.jobs()?;
         let (target, location) = target::find(&password::resolve(url, reference)?)?;
-        Ok(Self { target, sql, location })
+        Ok(Self { target, jobs, location })
     }
 }
 

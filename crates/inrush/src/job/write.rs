@@ -18,7 +18,7 @@ use crate::plan::{
 use crate::report::Report;
 use crate::split::Split;
 use inrush_core::error::{Error, Result};
-use inrush_core::unique;
+use inrush_core::{RowIds, unique};
 use inrush_source::BatchSource;
 
 /// Writes rows of a program: all of them, or none. `partition` says which part of the job's rows they are, and publishing sees to it then
@@ -37,7 +37,7 @@ pub fn write(
     written(job, partition, None, observer, planned)
 }
 
-/// The same for rows of files.
+/// The same for rows of files. What is not said here of how they are written and read is what was said when the job began.
 ///
 /// # Errors
 /// As for [`write()`].
@@ -50,9 +50,10 @@ pub fn write_sources(
     observer: &dyn Observer,
 ) -> Result<Token> {
     let planned = |request: &Request, observer: &dyn Observer| {
-        let mut request =
-            Request { sources: sources.to_vec(), dialect: dialect.clone(), ..request.clone() };
-        request.read.clone_from(read);
+        let (sources, dialect) = (sources.to_vec(), dialect.or(&job.load.dialect));
+        let mut request = Request { sources, dialect, ..request.clone() };
+        request.read = read.or(&job.load.read);
+        request.types.clone_from(&job.load.untold.types);
         plan(&request, observer)
     };
     written(job, partition, None, observer, planned)
@@ -109,21 +110,28 @@ fn written(
     ledger.beat(&job.id, &job.digits)?;
 
     let attempt = unique::word();
-    // Its own, unless rows go straight into the job's.
-    let own =
-        (job.guarantee != Guarantee::None).then(|| job.hidden(&Token::suffix(&attempt, partition)));
+    // Its own, unless rows go straight into the job's: nothing is promised, or their ids say which they are.
+    let row_ids = match comes_in {
+        Some(partition) if !place.jobs.rows.has_transactions() => {
+            Some(RowIds { job: job.id.clone(), partition })
+        }
+        _ => None,
+    };
+    let own = (job.guarantee != Guarantee::None && row_ids.is_none())
+        .then(|| job.hidden(&Token::suffix(&attempt, partition)));
     let table = own.as_ref().unwrap_or(&job.home.table);
     if let Some(own) = &own {
-        let make = place.sql.make_like(&job.home, own, &job.template());
-        ledger.console.execute(&make).map_err(|error| in_job(job, own, error))?;
+        let make = place.jobs.tables.make_like(&job.home, own, &job.template());
+        ledger.run([&make]).map_err(|error| in_job(job, own, error))?;
     }
     let request = Request {
         target: place.location.secret.clone(),
         options: LoadOptions {
-            table: Some(place.sql.requested(&job.home, table)),
+            table: Some(place.jobs.tables.requested(&job.home, table)),
             if_exists: IfExists::Append,
             owns_table: own.is_some(),
             shares_table: own.is_none(),
+            row_ids,
             match_by: job.load.match_by,
             on_conflict: job.load.on_conflict,
             key: job.load.key.clone(),
@@ -132,6 +140,7 @@ fn written(
             verify: job.load.verify,
             strategy: job.load.strategy.clone(),
             knobs: job.load.knobs.clone(),
+            primary_key: job.load.untold.primary_key.clone(),
             // Attempts are many already.
             lanes: Some(1),
             // What has to last is copied into the job's table, and counted again.

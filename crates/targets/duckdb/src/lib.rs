@@ -172,7 +172,7 @@ impl Target for DuckDb {
         Some(&doctor::DuckDoctor)
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs> {
+    fn jobs(&self) -> Result<Jobs> {
         Err(no_jobs(
             "a DuckDB file has one writer at a time",
             "have every worker write a Parquet file, and load them all at once, as in inrush load 'part-*.parquet' duckdb:FILE",

@@ -125,7 +125,7 @@ impl Target for Files {
         Ok(Box::new(console::FileConsole::new(Place::of(location), stop)))
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs> {
+    fn jobs(&self) -> Result<Jobs> {
         Err(no_jobs("a file has one writer", "have every worker write one of its own"))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::bson::{Document, Raw};
+use crate::bson::{Document, Raw, Value};
 use crate::client::{Client, Failure, Reply, code, code_of};
 use crate::connect::Place;
 use crate::session::ADMIN;
@@ -110,6 +110,14 @@ impl Console for MongoConsole<'_> {
 
     fn ping(&mut self) -> Result<()> {
         self.command(None, Document::new().int32("ping", 1)).map(drop)
+    }
+
+    fn seconds(&mut self) -> Result<i64> {
+        let reply = self.command(None, Document::new().int32("hello", 1))?;
+        let millis = reply.document().get("localTime").and_then(Value::date);
+        millis.map(|millis| millis / 1000).ok_or_else(|| {
+            Error::target("the server does not say what time it is (localTime of hello)")
+        })
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::bson::{self, kind};
 use crate::facts::ID;
 use crate::fields::Fields;
+use crate::ids;
 use crate::knobs::NULLS;
 use crate::types::{Kept, Store};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
@@ -31,6 +32,12 @@ impl Common {
     }
 }
 
+/// Whether documents get their ids here: no column gives it, and there is no document that might be there already.
+pub(super) fn makes_ids(job: &Job, fields: &Fields) -> bool {
+    fields.id_column().is_none()
+        && matches!(job.request.on_conflict, OnConflict::Fail | OnConflict::Skip)
+}
+
 /// An encoder for one thread.
 pub(super) fn encoder(shape: Arc<Shape>, job: &Job, common: &Arc<Common>) -> Box<dyn Encode> {
     encode::encoder(shape, Documents::new(job, common))
@@ -54,6 +61,38 @@ impl IdSource {
         Ids { seconds: self.seconds, random: [a, b, c, d, e], counter: 0 }
     }
 }
+
+/// How a document gets its id here.
+enum MadeId {
+    /// One that nobody else makes.
+    Own(Ids),
+    /// Room for one that says which row this is: only the lane knows that.
+    Row,
+}
+
+impl MadeId {
+    #[inline]
+    fn put(&mut self, out: &mut Vec<u8>) {
+        let is_row = matches!(self, MadeId::Row);
+        out.push(if is_row { kind::BINARY } else { kind::OBJECT_ID });
+        out.extend_from_slice(b"_id\0");
+        match self {
+            MadeId::Own(ids) => ids.put(out),
+            MadeId::Row => out.extend_from_slice(&ROW_ID),
+        }
+    }
+}
+
+/// A UUID that is all zeros, with its length and subtype.
+const ROW_ID: [u8; 5 + ids::BYTES] = {
+    let mut value = [0; 5 + ids::BYTES];
+    value[0] = ids::BYTES as u8;
+    value[4] = ids::SUBTYPE;
+    value
+};
+
+/// Where in a document the bytes of such an id are: behind the document's length, the value's kind, its name, and its head.
+pub(super) const ROW_ID_AT: usize = 4 + 1 + 4 + 5;
 
 struct Ids {
     seconds: u32,
@@ -91,7 +130,7 @@ struct Field {
 struct Documents {
     fields: Vec<Field>,
     /// Where no column gives it, and the document needs one.
-    ids: Option<Ids>,
+    ids: Option<MadeId>,
     statement: Statement,
     omits_nulls: bool,
     /// Whether values are noted for the checksum.
@@ -133,10 +172,13 @@ impl Documents {
             OnConflict::Replace => Statement::Replace,
             OnConflict::Update => Statement::Update,
         };
-        let makes_ids = common.fields.id_column().is_none() && statement == Statement::Insert;
+        let ids = makes_ids(job, &common.fields).then(|| match job.request.row_ids {
+            Some(_) => MadeId::Row,
+            None => MadeId::Own(common.ids.ids()),
+        });
         Self {
             fields,
-            ids: makes_ids.then(|| common.ids.ids()),
+            ids,
             statement,
             omits_nulls: job.choice.knobs.is(&NULLS, "omit"),
             sums: job.request.verify == Verify::Checksum,
@@ -158,8 +200,6 @@ impl Documents {
             cells.resize(first + self.fields.len(), Cell::Null);
         }
         if let Some(ids) = &mut self.ids {
-            out.push(kind::OBJECT_ID);
-            out.extend_from_slice(b"_id\0");
             ids.put(out);
         }
         for field in &self.fields {

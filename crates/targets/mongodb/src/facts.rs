@@ -11,6 +11,8 @@ use inrush_core::{IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts}
 /// What only this target knows: what the server is.
 #[derive(Debug, Default)]
 pub(super) struct ServerFacts {
+    /// The database.
+    pub(super) database: String,
     /// Its protocol, by number.
     pub(super) wire_version: i64,
     /// Whether it hands on what others keep, in shards.
@@ -51,6 +53,7 @@ pub(super) fn gather(
         (engine(info.document()), is_ferret)
     };
     let server = ServerFacts {
+        database: session.database().to_owned(),
         wire_version: session.greeted.wire_version,
         is_router: session.greeted.is_router,
         is_ferret,

@@ -1,11 +1,14 @@
 //! The lane of both strategies: the encoder's documents behind one command after another, and what the server says of each.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use crate::bson::{Document, Raw};
+use crate::bson::{Document, Raw, kind};
 use crate::client::{self, Failure, Greeted, code};
+use crate::encode::ROW_ID_AT;
 use crate::facts::ID;
+use crate::ids::{self, Ids};
 use crate::knobs::{DOCUMENTS_PER_BATCH, ORDERED};
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
@@ -46,6 +49,8 @@ pub(super) struct Errand {
     pub(super) documents_max: usize,
     pub(super) ordered: bool,
     pub(super) concern: Concern,
+    /// The ids of the rows, where these say which row a document is.
+    pub(super) ids: Option<Ids>,
 }
 
 /// What writes wait for.
@@ -79,13 +84,18 @@ impl Concern {
 #[derive(Clone, Copy)]
 struct Batch<'w> {
     wire: &'w Wire,
+    all: &'w [u8],
     from: usize,
     to: usize,
 }
 
 impl<'w> Batch<'w> {
     fn bytes(&self) -> &'w [u8] {
-        &self.wire.bytes[offset(self.wire, self.from)..offset(self.wire, self.to)]
+        self.document(self.from, self.to)
+    }
+
+    fn document(&self, from: usize, to: usize) -> &'w [u8] {
+        &self.all[offset(self.wire, from)..offset(self.wire, to)]
     }
 }
 
@@ -121,6 +131,10 @@ pub(super) struct InsertLane<'l> {
     document_max: usize,
     batch_max: usize,
     told: bool,
+    /// Rows that this lane has written; where there is one alone, that is all of them in their order.
+    rows: u64,
+    /// Documents with their ids.
+    identified: Vec<u8>,
 }
 
 /// What a message has besides documents.
@@ -142,7 +156,18 @@ impl<'l> InsertLane<'l> {
             0 => batch_max,
             most => most.min(batch_max),
         };
-        Self { session, stop, errand, shared, bytes_max, document_max, batch_max, told: false }
+        Self {
+            session,
+            stop,
+            errand,
+            shared,
+            bytes_max,
+            document_max,
+            batch_max,
+            told: false,
+            rows: 0,
+            identified: Vec::new(),
+        }
     }
 
     fn is_update(&self) -> bool {
@@ -165,7 +190,25 @@ impl<'l> InsertLane<'l> {
         offset(wire, row + 1) - offset(wire, row) > self.document_max + room
     }
 
-    fn batches(&mut self, wire: &Wire, faults: &mut Vec<RowFault>) -> Result<u64> {
+    /// Writes into the documents of a wire which rows they are.
+    fn identify(&mut self, ids: Ids, wire: &Wire) -> Result<Vec<u8>> {
+        let mut identified = std::mem::take(&mut self.identified);
+        identified.clear();
+        identified.extend_from_slice(&wire.bytes);
+        for row in 0..wire.rows.len() {
+            let at = offset(wire, row) + ROW_ID_AT;
+            identified[at..at + ids::BYTES].copy_from_slice(&ids.row(self.rows)?);
+            self.rows += 1;
+        }
+        Ok(identified)
+    }
+
+    fn batches(
+        &mut self,
+        wire: &Wire,
+        all_bytes: &[u8],
+        faults: &mut Vec<RowFault>,
+    ) -> Result<u64> {
         let mut skipped = 0;
         // What is next comes last.
         let mut ahead = vec![(0, wire.rows.len())];
@@ -183,9 +226,13 @@ impl<'l> InsertLane<'l> {
                 ahead.push((to, all));
                 continue;
             }
-            let batch = Batch { wire, from, to };
+            let batch = Batch { wire, all: all_bytes, from, to };
             match self.write(batch)? {
                 Outcome::Seen(rows, refused) => {
+                    let refused = match self.errand.ids {
+                        Some(_) => self.missing(batch, refused)?,
+                        None => refused,
+                    };
                     let bad = refused.len() as u64;
                     for refused in refused {
                         if self.is_skipped(&refused) {
@@ -285,6 +332,57 @@ impl<'l> InsertLane<'l> {
         Ok(Outcome::Seen(seen, refused))
     }
 
+    /// Leaves out of the refused what is there already, as this row of this partition.
+    ///
+    /// # Errors
+    /// When another document has the row's id.
+    fn missing(&mut self, batch: Batch<'_>, refused: Vec<Refused>) -> Result<Vec<Refused>> {
+        let (repeated, mut missing): (Vec<_>, Vec<_>) =
+            refused.into_iter().partition(|refused| refused.code == code::DUPLICATE_KEY);
+        if repeated.is_empty() {
+            return Ok(missing);
+        }
+        let sent = |refused: &Refused| {
+            let row = batch.from + refused.index;
+            batch.document(row, row + 1)
+        };
+        let id = |document: &[u8]| document[ROW_ID_AT..ROW_ID_AT + ids::BYTES].to_vec();
+        let ids = repeated.iter().map(|refused| id(sent(refused)));
+        let asked = ids.fold((Document::new(), 0), |(list, at), id| {
+            let value = [&(ids::BYTES as i32).to_le_bytes()[..], &[ids::SUBTYPE], &id].concat();
+            (list.element(&at.to_string(), kind::BINARY, &value), at + 1)
+        });
+        let among = Document::new().element("$in", kind::ARRAY, &asked.0.finish());
+        let find = Document::new()
+            .string("find", &self.errand.collection)
+            .document("filter", Document::new().document(ID, among));
+        let mut there: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+        let found = self.session.documents(find, |document| {
+            let bytes = document.bytes();
+            if bytes.len() > ROW_ID_AT + ids::BYTES {
+                there.insert(id(bytes), bytes.to_vec());
+            }
+        });
+        found.map_err(|failure| self.explain(failure))?;
+        for refused in repeated {
+            let document = sent(&refused);
+            match there.get(&id(document)) {
+                Some(known) if known == document => {}
+                Some(_) => {
+                    return Err(Error::target(
+                        "the partition was written before, at least in part, and its rows are not the same now",
+                    )
+                    .advise("rows of a partition have to be the same, in the same order, whenever it is written")
+                    .advise("or give this load another name, when nothing of the first one is to stay"));
+                }
+                // Another key is the one that it repeats.
+                None => missing.push(refused),
+            }
+        }
+        missing.sort_by_key(|refused| refused.index);
+        Ok(missing)
+    }
+
     /// They are there, although not as safely as was asked for.
     fn committed_all_the_same(&self, rows: usize) {
         if self.errand.lasting {
@@ -352,7 +450,15 @@ impl<'l> InsertLane<'l> {
 impl Lane for InsertLane<'_> {
     fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack> {
         let mut ack = Ack::default();
-        ack.skipped = self.batches(wire, &mut ack.faults)?;
+        ack.skipped = match self.errand.ids {
+            None => self.batches(wire, &wire.bytes, &mut ack.faults)?,
+            Some(ids) => {
+                let identified = self.identify(ids, wire)?;
+                let skipped = self.batches(wire, &identified, &mut ack.faults)?;
+                self.identified = identified;
+                skipped
+            }
+        };
         ack.faults.sort_by_key(|fault| fault.row);
         ack.loaded = wire.rows.len() as u64 - ack.faults.len() as u64 - ack.skipped;
         if self.errand.sums {
@@ -434,7 +540,13 @@ fn fault_code(code: i64) -> Code {
 }
 
 /// What a lane has to know.
-pub(super) fn errand(job: &Job, collection: &str, fields: &[String], concern: Concern) -> Errand {
+pub(super) fn errand(
+    job: &Job,
+    collection: &str,
+    fields: &[String],
+    concern: Concern,
+    ids: Option<Ids>,
+) -> Errand {
     let kept = job.facts.target.table.as_ref().filter(|_| !job.choice.action.makes_table());
     let has_unique_keys = match kept {
         Some(table) => !table.unique_keys.is_empty(),
@@ -460,7 +572,9 @@ pub(super) fn errand(job: &Job, collection: &str, fields: &[String], concern: Co
         lanes: job.choice.lanes,
         lasting: collection == job.table,
         documents_max,
-        ordered: knobs.is(&ORDERED, "yes"),
+        // Of rows that are there already each would end a batch.
+        ordered: knobs.is(&ORDERED, "yes") && ids.is_none(),
         concern,
+        ids,
     }
 }

@@ -8,7 +8,9 @@
 //! bson     documents, their bytes     insert  the lane: documents behind commands
 //! json     JSON to BSON and back      load    the steps of a load
 //! decimal  decimals of 128 bits       staging the hidden collection
+//! ids      which row of a job a document is
 //! console  a connection for commands that are no load's
+//! jobs     collections and locks of loads that several processes write
 //! ```
 
 mod bson;
@@ -20,7 +22,9 @@ mod doctor;
 mod encode;
 mod facts;
 mod fields;
+mod ids;
 mod insert;
+mod jobs;
 mod json;
 mod knobs;
 mod load;
@@ -38,7 +42,7 @@ use inrush_core::doctor::Doctor;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target, no_jobs};
+use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target};
 use inrush_core::{Column, Job, Request, TargetFacts};
 
 static STRATEGIES: [&dyn Strategy; 2] = [
@@ -117,11 +121,8 @@ impl Target for Mongodb {
         Some(&doctor::MongoDoctor)
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs> {
-        Err(no_jobs(
-            "MongoDB has no jobs here yet",
-            "have every worker write a file, and load them all at once",
-        ))
+    fn jobs(&self) -> Result<Jobs> {
+        Ok(Jobs { tables: &jobs::MongoJobs, rows: &jobs::MongoJobs })
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

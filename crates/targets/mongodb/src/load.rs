@@ -11,6 +11,7 @@ use crate::connect::{self, Place};
 use crate::encode::{self, Common};
 use crate::facts::{self, CAPPED, ID, PLAIN, ServerFacts, TIME_SERIES, VIEW};
 use crate::fields;
+use crate::ids::{self, Ids};
 use crate::insert::{self, Concern, InsertLane, Shared};
 use crate::knobs::{JOURNAL, WRITE_CONCERN};
 use crate::session::Session;
@@ -31,7 +32,8 @@ use inrush_core::{
 /// Whether the rows go into a hidden collection first, which then takes the name.
 fn is_staged(request: &Request, facts: &Facts) -> bool {
     facts.kept_table(request).is_none_or(|table| {
-        request.if_exists == IfExists::Truncate
+        !request.shares_table
+            && request.if_exists == IfExists::Truncate
             && request.on_conflict == OnConflict::Fail
             && table.storage.as_deref() == Some(PLAIN)
             // A collection in shards would be replaced by one in one piece.
@@ -80,7 +82,23 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     {
         return unusable("--on-conflict compares _id, and no column gives it: --primary-key COLUMN says which, --key COLUMN compares another".to_owned());
     }
+    if let Some(rows) = &request.row_ids {
+        if rows.partition >= ids::PARTITIONS_MAX {
+            return unusable(format!(
+                "a job's partitions are numbered up to {}",
+                ids::PARTITIONS_MAX - 1
+            ));
+        }
+        if has_id && request.on_conflict == OnConflict::Fail {
+            return unusable("a partition that is written twice would repeat the ids that a column gives: --on-conflict skip, update or replace says what then".to_owned());
+        }
+    }
     let deaf = knobs.is(&WRITE_CONCERN, "0");
+    if deaf && request.row_ids.is_some() {
+        return unusable(
+            "with write_concern=0 the server does not say which rows are there already".to_owned(),
+        );
+    }
     if deaf && (request.verify == Verify::None || request.on_conflict != OnConflict::Fail) {
         return unusable("with write_concern=0 the server says of no row whether it took it: only --verify count or checksum would tell, without --on-conflict".to_owned());
     }
@@ -91,6 +109,9 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         return unusable(
             "write_concern=0 waits for nothing, journal=yes for the journal".to_owned(),
         );
+    }
+    if request.shares_table && request.row_ids.is_none() && request.verify == Verify::Checksum {
+        return unusable("others write into the collection meanwhile, and nothing tells their documents apart: --verify count or none".to_owned());
     }
     let staged = is_staged(request, facts);
     // Where keys may be repeated the order of rows decides which is the bad one, and what is in the target can't be undone.
@@ -252,7 +273,10 @@ impl<'a> MongoLoad<'a> {
             let delete = Document::new().string("delete", &job.table).array("deletes", [all]);
             self.run(delete)?;
         }
-        self.before = self.snapshot(job.request.verify)?;
+        // What is there of the partition is the load's own.
+        if self.ids().is_none() {
+            self.before = self.snapshot(job.request.verify)?;
+        }
         Ok(())
     }
 
@@ -270,6 +294,31 @@ impl<'a> MongoLoad<'a> {
             }
         });
         answered.map_err(|failure| self.session.explain(failure))
+    }
+
+    /// The ids of the rows, where these say which row of a job a document is.
+    fn ids(&self) -> Option<Ids> {
+        let rows = self.job.request.row_ids.as_ref()?;
+        let makes = encode::makes_ids(self.job, &self.common.fields);
+        makes.then(|| Ids::of(&rows.job, rows.partition))
+    }
+
+    /// Which documents are the load's; `None` where others write meanwhile, and nothing tells them apart.
+    fn own(&self) -> Option<Document> {
+        match self.ids() {
+            Some(ids) => {
+                let [first, last] = ids.ends().map(|id| {
+                    [&(id.len() as i32).to_le_bytes()[..], &[ids::SUBTYPE], &id].concat()
+                });
+                let range = Document::new().element("$gte", kind::BINARY, &first).element(
+                    "$lte",
+                    kind::BINARY,
+                    &last,
+                );
+                Some(Document::new().document(ID, range))
+            }
+            None => (!self.job.request.shares_table).then(Document::new),
+        }
     }
 
     /// The collection that takes the rows.
@@ -393,13 +442,15 @@ impl Inspect for MongoLoad<'_> {
     type Failure = Error;
 
     fn rows(&mut self) -> Result<Option<u64>> {
-        if ServerFacts::of(&self.job.facts.target).is_on_sqlite {
+        let Some(own) = self.own() else { return Ok(None) };
+        if ServerFacts::of(&self.job.facts.target).is_on_sqlite && self.ids().is_none() {
             return self.cells().map(Some);
         }
+        let own = Document::new().document("$match", own);
         let count = Document::new().string("$count", "n");
         let command = Document::new()
             .string("aggregate", self.collection())
-            .array("pipeline", [count])
+            .array("pipeline", [own, count])
             .document("cursor", Document::new());
         let mut rows = 0;
         let counted = self.session.documents(command, |found| {
@@ -412,7 +463,8 @@ impl Inspect for MongoLoad<'_> {
     fn sums(&mut self) -> Result<Checksum> {
         let common = Arc::clone(&self.common);
         let mut sums = Checksum::new(self.job.choice.columns.len());
-        let find = Document::new().string("find", self.collection());
+        let own = self.own().unwrap_or_else(Document::new);
+        let find = Document::new().string("find", self.collection()).document("filter", own);
         let read = self.session.documents(find, |document| add(document, &common, &mut sums));
         read.map_err(|failure| self.session.explain(failure))?;
         Ok(sums)
@@ -425,8 +477,13 @@ impl Load for MongoLoad<'_> {
     }
 
     fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
-        let errand =
-            insert::errand(self.job, self.collection(), self.common.fields.names(), self.concern());
+        let errand = insert::errand(
+            self.job,
+            self.collection(),
+            self.common.fields.names(),
+            self.concern(),
+            self.ids(),
+        );
         let mut lanes: Vec<Box<dyn Lane + '_>> = Vec::new();
         for _ in 0..self.job.choice.lanes {
             let own = self.session.another(self.stop)?;

@@ -138,7 +138,8 @@ impl<'a> Session<'a> {
     }
 }
 
-fn explain(place: &Place, failure: Failure) -> Error {
+/// What the user reads of a failure that no row is to blame for.
+pub(super) fn explain(place: &Place, failure: Failure) -> Error {
     let refused = match failure {
         Failure::Stopped => return Error::interrupted(),
         Failure::Lost(lost) => {

@@ -126,7 +126,7 @@ impl Target for Mssql {
         Some(&doctor::MssqlDoctor)
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs> {
+    fn jobs(&self) -> Result<Jobs> {
         Err(no_jobs(
             "SQL Server has no jobs here yet",
             "have every worker write a file, and load them all at once",

@@ -4,7 +4,7 @@ use crate::ddl::{self, Insert, literal, quote};
 use crate::load::{engine_of, has_transactions};
 use crate::{indexes, staging};
 use inrush_core::error::{Error, Result};
-use inrush_core::target::{Console, Home, Jobs};
+use inrush_core::target::{Console, Home, JobTables, SqlRows, Twins};
 use inrush_core::{Job, TargetFacts};
 
 /// Jobs of MySQL and MariaDB: rows and ledger are one transaction, a new name is one statement.
@@ -15,7 +15,7 @@ fn lock(digits: &str, number: u32) -> String {
     literal(&format!("inrush_job_{digits}_{number}"))
 }
 
-impl Jobs for MysqlJobs {
+impl JobTables for MysqlJobs {
     fn home(&self, facts: &TargetFacts, table: &str) -> Home {
         let named = facts.table.as_ref().map_or(table, |table| &table.name);
         Home { schema: None, table: named.to_owned() }
@@ -51,31 +51,8 @@ impl Jobs for MysqlJobs {
         ]
     }
 
-    fn named(&self, _home: &Home, table: &str) -> String {
-        quote(table)
-    }
-
     fn requested(&self, _home: &Home, table: &str) -> String {
         table.to_owned()
-    }
-
-    fn literal(&self, text: &str) -> String {
-        literal(text)
-    }
-
-    fn seconds(&self) -> &'static str {
-        "UNIX_TIMESTAMP()"
-    }
-
-    fn schemas_with(&self, table: &str) -> String {
-        format!(
-            "SELECT NULL FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
-            literal(table)
-        )
-    }
-
-    fn tables(&self, _home: &Home, prefix: &str) -> String {
-        staging::tables_like(prefix)
     }
 
     fn make_ledger(&self, _home: &Home, ledger: &str) -> String {
@@ -95,11 +72,6 @@ impl Jobs for MysqlJobs {
         )
     }
 
-    /// FOR SHARE is newer than some servers (<https://dev.mysql.com/doc/refman/8.0/en/innodb-locking-reads.html>).
-    fn shared(&self) -> &'static str {
-        " LOCK IN SHARE MODE"
-    }
-
     /// Keys stay: rows lie in the order of the primary one. Other indexes would be built in vain.
     fn make_template(&self, job: &Job, home: &Home, template: &str, _keyed: bool) -> Vec<String> {
         let Some(kept) = job.kept_table() else {
@@ -114,15 +86,6 @@ impl Jobs for MysqlJobs {
 
     fn make_like(&self, _home: &Home, table: &str, template: &str) -> String {
         format!("CREATE TABLE {} LIKE {}", quote(table), quote(template))
-    }
-
-    fn insert(&self, job: &Job, _home: &Home, table: &str) -> (String, String) {
-        let insert = Insert::into(table, job, "");
-        (insert.head, insert.tail)
-    }
-
-    fn columns(&self, job: &Job) -> String {
-        ddl::columns(job)
     }
 
     fn complete(&self, job: &Job, _home: &Home, table: &str, _keyed: bool) -> Vec<String> {
@@ -161,12 +124,57 @@ impl Jobs for MysqlJobs {
         staging::sweep(console);
     }
 
+    fn twins(&self) -> Option<&dyn Twins> {
+        Some(self)
+    }
+}
+
+impl Twins for MysqlJobs {
     fn keep_hidden(&self, console: &mut dyn Console, _home: &Home, hidden: &str) -> Result<()> {
         staging::keep(console, hidden)
     }
 
     fn make_twin(&self, home: &Home, twin: &str, table: &str) -> Vec<String> {
         vec![self.make_like(home, twin, table)]
+    }
+}
+
+impl SqlRows for MysqlJobs {
+    fn named(&self, _home: &Home, table: &str) -> String {
+        quote(table)
+    }
+
+    fn literal(&self, text: &str) -> String {
+        literal(text)
+    }
+
+    fn seconds(&self) -> &'static str {
+        "UNIX_TIMESTAMP()"
+    }
+
+    fn schemas_with(&self, table: &str) -> String {
+        format!(
+            "SELECT NULL FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
+            literal(table)
+        )
+    }
+
+    fn tables(&self, _home: &Home, prefix: &str) -> String {
+        staging::tables_like(prefix)
+    }
+
+    /// FOR SHARE is newer than some servers (<https://dev.mysql.com/doc/refman/8.0/en/innodb-locking-reads.html>).
+    fn shared(&self) -> &'static str {
+        " LOCK IN SHARE MODE"
+    }
+
+    fn insert(&self, job: &Job, _home: &Home, table: &str) -> (String, String) {
+        let insert = Insert::into(table, job, "");
+        (insert.head, insert.tail)
+    }
+
+    fn columns(&self, job: &Job) -> String {
+        ddl::columns(job)
     }
 
     fn begin_locks(&self) -> &'static str {

@@ -191,8 +191,8 @@ impl Target for Mysql {
         Some(&doctor::MysqlDoctor)
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs> {
-        Ok(&jobs::MysqlJobs)
+    fn jobs(&self) -> Result<Jobs> {
+        Ok(Jobs { tables: &jobs::MysqlJobs, rows: &jobs::MysqlJobs })
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

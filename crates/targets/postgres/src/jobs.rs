@@ -4,7 +4,7 @@ use crate::ddl::{self, Table, literal, names};
 use crate::facts::ServerFacts;
 use crate::staging;
 use inrush_core::error::{Error, Result};
-use inrush_core::target::{Console, Home, Jobs, WITHOUT_TABLES};
+use inrush_core::target::{Console, Home, JobTables, SqlRows, Twins, WITHOUT_TABLES};
 use inrush_core::{Job, TargetFacts};
 
 /// Jobs of PostgreSQL: everything that publishes, renames too, is one transaction.
@@ -21,7 +21,7 @@ fn key(digits: &str, number: u32) -> i64 {
     digits.wrapping_add(u64::from(number)).cast_signed()
 }
 
-impl Jobs for PostgresJobs {
+impl JobTables for PostgresJobs {
     fn home(&self, facts: &TargetFacts, _table: &str) -> Home {
         let server = ServerFacts::of(facts);
         let named = facts.table.as_ref().map_or(&server.table, |table| &table.name);
@@ -48,38 +48,8 @@ impl Jobs for PostgresJobs {
         ]
     }
 
-    fn named(&self, home: &Home, table: &str) -> String {
-        beside(home, table).sql()
-    }
-
     fn requested(&self, home: &Home, table: &str) -> String {
         self.named(home, table)
-    }
-
-    fn literal(&self, text: &str) -> String {
-        literal(text)
-    }
-
-    fn seconds(&self) -> &'static str {
-        "CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) AS bigint)"
-    }
-
-    fn schemas_with(&self, table: &str) -> String {
-        format!(
-            "SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-             WHERE c.relname = {} AND c.relkind = 'r' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
-             AND pg_catalog.has_table_privilege(c.oid, 'SELECT') ORDER BY 1",
-            literal(table)
-        )
-    }
-
-    fn tables(&self, home: &Home, prefix: &str) -> String {
-        format!(
-            "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-             WHERE n.nspname = {} AND c.relkind = 'r' AND pg_catalog.starts_with(c.relname, {}) ORDER BY 1",
-            literal(home.schema.as_deref().unwrap_or_default()),
-            literal(prefix)
-        )
     }
 
     fn make_ledger(&self, home: &Home, ledger: &str) -> String {
@@ -95,10 +65,6 @@ impl Jobs for PostgresJobs {
             "CREATE TABLE {} (part bigint PRIMARY KEY, attempt text NOT NULL, loaded bigint NOT NULL, origin text, token text)",
             beside(home, partitions).sql()
         )
-    }
-
-    fn shared(&self) -> &'static str {
-        " FOR SHARE"
     }
 
     /// Unlogged: a crash of the server empties such tables, and publishing, which counts, finds out.
@@ -139,15 +105,6 @@ impl Jobs for PostgresJobs {
         format!("CREATE TABLE {hidden} (LIKE {template} INCLUDING ALL)")
     }
 
-    fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String) {
-        let insert = ddl::Insert::into(&beside(home, table), job);
-        (insert.head, insert.tail)
-    }
-
-    fn columns(&self, job: &Job) -> String {
-        ddl::columns(job)
-    }
-
     fn complete(&self, job: &Job, home: &Home, table: &str, keyed: bool) -> Vec<String> {
         let table = beside(home, table);
         let key = ddl::primary_key(job).filter(|_| !keyed).map(|key| add(&table, &key));
@@ -177,6 +134,12 @@ impl Jobs for PostgresJobs {
         staging::sweep(console, &beside(home, &home.table));
     }
 
+    fn twins(&self) -> Option<&dyn Twins> {
+        Some(self)
+    }
+}
+
+impl Twins for PostgresJobs {
     fn keep_hidden(&self, console: &mut dyn Console, home: &Home, hidden: &str) -> Result<()> {
         console.execute(self.begin_locks())?;
         staging::keep(console, &beside(home, hidden))
@@ -198,6 +161,51 @@ impl Jobs for PostgresJobs {
             twin.sql().replace('\'', "''").replace('%', "%%"),
         );
         vec![format!("CREATE TABLE {} (LIKE {} INCLUDING ALL)", twin.sql(), table.sql()), counting]
+    }
+}
+
+impl SqlRows for PostgresJobs {
+    fn named(&self, home: &Home, table: &str) -> String {
+        beside(home, table).sql()
+    }
+
+    fn literal(&self, text: &str) -> String {
+        literal(text)
+    }
+
+    fn seconds(&self) -> &'static str {
+        "CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) AS bigint)"
+    }
+
+    fn schemas_with(&self, table: &str) -> String {
+        format!(
+            "SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+             WHERE c.relname = {} AND c.relkind = 'r' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
+             AND pg_catalog.has_table_privilege(c.oid, 'SELECT') ORDER BY 1",
+            literal(table)
+        )
+    }
+
+    fn tables(&self, home: &Home, prefix: &str) -> String {
+        format!(
+            "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+             WHERE n.nspname = {} AND c.relkind = 'r' AND pg_catalog.starts_with(c.relname, {}) ORDER BY 1",
+            literal(home.schema.as_deref().unwrap_or_default()),
+            literal(prefix)
+        )
+    }
+
+    fn shared(&self) -> &'static str {
+        " FOR SHARE"
+    }
+
+    fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String) {
+        let insert = ddl::Insert::into(&beside(home, table), job);
+        (insert.head, insert.tail)
+    }
+
+    fn columns(&self, job: &Job) -> String {
+        ddl::columns(job)
     }
 
     /// Locks belong to the transaction, not to the session, which behind a pooler may be another one after each commit.

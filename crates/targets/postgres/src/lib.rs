@@ -161,8 +161,8 @@ impl Target for Postgres {
         Some(&doctor::PostgresDoctor)
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs> {
-        Ok(&jobs::PostgresJobs)
+    fn jobs(&self) -> Result<Jobs> {
+        Ok(Jobs { tables: &jobs::PostgresJobs, rows: &jobs::PostgresJobs })
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -109,7 +109,7 @@ impl Target for Sqlite {
         Some(&doctor::SqliteDoctor)
     }
 
-    fn jobs(&self) -> Result<&'static dyn Jobs> {
+    fn jobs(&self) -> Result<Jobs> {
         Err(no_jobs(
             "a SQLite file has one writer at a time",
             "have every worker write a Parquet file, and load them all at once, as in inrush load 'part-*.parquet' FILE.db",

@@ -19,6 +19,9 @@ mod collections;
 /// Loads that are killed, stopped, or lose their connection; and bad rows.
 mod failures;
 
+/// Jobs, whose rows several processes write.
+mod jobs;
+
 /// Ways in, and passwords, which nobody else needs to see.
 mod login;
 

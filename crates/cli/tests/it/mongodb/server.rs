@@ -130,6 +130,16 @@ impl Database for Mongodb {
 const MANY: usize = 100;
 
 impl Mongodb {
+    /// Where the server listens.
+    pub(crate) fn address(&self) -> &str {
+        self.base.rsplit('/').next().expect("a host")
+    }
+
+    /// The database, over another address.
+    pub(crate) fn url_at(&self, address: &str) -> String {
+        format!("mongodb://{address}/{}", self.database)
+    }
+
     /// A field of all documents, by their ids; of a field that none has, the ids.
     fn column(&self, table: &str, name: &str) -> Vec<Option<String>> {
         let find = format!(

@@ -3,6 +3,11 @@ use super::settings::with_settings;
 use crate::jobs;
 
 #[test]
+fn options_of_files_hold_for_every_write() {
+    for_each_server(jobs::options_of_files_travel);
+}
+
+#[test]
 fn steps_of_jobs_in_any_order_do_what_each_says() {
     for_each_server(jobs::in_any_order);
 }

@@ -1,10 +1,19 @@
-//! What a target brings to jobs, whose rows several processes write.
+//! What a target brings to jobs, whose rows several processes write. The protocol itself is the same for all engines, and stands in
+//! the facade.
+
+mod sql;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Console;
+use super::{Console, Location};
 use crate::error::{Error, Result};
-use crate::{Job, TableFacts, TargetFacts};
+use crate::{Job, TableFacts, TargetFacts, Type};
+
+pub use sql::SqlRows;
 
 /// What every hidden table of a job is called, before its number and what it is for.
 pub const JOB_PREFIX: &str = "inrush_job_";
@@ -21,17 +30,24 @@ pub fn no_jobs(why: &str, instead: &str) -> Error {
 /// Where a job's table is; its hidden tables and the ledger are beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Home {
-    /// The schema; `None` where a database has no schemas.
+    /// The schema, or the database that statements have to name; `None` where there is neither.
     pub schema: Option<String>,
     /// The table's name, unquoted.
     pub table: String,
 }
 
-/// The engine's part in a job: SQL, and what only its own words can do. The protocol itself is the same for all engines, and stands
-/// in the facade.
-///
-/// Names of tables are given as they are, without quotes, and are beside the job's table.
-pub trait Jobs: Sync {
+/// An engine's part in jobs.
+#[derive(Clone, Copy)]
+pub struct Jobs {
+    /// How its tables are made, named and dropped.
+    pub tables: &'static dyn JobTables,
+    /// What goes over a connection: the ledger's rows, those of partitions and attempts, and locks.
+    pub rows: &'static dyn JobRows,
+}
+
+/// The tables of a job. Statements are the engine's own, as its [`Console`] takes them; names of tables are given as they are, without
+/// quotes, and are beside the job's table.
+pub trait JobTables: Sync {
     /// Where the table is that the facts are of.
     fn home(&self, facts: &TargetFacts, table: &str) -> Home;
 
@@ -53,26 +69,16 @@ pub trait Jobs: Sync {
         format!("{columns:?} {primary_key:?} {unique_keys:?} {storage:?}")
     }
 
+    /// What attempts have to be told, since the tables that are made for them don't say it.
+    fn untold(&self, _job: &Job) -> Untold {
+        Untold::default()
+    }
+
     /// Statements that every connection of a job begins with.
     fn opening(&self) -> &'static [&'static str];
 
-    /// The table as statements name it.
-    fn named(&self, home: &Home, table: &str) -> String;
-
     /// The table as a request names it.
     fn requested(&self, home: &Home, table: &str) -> String;
-
-    /// The text as a literal.
-    fn literal(&self, text: &str) -> String;
-
-    /// The server's clock, in whole seconds since 1970, as an expression.
-    fn seconds(&self) -> &'static str;
-
-    /// A query for the schemas that have a table of this name and can be read; one row with NULL where there are no schemas.
-    fn schemas_with(&self, table: &str) -> String;
-
-    /// A query for the names of the tables beside the job's that begin so.
-    fn tables(&self, home: &Home, prefix: &str) -> String;
 
     /// Makes the ledger, unless it is there: `id` is its key, `begun` and `heartbeat` are whole seconds, all else is text.
     fn make_ledger(&self, home: &Home, ledger: &str) -> String;
@@ -80,9 +86,6 @@ pub trait Jobs: Sync {
     /// Makes the table that knows which partitions are in the job's table: `part` is its key, `loaded` a count, `origin` and `token` are
     /// text that may be NULL. What it holds outlasts a crash.
     fn make_partitions(&self, home: &Home, partitions: &str) -> String;
-
-    /// What ends a query for rows that no other transaction may lock to change before this one is over, while others may ask the same.
-    fn shared(&self) -> &'static str;
 
     /// Makes the table that those of attempts are made like: it takes the job's columns, and refuses what the job's table refuses of a
     /// single row, and rows that repeat a key where `keyed`.
@@ -95,12 +98,6 @@ pub trait Jobs: Sync {
     fn make_hidden(&self, home: &Home, hidden: &str, template: &str) -> String {
         self.make_like(home, hidden, template)
     }
-
-    /// What stands before and after a query for the job's columns in the statement that adds its rows to `table`.
-    fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String);
-
-    /// The job's columns, as a query names them.
-    fn columns(&self, job: &Job) -> String;
 
     /// What a new table gets after its rows: keys, where the template has none (`keyed`), and indexes.
     fn complete(&self, job: &Job, home: &Home, table: &str, keyed: bool) -> Vec<String>;
@@ -127,6 +124,23 @@ pub trait Jobs: Sync {
     /// Drops what is left of loads that are no more, as each load does at its beginning.
     fn sweep(&self, console: &mut dyn Console, home: &Home);
 
+    /// Tables on which loads can be tried; `None` where there are none.
+    fn twins(&self) -> Option<&dyn Twins> {
+        None
+    }
+}
+
+/// What attempts have to be told, since the tables that are made for them don't say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untold {
+    /// The primary key.
+    pub primary_key: Vec<String>,
+    /// Types of columns that files don't say.
+    pub types: BTreeMap<String, Type>,
+}
+
+/// Hidden tables like the user's, into which loads are tried.
+pub trait Twins: SqlRows {
     /// Has no sweep take the hidden table for that of a load which is no more, for as long as the connection is open. Such a table is not
     /// a job's: it is named as those are that loads fill before they take the target's place.
     ///
@@ -137,14 +151,201 @@ pub trait Jobs: Sync {
     /// Makes an empty table like an existing one: columns, keys and indexes, and counters of its own. Without triggers, and without
     /// foreign keys.
     fn make_twin(&self, home: &Home, twin: &str, table: &str) -> Vec<String>;
+}
 
-    /// What a connection runs before the first [`Jobs::try_lock`].
-    fn begin_locks(&self) -> &'static str;
+/// A connection to a job's database, and where its tables are.
+pub struct At<'c> {
+    /// The connection.
+    pub console: &'c mut dyn Console,
+    /// Where the job's table is.
+    pub home: &'c Home,
+}
 
-    /// A query for whether the connection has got a lock just now, `t` or `1`: the one of this number of the job whose hidden tables
-    /// have these sixteen digits. It is the connection's until that closes.
-    fn try_lock(&self, digits: &str, number: u32) -> String;
+/// A row of the ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The job's name.
+    pub id: String,
+    /// Its table.
+    pub target: String,
+    /// How far it is.
+    pub state: String,
+    /// What tells it from others of the name.
+    pub digits: String,
+    /// The version of inrush that has begun it.
+    pub version: String,
+    /// When, in seconds since 1970.
+    pub begun: i64,
+    /// Seconds since a process at work has noted that it is.
+    pub age: i64,
+    /// What publishing has to know.
+    pub job: String,
+    /// The tokens that are published.
+    pub tokens: Option<String>,
+    /// What the job has done.
+    pub report: Option<String>,
+}
 
-    /// A query for whether no connection has one of the locks up to this number, `t` or `1`.
-    fn are_free(&self, digits: &str, last: u32) -> String;
+/// Which rows of the ledger are asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Wanted<'w> {
+    /// A job's; once nobody is changing it, where `settled`.
+    One {
+        /// The job's name.
+        id: &'w str,
+        /// Whether to wait for a transaction that changes it.
+        settled: bool,
+    },
+    /// All, by the time they were begun.
+    All,
+}
+
+/// Which row of the ledger is to change, and in what state it has to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Which<'w> {
+    /// The job's name.
+    pub id: &'w str,
+    /// What tells it from others of the name.
+    pub digits: &'w str,
+    /// The state; `None` for whatever it is.
+    pub state: Option<&'w str>,
+}
+
+/// What a column of the ledger is set to.
+#[derive(Clone, Copy, Debug)]
+pub enum Set<'s> {
+    /// This text.
+    Text(&'s str),
+    /// NULL.
+    Null,
+    /// The database's clock, in whole seconds since 1970.
+    Now,
+}
+
+/// A partition that is in a job's table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Its rows there.
+    pub loaded: u64,
+    /// What it was written from, where that can be said.
+    pub origin: Option<String>,
+    /// The token of the attempt that has written it.
+    pub token: String,
+}
+
+/// How rows of an attempt's table come into another.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Copying {
+    /// What the engine's copy has before the table from which they come.
+    pub before: String,
+    /// And after it.
+    pub after: String,
+}
+
+/// Who keeps a job's fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// As many transactions as bring in partitions.
+    Shared,
+    /// One that waits for all of these, and has others wait.
+    Alone,
+}
+
+/// A lock of a job: number 0 is for who ends it, the others are for attempts.
+#[derive(Clone, Copy, Debug)]
+pub struct JobLock<'l> {
+    /// The job's name.
+    pub id: &'l str,
+    /// The job's sixteen digits.
+    pub digits: &'l str,
+    /// Which.
+    pub number: u32,
+    /// Who asks, by a word that nobody else has.
+    pub owner: &'l str,
+}
+
+/// Rows that jobs read and write, and locks. Methods may fail as the database says.
+///
+/// # Errors
+/// As the database says.
+#[allow(clippy::missing_errors_doc, reason = "all of them fail as the database says")]
+pub trait JobRows: Sync {
+    /// Whether rows of several tables change in one transaction, by BEGIN and COMMIT.
+    fn has_transactions(&self) -> bool;
+
+    /// The schemas that have a table of this name and can be read; one `None` where there are no schemas.
+    fn schemas_with(&self, console: &mut dyn Console, table: &str) -> Result<Vec<Option<String>>>;
+
+    /// The names of the tables that begin so.
+    fn tables(&self, at: At<'_>, prefix: &str) -> Result<Vec<String>>;
+
+    /// Rows of a table.
+    fn count(&self, at: At<'_>, table: &str) -> Result<u64>;
+
+    /// Drops a table; whether it was there. After this it never gets another name.
+    fn drop_surely(&self, at: At<'_>, table: &str) -> Result<bool>;
+
+    /// How rows come into `into`.
+    fn copying(&self, job: &Job, home: &Home, into: &str) -> Copying;
+
+    /// Copies all rows of a table; how many came into the other. `source` is where to connect for it, should one connection not do.
+    fn copy(
+        &self,
+        at: At<'_>,
+        source: (&Location, &AtomicBool),
+        copying: &Copying,
+        from: &str,
+    ) -> Result<u64>;
+
+    /// Rows of the ledger.
+    fn entries(&self, at: At<'_>, ledger: &str, wanted: Wanted<'_>) -> Result<Vec<Entry>>;
+
+    /// Adds a row to the ledger: it begins now. An error where there is one of the name.
+    fn add_entry(&self, at: At<'_>, ledger: &str, entry: &Entry) -> Result<()>;
+
+    /// Changes a row of the ledger in one step; whether it was there, in that state.
+    fn change_entry(
+        &self,
+        at: At<'_>,
+        ledger: &str,
+        which: Which<'_>,
+        sets: &[(&str, Set<'_>)],
+    ) -> Result<bool>;
+
+    /// Takes a row out of the ledger; whether it was there.
+    fn remove_entry(&self, at: At<'_>, ledger: &str, which: Which<'_>) -> Result<bool>;
+
+    /// Adds the fence to a table of partitions that was just made.
+    fn add_fence(&self, at: At<'_>, partitions: &str) -> Result<()>;
+
+    /// Keeps the fence until the transaction is over.
+    fn keep_fence(&self, at: At<'_>, partitions: &str, fence: Fence) -> Result<()>;
+
+    /// Notes that a partition is this attempt's; an error where it is another's already. An attempt that is under way is waited for.
+    fn claim(&self, at: At<'_>, partitions: &str, number: u32, attempt: &str) -> Result<()>;
+
+    /// Notes what the attempt has done.
+    fn note(&self, at: At<'_>, partitions: &str, number: u32, part: &Part) -> Result<()>;
+
+    /// The partition of this number, or all of them.
+    fn parts(&self, at: At<'_>, partitions: &str, number: Option<u32>) -> Result<Vec<Part>>;
+
+    /// Makes a connection ready to ask for locks.
+    fn begin_locks(&self, console: &mut dyn Console) -> Result<()>;
+
+    /// Whether the lock was free just now, and is the owner's from here on: until the connection closes, or as long as it is renewed.
+    fn try_lock(&self, at: At<'_>, ledger: &str, lock: JobLock<'_>) -> Result<bool>;
+
+    /// Whether nobody has one of the locks up to this one.
+    fn are_free(&self, at: At<'_>, ledger: &str, last: JobLock<'_>) -> Result<bool>;
+
+    /// For how long a lock is the owner's that is not renewed; `None` where a lock is the connection's.
+    fn lease(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Renews the lock, or gives it up; does nothing where a lock is the connection's.
+    fn renew(&self, _at: At<'_>, _ledger: &str, _lock: JobLock<'_>, _keep: bool) -> Result<()> {
+        Ok(())
+    }
 }
