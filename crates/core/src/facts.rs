@@ -373,6 +373,8 @@ pub struct TableFacts {
     pub storage: Option<String>,
     /// The columns that can be written, in order.
     pub columns: Vec<Column>,
+    /// Columns whose values the database computes, so that none can be written.
+    pub computed: Vec<String>,
     /// Whether rows may have any columns: those are the source's then, and none of them is pinned by the table.
     pub takes_any: bool,
     /// Whether its columns have no names, but places in arrays.

@@ -242,10 +242,17 @@ impl Case {
     pub fn is_same(self, one: &str, other: &str) -> bool {
         match self {
             Self::Exact => one == other,
-            Self::Ignore => one.eq_ignore_ascii_case(other),
-            Self::Snake => one.eq_ignore_ascii_case(other) || snake(one) == snake(other),
+            Self::Ignore => is_alike(one, other),
+            Self::Snake => is_alike(one, other) || snake(one) == snake(other),
         }
     }
+}
+
+/// Whether two names differ in case alone, of whatever letters.
+fn is_alike(one: &str, other: &str) -> bool {
+    let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<String>();
+    one.eq_ignore_ascii_case(other)
+        || !(one.is_ascii() || other.is_ascii()) && lower(one) == lower(other)
 }
 
 /// The fields that the source has, under its own names.

@@ -71,6 +71,18 @@ impl Sides<'_> {
             .filter(|field| !is_known(field))
             .map(|field| facts.source.fields[field].name.as_str())
             .collect();
+        let is_computed =
+            |name: &&str| found.computed.iter().any(|it| it.eq_ignore_ascii_case(name));
+        let computed: Vec<&str> = unknown.iter().copied().filter(is_computed).collect();
+        if !computed.is_empty() && request.read.columns.new != NewColumns::Ignore {
+            let (noun, names) =
+                (noun(computed.len() as u64, "column"), list(computed.iter().copied()));
+            return Err(Error::new(
+                Kind::Target,
+                format!("{noun} {names} of table {table}: the database computes the values, and takes none"),
+            )
+            .advise(format!("--drop {} leaves them out of what is loaded", computed.join(","))));
+        }
         if !unknown.is_empty() {
             let names = || list(unknown.iter().copied());
             match request.read.columns.new {

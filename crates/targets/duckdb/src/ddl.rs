@@ -3,7 +3,7 @@
 use crate::facts::DatabaseFacts;
 use crate::types;
 use inrush_core::ledger::{self, Ledger};
-use inrush_core::{Job, OnConflict};
+use inrush_core::{Column, Job, OnConflict};
 
 /// A name as SQL takes it, whatever is in it.
 pub(super) fn quote(name: &str) -> String {
@@ -52,11 +52,17 @@ fn spelled<'p>(job: &'p Job, name: &'p str) -> &'p str {
 /// CREATE TABLE for a table that the load makes; `keyed` with its primary key.
 pub(super) fn create_table(job: &Job, keyed: bool) -> String {
     let has_json = has_json(job);
+    let key = &job.request.primary_key;
+    let in_key = |column: &Column| key.iter().any(|name| name.eq_ignore_ascii_case(&column.name));
     let mut parts: Vec<String> = job
         .choice
         .columns
         .iter()
-        .map(|column| format!("{} {}", quote(&column.name), types::spell(column.ty, has_json)))
+        .map(|column| {
+            // A key refuses NULL by itself.
+            let null = if column.required && !in_key(column) { " NOT NULL" } else { "" };
+            format!("{} {}{null}", quote(&column.name), types::spell(column.ty, has_json))
+        })
         .collect();
     if keyed && !job.request.primary_key.is_empty() {
         parts.push(format!("PRIMARY KEY ({})", list(&job.request.primary_key)));

@@ -243,6 +243,7 @@ fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>
             (required.as_deref() == Some("true"), has_default.as_deref() == Some("true"));
         // What a generated column is made of is shown as its default.
         if has_default && is_generated(connection, name, column) {
+            facts.computed.push(column.clone());
             continue;
         }
         if required && !has_default {

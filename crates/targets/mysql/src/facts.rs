@@ -89,6 +89,18 @@ const SETTINGS: [&str; 10] = [
     "sql_mode",
 ];
 
+/// Why no table or column can be called so (<https://dev.mysql.com/doc/refman/8.0/en/identifiers.html>).
+pub(super) fn name_fault(name: &str) -> Option<String> {
+    /// In characters.
+    const NAME_MAX: usize = 64;
+    match name.chars().count() {
+        length if length > NAME_MAX => {
+            Some(format!("the name has {length} characters, and the server keeps {NAME_MAX}"))
+        }
+        _ => name.ends_with(' ').then(|| "no name ends with a blank".to_owned()),
+    }
+}
+
 pub(super) fn gather(
     session: &mut Session<'_>,
     is_local: bool,
@@ -105,6 +117,11 @@ pub(super) fn gather(
     let engines = session
         .table("SELECT LOWER(ENGINE) FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")
         .map_err(|failure| session.explain(failure))?;
+    if let Some(fault) = name_fault(table_name) {
+        return Err(
+            Error::usage(format!("--table {table_name}: {fault}")).advise("name another --table")
+        );
+    }
     let table = read_table(session, table_name)?;
     let is_kept = |table: &&TableFacts| {
         request.strategy.as_deref() == Some(tablespace::ID)
@@ -247,6 +264,7 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
             .iter()
             .any(|word| extra.contains(word) && !extra.contains("default_generated"))
         {
+            facts.computed.push(name);
             continue;
         }
         let mut declared = spelled;

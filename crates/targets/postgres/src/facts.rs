@@ -346,6 +346,7 @@ fn columns(
             (word(), word() == "t", word() == "t", word(), word());
         // Its values are the server's to compute.
         if !generated.is_empty() {
+            facts.computed.push(name);
             continue;
         }
         let underneath = match (labels, category.as_str()) {

@@ -39,6 +39,8 @@ pub(super) fn create_table(table: &str, columns: &[Column], primary_key: &[Strin
                 } else {
                     " NOT NULL"
                 });
+            } else if column.required {
+                part.push_str(" NOT NULL");
             }
             part
         })

@@ -41,6 +41,13 @@ pub(super) fn gather(
     request: &Request,
     locks: &LockWait<'_>,
 ) -> Result<TargetFacts> {
+    // https://sqlite.org/fileformat2.html#internal_schema_objects
+    if table.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_")) {
+        return Err(Error::usage(format!(
+            "--table {table}: names that begin with sqlite_ are SQLite's own"
+        ))
+        .advise("name another --table"));
+    }
     if path.is_dir() {
         return Err(Error::new(
             Kind::Target,
@@ -178,7 +185,11 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
         connection
             .query_row("SELECT strict FROM pragma_table_list(?1)", [&name], |row| row.get(0))?;
     let mut key: Vec<(i64, String)> = Vec::new();
-    // table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden; hidden columns are generated, or a virtual table's own.
+    // table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden; hidden columns are generated (2 and 3), or a virtual table's own.
+    let mut generated =
+        connection.prepare("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden IN (2, 3)")?;
+    let generated = generated.query_map([&name], |row| row.get(0))?;
+    facts.computed = generated.collect::<Result<_, _>>()?;
     let mut statement = connection.prepare(
         "SELECT name, type, pk, \"notnull\", ifnull(length(CAST(dflt_value AS BLOB)), 0) FROM pragma_table_xinfo(?1) WHERE hidden = 0",
     )?;

@@ -197,3 +197,30 @@ pub(super) fn that_are_not_there_are_refused<P: Place>() {
         }
     });
 }
+
+pub(super) fn that_have_to_have_a_value_are_so_in_the_table<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("a.csv", "id,name\n1,a\n").write("b.csv", "id,name\n2,\n");
+        load(place, &["a.csv", "--not-null", "name"]).exits(0);
+        if P::TRAITS.takes_any || !P::TRAITS.has_keys {
+            return;
+        }
+        // The table remembers what the option said.
+        load(place, &[&["b.csv"][..], &adding::<P>(&[])].concat()).exits(1).says(&["column name"]);
+    });
+}
+
+pub(super) fn differ_in_case_alone_whatever_their_letters<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("a.csv", "id,Größe\n1,x\n").write("b.csv", "id,GRÖßE\n2,y\n");
+        load(place, &["a.csv", "b.csv"]).exits(0);
+        let wanted = plain("id,Größe\n1,x\n2,y\n", &[Kind::Text; 2]);
+        assert_eq!(plain_rows(all_of(place, &["id", "Größe"]), &[Kind::Text; 2]), wanted);
+        load(place, &[&["b.csv"][..], &adding::<P>(&[])].concat()).exits(0);
+        if !P::TRAITS.takes_any {
+            assert_eq!(all_of(place, &["id", "Größe"]).len(), 3);
+        }
+    });
+}

@@ -66,9 +66,25 @@ fn generated_columns_are_the_servers() {
                 server.query("SELECT * FROM t ORDER BY a"),
                 rows![[1, 3, 2, 2], [3, 7, 4, 12]]
             );
+            server.refuses(&["all.csv", "--table", "t", "--if-exists", "append"]).says(&[
+                "columns c, d",
+                "computes the values",
+                "--drop c,d",
+            ]);
             server
-                .refuses(&["all.csv", "--table", "t", "--if-exists", "append"])
+                .refuses(&[
+                    "all.csv",
+                    "--table",
+                    "t",
+                    "--if-exists",
+                    "append",
+                    "--new-columns",
+                    "add",
+                ])
                 .says(&["columns c, d"]);
+            server
+                .load(&["all.csv", "--table", "t", "--if-exists", "append", "--drop", "c,d"])
+                .exits(0);
             server.drop_table("t");
         }
     });
@@ -444,5 +460,18 @@ fn what_a_replaced_table_had_is_listed() {
             "--if-exists replace drops what the old table had: PRIMARY KEY (id), AUTO_INCREMENT of id, NOT NULL on name, DEFAULT of name, COMMENT of n, ",
             "UNIQUE KEY u (n, name), INDEX k (name)",
         ]);
+    });
+}
+
+#[test]
+fn names_that_the_server_can_not_keep_are_refused_by_the_plan() {
+    for_each_server(|server| {
+        let long = "n".repeat(65);
+        server.write("t.csv", "id\n1\n").write("c.csv", format!("id,{long}\n1,2\n"));
+        let url = server.url();
+        for args in [["t.csv", "--table", &long], ["c.csv", "--table", "t"]] {
+            let plan = [&["plan", args[0], &url][..], &args[1..]].concat();
+            server.inrush(&plan).exits(2).says(&["65 characters, and the server keeps 64"]);
+        }
     });
 }

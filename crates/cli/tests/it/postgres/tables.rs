@@ -54,7 +54,7 @@ fn generated_columns_are_the_servers() {
             );
             server
                 .refuses(&["all.csv", "--table", "t", "--if-exists", "append"])
-                .says(&["column c"]);
+                .says(&["column c", "computes the values"]);
         }
     });
 }
