@@ -24,8 +24,16 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
         Some((target, sources)) if !sources.is_empty() => made(args, target, sources),
         _ => {
             let place = without_secrets(&args.places.join(" "));
-            let what =
-                format!("'{place}' stands alone: name one or more sources and, last, the target");
+            let what = match place.is_empty() {
+                true => {
+                    "nothing is named: name one or more sources and, last, the target".to_owned()
+                }
+                false => {
+                    format!(
+                        "'{place}' stands alone: name one or more sources and, last, the target"
+                    )
+                }
+            };
             Err(usage(what).advise("inrush load FILE.csv DATABASE.db"))
         }
     }

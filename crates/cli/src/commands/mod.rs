@@ -119,6 +119,10 @@ pub(crate) fn plan(
         return Ok(0);
     }
     let plan = inrush::plan(&settings::request(args)?, &inrush::Unobserved)?;
+    if args.json {
+        // The plan's keys have no place for them.
+        plan.warnings().iter().for_each(|warning| eprint_text(&format!("note: {warning}\n")));
+    }
     print(&match args.json {
         true => serde_json::to_string(&PlanShown { plan: &plan, options: given })? + "\n",
         false => {

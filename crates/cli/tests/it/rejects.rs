@@ -498,3 +498,13 @@ fn rows_without_the_row_they_refer_to_are_bad_rows() {
         }
     }
 }
+
+#[test]
+fn standard_output_takes_no_rejects() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id\n1\nx\n");
+    let options = ["--type", "id=integer", "--max-rejects", "1", "--rejects", "-"];
+    let load = fixture.load(&[&["t.csv", "t.db"], &options[..]].concat());
+    load.exits(2).says(&["--rejects -", "./-"]);
+    assert!(!fixture.path("-").exists());
+}

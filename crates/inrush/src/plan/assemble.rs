@@ -511,6 +511,10 @@ fn reject_places(
         return Err(Error::usage("bad rows of a program have no place of their own")
             .advise("say where they go: a file, or what takes them"));
     }
+    if request.rejects == RejectsTo::File("-".into()) {
+        return Err(Error::usage("--rejects -: bad rows go into a file, and what is wrong with them into another beside it")
+            .advise("--rejects FILE; ./- is a file of that name"));
+    }
     let places: Vec<RejectPlace> = places
         .iter()
         .zip(&source.inputs)

@@ -87,6 +87,11 @@ fn a_file_of_profiles_that_makes_no_sense_is_a_warning() {
         fixture.write("p.toml", text);
         let plan = fixture.inrush(&["plan", "t.csv", "t.db", "--profiles", "p.toml"]);
         plan.exits(0).prints(&["what was measured here is passed over", words]);
+        let plan = fixture.inrush(&["plan", "t.csv", "t.db", "--profiles", "p.toml", "--json"]);
+        plan.exits(0).says(&["what was measured here is passed over", words]);
+        let forget = fixture.inrush(&["tune", "--forget", "all", "--profiles", "p.toml"]);
+        forget.exits(2).says(&["nothing is forgotten", words, "remove"]);
+        assert_eq!(String::from_utf8(fixture.read("p.toml")).unwrap(), text);
         let list = fixture.inrush(&["tune", "--list", "--profiles", "p.toml"]);
         list.exits(0).says(&["warning", words]);
     }
