@@ -41,6 +41,8 @@ pub struct SourceFacts {
     pub reasons: Vec<String>,
     /// Things a user should know, such as a renamed column.
     pub warnings: Vec<String>,
+    /// What to say where the first lines seem to be a title: why records have other numbers of fields than expected.
+    pub title: Option<String>,
     /// The input's size on disk, when every input is a file.
     pub bytes: Option<u64>,
     /// Bytes of a row in the samples of text, the mean; of JSON without the names of members. `None` where it is not known.
@@ -76,6 +78,14 @@ impl Facts {
     /// The table that is there and stays as it is defined; none where the load makes one.
     pub fn kept_table(&self, request: &Request) -> Option<&TableFacts> {
         self.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+    }
+
+    /// Whether the type of a column is the table's or the user's word, and no guess.
+    pub fn is_typed(&self, request: &Request, column: &Column) -> bool {
+        let is_own = |table: &TableFacts| {
+            !table.takes_any && table.columns.iter().any(|own| own.name == column.name)
+        };
+        column.asked || self.kept_table(request).is_some_and(is_own)
     }
 
     /// The places of the loaded fields that an existing table has no column for, where such columns are to be added to it.

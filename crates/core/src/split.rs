@@ -89,7 +89,7 @@ pub struct SplitField {
     pub ty: Type,
     /// The decimal digits of a second that its moments need.
     pub digits: u8,
-    /// Of what families more of its values are as they are written than as the options read them.
+    /// Of what families its values are as they are written, whatever the options read.
     #[serde(default)]
     pub plain: Families,
 }

@@ -7,7 +7,7 @@ use crate::load::{Mismatch, guess_again};
 use crate::observer::Observer;
 use crate::plan::{Inference, Plan, Request, plan_check};
 use inrush_core::error::{Error, Result};
-use inrush_core::reading::of_source;
+use inrush_core::reading::{Families, Family, Reading, of_source};
 use inrush_core::split::SplitField;
 pub use inrush_core::split::{Parts, Split};
 
@@ -68,13 +68,21 @@ fn is_guessed(plan: &Plan) -> bool {
 fn fields(plan: &Plan) -> Vec<SplitField> {
     let makes_table = plan.choice.action.makes_table();
     let field = |(at, field): (usize, &inrush_core::FieldFacts)| {
-        let column = plan.choice.fields.iter().position(|of| *of == at);
-        let column = column.filter(|_| makes_table).map(|column| &plan.choice.columns[column]);
+        let place = plan.choice.fields.iter().position(|of| *of == at);
+        let column = place.filter(|_| makes_table).map(|column| &plan.choice.columns[column]);
+        // Whoever loads a part sees but that part, so what the values are is decided here.
+        let plain = match place.map(|at| (&plan.choice.columns[at], &plan.shape.columns[at])) {
+            Some((_, shaped)) if shaped.reading.as_ref().is_some_and(Reading::makes_values) => {
+                Families::default()
+            }
+            Some((column, _)) if Family::of(column.ty).is_some() => Families::ALL,
+            _ => field.reads.plain,
+        };
         SplitField {
             name: field.name.clone(),
             ty: column.map_or(field.ty, |column| column.ty),
             digits: field.moments.digits,
-            plain: field.reads.plain,
+            plain,
         }
     };
     of_source(&plan.facts.source.fields).iter().enumerate().map(field).collect()

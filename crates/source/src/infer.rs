@@ -9,7 +9,7 @@ use crate::Input;
 use inrush_core::encode::{BadValue, EncodeRow, Row, Typed};
 use inrush_core::error::shorten;
 use inrush_core::flow::{Chunk, Encoded, Origin, Wire};
-use inrush_core::reading::{ColumnReads, Family};
+use inrush_core::reading::{ColumnReads, Family, Unread};
 use inrush_core::value;
 use inrush_core::{Form, Misfit, MomentFacts, ReadFacts, Spoiler, Type};
 
@@ -36,6 +36,9 @@ enum Candidate {
     TimestampZone,
     Json,
 }
+
+/// Of a column of text one value in so many, as options for all columns would read it, says that they may have been meant for it.
+const UNREAD_SHARE: u64 = 10;
 
 /// What programs write for NULL, in any case. Only ever suggested: `NA` is also Namibia.
 const NULL_LIKE: [&[u8]; 8] = [b"NA", b"N/A", b"NULL", b"null", b"NaN", b"None", b"\\N", b"-"];
@@ -81,9 +84,20 @@ pub(crate) struct Observed {
 struct ReadSeen {
     reads: Arc<ColumnReads>,
     seen: Observed,
+    /// How many values are others as the options read them than as they are written, by what the options make of them.
+    meant: [u64; Family::ALL.len()],
+    /// The first value that the options don't read.
+    misfit: Option<Sight>,
     /// The first value that two forms read differently, and these.
     two_ways: Option<(Sight, [String; 2])>,
     text: Vec<u8>,
+}
+
+impl ReadSeen {
+    fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
+        let two_ways = self.two_ways.as_mut().map(|(sight, _)| sight);
+        self.misfit.iter_mut().chain(two_ways)
+    }
 }
 
 impl PartialEq for ReadSeen {
@@ -176,7 +190,8 @@ impl Observed {
     pub(crate) fn of(reads: Option<&Arc<ColumnReads>>) -> Self {
         let read = reads.map(|reads| {
             let (reads, seen) = (Arc::clone(reads), Observed::default());
-            Box::new(ReadSeen { reads, seen, two_ways: None, text: Vec::new() })
+            let (meant, misfit, two_ways) = Default::default();
+            Box::new(ReadSeen { reads, seen, meant, misfit, two_ways, text: Vec::new() })
         });
         Self { read, ..Self::default() }
     }
@@ -194,16 +209,32 @@ impl Observed {
         self.add_number(value, spot, Plain::of(value));
     }
 
+    /// Looks at a value that is no text. The options read texts, and of numbers only those that count since 1970.
+    pub(crate) fn add_typed(&mut self, value: &[u8], spot: Spot) {
+        match self.read.as_deref_mut() {
+            Some(read) if !read.reads.takes_numbers() => read.seen.add(value, spot),
+            _ => self.read(value, spot),
+        }
+        self.add_number(value, spot, Plain::of(value));
+    }
+
     /// Looks at a value as the options of reading have it.
     #[inline(never)]
     fn read(&mut self, value: &[u8], spot: Spot) {
         let Some(read) = self.read.as_deref_mut() else { return };
-        let ReadSeen { reads, seen, two_ways, text } = read;
+        let ReadSeen { reads, seen, meant, misfit, two_ways, text } = read;
         text.clear();
-        if reads.canonical(value, text) {
-            seen.add(text, spot);
-        } else if !reads.is_declared() {
-            seen.count(value, spot, &Class::default());
+        match reads.canonical(value, text) {
+            Some(family) => {
+                meant[family as usize] += u64::from(!text.eq_ignore_ascii_case(value));
+                seen.add(text, spot);
+            }
+            None => {
+                misfit.get_or_insert_with(|| Sight { value: shorten(value), spot });
+                if !reads.is_declared() {
+                    seen.count(value, spot, &Class::default());
+                }
+            }
         }
         if two_ways.is_none()
             && let Some(forms) = reads.two_ways(value)
@@ -240,16 +271,46 @@ impl Observed {
                     .filter(|(candidate, _)| Family::of(seen.type_of(**candidate)) == Some(family));
                 of_family.map(|(_, tried)| tried.fits).max().unwrap_or(0)
             };
-            if fits(self) > fits(&read.seen) {
+            // A number may be another one as it is written, and a moment without an offset as well: what the options don't read is
+            // bad there. Other values are what they are, or nothing.
+            let is_sure = match family {
+                Family::Number => false,
+                Family::Moment => !read.reads.has_zone(),
+                Family::Truth | Family::Day => true,
+            };
+            if is_sure && fits(&read.seen) == 0 && fits(self) > 0 {
                 facts.plain.add(family);
             }
         }
+        facts.is_read =
+            self.is_read() || self.own_type() == Type::Text && self.own_spoiler(inputs).is_none();
+        facts.unread = self.unread(read, inputs);
         let two_ways = read.two_ways.as_ref();
         facts.two_ways = two_ways.map(|(sight, forms)| (sight.misfit(inputs), forms.clone()));
         if read.reads.is_exact() && read.seen.values > 0 {
             facts.exact = Some(read.seen.type_of(Candidate::Decimal));
         }
         facts
+    }
+
+    /// What options for all columns read of a column that is taken as it is written.
+    fn unread(&self, read: &ReadSeen, inputs: &[Input]) -> Option<Unread> {
+        if self.is_read() {
+            return None;
+        }
+        let (family, meant) = Family::ALL.into_iter().zip(read.meant).max_by_key(|(_, n)| *n)?;
+        let is_meant = match self.own_type() {
+            // A few such values may stand in any text.
+            Type::Text => meant > 0 && UNREAD_SHARE * meant >= self.values,
+            Type::Timestamp { zone: false } if read.reads.has_zone() => true,
+            _ => meant > 0,
+        };
+        if !is_meant {
+            return None;
+        }
+        let (options, words) = read.reads.said_of(family);
+        let misfit = read.misfit.as_ref()?.misfit(inputs);
+        Some(Unread { options, words, fitting: meant, seen: self.values, misfit })
     }
 
     /// The same of a value at which somebody has glanced. Nearly all numbers of a column of numbers bring no news.
@@ -350,6 +411,8 @@ impl Observed {
     pub(crate) fn merge(&mut self, other: &Observed) {
         if let (Some(read), Some(other)) = (&mut self.read, &other.read) {
             read.seen.merge(&other.seen);
+            read.meant.iter_mut().zip(other.meant).for_each(|(sum, more)| *sum += more);
+            Sight::earlier(&mut read.misfit, &other.misfit);
             if let Some((sight, _)) = &other.two_ways
                 && read.two_ways.as_ref().is_none_or(|(known, _)| sight.spot < known.spot)
             {
@@ -392,9 +455,9 @@ impl Observed {
     pub(crate) fn place(&mut self, chunk: &Chunk, starts: impl Fn(u64) -> u32) {
         if let Some(read) = &mut self.read {
             read.seen.place(chunk, &starts as &dyn Fn(u64) -> u32);
-            if let Some((sight, _)) = &mut read.two_ways {
+            read.sights().for_each(|sight| {
                 sight.spot = Spot::of(chunk, starts(sight.spot.byte));
-            }
+            });
         }
         for sight in self.sights() {
             sight.spot = Spot::of(chunk, starts(sight.spot.byte));
@@ -409,8 +472,8 @@ impl Observed {
         let Origin { file, byte, .. } = chunk.origin;
         let here = byte..byte + chunk.bytes.len() as u64;
         let mut read = self.read.take();
-        let two_ways = read.as_mut().and_then(|read| read.two_ways.as_mut());
-        for Sight { spot, .. } in self.sights().chain(two_ways.map(|(sight, _)| sight)) {
+        let of_read = read.iter_mut().flat_map(|read| read.sights());
+        for Sight { spot, .. } in self.sights().chain(of_read) {
             if spot.line.is_none() && spot.file == file && here.contains(&spot.byte) {
                 spot.line = Some(line((spot.byte - byte) as usize));
             }
@@ -699,7 +762,8 @@ impl EncodeRow for Surveyor {
                     Some(Typed::Float(number)) if !number.is_finite() => {
                         seen.add_special(value, spot);
                     }
-                    _ => seen.add(value, spot),
+                    Some(_) => seen.add_typed(value, spot),
+                    None => seen.add(value, spot),
                 }
             }
         }

@@ -280,6 +280,7 @@ impl Source {
             header_is_detected: true,
             reasons,
             warnings,
+            title: sniffed.title,
             bytes,
             row_bytes,
             seekable,

@@ -278,6 +278,7 @@ impl Source {
             header_is_detected: false,
             reasons,
             warnings,
+            title: None,
             bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
             row_bytes,
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
@@ -504,7 +505,7 @@ impl MemberSurveyor {
                         observed.add_string(&self.text, spot);
                     }
                 }
-                _ => observed.add(raw, spot),
+                _ => observed.add_typed(raw, spot),
             }
         }
     }

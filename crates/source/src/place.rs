@@ -138,14 +138,17 @@ impl Place {
         }
     }
 
-    /// The last part of the name.
+    /// The last part of the name; of a member that of its name in the archive, of a sheet that of its workbook's, with the sheet where it
+    /// is named.
     pub fn file_name(&self) -> String {
+        let last = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
         match self {
-            Place::File(_) | Place::Member(_) | Place::Sheet(_) => {
-                // The last part of the member's or the workbook's path, with the sheet where it is named.
-                let name = self.name();
-                name.rsplit('/').next().unwrap_or(&name).to_owned()
-            }
+            Place::File(_) => last(&self.name()),
+            Place::Member(member) => last(&member.name),
+            Place::Sheet(sheet) => match &sheet.name {
+                None => sheet.book.file_name(),
+                Some(name) => format!("{}!{name}", sheet.book.file_name()),
+            },
             Place::Stored(stored) => stored.file_name(),
             Place::Stdin | Place::Rows => self.name(),
         }

@@ -93,7 +93,7 @@ struct Tried {
     sum: u64,
     has_true: bool,
     has_false: bool,
-    /// Of numbers: whether any is written with what the form is for.
+    /// Of numbers: whether any is written with what the form is for, and is none without it.
     has_sign: bool,
 }
 
@@ -116,9 +116,9 @@ impl Tried {
     /// Whether the form reads a value as well.
     fn takes(&mut self, value: &[u8], text: &mut Vec<u8>) -> bool {
         text.clear();
-        let is_read = self.reads.canonical(value, text)
+        let is_read = self.reads.canonical(value, text).is_some()
             && (self.form.family != Family::Number || !is_identifier(value));
-        self.has_sign |= value.iter().any(|byte| !b"0123456789-+eE".contains(byte));
+        self.has_sign |= text != value && inrush_scan::float(value).is_err();
         self.has_true |= text == b"true";
         self.has_false |= text == b"false";
         // FNV-1a, with an end of each value.
@@ -307,6 +307,8 @@ mod tests {
             (&["1,234.5", "7"], Some("--thousands ,")),
             (&["1'234.5"], Some("--thousands '")),
             (&["1,234", "5"], None),
+            (&["1.50", "1.555", "-1", "1e2"], None),
+            (&["3.5"], None),
             (&["$5", "$1,299.00"], Some("--type money")),
             (&["5 EUR"], Some("--type money")),
             (&["1.299,00 \u{20ac}", "5 \u{20ac}"], Some("--type money --decimal ,")),

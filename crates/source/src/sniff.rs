@@ -19,6 +19,8 @@ pub(crate) struct Sniffed {
     pub reasons: Vec<String>,
     /// What is unusual enough that a user must hear of it: it changes how values are read.
     pub warnings: Vec<String>,
+    /// What to say where the first lines are a title, as they seem to be.
+    pub title: Option<String>,
 }
 
 /// The kind of line ends: a lone CR counts only where there is no LF at all.
@@ -96,14 +98,15 @@ pub(crate) fn dialect(
     if found.is_one_column {
         warnings.push(one_column(head, whole, &dialect, told));
     }
-    if found.title_lines > 0 {
+    let title = (found.title_lines > 0).then(|| {
         let lines = found.title_lines as u64;
         let skip = request.skip_lines + lines + u64::from(said.is_some());
-        warnings.push(match lines {
+        match lines {
             1 => format!("the first line has fewer fields than the others: if it is a title, --skip-lines {skip} leaves it out"),
             _ => format!("the first {lines} lines have fewer fields than the others: if they are a title, --skip-lines {skip} leaves them out"),
-        });
-    }
+        }
+    });
+    warnings.extend(title.clone());
     if request.quote.is_none() && dialect.quote != Some(b'"') {
         warnings.push(match dialect.quote {
             None => "double quotes are read as plain characters, for as quotes most would be broken (--quote '\"' says otherwise)".to_owned(),
@@ -118,7 +121,7 @@ pub(crate) fn dialect(
                 .to_owned(),
         );
     }
-    Ok(Sniffed { dialect, reasons, warnings })
+    Ok(Sniffed { dialect, reasons, warnings, title })
 }
 
 /// The delimiters to try, the likeliest first, and the one to take where none is found.

@@ -24,7 +24,7 @@ use crate::{Input, Place, Source, decode};
 use inrush_core::cut::{ChunkReader, Next, RECORD_BYTES_MAX};
 use inrush_core::encode::{Grammar, Json};
 use inrush_core::error::{Error, Result};
-use inrush_core::reading::{ReadFacts, ReadRequest, Readers};
+use inrush_core::reading::{Families, ReadFacts, ReadRequest, Readers};
 use inrush_core::split::{Layout, Parts, Split, SplitField, SplitPart, Stamp, Writing};
 use inrush_core::{FieldFacts, MomentFacts, SourceFacts};
 
@@ -289,7 +289,11 @@ impl Source {
                 spoiler: None,
                 is_declared: true,
                 moments: MomentFacts { digits: field.digits, ..MomentFacts::default() },
-                reads: ReadFacts { plain: field.plain, ..ReadFacts::default() },
+                reads: ReadFacts {
+                    is_read: field.plain == Families::default(),
+                    plain: field.plain,
+                    ..ReadFacts::default()
+                },
             })
             .collect();
         let mut tables = Vec::new();

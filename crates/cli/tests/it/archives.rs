@@ -122,6 +122,17 @@ fn an_archive_is_its_members_and_names_the_table_unless_one_is_meant() {
 }
 
 #[test]
+fn a_member_at_the_top_has_its_own_name_in_added_columns() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("dir")).unwrap();
+    let members = [("1.csv", ONE.to_vec()), ("a/2.csv", TWO.to_vec())];
+    fixture.write("dir/z.zip", zip(&members));
+    fixture.report(&["dir/z.zip!**/*.csv", "t.db", "--add", "f=%file", "--add", "p=%path"]);
+    let wanted = rows![[1, "1.csv", "dir/z.zip!1.csv"], [2, "2.csv", "dir/z.zip!a/2.csv"]];
+    assert_eq!(fixture.table("t.db", "z"), wanted);
+}
+
+#[test]
 #[cfg(feature = "parquet")]
 fn parquet_and_arrow_within_an_archive_are_loaded_as_those_on_disk() {
     let fixture = Fixture::new();

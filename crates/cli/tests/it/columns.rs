@@ -7,9 +7,10 @@ use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::types::Int8Type;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
-    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int64Array, LargeStringArray,
-    RecordBatch, StringArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray,
-    TimestampNanosecondArray, UInt64Array,
+    DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+    StructArray, Time64MicrosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
+    UInt64Array,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use parquet::arrow::ArrowWriter;
@@ -62,6 +63,30 @@ fn numbered(rows: i64) -> RecordBatch {
         ("half", column(Float64Array::from_iter((0..rows).map(half)))),
         ("name", column(StringArray::from_iter_values((0..rows).map(|n| format!("name {n}"))))),
     ])
+}
+
+#[test]
+fn durations_are_the_same_from_parquet_as_from_arrow() {
+    let fixture = Fixture::new();
+    let inner =
+        StructArray::try_from(vec![("x", column(DurationSecondArray::from(vec![Some(61), None])))])
+            .unwrap();
+    let batch = batch(vec![
+        ("ms", column(DurationMillisecondArray::from(vec![Some(93_600_500), None]))),
+        ("ns", column(DurationNanosecondArray::from(vec![Some(-1), None]))),
+        ("whole", column(Int64Array::from(vec![Some(5), None]))),
+        ("st", column(inner)),
+    ]);
+    parquet(&fixture, "t.parquet", &batch, 1);
+    arrow(&fixture, "t.arrow", &batch);
+    for source in ["t.parquet", "t.arrow"] {
+        fixture.report(&[source, "t.db", "--if-exists", "replace"]);
+        let wanted = rows![
+            ["PT93600.5S", "PT-0.000000001S", 5, "{\"x\":\"PT61S\"}"],
+            [(), (), (), "{\"x\":null}"]
+        ];
+        assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
+    }
 }
 
 fn every_type() -> RecordBatch {

@@ -19,6 +19,19 @@ fn loaded(
 }
 
 #[test]
+fn a_title_is_named_by_the_load_that_it_ends() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "Report 2024\n\nid,v\n1,2\n2,3\n4,5\n");
+    let advice = "the first 2 lines have fewer fields than the others: if they are a title, --skip-lines 2 leaves them out";
+    fixture.refuses(&["in.csv", "t.db"]).says(&["line 3: 2 fields", advice, "--max-rejects"]);
+    let run = fixture.load(&["in.csv", "t.db", "--json"]).exits(1);
+    assert_eq!(run.json()["error"]["advice"][0], advice);
+    // As it is said.
+    fixture.load(&["in.csv", "t.db", "--skip-lines", "2"]).exits(0);
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, 2], [2, 3], [4, 5]]);
+}
+
+#[test]
 fn a_comma_in_quotes_separates_nothing_in_a_file_of_tabs() {
     let text = "north\t\"31,818.28\"\nsouth\t\"1,234.50\"\n";
     for bytes in [text.as_bytes().to_vec(), utf16(text)] {

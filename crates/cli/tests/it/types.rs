@@ -668,6 +668,39 @@ fn a_date_that_two_forms_read_differently_is_reported_once() {
 }
 
 #[test]
+fn a_column_whose_values_an_option_reads_in_part_says_so() {
+    let files = Fixture::new();
+    // Fewer than half, for the others have another blank between their thousands.
+    files.write("t.csv", "id;amt\n1;1 000,5\n2;2\u{a0}000,5\n3;3\u{a0}000,5\n4;4\u{a0}000,5\n");
+    let options = ["--decimal", ",", "--thousands", " "];
+    let report = files.report(&[&["t.csv", "t.db"], &options[..]].concat());
+    let notes = report["warnings"].to_string();
+    let said = "column amt is taken as it is written: 1 of 4 values seen are a number with ',' before its decimals \
+                and ' ' between groups of three digits, but '2\u{a0}000,5' (line 3) is not";
+    assert!(notes.contains(said), "{notes}");
+    // Texts among which are a few such values, numbers that mean the same either way, and words: no word of these.
+    let texts: String = (0..30).map(|id| format!("{id};word {id}\n")).collect();
+    files.write("t.csv", format!("id;text\n{texts}30;1,5\n"));
+    let args = ["t.csv", "t.db", "--if-exists", "replace", "--decimal", ","];
+    assert_eq!(files.report(&args)["warnings"], serde_json::json!([]));
+}
+
+#[test]
+fn nothing_is_proposed_for_values_that_are_numbers_as_they_stand() {
+    let files = Fixture::new();
+    files.sql("f.db", "CREATE TABLE t (id INT, amt REAL)");
+    files.write("t.jsonl", "{\"id\":1,\"amt\":\"3.5\"}\n");
+    files.write("t.csv", "id,amt\n1,1.50\n2,1.555\n3,-1\n4,1e2\n");
+    for source in ["t.jsonl", "t.csv"] {
+        let planned = files.inrush(&["plan", source, "f.db", "--if-exists", "append"]).exits(0);
+        assert!(!planned.stdout.contains("--thousands"), "{planned:?}");
+        let report = files.report(&[source, "f.db", "--if-exists", "append"]);
+        assert_eq!(report["plan"]["proposals"], serde_json::json!([]), "{report}");
+        assert_eq!(report["warnings"], serde_json::json!([]), "{report}");
+    }
+}
+
+#[test]
 fn forms_that_can_not_be_are_misuse_before_anything_is_read() {
     let files = Fixture::new();
     files.write("t.csv", "d\n31/12/2024\n");

@@ -321,6 +321,14 @@ impl Row for ColumnsRow<'_> {
         }
     }
 
+    fn source_value(&self, index: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
+        let has_value = !self.columns.columns[index].is_null(self.at);
+        match has_value && self.reader.of(index) != Done::AsIs {
+            true => ColumnsRow { reader: &Reader::default(), ..*self }.value(index, values),
+            false => self.value(index, values),
+        }
+    }
+
     #[inline]
     fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8] {
         let from = match home {

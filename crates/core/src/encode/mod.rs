@@ -336,7 +336,7 @@ fn check_text(shape: &Shape, column: usize, raw: &[u8]) -> Result<(), BadRecord>
 
 fn describe(row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
     let mut scratch = Vec::new();
-    let value = match row.value(bad.column, &mut scratch) {
+    let value = match row.source_value(bad.column, &mut scratch) {
         Some((home, span)) => shorten(row.bytes(home, span, &scratch)),
         None => "NULL".to_owned(),
     };

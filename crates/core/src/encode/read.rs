@@ -2,15 +2,16 @@
 
 use std::io::Write as _;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use inrush_scan::{Field, Form};
 
 use crate::encode::row::Row;
 use crate::encode::{
-    AddedValue, BadRecord, BadValue, Shape, ShapeColumn, Verdict, describe, is_plain,
+    AddedValue, BadRecord, BadValue, Grammar, Shape, ShapeColumn, Verdict, describe, is_plain,
 };
 use crate::error::shorten;
 use crate::flow::{Chunk, Code};
-use crate::reading::{Read, Reading};
+use crate::reading::{Misread, Read, Reading};
 
 /// What became of the values of one record.
 #[derive(Default)]
@@ -79,6 +80,11 @@ impl Whereabouts {
     }
 }
 
+/// Whether the column's values are bytes that JSON has no form for: there they are in base64, in files of bad rows as well.
+pub(super) fn has_base64(shape: &Shape, column: &ShapeColumn) -> bool {
+    column.bytes && matches!(shape.grammar, Grammar::Json(_))
+}
+
 /// A value has to be there where the user says so.
 pub(super) fn refuse_null(shape: &Shape, row: &impl Row) -> Result<(), BadRecord> {
     let mut values = Vec::new();
@@ -97,7 +103,10 @@ impl Reader {
     /// Whether a shape's columns have readings, or values that the source has not.
     pub(super) fn is_needed(shape: &Shape) -> bool {
         let needs = |column: &ShapeColumn| {
-            column.reading.is_some() || column.added.is_some() || column.refuses_null
+            column.reading.is_some()
+                || column.added.is_some()
+                || column.refuses_null
+                || has_base64(shape, column)
         };
         shape.columns.iter().any(needs)
     }
@@ -122,6 +131,10 @@ impl Reader {
                 self.note(column, done);
                 continue;
             }
+            if has_base64(shape, known) {
+                self.decode(column, memory, record)?;
+                continue;
+            }
             let Some(reading) = &known.reading else { continue };
             if self.read_in_place(column, reading, record) {
                 continue;
@@ -130,14 +143,45 @@ impl Reader {
             let Some(given) = record.given(column, memory) else { continue };
             let done = self
                 .one(reading, &given, |text| record.is_null(column, text, given.is_quoted))
-                .map_err(|wanted| BadRecord {
+                .map_err(|Misread { wanted, is_impossible }| BadRecord {
                     column: Some(column),
                     code: Code::Type,
                     message: format!("{} is not {wanted}", shorten(given.text)),
-                    verdict: if reading.is_final { Verdict::Bad } else { Verdict::OfColumn },
+                    verdict: match reading.is_final || is_impossible {
+                        true => Verdict::Bad,
+                        false => Verdict::OfColumn,
+                    },
                 })?;
             self.note(column, done);
         }
+        Ok(())
+    }
+
+    /// Decodes the bytes that a string of JSON stands for.
+    fn decode(
+        &mut self,
+        column: usize,
+        memory: &mut Vec<u8>,
+        record: &impl Unread,
+    ) -> Result<(), BadRecord> {
+        memory.clear();
+        let Some(Given { text, is_quoted, is_text }) = record.given(column, memory) else {
+            return Ok(());
+        };
+        if record.is_null(column, text, is_quoted) {
+            return Ok(());
+        }
+        let at = self.texts.len();
+        let decoded = BASE64_STANDARD.decode_vec(text, &mut self.texts);
+        if !is_text || decoded.is_err() {
+            return Err(BadRecord {
+                column: Some(column),
+                code: Code::Type,
+                message: format!("{} is not bytes in base64, as JSON has them", shorten(text)),
+                verdict: Verdict::Bad,
+            });
+        }
+        self.note(column, Done::Written(at as u32, (self.texts.len() - at) as u32));
         Ok(())
     }
 
@@ -194,7 +238,7 @@ impl Reader {
         reading: &Reading,
         given: &Given<'_>,
         is_null: impl Fn(&[u8]) -> bool,
-    ) -> Result<Done, String> {
+    ) -> Result<Done, Misread> {
         if !given.is_text {
             if !reading.takes_numbers() {
                 return Ok(Done::AsIs);
@@ -216,7 +260,7 @@ impl Reader {
         reading: &Reading,
         text: &[u8],
         is_trimmed: bool,
-    ) -> Result<Done, String> {
+    ) -> Result<Done, Misread> {
         let at = self.texts.len();
         match reading.read(text, &mut self.texts)? {
             Read::AsIs if !is_trimmed => return Ok(Done::AsIs),

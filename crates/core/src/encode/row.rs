@@ -17,6 +17,16 @@ pub trait Row {
     /// `values`, the wire's.
     fn value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)>;
 
+    /// The value as the source has it, for messages; where it has none, what is loaded.
+    fn source_value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
+        self.value(column, values)
+    }
+
+    /// Whether a value that isn't [`typed`](Row::typed) is the bytes of its column, and no text that may stand for others.
+    fn has_bytes(&self, _column: usize) -> bool {
+        false
+    }
+
     /// The bytes at a place that this row named.
     fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8];
 

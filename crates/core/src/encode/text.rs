@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use inrush_scan::{Field, Form};
 
-use crate::encode::read::{ABSENT, Done, Given, Reader, Unread, Whereabouts, refuse_null};
+use crate::encode::read::{
+    ABSENT, Done, Given, Reader, Unread, Whereabouts, has_base64, refuse_null,
+};
 use crate::encode::row::{Row, Typed};
 use crate::encode::{
     BadRecord, Encode, EncodeRow, Encoded, Shape, Verdict, describe, is_plain, told_by_lane,
@@ -102,6 +104,17 @@ impl<S: Syntax> Row for TextRow<'_, S> {
         }
     }
 
+    fn source_value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
+        match self.shape.columns[column].added {
+            Some(_) => self.value(column, values),
+            None => self.as_written(column, values),
+        }
+    }
+
+    fn has_bytes(&self, column: usize) -> bool {
+        has_base64(self.shape, &self.shape.columns[column])
+    }
+
     #[inline]
     fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8] {
         let from = match home {
@@ -135,6 +148,11 @@ impl<S: Syntax> TextRow<'_, S> {
                 return Some((Home::Wire, Span { at: at as u32, len }));
             }
         }
+        self.as_written(column, values)
+    }
+
+    /// The value of a field whatever a reading makes of it.
+    fn as_written(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)> {
         let field = &self.fields[column];
         let raw = field.raw(self.chunk);
         if raw.is_empty() || !self.shape.nulls.is_empty() {

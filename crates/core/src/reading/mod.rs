@@ -60,8 +60,13 @@ impl Family {
 /// What was found of a column's values, as the options of reading read them, and as they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadFacts {
-    /// Of what families more values are as they are written than as the options read them.
+    /// Whether the guess of the column's type is of its values as the options read them.
+    pub is_read: bool,
+    /// Where the column's type is the table's or the user's word: of what families its values stand as they are, because the options
+    /// read none of those seen.
     pub plain: Families,
+    /// Where the guess is of values as they are written although the options read some of them.
+    pub unread: Option<Unread>,
     /// For amounts and shares: the decimal that holds those seen.
     pub exact: Option<Type>,
     /// The first value that two forms read differently, and these, of which the first is taken.
@@ -78,12 +83,51 @@ impl ReadFacts {
     }
 }
 
+/// Values that options for all columns could have been meant for, and were not taken for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The options, and what each is given.
+    pub options: Vec<(&'static str, String)>,
+    /// What a value is to them, in words.
+    pub words: String,
+    /// Values that they read.
+    pub fitting: u64,
+    /// Values seen.
+    pub seen: u64,
+    /// The first that they don't read.
+    pub misfit: Misfit,
+}
+
+/// Why a text is no value.
+#[derive(Debug)]
+pub struct Misread {
+    /// What it should be, in words.
+    pub wanted: String,
+    /// Whether it is written as it should be, and no value all the same: an hour that clocks skip. That disproves no guess.
+    pub is_impossible: bool,
+}
+
+impl From<String> for Misread {
+    fn from(wanted: String) -> Self {
+        Self { wanted, is_impossible: false }
+    }
+}
+
+impl From<&str> for Misread {
+    fn from(wanted: &str) -> Self {
+        wanted.to_owned().into()
+    }
+}
+
 /// Some of the families, by their bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Families(u8);
 
 impl Families {
+    /// All of them.
+    pub const ALL: Self = Self(0b1111);
+
     /// Takes one in.
     pub fn add(&mut self, family: Family) {
         self.0 |= 1 << family as u8;
@@ -133,6 +177,8 @@ pub struct ColumnReads {
     moments: Option<Moments>,
     /// The family that options which name the column declare.
     declared: Option<Family>,
+    /// What is said of the column, or of all: options, and what each is given.
+    said: Vec<(&'static str, String)>,
 }
 
 /// Words for true and for false, in lower case.
@@ -211,18 +257,38 @@ impl ColumnReads {
             && matches!(style, Some(Style::Money(_) | Style::Percent))
     }
 
-    /// Appends a value as inrush writes it, as the first of the options that can read it; false where none can. Blanks around it are
-    /// taken for cut off already.
-    pub fn canonical(&self, text: &[u8], out: &mut Vec<u8>) -> bool {
+    /// Appends a value as inrush writes it, as the first of the options that can read it, and says what it is; `None` where none can.
+    /// Of an hour that clocks skip or show twice it is the moment as if they were those of UTC. Blanks around it are taken for cut off
+    /// already.
+    pub fn canonical(&self, text: &[u8], out: &mut Vec<u8>) -> Option<Family> {
         let families = [Family::Truth, Family::Day, Family::Moment, Family::Number];
-        families.into_iter().any(|family| {
+        families.into_iter().find(|family| {
             let at = out.len();
-            let is_read = self.has(family) && self.read(family, text, out).is_ok();
+            let is_read = self.has(*family)
+                && self
+                    .read(*family, text, out)
+                    .map_or_else(|misread| misread.is_impossible, |()| true);
             if !is_read {
                 out.truncate(at);
             }
             is_read
         })
+    }
+
+    /// Whether a value that isn't text is read as well: a whole number may count seconds.
+    pub fn takes_numbers(&self) -> bool {
+        self.moments.as_ref().is_some_and(|moments| moments.epoch.is_some())
+    }
+
+    /// Whether moments without an offset are those of a zone, so that one that is taken as it stands is another moment.
+    pub fn has_zone(&self) -> bool {
+        self.moments.as_ref().is_some_and(|moments| moments.zone.is_some())
+    }
+
+    /// What is said that makes values of a family, and what a value is to it.
+    pub fn said_of(&self, family: Family) -> (Vec<(&'static str, String)>, String) {
+        let of_family = self.said.iter().filter(|(option, _)| request::makes(option, family));
+        (of_family.cloned().collect(), self.words(family))
     }
 
     /// What a value of a column that options name has to be, in words.
@@ -279,10 +345,10 @@ impl ColumnReads {
         }
     }
 
-    fn read(&self, family: Family, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    fn read(&self, family: Family, text: &[u8], out: &mut Vec<u8>) -> Result<(), Misread> {
         match family {
             Family::Number => match &self.numbers {
-                None => Err("a number".to_owned()),
+                None => Err("a number".into()),
                 Some(numbers) => {
                     let at = out.len();
                     numbers.read(text, out)?;
@@ -293,15 +359,15 @@ impl ColumnReads {
                 }
             },
             Family::Truth => match &self.truths {
-                None => Err("a boolean".to_owned()),
-                Some(truths) => truths.read(text, out),
+                None => Err("a boolean".into()),
+                Some(truths) => Ok(truths.read(text, out)?),
             },
             Family::Day => {
                 let found = self.days.iter().find_map(|format| format.read_day(text, out));
-                found.ok_or_else(|| self.words(family))
+                found.ok_or_else(|| self.words(family).into())
             }
             Family::Moment => match &self.moments {
-                None => Err("a timestamp".to_owned()),
+                None => Err("a timestamp".into()),
                 Some(moments) => moments.read(text, out),
             },
         }
@@ -396,7 +462,7 @@ impl Moments {
         self.formats.first()?.common_moment(text)
     }
 
-    fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Misread> {
         let moment = match (self.epoch, &self.formats[..]) {
             (Some(unit), _) => epoch(text, unit),
             (None, []) => inrush_scan::read_timestamp(text).map(|found| Moment {
@@ -407,18 +473,27 @@ impl Moments {
             (None, formats) => formats.iter().find_map(|format| format.read_moment(text)),
         };
         let moment = moment.ok_or_else(|| self.words())?;
-        let moment = match &self.zone {
-            Some(zone) if !moment.zone => in_utc(moment, zone)?,
-            _ => moment,
+        let (moment, fault) = match &self.zone {
+            Some(zone) if !moment.zone => match in_utc(moment, zone) {
+                Ok(moment) => (moment, None),
+                Err(misread) if misread.is_impossible => {
+                    (Moment { zone: true, ..moment }, Some(misread))
+                }
+                Err(misread) => return Err(misread),
+            },
+            _ => (moment, None),
         };
         let (text, len) = moment.text().ok_or("a timestamp of the years 1 to 9999")?;
         out.extend_from_slice(&text[..len]);
-        Ok(())
+        fault.map_or(Ok(()), Err)
     }
 }
 
+/// The offset that moments are written with.
+const UTC: &[u8] = b"+00:00";
+
 /// The moment of UTC at which clocks of a zone show this one.
-fn in_utc(moment: Moment, zone: &TimeZone) -> Result<Moment, String> {
+fn in_utc(moment: Moment, zone: &TimeZone) -> Result<Moment, Misread> {
     let name = zone.iana_name().unwrap_or("the zone");
     let (day, second) = moment.day().ok_or("a timestamp of the years 1 to 9999")?;
     let at = |number: u32| number as i8;
@@ -432,17 +507,16 @@ fn in_utc(moment: Moment, zone: &TimeZone) -> Result<Moment, String> {
         moment.nanos as i32,
     )
     .map_err(|_| "a timestamp")?;
-    let offset = match zone.to_ambiguous_zoned(clock).offset() {
-        AmbiguousOffset::Unambiguous { offset } => offset,
+    let wanted = match zone.to_ambiguous_zoned(clock).offset() {
+        AmbiguousOffset::Unambiguous { offset } => Ok(offset),
         AmbiguousOffset::Gap { .. } => {
-            return Err(format!("a time of day in {name}: clocks skip it on that day"));
+            Err(format!("a time of day in {name}: clocks skip it on that day"))
         }
-        AmbiguousOffset::Fold { .. } => {
-            return Err(format!(
-                "one moment in {name}: clocks show it twice on that day, so it needs an offset from UTC"
-            ));
-        }
+        AmbiguousOffset::Fold { .. } => Err(format!(
+            "one moment in {name}: clocks show it twice on that day, so it needs an offset from UTC"
+        )),
     };
+    let offset = wanted.map_err(|wanted| Misread { wanted, is_impossible: true })?;
     Ok(Moment { seconds: moment.seconds - i64::from(offset.seconds()), zone: true, ..moment })
 }
 
@@ -487,8 +561,21 @@ fn epoch(text: &[u8], unit: Unit) -> Option<Moment> {
 pub struct Reading {
     reads: Arc<ColumnReads>,
     family: Option<Family>,
+    /// Whether its moments go into a column that takes no offset from UTC, as clocks there show them.
+    in_utc: bool,
     /// Whether a text that can't be read is a bad row, and disproves no guess.
     pub is_final: bool,
+}
+
+/// What else has to be known of a column of the load.
+#[derive(Clone, Copy, Debug)]
+pub struct Holds {
+    /// Whether columns are to be text whatever their values are.
+    pub all_text: bool,
+    /// Whether its type is the table's or the user's word, and no guess.
+    pub is_typed: bool,
+    /// Whether it takes timestamps with an offset from UTC.
+    pub takes_offsets: bool,
 }
 
 /// What became of a text.
@@ -503,44 +590,50 @@ pub enum Read {
 }
 
 impl Reading {
-    /// The reading of a column of the load that takes its values from a column of the source; `None` where it needs none. `all_text`
-    /// says that columns are to be text whatever their values are.
+    /// The reading of a column of the load that takes its values from a column of the source; `None` where it needs none.
     pub fn of(
         reads: Option<&Arc<ColumnReads>>,
         column: &Column,
         field: &FieldFacts,
-        all_text: bool,
+        holds: Holds,
     ) -> Option<Self> {
         let reads = reads?;
         let own = Family::of(column.ty);
         let family = match (own, reads.declared) {
             // Text may be written as any of them. A target without types takes what its values are.
             (None, declared) if matches!(column.ty, Type::Text | Type::Json) => {
-                let is_typeless = column.declared.is_none() && !column.asked && !all_text;
+                let is_typeless = column.declared.is_none() && !column.asked && !holds.all_text;
                 declared.or(Family::of(field.ty).filter(|own| is_typeless && reads.has(*own)))
             }
             (own, _) => own.filter(|own| reads.has(*own)),
         };
-        // Unless its values are rather of the type as they stand.
-        let family = family.filter(|family| reads.is_declared() || !field.reads.plain.has(*family));
+        // What is said of all columns is for a guess that was made of what it reads, and for a type that the table or the user names
+        // unless it reads nothing there.
+        let is_meant = |family: &Family| match own.is_some() && holds.is_typed {
+            true => !field.reads.plain.has(*family),
+            false => field.reads.is_read,
+        };
+        let family = family.filter(|family| reads.is_declared() || is_meant(family));
         if family.is_none() && reads.trim == Trim::No {
             return None;
         }
         let is_final = column.pinned || reads.is_declared();
-        Some(Self { reads: Arc::clone(reads), family, is_final })
+        let in_utc = family == Some(Family::Moment)
+            && own.is_some()
+            && !holds.takes_offsets
+            && (reads.has_zone() || reads.takes_numbers());
+        Some(Self { reads: Arc::clone(reads), family, in_utc, is_final })
     }
 
     /// A reading that only cuts off blanks; `None` where that is not asked for.
     pub fn trim(reads: Option<&Arc<ColumnReads>>) -> Option<Self> {
         let reads = reads.filter(|reads| reads.trim != Trim::No)?;
-        Some(Self { reads: Arc::clone(reads), family: None, is_final: false })
+        Some(Self { reads: Arc::clone(reads), family: None, in_utc: false, is_final: false })
     }
 
     /// Whether a value that isn't text is read as well: a whole number may count seconds.
     pub fn takes_numbers(&self) -> bool {
-        let moments = self.reads.moments.as_ref();
-        self.family == Some(Family::Moment)
-            && moments.is_some_and(|moments| moments.epoch.is_some())
+        self.family == Some(Family::Moment) && self.reads.takes_numbers()
     }
 
     /// Whether it makes values of texts, and does not only cut off blanks.
@@ -567,14 +660,22 @@ impl Reading {
         self.family.map(|family| self.reads.words(family))
     }
 
+    /// Whether moments go in as clocks in UTC show them, for the column takes no offset.
+    pub fn is_in_utc(&self) -> bool {
+        self.in_utc
+    }
+
     /// Reads a text without blanks around it.
     ///
     /// # Errors
     /// What it should be, where it can't be read.
-    pub fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<Read, String> {
+    pub fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<Read, Misread> {
         let Some(family) = self.family else { return Ok(Read::AsIs) };
         let at = out.len();
         self.reads.read(family, text, out)?;
+        if self.in_utc && out.ends_with(UTC) {
+            out.truncate(out.len() - UTC.len());
+        }
         if &out[at..] == text {
             out.truncate(at);
             return Ok(Read::AsIs);
@@ -632,7 +733,7 @@ mod tests {
 
     fn read(reads: &ColumnReads, text: &str) -> Option<String> {
         let mut out = Vec::new();
-        reads.canonical(text.as_bytes(), &mut out).then(|| String::from_utf8(out).unwrap())
+        reads.canonical(text.as_bytes(), &mut out).map(|_| String::from_utf8(out).unwrap())
     }
 
     fn said(texts: &[&str]) -> Vec<String> {
@@ -683,8 +784,13 @@ mod tests {
         assert_eq!(moments("2024-01-31 12:00:00").unwrap(), "2024-01-31 11:00:00+00:00");
         assert_eq!(moments("2024-07-31T12:00:00.5").unwrap(), "2024-07-31 10:00:00.5+00:00");
         assert_eq!(moments("2024-07-31 12:00:00Z").unwrap(), "2024-07-31 12:00:00+00:00");
-        assert!(moments("2024-03-31 02:30:00").unwrap_err().contains("skip"));
-        assert!(moments("2024-10-27 02:30:00").unwrap_err().contains("twice"));
+        for (text, words) in [("2024-03-31 02:30:00", "skip"), ("2024-10-27 02:30:00", "twice")] {
+            let misread = moments(text).unwrap_err();
+            assert!(misread.wanted.contains(words) && misread.is_impossible, "{misread:?}");
+            // As fine as any, and of no other type.
+            assert_eq!(read(&reads, text).unwrap(), format!("{text}+00:00"));
+        }
+        assert!(!moments("2024-03-31").unwrap_err().is_impossible);
         // Before there were zones, Berlin was 53 minutes and 28 seconds ahead.
         assert_eq!(moments("1890-01-01 00:00:00").unwrap(), "1889-12-31 23:06:32+00:00");
     }

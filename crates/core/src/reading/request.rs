@@ -260,6 +260,16 @@ impl Readers {
         Nulls::of(&self.nulls, &[names, loaded])
     }
 
+    /// What concerns a column of these names: options, and what each is given.
+    fn said(&self, names: &[&str]) -> Vec<(&'static str, String)> {
+        let options = [DECIMAL, THOUSANDS, DATE_FORMAT, TIMESTAMP_FORMAT, TRUE, FALSE, TIME_ZONE];
+        let said = options.into_iter().flat_map(|option| {
+            let values = self.values(option, names).0;
+            values.into_iter().map(move |value| (option, value.to_owned()))
+        });
+        said.collect()
+    }
+
     /// What is said by an option of a column, and else of all; and whether it is of that column.
     fn values(&self, option: &'static str, names: &[&str]) -> (Vec<&str>, bool) {
         let of = |is_meant: &dyn Fn(&Said) -> bool| -> Vec<&str> {
@@ -276,7 +286,11 @@ impl Readers {
     fn made(&self, names: &[&str]) -> Result<Option<ColumnReads>> {
         let ty = self.types.iter().find(|(column, _)| is_one_of(column, names)).map(|(_, ty)| *ty);
         let (decimals, own_decimal) = self.values(DECIMAL, names);
-        let (thousands, own_thousands) = self.values(THOUSANDS, names);
+        let (mut thousands, own_thousands) = self.values(THOUSANDS, names);
+        if own_decimal && !own_thousands {
+            // What is said of all columns is not meant for this one where its decimals begin so.
+            thousands.retain(|group| decimals.last() != Some(group));
+        }
         let numbers = numbers(&decimals, &thousands, ty)?;
         let (yes, own_yes) = self.values(TRUE, names);
         let (no, own_no) = self.values(FALSE, names);
@@ -318,10 +332,21 @@ impl Readers {
             days: if has(Family::Day) { days } else { Vec::new() },
             moments: moments.filter(|_| has(Family::Moment)),
             declared,
+            said: self.said(names),
         };
         let is_anything =
             self.trim != super::Trim::No || Family::ALL.into_iter().any(|family| reads.has(family));
         Ok(is_anything.then_some(reads))
+    }
+}
+
+/// Whether values of a family are what an option makes.
+pub(super) fn makes(option: &str, family: Family) -> bool {
+    match family {
+        Family::Number => matches!(option, DECIMAL | THOUSANDS),
+        Family::Truth => matches!(option, TRUE | FALSE),
+        Family::Day => option == DATE_FORMAT,
+        Family::Moment => matches!(option, TIMESTAMP_FORMAT | TIME_ZONE),
     }
 }
 

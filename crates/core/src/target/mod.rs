@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use crate::doctor::Doctor;
 use crate::error::Result;
 use crate::flow::Encode;
-use crate::{Column, Job, Request, TargetFacts};
+use crate::{Column, Job, Request, TargetFacts, Type};
 
 pub use console::{Console, Row, Setting, may_be_secret, text};
 pub use jobs::{
@@ -102,6 +102,12 @@ pub trait Target: Sync {
 
     /// Why text with a NUL byte is a bad row here; `None` where it is as good as any.
     fn nul_fault(&self) -> Option<&'static str>;
+
+    /// Whether a column of timestamps takes one with an offset from UTC. Into another one, values of which the user says the time zone go as
+    /// clocks in UTC show them.
+    fn takes_offsets(&self, column: &Column) -> bool {
+        matches!(column.ty, Type::Timestamp { zone: true } | Type::TimestampNs { zone: true })
+    }
 
     /// Whether a load adds columns to an existing table (`--new-columns add`), in its own transaction or so that they are dropped where it
     /// fails.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use inrush_core::facts::FieldFacts;
 use inrush_core::moments::MomentFacts;
-use inrush_core::reading::{ColumnReads, ReadFacts, ReadRequest, ReadType, Readers, Reading, Unit};
+use inrush_core::reading::{
+    ColumnReads, Holds, ReadFacts, ReadRequest, ReadType, Readers, Reading, Unit,
+};
 use inrush_core::schema::{Column, Type};
 use jiff::civil::Date;
 
@@ -57,7 +59,7 @@ pub(crate) fn check(way: Way, text: &str) {
     let reads = reads(way);
     let wanted = read(way, text);
     let mut found = Vec::new();
-    let is_read = reads.canonical(text.as_bytes(), &mut found);
+    let is_read = reads.canonical(text.as_bytes(), &mut found).is_some();
     let found = is_read.then(|| String::from_utf8(found).unwrap());
     assert_eq!(found, wanted, "{way:?} of {text:?}");
     let around = format!("<{text}>");
@@ -90,7 +92,8 @@ fn reading(reads: &Arc<ColumnReads>) -> Reading {
         moments: MomentFacts::default(),
         reads: ReadFacts::default(),
     };
-    Reading::of(Some(reads), &column, &field, false).unwrap()
+    let holds = Holds { all_text: false, is_typed: false, takes_offsets: true };
+    Reading::of(Some(reads), &column, &field, holds).unwrap()
 }
 
 fn reads(way: Way) -> Arc<ColumnReads> {

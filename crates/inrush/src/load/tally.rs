@@ -204,7 +204,9 @@ impl Tally {
         match &self.last_reject {
             Some(reject) => {
                 let name = &plan.source.inputs[reject.file as usize].name;
-                let error = limit_error(name, reject, self.rejected, plan.request.max_rejects);
+                let title = plan.facts.source.title.as_deref();
+                let limit = plan.request.max_rejects;
+                let error = limit_error(name, reject, self.rejected, limit, title);
                 if reject.code == Code::Utf8 {
                     return error
                         .advise("if the file is in another encoding, say so: --encoding latin1");

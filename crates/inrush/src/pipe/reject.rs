@@ -441,6 +441,7 @@ pub(crate) fn limit_error(
     reject: &Reject,
     rejected: u64,
     limit: inrush_core::RejectLimit,
+    title: Option<&str>,
 ) -> Error {
     use inrush_core::RejectLimit;
     let column = reject.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
@@ -452,6 +453,9 @@ pub(crate) fn limit_error(
         what.push_str(&format!(" (bad row {rejected}; --max-rejects {limit} allows no more)"));
     }
     let mut error = Error::new(Kind::Rejects, what).at(reject.place(name));
+    if let (Code::FieldCount, Some(title)) = (reject.code, title) {
+        error = error.advise(title);
+    }
     if reject.code == Code::Quote {
         error = error.advise("if quotes are plain characters in this file, say --quote none");
     }

@@ -17,7 +17,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
 use inrush_core::nulls::Nulls;
-use inrush_core::reading::{Added, Family, Proposal, ReadRequest, Readers, Reading};
+use inrush_core::reading::{Added, Family, Holds, Proposal, ReadRequest, Readers, Reading, Unread};
 use inrush_core::request::{
     DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
     Verify,
@@ -238,9 +238,11 @@ fn gather(
     profile::apply(request, &facts, target, location, &table, format, &mut choice);
     choice.reasons.extend(note);
     let reject_places = reject_places(request, &places, &source, location)?;
-    let shape = Arc::new(shape(request, &facts.source, &choice, &source, target));
+    let shape = Arc::new(shape(request, &facts, &choice, &source, target));
     choice.reasons.extend(read_so(&shape));
     choice.hints.extend(two_ways(&facts.source, &choice, &shape));
+    choice.hints.extend(unread(request, &facts, &choice, &shape));
+    choice.hints.extend(in_utc(&shape));
     choice.hints.extend(proposed(request, &facts.source, &choice));
     let location = location.clone();
     let job = Job { request: request.clone(), facts, choice, location, table, shape, steps };
@@ -253,7 +255,9 @@ impl Plan {
         job.choice = choose(&job.request, &job.facts, *target, &job.location.shown, &job.table)?;
         self.shape_again();
         let reasons = read_so(&self.shape);
-        let hints = two_ways(&self.facts.source, &self.choice, &self.shape);
+        let mut hints = two_ways(&self.facts.source, &self.choice, &self.shape);
+        hints.extend(unread(&self.request, &self.facts, &self.choice, &self.shape));
+        hints.extend(in_utc(&self.shape));
         self.choice.reasons.extend(reasons);
         let proposals = proposed(&self.request, &self.facts.source, &self.choice);
         self.choice.hints.extend(hints.into_iter().chain(proposals));
@@ -262,7 +266,7 @@ impl Plan {
 
     fn shape_again(&mut self) {
         let Self { job, target, source, .. } = self;
-        job.shape = Arc::new(shape(&job.request, &job.facts.source, &job.choice, source, *target));
+        job.shape = Arc::new(shape(&job.request, &job.facts, &job.choice, source, *target));
     }
 
     /// From here on so many bad rows are allowed; types stay as they were decided on.
@@ -363,6 +367,47 @@ fn proposed(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Stri
     proposals.map(sure).chain(unclear.map(unsure)).collect()
 }
 
+/// Guesses that are of values as they are written, although options for all columns read some of these. Why a column is text is said
+/// already where most of its values are something else.
+fn unread(request: &Request, facts: &Facts, choice: &Choice, shape: &Shape) -> Vec<String> {
+    let words = |(at, column): (usize, &Column)| {
+        let field = &facts.source.fields[choice.fields[at]];
+        let FieldFacts { reads, spoiler, .. } = field;
+        let is_guess = match Family::of(column.ty) {
+            Some(_) => !facts.is_typed(request, column),
+            // A file of text has no types of its own.
+            None => column.declared.is_none() && !column.asked,
+        };
+        let is_read = shape.columns[at].reading.as_ref().is_some_and(Reading::makes_values);
+        if !is_guess || is_read || column.ty == Type::Text && spoiler.is_some() {
+            return None;
+        }
+        let Unread { options, words, fitting, seen, misfit } = reads.unread.as_ref()?;
+        let said = said_for(field.source_name(), options);
+        let said: Vec<String> = said.iter().map(|option| shell_word(option)).collect();
+        Some(format!(
+            "column {} is taken as it is written: {fitting} of {seen} values seen are {words}, but {misfit} is not ({} makes such rows \
+             bad rows)",
+            column.name,
+            said.join(" ")
+        ))
+    };
+    let columns = choice.columns.iter().enumerate();
+    columns.filter(|_| request.inference == Inference::Infer).filter_map(words).collect()
+}
+
+/// Columns that keep no offset from UTC, and get moments.
+fn in_utc(shape: &Shape) -> Vec<String> {
+    let is_in_utc = |column: &&ShapeColumn| column.reading.as_ref().is_some_and(Reading::is_in_utc);
+    let words = |column: &ShapeColumn| {
+        format!(
+            "column {} keeps no offset from UTC: its values are stored as clocks in UTC show them",
+            column.name
+        )
+    };
+    shape.columns.iter().filter(is_in_utc).map(words).collect()
+}
+
 /// Values that two forms read differently: which of the two is taken.
 fn two_ways(facts: &SourceFacts, choice: &Choice, shape: &Shape) -> Vec<String> {
     let words = |(field, column): (&usize, &ShapeColumn)| {
@@ -392,11 +437,12 @@ fn are_there(readers: &Readers, facts: &SourceFacts) -> Result<()> {
 /// How records become rows.
 fn shape(
     request: &Request,
-    facts: &SourceFacts,
+    facts: &Facts,
     choice: &Choice,
     source: &Source,
     target: &dyn Target,
 ) -> Shape {
+    let known = &facts.source.fields;
     let fields = source
         .orders
         .iter()
@@ -428,15 +474,18 @@ fn shape(
             reading: Reading::of(
                 source.reads.get(*field).and_then(Option::as_ref),
                 column,
-                &facts.fields[*field],
-                request.inference == Inference::Text,
+                &known[*field],
+                Holds {
+                    all_text: request.inference == Inference::Text,
+                    is_typed: facts.is_typed(request, column),
+                    takes_offsets: target.takes_offsets(column),
+                },
             ),
-            added: facts.fields[*field].added.as_ref().map(|added| added_values(added, source)),
-            refuses_null: refuses_null(column, &facts.fields[*field]),
+            added: known[*field].added.as_ref().map(|added| added_values(added, source)),
+            refuses_null: refuses_null(column, &known[*field]),
         })
         .collect();
     // A spelling may be for one column, by its name in the source or in the table.
-    let known = &facts.fields;
     let sources = choice.fields.iter().map(|field| known[*field].source_name()).collect();
     let loaded = choice.fields.iter().map(|field| known[*field].name.as_str()).collect();
     let targets = choice.columns.iter().map(|column| column.name.as_str()).collect();

@@ -579,6 +579,7 @@ mod tests {
                 header_is_detected: true,
                 reasons: vec![],
                 warnings: vec![],
+                title: None,
                 bytes: Some(1_000),
                 row_bytes: None,
                 seekable: true,

@@ -241,6 +241,7 @@ impl Source {
             header_is_detected: false,
             reasons,
             warnings,
+            title: None,
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
             row_bytes: None,
             seekable: inputs.iter().all(|input| input.place.can_be_reread()),
@@ -284,7 +285,9 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
             .or(other.exact),
         two_ways: one.two_ways.or(other.two_ways),
         proposal: one.proposal.zip(other.proposal).and_then(|(one, other)| one.and(other)),
+        is_read: one.is_read || other.is_read,
         plain: one.plain,
+        unread: one.unread.or(other.unread),
     }
 }
 

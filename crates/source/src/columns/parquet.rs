@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::thread;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use crossbeam_channel::{Receiver, Sender, bounded};
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::LogicalType;
 use parquet::column::page::PageReader as _;
 use parquet::errors::ParquetError;
@@ -40,6 +40,50 @@ const THREADS_MAX: usize = 4;
 /// What a dictionary takes at most, as writers make them.
 const DICTIONARY_BYTES: u64 = 1 << 20;
 
+/// The file's schema with the durations of the program that wrote it; `None` where it has none.
+fn with_durations(metadata: &ArrowReaderMetadata) -> Option<Schema> {
+    let file = metadata.metadata().file_metadata();
+    // What can't be read says nothing.
+    let written = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata()).ok()?;
+    let own = metadata.schema();
+    let fields = durations(own.fields(), written.fields())?;
+    Some(Schema::new_with_metadata(fields, own.metadata().clone()))
+}
+
+/// Fields with those that are durations as they were written; `None` where none is.
+fn durations(own: &Fields, written: &Fields) -> Option<Fields> {
+    let mut has_durations = false;
+    let fields = own.iter().zip(written).map(|(own, written)| {
+        let found = duration(own.data_type(), written.data_type());
+        has_durations |= found.is_some();
+        match found {
+            Some(ty) => Arc::new(own.as_ref().clone().with_data_type(ty)),
+            None => Arc::clone(own),
+        }
+    });
+    let fields: Fields = fields.collect();
+    has_durations.then_some(fields)
+}
+
+fn duration(own: &DataType, written: &DataType) -> Option<DataType> {
+    use DataType as D;
+    let inner = |own: &FieldRef, written: &FieldRef| {
+        let ty = duration(own.data_type(), written.data_type())?;
+        Some(Arc::new(own.as_ref().clone().with_data_type(ty)))
+    };
+    match (own, written) {
+        (D::Int64, D::Duration(_)) => Some(written.clone()),
+        (D::Struct(own), D::Struct(written)) => durations(own, written).map(D::Struct),
+        (D::List(own), D::List(written) | D::LargeList(written)) => {
+            inner(own, written).map(D::List)
+        }
+        (D::Map(own, sorted), D::Map(written, _)) => {
+            inner(own, written).map(|entries| D::Map(entries, *sorted))
+        }
+        _ => None,
+    }
+}
+
 /// What a file says of itself.
 #[derive(Clone, Debug)]
 pub(super) struct Footer {
@@ -52,9 +96,14 @@ pub(super) struct Footer {
 
 impl Footer {
     pub(super) fn read(file: &Piece) -> Result<Self, ParquetError> {
-        // The file's own types say enough, and have fewer forms than those of the program that wrote it.
+        // The file's own types say enough, and have fewer forms than those of the program that wrote it; but of durations only that
+        // program says what they count.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let metadata = ArrowReaderMetadata::load(file, options)?;
+        let mut metadata = ArrowReaderMetadata::load(file, options)?;
+        if let Some(schema) = with_durations(&metadata) {
+            let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+            metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
+        }
         let groups = metadata.metadata().row_groups().iter();
         let largest = groups.max_by_key(|group| group.total_byte_size());
         let stored = largest.map_or(0, |group| group.compressed_size().unsigned_abs());

@@ -212,7 +212,7 @@ impl Look<'_> {
                         seen.forms.get_or_insert_default().add(text, &mut self.read_text);
                     }
                 }
-                _ => seen.observed.add(&self.text, spot),
+                _ => seen.observed.add_typed(&self.text, spot),
             }
         }
     }

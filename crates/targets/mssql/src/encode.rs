@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::ddl;
 use crate::types::{Kept, Store};
-use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
+use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape, Typed};
 use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
 use inrush_core::{Job, Verify};
 
@@ -87,12 +87,19 @@ impl EncodeRow for RowEncoder {
                 continue;
             };
             let value = row.bytes(home, span, values);
-            let typed = row.typed(column).and_then(|typed| store.keep_typed(typed, written));
-            let kept = match typed {
+            let typed = row.typed(column);
+            let is_bytes = match typed {
+                Some(typed) => matches!(typed, Typed::Bytes(..)),
+                None => row.has_bytes(column),
+            };
+            let kept = match typed.and_then(|typed| store.keep_typed(typed, written)) {
                 Some(kept) => kept,
                 None => {
                     written.clear();
-                    let kept = store.keep(value, written);
+                    let kept = match is_bytes {
+                        true => store.keep_bytes(value, written),
+                        false => store.keep(value, written),
+                    };
                     kept.map_err(|(code, wanted)| BadValue { column, code, wanted })?
                 }
             };

@@ -45,7 +45,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
 use inrush_core::target::{Console, Jobs, Location, OwnDatabase, Strategy, Target};
-use inrush_core::{Column, IfExists, Job, Request, TargetFacts};
+use inrush_core::{Column, IfExists, Job, Request, TargetFacts, Type};
 
 /// Best first; the plainest comes last, for what even that one can't do is what the user reads.
 static STRATEGIES: [&dyn Strategy; 10] = [
@@ -197,6 +197,12 @@ impl Target for Mysql {
 
     fn nul_fault(&self) -> Option<&'static str> {
         None
+    }
+
+    fn takes_offsets(&self, column: &Column) -> bool {
+        // Its TIMESTAMP holds moments, whatever their offset.
+        let declared = column.declared.as_deref().unwrap_or_default();
+        declared.starts_with("timestamp") || column.ty == Type::Timestamp { zone: true }
     }
 
     fn adds_columns(&self) -> bool {

@@ -41,13 +41,6 @@ pub(super) fn gather(
     request: &Request,
     locks: &LockWait<'_>,
 ) -> Result<TargetFacts> {
-    // https://sqlite.org/fileformat2.html#internal_schema_objects
-    if table.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_")) {
-        return Err(Error::usage(format!(
-            "--table {table}: names that begin with sqlite_ are SQLite's own"
-        ))
-        .advise("name another --table"));
-    }
     if path.is_dir() {
         return Err(Error::new(
             Kind::Target,
@@ -93,6 +86,14 @@ pub(super) fn gather(
     }
     if is_memory {
         facts.engine_only = Some("the database is in memory, and has no file".to_owned());
+    }
+    // https://sqlite.org/fileformat2.html#internal_schema_objects
+    let is_reserved = table.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"));
+    if is_reserved && facts.table.is_none() {
+        return Err(Error::usage(format!(
+            "--table {table}: names that begin with sqlite_ are reserved for SQLite"
+        ))
+        .advise("name another --table"));
     }
     if let Some(found) = &facts.table {
         refuse_view(&connection, &found.name).map_err(|error| explain(path, &error))??;

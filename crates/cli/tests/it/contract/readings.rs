@@ -163,6 +163,122 @@ pub(super) fn of_json_are_read_where_they_are_strings<P: Place>() {
     });
 }
 
+/// Local times of a year, among them an hour that clocks skip and one that they show twice.
+const LOCAL: &str = concat!(
+    "id,at\n1,2024-07-01 00:00:00\n2,2024-03-31 02:30:00\n3,2024-01-01 00:00:00\n",
+    "4,2024-10-27 02:30:00\n5,2024-10-27 03:00:00\n"
+);
+
+pub(super) fn hours_that_clocks_skip_or_repeat_are_bad_rows<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", LOCAL);
+        let zone = ["in.csv", "--time-zone", "Europe/Berlin"];
+        let words = ["line 3, column at", "'2024-03-31 02:30:00'", "clocks skip it"];
+        refuses(place, &["id", "at"], &zone).says(&words);
+        let kinds = [Kind::Text, Kind::Moment];
+        let kept = "1,2024-06-30 22:00:00Z\n3,2023-12-31 23:00:00Z\n5,2024-10-27 02:00:00Z\n";
+        let skipped = "id,at\n2,2024-03-31 02:30:00\n4,2024-10-27 02:30:00\n";
+        // Into a new table, and then into that one, whose columns rule.
+        for (more, times) in [(&[][..], 1), (&["--if-exists", "append"], 2)] {
+            load(place, &[&zone[..], &["--max-rejects", "2"], more].concat()).exits(3);
+            assert_eq!(place.files().read("in.rejects.csv"), skipped.as_bytes());
+            let wanted = format!("id,at\n{}", kept.repeat(times));
+            let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+            assert_eq!(found, plain(&wanted, &kinds));
+            // Where a load that ends early can't take back what it has added, it is another one.
+            if P::TRAITS.undoes_appends {
+                let adding = [&zone[..], &["--if-exists", "append"]].concat();
+                refuses(place, &["id", "at"], &adding).says(&words);
+            }
+        }
+    });
+}
+
+pub(super) fn of_a_zone_go_into_a_column_without_one_as_those_of_utc<P: Place>() {
+    P::for_each(|place| {
+        let first = "id,at\n1,2024-07-01 00:00:00\n";
+        place.files().write("in.csv", first);
+        load(place, &["in.csv"]).exits(0);
+        let zone = ["--time-zone", "Europe/Berlin", "--if-exists", "append"];
+        load(place, &[&["in.csv"], &zone[..]].concat()).exits(0);
+        let kinds = [Kind::Text, Kind::Timestamp];
+        let wanted = format!("{first}1,2024-06-30 22:00:00\n");
+        let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+        assert_eq!(found, plain(&wanted, &kinds));
+        // What a message shows is what the file says, and the option makes a moment of no such hour.
+        place.files().write("in.csv", "id,at\n1,2024-03-31 02:30:00\n");
+        refuses(place, &["id", "at"], &[&["in.csv"], &zone[..]].concat())
+            .says(&["line 2, column at", "'2024-03-31 02:30:00'"]);
+        // A type that the user names has none either.
+        place.files().write("in.csv", first);
+        let typed = ["in.csv", "--type", "at=timestamp", "--time-zone", "Europe/Berlin"];
+        let report = load(place, &[&typed[..], &["--if-exists", "replace", "--json"]].concat());
+        let notes = report.exits(0).json()["warnings"].to_string();
+        assert!(notes.contains("column at keeps no offset from UTC"), "{notes}");
+        let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+        assert_eq!(found, plain("id,at\n1,2024-06-30 22:00:00\n", &kinds));
+    });
+}
+
+/// Numbers that are others with the options than without, and one that is none with them.
+const THOUSANDS: &str = "id;amt\n1;1.000\n2;2.500\n3;0.75\n";
+
+pub(super) fn are_never_taken_as_they_stand_in_silence<P: Place>() {
+    let options = ["--decimal", ",", "--thousands", "."];
+    P::for_each(|place| {
+        let note = "column amt is taken as it is written: 2 of 3 values seen are a number with ','";
+        let said = "'0.75' (line 4) is not (--decimal amt=, --thousands amt=. makes such rows bad";
+        place.files().write("in.csv", THOUSANDS);
+        let plan = ["plan", "in.csv", &place.url(), "--table", place.table()];
+        place.files().inrush(&[&plan[..], &options].concat()).exits(0).prints(&[note, said]);
+        let report = load(place, &[&["in.csv", "--json"], &options[..]].concat()).exits(0).json();
+        let notes = report["warnings"].to_string();
+        assert!(notes.contains(note) && notes.contains(said), "{notes}");
+        // As the note has it.
+        let named = ["--decimal", "amt=,", "--thousands", "amt=.", "--if-exists", "replace"];
+        refuses(place, &["id", "amt"], &[&["in.csv"], &named[..]].concat())
+            .says(&["line 4, column amt", "'0.75' is not a number with ','"]);
+        // What the user or the table says that it is, the options are for.
+        let typed = ["--type", "amt=float", "--if-exists", "replace"];
+        let args = [&["in.csv"], &options[..], &typed].concat();
+        refuses(place, &["id", "amt"], &args).says(&["line 4, column amt", "'0.75'"]);
+        load(place, &[&args[..], &["--max-rejects", "1"]].concat()).exits(3);
+        let kinds = [Kind::Text, Kind::Float];
+        let found = plain_rows(all_of(place, &["id", "amt"]), &kinds);
+        assert_eq!(found, plain("id,amt\n1,1000\n2,2500\n", &kinds));
+        if P::TRAITS.takes_any || P::TRAITS.is_text {
+            return;
+        }
+        place.files().write("first.csv", "id;amt\n1;1.000,5\n2;2.500\n");
+        load(place, &[&["first.csv"], &args[1..]].concat()).exits(0);
+        let again = [&["in.csv", "--if-exists", "append"], &options[..]].concat();
+        refuses(place, &["id", "amt"], &again).says(&["line 4, column amt", "'0.75'"]);
+        let url = place.url();
+        let check = ["check", "in.csv", &url, "--table", place.table(), "--json"];
+        let report = place.files().inrush(&[&check[..], &options].concat()).json();
+        assert_eq!(report["rows_bad"], 1, "{report}");
+        // One column may be written otherwise than all others.
+        load(place, &[&again[..], &["--decimal", "amt=."]].concat()).exits(0);
+        let found = plain_rows(all_of(place, &["id", "amt"]), &kinds);
+        let wanted = "id,amt\n1,1000.5\n2,2500\n1,1\n2,2.5\n3,0.75\n";
+        assert_eq!(found, plain(wanted, &kinds));
+    });
+}
+
+pub(super) fn of_a_column_that_no_option_reads_stay<P: Place>() {
+    P::for_each(|place| {
+        let text = "id,born,left\n1,2024-01-31,31.12.2024\n2,1999-12-01,01.02.1999\n";
+        place.files().write("in.csv", text);
+        let args = ["in.csv", "--date-format", "%d.%m.%Y"];
+        load(place, &args).exits(0);
+        load(place, &[&args[..], &["--if-exists", "append"]].concat()).exits(0);
+        let kinds = [Kind::Text, Kind::Date, Kind::Date];
+        let rows = "1,2024-01-31,2024-12-31\n2,1999-12-01,1999-02-01\n".repeat(2);
+        let found = plain_rows(all_of(place, &["id", "born", "left"]), &kinds);
+        assert_eq!(found, plain(&format!("id,born,left\n{rows}"), &kinds));
+    });
+}
+
 pub(super) fn are_looked_at_by_a_check_as_by_a_load<P: Place>() {
     P::for_each(|place| {
         place.files().write("in.csv", CONTINENTAL);

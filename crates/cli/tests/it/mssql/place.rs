@@ -99,6 +99,7 @@ fn text(value: &Value, column: &Column) -> Option<String> {
             format!("{sign}{whole}.{fraction}")
         }
         Value::Text(text) => text.clone(),
+        Value::Bytes(bytes) => bytes.escape_ascii().to_string(),
         Value::Date(days) => date(*days),
         Value::Moment(days, units) => format!("{} {}", date(*days), clock(*units, scale())),
         Value::Offset(days, units, _) => format!("{} {}Z", date(*days), clock(*units, scale())),

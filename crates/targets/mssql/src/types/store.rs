@@ -144,6 +144,16 @@ impl Store {
         kept
     }
 
+    /// The same of bytes that are what they are, and no text that may stand for others.
+    pub(crate) fn keep_bytes(&self, value: &[u8], out: &mut Vec<u8>) -> Result<Kept, Misfit<'_>> {
+        match self.kind {
+            Kind::Bytes { min, max, .. } => {
+                keep(&Kind::Bytes { min, max, raw: true }, value, self.strict, &self.wanted, out)
+            }
+            _ => self.keep(value, out),
+        }
+    }
+
     /// The same for a value that the input has in a type of its own, where the column is of that type; `None` says nothing: then the
     /// value's text tells.
     #[inline]
