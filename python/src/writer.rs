@@ -54,7 +54,9 @@ struct State {
     writer: Option<Writer>,
     is_over: bool,
     report: Option<(String, String)>,
-    /// When the first row came that the writer has not got.
+    /// Of a writer in steps: the rows since the last one, handed on or not.
+    in_step: u64,
+    /// When the first of them came.
     since: Option<Instant>,
     /// What went wrong while no call was under way.
     failed: Option<Error>,
@@ -76,34 +78,61 @@ impl Shared {
         let observer = Arc::clone(&self.observer);
         match self.steps {
             None => Writer::observed(schema, &self.target, &self.options, observer),
-            Some(steps) => Writer::in_steps(schema, &self.target, &self.options, steps, observer),
+            // The clock is here: rows that are in no batch yet are waiting, too.
+            Some(steps) => {
+                let steps = Steps { time: None, ..steps };
+                Writer::in_steps(schema, &self.target, &self.options, steps, observer)
+            }
         }
     }
 
-    /// Hands on the rows that have waited for longer than a step may take.
-    fn flush_old(&self, after: Duration) {
+    /// Commits the rows since the last step, where the first has waited for longer than a step may take.
+    fn commit_old(&self, after: Duration) {
         let Ok(mut state) = self.state.try_lock() else { return };
         if state.is_over || state.since.is_none_or(|since| since.elapsed() < after) {
             return;
         }
-        let State { rows: Some(rows), writer, since, failed, .. } = &mut *state else { return };
-        rows.is_open = false;
-        rows.close();
-        *since = None;
-        while let Some(batch) = rows.take() {
-            let written = match writer {
-                Some(writer) => writer.write(&batch),
-                None => self.begin(rows.schema()).and_then(|mut begun| {
-                    let written = begun.write(&batch);
-                    *writer = Some(begun);
-                    written
-                }),
-            };
-            if let Err(error) = written {
-                *failed = Some(error);
-                return;
+        state.begin_step();
+        let State { rows, writer, failed, .. } = &mut *state;
+        let mut hand_on = || {
+            if let Some(rows) = rows {
+                rows.close();
+                while let Some(batch) = rows.take() {
+                    let writer = match writer {
+                        Some(writer) => writer,
+                        None => writer.insert(self.begin(rows.schema())?),
+                    };
+                    writer.write(&batch)?;
+                }
             }
+            writer.as_mut().map_or(Ok(()), Writer::commit_soon)
+        };
+        if let Err(error) = hand_on() {
+            *failed = Some(error);
         }
+    }
+}
+
+impl State {
+    /// Counts rows of a writer in steps; whether a step is full.
+    #[inline]
+    fn count(&mut self, rows: usize, steps: &Steps) -> bool {
+        if self.in_step == 0 {
+            self.since = Some(Instant::now());
+        }
+        self.in_step += rows as u64;
+        let Some(rows_max) = steps.rows.filter(|max| self.in_step >= *max) else { return false };
+        let left = self.in_step % rows_max;
+        self.begin_step();
+        if left > 0 {
+            (self.in_step, self.since) = (left, Some(Instant::now()));
+        }
+        true
+    }
+
+    /// What has come is committed, or will be before anything that comes now.
+    fn begin_step(&mut self) {
+        (self.in_step, self.since) = (0, None);
     }
 }
 
@@ -139,6 +168,7 @@ impl RowWriter {
             writer: None,
             is_over: false,
             report: None,
+            in_step: 0,
             since: None,
             failed: None,
         };
@@ -150,7 +180,7 @@ impl RowWriter {
             let tick = (after / 4).min(Duration::from_millis(250));
             thread::spawn(move || {
                 while let Some(shared) = shared.upgrade() {
-                    shared.flush_old(after);
+                    shared.commit_old(after);
                     drop(shared);
                     thread::sleep(tick);
                 }
@@ -226,6 +256,7 @@ impl RowWriter {
         let _call = self.call(py)?;
         let mut state = self.open(py)?;
         self.flush(py, &mut state, true)?;
+        state.begin_step();
         if self.shared.steps.is_some()
             && let Some(mut writer) = state.writer.take()
         {
@@ -252,7 +283,11 @@ impl RowWriter {
         let mut state = self.open(py)?;
         self.flush(py, &mut state, true)?;
         if state.writer.is_none() {
-            let Some(names) = &state.names else {
+            let names = match state.names.clone() {
+                None => self.table_columns(py)?,
+                names => names,
+            };
+            let Some(names) = names else {
                 state.is_over = true;
                 drop(state);
                 let what = "no row was written, so say what the columns are: columns=[...]";
@@ -337,6 +372,12 @@ impl RowWriter {
         Ok(Call(&self.is_busy))
     }
 
+    /// The columns of the table, where there is one.
+    fn table_columns(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
+        let api = py.import("inrush._api")?;
+        api.call_method1("table_columns", (&self.said,))?.extract()
+    }
+
     fn open(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         let mut state = self.shared.lock(py);
         if state.is_over {
@@ -362,8 +403,7 @@ impl RowWriter {
                 }
                 if names.is_none() && rows::is_nameless(row) {
                     // Tuples go by the position of the table's own columns.
-                    let api = py.import("inrush._api")?;
-                    names = api.call_method1("table_columns", (&self.said,))?.extract()?;
+                    names = self.table_columns(py)?;
                 }
                 let rows = Rows::like(row, names, false)?;
                 // Another first row there can't be.
@@ -371,14 +411,12 @@ impl RowWriter {
                 state.rows.insert(rows)
             }
         };
-        let before = rows.pending();
         rows.push(row)?;
-        // A batch was closed, or the first row has come: not at each of them.
-        if before == 0 && self.shared.steps.is_some() {
-            state.since = Some(Instant::now());
-        }
-        if rows.has_batch() {
-            self.flush(py, state, false)?;
+        let has_batch = rows.has_batch();
+        // A full step is not to wait until a batch is.
+        let is_step = self.shared.steps.as_ref().is_some_and(|steps| state.count(1, steps));
+        if has_batch || is_step {
+            self.flush(py, state, is_step)?;
         }
         Ok(())
     }
@@ -399,8 +437,6 @@ impl RowWriter {
         while let Some(batch) = state.rows.as_mut().and_then(Rows::take) {
             self.send(py, state, &batch)?;
         }
-        let is_empty = state.rows.as_ref().is_none_or(|rows| rows.pending() == 0);
-        state.since = if is_empty { None } else { Some(Instant::now()) };
         Ok(())
     }
 
@@ -452,6 +488,11 @@ impl RowWriter {
         }
         let schema = Arc::new(arrow_schema::Schema::new(fields));
         let batch = RecordBatch::try_new(schema, arrays).map_err(stream::failed)?;
+        if let Some(steps) = &self.shared.steps
+            && batch.num_rows() > 0
+        {
+            state.count(batch.num_rows(), steps);
+        }
         self.send(py, state, &batch)
     }
 

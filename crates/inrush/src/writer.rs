@@ -16,8 +16,7 @@ use arrow_schema::{ArrowError, Field, Fields, SchemaRef};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 
 use crate::load::run;
-use crate::observer::{Observer, Redirected};
-use crate::pipe::reject::{Position, Reject};
+use crate::observer::Observer;
 use crate::plan::{IfExists, LoadOptions, Plan, Request, plan_rows};
 use crate::report::Report;
 use inrush_core::error::{Aftermath, Error, Result};
@@ -171,7 +170,7 @@ impl Writer {
         let (queue, batches) = bounded(BATCHES);
         let request = request(target, options);
         // What is wrong with the request is said now, and not at the first step.
-        let rows = Step { schema: Arc::clone(&schema), batches: Vec::new() };
+        let rows = Step { schema: Arc::clone(&schema), batches: Vec::new(), before: 0 };
         plan_rows(Box::new(rows), &request, &*observer)?;
         let mut committer = Committer {
             request,
@@ -228,7 +227,7 @@ impl Writer {
     /// As for [`Writer::write`]; of kind [`Usage`](crate::Kind::Usage) where it doesn't.
     pub fn commit(&mut self) -> Result<()> {
         if !self.in_steps {
-            return Err(Error::usage("the writer loads all rows or none, and commits at its end"));
+            return Err(not_in_steps());
         }
         let (told, done) = bounded(1);
         self.send(Sent::Commit(told))?;
@@ -240,6 +239,17 @@ impl Writer {
                 Err(_) => return Err(self.failure()),
             }
         }
+    }
+
+    /// The same, and doesn't wait until it is done. Where it fails, what is called next says so.
+    ///
+    /// # Errors
+    /// As for [`Writer::commit`].
+    pub fn commit_soon(&mut self) -> Result<()> {
+        if !self.in_steps {
+            return Err(not_in_steps());
+        }
+        self.send(Sent::Commit(bounded(1).0))
     }
 
     /// The batch with the writer's columns in the writer's order: they are found by their names.
@@ -310,6 +320,10 @@ impl Drop for Writer {
             let _ = self.end();
         }
     }
+}
+
+fn not_in_steps() -> Error {
+    Error::usage("the writer loads all rows or none, and commits at its end")
 }
 
 fn over() -> Error {
@@ -453,15 +467,9 @@ impl Committer {
     fn commit(&mut self) -> Result<()> {
         let before = self.total.as_ref().map_or(0, |total| total.rows_read);
         let observer: &dyn Observer = &*self.observer;
-        // A bad row of a step is told by its place in all that was written.
-        let rejected = |row: &Reject| {
-            let record = row.record + before;
-            let at = Position::Rows { row: record };
-            observer.rejected(&Reject { record, at, ..row.clone() });
-        };
-        let observer = &Redirected { observer, rejected };
         let report = self.patiently(|| {
-            let rows = Step { schema: Arc::clone(&self.schema), batches: self.waiting.clone() };
+            let (schema, batches) = (Arc::clone(&self.schema), self.waiting.clone());
+            let rows = Step { schema, batches, before };
             run(&plan_rows(Box::new(rows), &self.request, observer)?, observer)
         })?;
         self.waiting.clear();
@@ -519,6 +527,8 @@ struct Step {
     /// The writer's, which a batch need not have: its values may be of other types.
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
+    /// Those of the steps before.
+    before: u64,
 }
 
 impl BatchSource for Step {
@@ -533,6 +543,10 @@ impl BatchSource for Step {
 
     fn is_replayable(&self) -> bool {
         true
+    }
+
+    fn rows_before(&self) -> u64 {
+        self.before
     }
 }
 

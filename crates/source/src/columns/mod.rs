@@ -149,7 +149,7 @@ impl Source {
     ) -> Result<(Self, SourceFacts)> {
         let readings = readings(&rows.schema(), flatten);
         let (is_guess, is_replayable) = (rows.is_guess(), rows.is_replayable());
-        let input = Input::plain(&Place::Rows);
+        let input = Input { records_before: rows.rows_before(), ..Input::plain(&Place::Rows) };
         let table = Table::of(Store::Rows { rows: Rows::new(rows), flatten }, readings, &input)?;
         let names: Vec<String> =
             table.readings.iter().map(|reading| reading.name.clone()).collect();

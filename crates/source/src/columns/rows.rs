@@ -27,6 +27,11 @@ pub trait BatchSource: Send {
         false
     }
 
+    /// How many rows of the program came before these: where a row is, is told by its number among all of them.
+    fn rows_before(&self) -> u64 {
+        0
+    }
+
     /// Whether the schema's types are what the first rows look like, and not what all of them are said to be: then a column of a new
     /// table gets another type when a later value isn't of its own, if the rows are replayable.
     fn is_guess(&self) -> bool {
