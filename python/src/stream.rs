@@ -4,10 +4,14 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi};
-use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{
+    Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions,
+    RecordBatchReader, StructArray, cast::AsArray, make_array,
+};
+use arrow_buffer::NullBuffer;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -47,11 +51,17 @@ pub(crate) fn schema_of(given: &Bound<'_, PyAny>) -> PyResult<SchemaRef> {
 }
 
 fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<Reader> {
+    let py = capsule.py();
     let stream = pointer::<FFI_ArrowArrayStream>(capsule, c"arrow_array_stream")?;
     // SAFETY: the capsule's name says what it points to, and it lives as long as `capsule`. What is moved out leaves a released
     // stream behind, as the interface wants it of a consumer.
-    let reader = unsafe { RecordBatchStreamReader::from_raw(stream) }.map_err(failed)?;
-    Ok(Box::new(reader))
+    let reader = unsafe { ArrayStreamReader::from_raw(stream) }.map_err(failed)?;
+    let schema = columns_of(py, reader.field().data_type())?;
+    let batches = {
+        let schema = Arc::clone(&schema);
+        reader.map(move |array| batch_of(array?.as_struct(), &schema))
+    };
+    Ok(Box::new(RecordBatchIterator::new(batches, schema)))
 }
 
 fn array(given: &Bound<'_, PyAny>, pair: &Bound<'_, PyAny>) -> PyResult<Reader> {
@@ -60,15 +70,51 @@ fn array(given: &Bound<'_, PyAny>, pair: &Bound<'_, PyAny>) -> PyResult<Reader> 
     let array = pointer::<FFI_ArrowArray>(&array, c"arrow_array")?;
     // SAFETY: as above; the schema stays its capsule's.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array), &*schema) }.map_err(failed)?;
-    let batch = match data.data_type() {
-        arrow_schema::DataType::Struct(_) => RecordBatch::from(StructArray::from(data)),
-        other => {
-            let what = format!("an Arrow array of structs is a table; this one is of {other}");
-            return Err(errors::usage(given.py(), what));
-        }
-    };
-    let schema = batch.schema();
+    let schema = columns_of(given.py(), data.data_type())?;
+    let batch = batch_of(&StructArray::from(data), &schema).map_err(failed)?;
     Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)))
+}
+
+/// A table is a struct: its fields are the columns.
+fn columns_of(py: Python<'_>, ty: &DataType) -> PyResult<SchemaRef> {
+    match ty {
+        DataType::Struct(fields) => Ok(Arc::new(Schema::new(fields.clone()))),
+        other => {
+            let what = format!("Arrow data of structs is a table; this is of {other}");
+            Err(errors::usage(py, what))
+        }
+    }
+}
+
+/// A struct's fields as columns; where the struct itself is NULL, each of them is.
+fn batch_of(rows: &StructArray, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    if rows.null_count() == 0 {
+        let columns = rows.columns().to_vec();
+        return RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options);
+    }
+    let columns = rows.columns().iter().map(|column| null_where(column, rows.nulls()));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    // A field that is never NULL by itself is NULL with its struct.
+    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    RecordBatch::try_new_with_options(schema, columns, &options)
+}
+
+/// The same values, and NULL where `nulls` says so.
+fn null_where(column: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
+    use DataType as D;
+    match column.data_type() {
+        D::Null => Ok(Arc::clone(column)),
+        // These have no place for it.
+        ty @ (D::Union(..) | D::RunEndEncoded(..)) => Err(ArrowError::InvalidArgumentError(
+            format!("a row is NULL as a whole, which a column of {ty} can't be"),
+        )),
+        _ => {
+            let nulls = NullBuffer::union(nulls, column.nulls());
+            Ok(make_array(column.to_data().into_builder().nulls(nulls).build()?))
+        }
+    }
 }
 
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<*mut T> {

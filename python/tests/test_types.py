@@ -453,6 +453,39 @@ def test_arrow_types_keep_slices(place):
         assert_read(place, kept[f"c{at}"], want[1:])
 
 
+def test_null_within_a_value_is_null(place):
+    """Whatever array it is in: some of them don't say themselves what is NULL."""
+    texts = pa.array([None, "x"])
+    arrays = {
+        "struct": (pa.array([{"a": 1, "b": None}, {"a": 2, "b": None}]), [{"a": 1, "b": None}, {"a": 2, "b": None}]),
+        "list": (pa.array([[None], [None, None]]), [[None], [None, None]]),
+        "map": (pa.MapArray.from_arrays([0, 1, 2], ["k", "l"], pa.nulls(2)), [{"k": None}, {"l": None}]),
+        "dictionary": (pa.StructArray.from_arrays([pa.DictionaryArray.from_arrays([0, 1], texts)], ["d"]), [{"d": None}, {"d": "x"}]),
+        "runs": (pa.StructArray.from_arrays([pa.RunEndEncodedArray.from_arrays([1, 2], texts)], ["r"]), [{"r": None}, {"r": "x"}]),
+        "union": (pa.UnionArray.from_dense(pa.array([0, 1], pa.int8()), pa.array([0, 1], pa.int32()), [pa.nulls(1), texts]), [None, "x"]),
+    }
+    place.write(table(**{name: array for name, (array, _) in arrays.items()}))
+    for name, (_, want) in arrays.items():
+        got = place.values(name)
+        if name == "union":
+            # A document of its own, which is a text.
+            assert [None if one is None else str(one).strip('"') for one in got] == want
+        else:
+            assert_read(place, got, want)
+
+
+def test_a_struct_that_is_null_is_a_row_of_nulls(place):
+    rows = pa.array([{"a": 1, "b": "x"}, None])
+    for given in (rows, pa.chunked_array([rows]), pa.chunked_array([rows])[1:], rows[1:]):
+        place.write(given, if_exists="replace")
+        want = [(1, "x"), (None, None)][-len(given) :]
+        assert_read(place, place.values("a"), [row[0] for row in want])
+        assert_read(place, place.values("b"), [row[1] for row in want])
+    union = pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])])
+    with pytest.raises(inrush.SourceError, match="NULL as a whole"):
+        place.write(pa.StructArray.from_arrays([union], ["u"], mask=pa.array([False, True])), if_exists="replace")
+
+
 def test_arrow_uuid_and_json(database):
     array = pa.array([UUID.bytes, None], pa.uuid())
     documents = pa.array(['{"a": 1.10}', None], pa.json_())

@@ -1,7 +1,8 @@
 //! Lists, structs and maps as JSON documents.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_array::{Array, ArrayRef, StringArray, downcast_dictionary_array, downcast_run_array};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, DataType};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
@@ -12,14 +13,39 @@ pub(super) fn documents(array: &ArrayRef) -> Result<StringArray, ArrowError> {
     let mut out = String::new();
     (0..array.len())
         .map(|at| {
-            if array.is_null(at) {
+            out.clear();
+            if value_of(array, at).is_none() {
                 return Ok(None);
             }
-            out.clear();
             write(array, at, &mut out)?;
             Ok(Some(out.clone()))
         })
         .collect()
+}
+
+/// Where a value itself is, behind dictionaries, runs and unions; `None` where it is NULL. Arrays of these kinds, and those of nothing
+/// but NULL, don't say so themselves.
+fn value_of(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
+    match array.data_type() {
+        DataType::Null => None,
+        DataType::Union(..) => {
+            let union = array.as_union();
+            value_of(union.child(union.type_id(at)), union.value_offset(at))
+        }
+        DataType::Dictionary(..) => downcast_dictionary_array! {
+            array => {
+                let keys = array.keys();
+                let key = keys.is_valid(at).then(|| keys.value(at).as_usize());
+                key.and_then(|key| value_of(array.values(), key))
+            },
+            _ => None
+        },
+        DataType::RunEndEncoded(..) => downcast_run_array! {
+            array => value_of(array.values(), array.get_physical_index(at)),
+            _ => None
+        },
+        _ => array.is_valid(at).then_some((array, at)),
+    }
 }
 
 fn string(text: &str, out: &mut String) {
@@ -28,10 +54,10 @@ fn string(text: &str, out: &mut String) {
 }
 
 fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowError> {
-    if array.is_null(at) {
+    let Some((array, at)) = value_of(array, at) else {
         out.push_str("null");
         return Ok(());
-    }
+    };
     let list = |values: &dyn Array, out: &mut String| {
         out.push('[');
         for at in 0..values.len() {
@@ -53,11 +79,6 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
         DataType::FixedSizeList(..) => list(&array.as_fixed_size_list().value(at), out),
         DataType::ListView(_) => list(&array.as_list_view::<i32>().value(at), out),
         DataType::LargeListView(_) => list(&array.as_list_view::<i64>().value(at), out),
-        DataType::Union(..) => {
-            let union = array.as_union();
-            let (child, at) = (union.child(union.type_id(at)), union.value_offset(at));
-            write(child, at, out)
-        }
         DataType::Struct(fields) => {
             out.push('{');
             for (index, field) in fields.iter().enumerate() {
@@ -113,8 +134,8 @@ mod tests {
     use super::*;
     use arrow_array::builder::{Int32Builder, ListBuilder};
     use arrow_array::{
-        BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Float64Array, Int32Array,
-        LargeBinaryArray, ListViewArray, StructArray, UnionArray,
+        BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray, Float64Array,
+        Int32Array, LargeBinaryArray, ListViewArray, NullArray, RunArray, StructArray, UnionArray,
     };
     use arrow_schema::{Field, UnionFields};
     use std::sync::Arc;
@@ -159,6 +180,42 @@ mod tests {
         let (ids, offsets) = (vec![0_i8, 1, 0].into(), Some(vec![2, 0, 0].into()));
         let union = UnionArray::try_new(fields, ids, offsets, vec![values, texts]).unwrap();
         assert_eq!(documents_of(Arc::new(union)), ["3", "\"a\"", "1"]);
+    }
+
+    #[test]
+    fn a_null_within_is_null_whatever_array_has_it() {
+        let texts = StringArray::from(vec![None, Some("x")]);
+        let keys = || Int32Array::from(vec![Some(0), Some(1), None]);
+        let dictionary: ArrayRef =
+            Arc::new(DictionaryArray::try_new(keys(), Arc::new(texts.clone())).unwrap());
+        let numbers = Arc::new(Int32Array::from(vec![7, 8]));
+        let numbers: ArrayRef = Arc::new(DictionaryArray::try_new(keys(), numbers).unwrap());
+        let ends = Int32Array::from(vec![1, 3]);
+        let runs: ArrayRef = Arc::new(RunArray::try_new(&ends, &texts).unwrap());
+        let nothing: ArrayRef = Arc::new(NullArray::new(3));
+        let fields = [(0, DataType::Null), (1, DataType::Utf8)]
+            .map(|(id, ty)| (id, Arc::new(Field::new(format!("f{id}"), ty, true))));
+        let (ids, offsets) = (vec![0_i8, 1, 1].into(), Some(vec![0, 0, 1].into()));
+        let children = vec![Arc::clone(&nothing), Arc::new(texts) as ArrayRef];
+        let union: ArrayRef = Arc::new(
+            UnionArray::try_new(UnionFields::from_iter(fields), ids, offsets, children).unwrap(),
+        );
+        let columns =
+            [("d", dictionary), ("i", numbers), ("r", runs), ("n", nothing), ("u", union.clone())];
+        let pairs = columns.map(|(name, array)| {
+            (Arc::new(Field::new(name, array.data_type().clone(), true)), array)
+        });
+        let array: ArrayRef = Arc::new(StructArray::from(pairs.to_vec()));
+        let found = documents(&array).unwrap();
+        let wanted = [
+            r#"{"d":null,"i":7,"r":null,"n":null,"u":null}"#,
+            r#"{"d":"x","i":8,"r":"x","n":null,"u":null}"#,
+            r#"{"d":null,"i":null,"r":"x","n":null,"u":"x"}"#,
+        ];
+        assert_eq!(found.iter().flatten().collect::<Vec<_>>(), wanted);
+        // A column of its own is NULL there.
+        let own = documents(&union).unwrap();
+        assert_eq!(own.iter().collect::<Vec<_>>(), [None, None, Some("\"x\"")]);
     }
 
     #[test]
