@@ -6,6 +6,7 @@ import decimal
 import enum
 import fractions
 import ipaddress
+import json
 import math
 import pathlib
 import uuid
@@ -484,6 +485,44 @@ def test_a_struct_that_is_null_is_a_row_of_nulls(place):
     union = pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])])
     with pytest.raises(inrush.SourceError, match="NULL as a whole"):
         place.write(pa.StructArray.from_arrays([union], ["u"], mask=pa.array([False, True])), if_exists="replace")
+
+
+#: Documents that MySQL's own JSON would change, and the column's others keep.
+CHANGED = [
+    "18446744073709551617",
+    '{"n": 1.2345678901234567890123}',
+    '{"a": 1, "a": 2}',
+    '{"a": 1, "\\u0061": 2}',
+    "[" * 20 + '{"a": 1, "a": 2}' + "]" * 20,
+]
+#: Numbers that the server itself rounds, where they are written like this.
+ROUNDED = [0.9377384024680091, 927250.9611669705, 2.7715077941825975e-163, 4.2078368972828364e-02]
+ROUNDED += [(number * 0.6180339887498949 % 1 - 0.5) * 10 ** (number % 9) for number in range(1, 2_000)]
+
+
+@pytest.mark.parametrize("way", ["rows", "csv", "jsonl"])
+def test_json_is_kept_as_it_is(database, tmp_path, way):
+    """MySQL keeps its values only: what it would round or drop is a bad row. Elsewhere it is a text."""
+    if not isinstance(database, Mysql):
+        pytest.skip("no JSON of its own")
+    database.execute(f"create table {database.table} (v json)")
+    documents = [json.dumps({"v": one}) for one in ROUNDED] + ['{"n": 18446744073709551615, "m": -0.0, "x": 1.10, "e": 1E2}'] + CHANGED
+    bad = []
+    options = {"if_exists": "append", "max_rejects": "all", "rejects": bad}
+    if way == "rows":
+        database.write([(document,) for document in documents], columns=["v"], **options)
+    else:
+        source = tmp_path / f"v.{way}"
+        quoted = (document.replace('"', '""') for document in documents)
+        lines = ["v", *(f'"{document}"' for document in quoted)] if way == "csv" else [f'{{"v": {document}}}' for document in documents]
+        source.write_text("\n".join(lines) + "\n")
+        inrush.load(source, database.url, table=database.table, progress=False, lanes=1, **options)
+    is_text = database.ask(f"show create table {database.table}")[1][0][1].count("longtext") > 0
+    kept = [json.loads(one) for one in database.values("v")]
+    assert len(kept) == len(ROUNDED) + 1 + (len(CHANGED) if is_text else 0)
+    assert [one["v"] for one in kept[: len(ROUNDED)]] == ROUNDED
+    assert kept[len(ROUNDED)] == {"n": 2**64 - 1, "m": 0.0, "x": 1.1, "e": 100.0}
+    assert [row.code for row in bad] == ([] if is_text else ["range", "range", "type", "type", "type"])
 
 
 def test_arrow_uuid_and_json(database):

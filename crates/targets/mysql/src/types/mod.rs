@@ -11,6 +11,7 @@
 
 mod declared;
 mod exact;
+mod json;
 mod moment;
 mod number;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use inrush_core::{Column, Type};
 
 use super::declared::{self, Declared};
 use super::exact::Exact;
+use super::json;
 use super::moment::{Moments, Times, keep_date, keep_year};
 use super::number::{Bits, Decimals, Floats, Integers, truth};
 use super::text::{Charset, Members, Texts, keep_inet4, keep_inet6, keep_uuid};
@@ -108,7 +109,10 @@ enum Kind {
     },
     Enum(Members),
     Set(Members),
+    /// A text that is a JSON document.
     Json,
+    /// MySQL's own JSON, which keeps values and not their text.
+    Document,
     Uuid,
     Inet4,
     Inet6,
@@ -191,9 +195,8 @@ impl Store {
             Kind::Moment(_) => Class::Moment,
             Kind::Time(_) | Kind::Year => Class::Plain,
             Kind::Uuid | Kind::Inet4 | Kind::Inet6 => Class::Plain,
-            Kind::Text(_) | Kind::Enum(_) | Kind::Set(_) | Kind::Json | Kind::Digits { .. } => {
-                Class::Text
-            }
+            Kind::Text(_) | Kind::Enum(_) | Kind::Set(_) => Class::Text,
+            Kind::Json | Kind::Document | Kind::Digits { .. } => Class::Text,
             Kind::Checked { text, .. } => text.class(),
             Kind::Bytes { .. } => Class::Bytes,
         }
@@ -280,6 +283,7 @@ impl Store {
             Kind::Enum(members) => members.keep_one(value, wanted, out),
             Kind::Set(members) => members.keep_set(value, wanted, out),
             Kind::Json => rule::json(value).map(|()| Kept::AsIs),
+            Kind::Document => json::keep(value, out),
             Kind::Uuid => keep_uuid(value, out),
             Kind::Inet4 => keep_inet4(value, out),
             Kind::Inet6 => keep_inet6(value, out),
@@ -340,7 +344,7 @@ fn kind(declared: &Declared<'_>, ty: Type) -> Result<Kind, String> {
             return Err("YEAR(2) keeps no more than two digits of a year".to_owned());
         }
         "year" => Kind::Year,
-        "json" => Kind::Json,
+        "json" => Kind::Document,
         "uuid" => Kind::Uuid,
         "inet4" => Kind::Inet4,
         "inet6" => Kind::Inet6,
