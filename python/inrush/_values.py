@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import dataclasses
 import datetime
 import decimal
@@ -136,39 +137,74 @@ def _timedelta(text: str) -> datetime.timedelta:
 
 
 def _like(value: Any, first: Any) -> Any:
-    """A value that has gone through JSON, as the type that the column's first one has."""
-    if isinstance(first, (dict, list, tuple)) and isinstance(value, str):
-        return type(first)(json.loads(value))
-    read = type(first) if isinstance(first, (enum.Enum, pathlib.PurePath)) else _READ.get(type(first))
-    if value is None or read is None:
-        return value
+    """A value that has gone through JSON, as the type that the column's first one has; as it is where it can't be one."""
+    if value is None:
+        return None
     try:
+        if isinstance(first, (Mapping, list, tuple)):
+            return _nested(json.loads(value), first) if isinstance(value, str) else value
+        if isinstance(value, str) and type(first) in (int, float, bool):
+            # A column of several kinds holds their texts: a number's own is a number.
+            own = json.loads(value)
+            return own if type(own) in (int, float, bool) and str(own).lower() == value else value
+        read = type(first) if isinstance(first, (enum.Enum, pathlib.PurePath)) else _READ.get(type(first))
+        if read is None:
+            return value
         return read(value if isinstance(value, str) or isinstance(first, enum.Enum) else str(value))
     except (ValueError, ArithmeticError, TypeError):
         return value
 
 
+def _nested(value: Any, first: Any) -> Any:
+    """What was a document, as the container that `first` is; else the document's own value."""
+    try:
+        if isinstance(value, dict) and isinstance(first, Mapping):
+            return _dict_like(value, first)
+        if isinstance(value, list) and isinstance(first, (list, tuple)):
+            return _tuple_like(value, first)
+    except Exception:  # noqa: BLE001  A class of the program, whose constructor may ask for anything.
+        pass
+    return value
+
+
+def _dict_like(values: dict[str, Any], first: Any) -> Any:
+    if isinstance(first, dict) and type(first) is not dict:
+        # A defaultdict has more to it than its keys.
+        own = copy.copy(first)
+        own.clear()
+        own.update(values)
+        return own
+    return values
+
+
+def _tuple_like(values: list[Any], first: Any) -> Any:
+    return type(first)(*values) if hasattr(first, "_fields") else type(first)(values)
+
+
 def as_given(raw: str, first: Any) -> Any:
-    """A bad row as the program gave it. `raw` is its JSON, `first` another row of the same form."""
+    """A bad row as the program gave it, or its values by name. `raw` is its JSON, `first` another row of the same form."""
     try:
         row = json.loads(raw, parse_float=decimal.Decimal if _has_decimals(first) else float)
     except ValueError:
         return raw
     if not isinstance(row, dict):
         return row
-    if isinstance(first, dict):
-        return {name: _like(value, first.get(name)) for name, value in row.items()}
+    try:
+        return _row_like(row, first)
+    except Exception:  # noqa: BLE001  The rows are bad enough: whoever asks for them is to get them.
+        return row
+
+
+def _row_like(row: dict[str, Any], first: Any) -> Any:
+    if isinstance(first, Mapping):
+        # A key that neither has was not there.
+        named = {name: value for name, value in row.items() if value is not None or name in first}
+        return _dict_like({name: _like(value, first.get(name)) for name, value in named.items()}, first)
     if isinstance(first, (tuple, list)):
-        values = [_like(value, one) for value, one in zip(row.values(), first)]
-        if hasattr(first, "_fields"):
-            return type(first)(*values)
-        return type(first)(values)
+        return _tuple_like([_like(value, one) for value, one in zip(row.values(), first)], first)
     if dataclasses.is_dataclass(first) and not isinstance(first, type):
-        try:
-            return type(first)(**{name: _like(value, getattr(first, name, None)) for name, value in row.items()})
-        except TypeError:
-            # Of its fields some are not for its constructor.
-            return row
+        # A TypeError where some of its fields are not for its constructor.
+        return type(first)(**{name: _like(value, getattr(first, name, None)) for name, value in row.items()})
     return row
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import datetime as dt
 import enum
 import json
+import typing
 import uuid
 from decimal import Decimal as D
 
@@ -193,6 +194,56 @@ def test_a_dataclass_as_it_was_given(sqlite):
     bad = []
     sqlite.write(iter(rows), types={"id": "integer"}, max_rejects=1, rejects=bad)
     assert bad[0].row == rows[1]
+
+
+class Nested(typing.NamedTuple):
+    x: int
+    y: int
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"a": 1}, "plain text"),
+        ({"a": 1}, 5),
+        ({"a": 1}, [1]),
+        ([1], {"b": 2}),
+        (Nested(1, 2), Nested(3, 4)),
+        (Nested(1, 2), [3]),
+        ((1,), "x"),
+        (collections.defaultdict(int, a=1), collections.defaultdict(int, b=1)),
+        (collections.OrderedDict(a=1), {"b": 1}),
+        (1, "x"),
+        ("x", None),
+        (dt.date(2020, 1, 1), "x"),
+    ],
+)
+@pytest.mark.parametrize("way", ["generator", "writer"])
+def test_a_row_unlike_the_first_is_told(sqlite, way, first, second):
+    """The load has committed by then: whatever can be made of the row, it has to be told."""
+    rows, bad = [{"id": 1, "v": first}, {"id": 1, "v": second}], []
+    options = {"primary_key": "id", "max_rejects": "all", "rejects": bad}
+    if way == "writer":
+        with sqlite.writer(**options) as writer:
+            writer.insert_many(rows)
+    else:
+        sqlite.write(iter(rows), **options)
+    assert sqlite.count() == 1
+    (row,) = bad
+    # Of what is a document in the column it is the same document.
+    same = {"id": 1, "v": list(second) if isinstance(second, Nested) and not isinstance(first, Nested) else second}
+    assert row.row == same
+
+
+def test_rows_of_their_own_classes_are_told(sqlite):
+    def row(id, **more):
+        return collections.defaultdict(int, id=id, **more)
+
+    bad = []
+    sqlite.write(iter([row(1, a=5), row(1), row(1, b=6)]), primary_key="id", max_rejects="all", rejects=bad)
+    assert [(type(one.row), one.row.default_factory) for one in bad] == [(collections.defaultdict, int)] * 2
+    # What it lacks, and the first has, may as well have been None.
+    assert [dict(one.row) for one in bad] == [{"id": 1, "a": None}, {"id": 1, "a": None, "b": 6}]
 
 
 def test_rows_of_files_are_their_text(sqlite, tmp_path):
