@@ -87,6 +87,34 @@ def _with_words(value: Any) -> Any:
     return _with_words(_json(value))
 
 
+def fields_of(row: Any) -> tuple[list[str], bool] | None:
+    """The names of an object's fields, and whether these are its own rather than its class's; None where it has none."""
+    kind = type(row)
+    if isinstance(row, type):
+        return None
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)], False
+    if hasattr(kind, "model_fields"):
+        return list(kind.model_fields), False
+    if hasattr(kind, "__attrs_attrs__"):
+        return [field.name for field in kind.__attrs_attrs__], False
+    own = getattr(row, "__dict__", None)
+    # A class has the slots of those that it is made of, too.
+    names = [name for base in reversed(kind.__mro__) for name in _slots(base)]
+    if isinstance(own, dict):
+        names += own
+    return (list(dict.fromkeys(names)), isinstance(own, dict)) if names else None
+
+
+def _slots(base: type) -> list[str]:
+    said = base.__dict__.get("__slots__", ())
+    names = [said] if isinstance(said, str) else list(said)
+    # As Python mangles the names of a class's own.
+    own = base.__name__.lstrip("_")
+    hidden = [f"_{own}{name}" if name.startswith("__") and not name.endswith("__") else name for name in names]
+    return [name for name in hidden if name not in ("__dict__", "__weakref__")]
+
+
 #: Units of NumPy's durations, as powers of ten of a second.
 _POWERS = {"s": 0, "ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
 _SECONDS = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60}

@@ -74,6 +74,7 @@ pub(crate) struct Classes {
     path: Py<PyType>,
     dumps: Py<PyAny>,
     iso_duration: Py<PyAny>,
+    pub(crate) fields_of: Py<PyAny>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
@@ -95,6 +96,7 @@ impl Classes {
                 path: class("pathlib", "PurePath")?,
                 dumps: py.import("inrush._values")?.getattr("dumps")?.unbind(),
                 iso_duration: py.import("inrush._values")?.getattr("iso_duration")?.unbind(),
+                fields_of: py.import("inrush._values")?.getattr("fields_of")?.unbind(),
             })
         })
     }
@@ -139,6 +141,8 @@ impl Spans {
 pub(crate) struct Column {
     pub(crate) name: String,
     kinds: Kinds,
+    /// Those that it had when its type was said.
+    said: Option<Kinds>,
     /// Of decimals and of integers beyond 64 bits: the most digits before the point, and behind it.
     whole: usize,
     scale: usize,
@@ -188,6 +192,7 @@ impl Column {
         Self {
             name,
             kinds: Kinds::default(),
+            said: None,
             whole: 0,
             scale: 0,
             nan_is_null,
@@ -316,14 +321,12 @@ impl Column {
                     self.is_broken = true;
                     return self.close_as_text(kind);
                 };
-                if matches!(kind, Kind::Decimal | Kind::BigInt | Kind::Int) {
-                    let digits = text.trim_start_matches('-');
-                    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-                    self.whole = self.whole.max(whole.len());
-                    self.scale = self.scale.max(fraction.len());
-                }
                 spans.push(text.as_bytes());
-                text.len() + 4
+                let bytes = text.len() + 4;
+                if matches!(kind, Kind::Decimal | Kind::BigInt | Kind::Int) {
+                    self.count_digits(text);
+                }
+                bytes
             }
             (Data::Bytes(spans), Kind::Bytes) => {
                 let value: &[u8] = &value.extract::<std::borrow::Cow<'_, [u8]>>()?;
@@ -346,6 +349,56 @@ impl Column {
         };
         self.kinds.add(kind);
         Ok(self.pushed(bytes))
+    }
+
+    /// Its type is what its values so far say.
+    pub(crate) fn settle(&mut self) {
+        self.said = Some(self.kinds);
+    }
+
+    /// Whether its type would be another by now, where no value says so: any value is a text, which is the type of a column that had
+    /// none, and a decimal among integers looks like a float.
+    pub(crate) fn was_misleading(&self) -> bool {
+        let Some(said) = self.said.filter(|said| *said != self.kinds) else { return false };
+        let is_exact = self.kinds.is_within(&[Kind::Int, Kind::BigInt, Kind::Decimal]);
+        said == Kinds::default() || (is_exact && said.is_within(&[Kind::Int]))
+    }
+
+    /// Learns what a value is that will be pushed later. What is wrong with it is told then.
+    #[inline]
+    pub(crate) fn look_at(&mut self, value: &Bound<'_, PyAny>) {
+        if value.is_none() {
+            return;
+        }
+        if value.is_exact_instance_of::<PyString>() {
+            self.kinds.add(Kind::Text);
+        } else if value.is_exact_instance_of::<PyInt>() && value.extract::<i64>().is_ok() {
+            self.kinds.add(Kind::Int);
+        } else if value.is_exact_instance_of::<PyFloat>() && !self.nan_is_null {
+            self.kinds.add(Kind::Float);
+        } else {
+            self.look_closely(value);
+        }
+    }
+
+    #[inline(never)]
+    fn look_closely(&mut self, value: &Bound<'_, PyAny>) {
+        let Ok(Some((kind, value))) = kind_of(value.py(), value, self.nan_is_null) else { return };
+        self.kinds.add(kind);
+        if matches!(kind, Kind::Decimal | Kind::BigInt)
+            && let Ok(text) = text_of(kind, &value)
+            && let Ok(text) = text.to_str()
+        {
+            self.count_digits(text);
+        }
+    }
+
+    /// Counts the digits of a number before its point, and behind it.
+    fn count_digits(&mut self, text: &str) {
+        let digits = text.trim_start_matches('-');
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        self.whole = self.whole.max(whole.len());
+        self.scale = self.scale.max(fraction.len());
     }
 
     /// From the next batch on the column holds texts, or bytes.
@@ -478,7 +531,11 @@ impl Column {
 
     /// A decimal with as many digits behind the point as were seen, and as many before it as are left.
     fn decimal(&self) -> DataType {
-        match (u8::try_from(self.whole), i8::try_from(self.scale)) {
+        // Digits of those that came as integers of 64 bits are not counted.
+        const INTEGER_DIGITS: usize = 19;
+        let has_integers = self.kinds.has(Kind::Int);
+        let whole = self.whole.max(if has_integers { INTEGER_DIGITS } else { 0 });
+        match (u8::try_from(whole), i8::try_from(self.scale)) {
             (Ok(whole), Ok(scale)) if usize::from(whole) + self.scale <= 38 => {
                 DataType::Decimal128(38, scale)
             }

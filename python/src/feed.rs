@@ -90,6 +90,10 @@ enum Given<'py> {
         begun: Option<Begun<'py>>,
         names: Option<Vec<String>>,
         nan_is_null: bool,
+        /// Whether the first ones have misled, and all of them were looked at.
+        is_whole: bool,
+        /// What that has found: all columns, in their order.
+        found: Vec<String>,
     },
 }
 
@@ -113,6 +117,21 @@ impl<'py> Begun<'py> {
         rows.is_open = names.is_none();
         rows.push(&first)?;
         Ok(Some(Self { rows, iterator: iterator.into_any(), is_through: false }))
+    }
+
+    /// Looks at all rows behind the first ones, which may be misleading.
+    fn look_ahead(&mut self, object: &Bound<'py, PyAny>, watching: &Watching) -> PyResult<()> {
+        if self.is_through {
+            return Ok(());
+        }
+        let seen = self.rows.pending();
+        for (count, row) in object.try_iter()?.enumerate().skip(seen) {
+            self.rows.look_at(&row?)?;
+            if count.is_multiple_of(4_096) {
+                watching.look_up(object.py())?;
+            }
+        }
+        Ok(())
     }
 
     /// Goes on until there is a batch, or no row is left; with `is_sample` until enough was seen.
@@ -154,12 +173,18 @@ impl<'py> Given<'py> {
                     *opened = stream::of(object)?;
                 }
             }
-            Given::Rows { object, begun, names, nan_is_null } => {
+            Given::Rows { object, begun, names, nan_is_null, is_whole, found } => {
                 if begun.is_none() {
                     *begun = Begun::begin(object, names.as_ref(), *nan_is_null)?;
                     if let Some(begun) = begun {
                         begun.go_on(watching, true)?;
-                        begun.rows.is_open = false;
+                        if *is_whole && found.is_empty() {
+                            begun.look_ahead(object, watching)?;
+                            *found = begun.rows.names().map(str::to_owned).collect();
+                        }
+                        let py = begun.iterator.py();
+                        begun.rows.add_columns(py, found.iter().map(String::as_str))?;
+                        begun.rows.settle();
                     }
                 }
             }
@@ -174,6 +199,33 @@ impl<'py> Given<'py> {
             }
             Given::Rows { begun: Some(begun), .. } => begun.go_on(watching, false),
             _ => Ok(None),
+        }
+    }
+
+    /// Whether the first rows have said what isn't so of all, and nobody has looked at the others yet.
+    fn is_misled(&self) -> bool {
+        matches!(self, Given::Rows { begun: Some(begun), is_whole: false, .. } if begun.rows.are_misleading())
+    }
+
+    /// Looks at all rows the next time.
+    fn look_at_all(&mut self) {
+        self.close();
+        if let Given::Rows { is_whole, .. } = self {
+            *is_whole = true;
+        }
+    }
+
+    /// The columns, and whether their types are a guess.
+    fn schema(&self) -> Option<(SchemaRef, bool)> {
+        match self {
+            Given::Arrow { opened: Some(reader), .. } => Some((reader.schema(), false)),
+            Given::Rows { begun: Some(begun), .. } => Some((begun.rows.schema(), true)),
+            Given::Rows { names: Some(names), .. } => {
+                let field = |name: &String| Field::new(name, DataType::Utf8, true);
+                let fields: Vec<_> = names.iter().map(field).collect();
+                Some((Arc::new(Schema::new(fields)), false))
+            }
+            _ => None,
         }
     }
 
@@ -228,39 +280,49 @@ pub(crate) fn feed<'py, T: Send + 'static>(
     py: Python<'py>,
     fed: Fed<'py>,
     watch: &Watching,
-    work: impl FnOnce(Feed, &dyn Observer) -> inrush::Result<T> + Send + 'static,
+    work: impl Fn(Feed, &dyn Observer) -> inrush::Result<T> + Send + Sync + 'static,
 ) -> PyResult<T> {
     let Fed { rows: object, names, is_replayable, nan_is_null } = fed;
     let mut given = match stream::of(&object)? {
         Some(reader) => Given::Arrow { object, opened: Some(reader) },
-        None => Given::Rows { object, begun: None, names, nan_is_null },
-    };
-    given.again(watch)?;
-    let (schema, is_guess) = match &given {
-        Given::Arrow { opened: Some(reader), .. } => (reader.schema(), false),
-        Given::Rows { begun: Some(begun), .. } => (begun.rows.schema(), is_replayable),
-        Given::Rows { names: Some(names), .. } => {
-            let field = |name: &String| Field::new(name, DataType::Utf8, true);
-            (Arc::new(Schema::new(names.iter().map(field).collect::<Vec<_>>())), false)
+        None => {
+            let (begun, is_whole, found) = (None, false, Vec::new());
+            Given::Rows { object, begun, names, nan_is_null, is_whole, found }
         }
-        _ => {
+    };
+    let work = Arc::new(work);
+    loop {
+        given.again(watch)?;
+        let Some((schema, is_guess)) = given.schema() else {
             return Err(errors::usage(
                 py,
                 "there are no rows, so say what their columns are: columns=[...]",
             ));
+        };
+        let is_guess = is_guess && is_replayable;
+        let (wanted, asked) = bounded(1);
+        let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };
+        let work = Arc::clone(&work);
+        let done = watch.begin(move |observer| work(feed, observer))?;
+        let mut is_misled = false;
+        let outcome = watch.wait(py, &done, &asked, |to: Wanted| {
+            let served = serve(py, watch, &mut given, is_replayable, &to);
+            if is_replayable && given.is_misled() {
+                // The load fails without the rest of its rows, and begins again with what all of them say.
+                is_misled = true;
+                return Ok(());
+            }
+            if served.is_err() {
+                // Before `to` goes: a load whose rows end without a word takes that for their fault.
+                watch.watch.stop();
+            }
+            served
+        });
+        match outcome {
+            Err(error) if is_misled && errors::has_undone(py, &error) => given.look_at_all(),
+            outcome => return outcome,
         }
-    };
-    let (wanted, asked) = bounded(1);
-    let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };
-    let done = watch.begin(move |observer| work(feed, observer))?;
-    watch.wait(py, &done, &asked, |to: Wanted| {
-        let served = serve(py, watch, &mut given, &to);
-        if served.is_err() {
-            // Before `to` goes: a load whose rows end without a word takes that for their fault.
-            watch.watch.stop();
-        }
-        served
-    })
+    }
 }
 
 /// Gives the load its rows, until it wants no more.
@@ -268,11 +330,15 @@ fn serve<'py>(
     py: Python<'py>,
     watching: &Watching,
     given: &mut Given<'py>,
+    is_replayable: bool,
     to: &Wanted,
 ) -> PyResult<()> {
     given.again(watching)?;
     loop {
         let batch = given.next(py, watching)?;
+        if is_replayable && given.is_misled() {
+            return Ok(());
+        }
         let is_last = batch.is_none();
         // The end is a batch without rows: else a program that failed would look like one that is through.
         let mut batch = batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::new(Schema::empty())));

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 
-use crate::column::{Column, Full};
+use crate::column::{Classes, Column, Full};
 use crate::errors;
 
 /// A batch has at most so many rows, and bytes about: what encoders like, and soon enough full to keep them busy.
 const ROWS_MAX: usize = 16 << 10;
 const BYTES_MAX: usize = 1 << 20;
 
-/// Types are told from so many rows, where nothing else says them.
+/// Types are told from so many rows, where nothing else says them, and no more can be looked at.
 const SAMPLE_ROWS: usize = 10_000;
 
 /// How rows are written.
@@ -25,8 +26,10 @@ pub(crate) enum Form {
     Sequence,
     /// Values by name.
     Mapping,
-    /// Values as attributes.
+    /// Values as attributes, which the class declares.
     Object,
+    /// The same of objects whose fields are their own: another one may have others.
+    Loose,
 }
 
 /// Rows on their way into batches.
@@ -35,9 +38,15 @@ pub(crate) struct Rows {
     /// What mappings and objects are asked for.
     keys: Vec<Py<PyString>>,
     columns: Vec<Column>,
+    /// Whether the columns' names are those of the first row, and not what was asked for.
+    is_own: bool,
+    /// The names as Python looks them up.
+    known: Py<PyDict>,
     /// Whether names that no column has become columns: while types are told from the first rows.
     pub(crate) is_open: bool,
     nan_is_null: bool,
+    /// Whether there was a name that no column has, after that.
+    has_unknown: bool,
     rows: usize,
     bytes: usize,
     /// Rows so far, for messages.
@@ -56,6 +65,7 @@ impl Rows {
     ) -> PyResult<Self> {
         let py = row.py();
         let (form, own) = names_of(row)?;
+        let is_own = names.is_none();
         let names = match (names, own) {
             (Some(names), _) => names,
             (None, Some(own)) => own,
@@ -70,12 +80,17 @@ impl Rows {
             return Err(errors::usage(py, "the rows have no columns"));
         }
         let keys = names.iter().map(|name| PyString::intern(py, name).unbind()).collect();
+        let known = PyDict::new(py);
+        names.iter().try_for_each(|name| known.set_item(name, py.None()))?;
         let columns = names.into_iter().map(|name| Column::new(name, nan_is_null)).collect();
         Ok(Self {
             form,
             keys,
             columns,
+            is_own,
+            known: known.unbind(),
             is_open: false,
+            has_unknown: false,
             nan_is_null,
             rows: 0,
             bytes: 0,
@@ -175,10 +190,23 @@ impl Rows {
                     return self.take_unknown(&row);
                 }
             }
-            Form::Object => {
+            Form::Object | Form::Loose => {
+                // What was asked for has to be there, and what wasn't is left alone.
+                let is_open = self.is_own && self.form == Form::Loose;
                 for (key, column) in self.keys.iter().zip(&mut self.columns) {
-                    let value = row.getattr(key.bind(py)).map_err(Full::of_attribute)?;
-                    self.bytes += column.push(&value)?;
+                    match row.getattr(key.bind(py)).map_err(Full::of_attribute) {
+                        Ok(value) => self.bytes += column.push(&value)?,
+                        Err(Full::Value(_)) if is_open => column.push_null(),
+                        Err(error) => return Err(error),
+                    }
+                }
+                if is_open && let Some(fields) = fields_of(row)? {
+                    let known = self.known.bind(py);
+                    for (key, _) in &fields {
+                        if !known.contains(key)? {
+                            return self.take_unknown(&fields);
+                        }
+                    }
                 }
             }
         }
@@ -194,27 +222,103 @@ impl Rows {
                 continue;
             }
             if !self.is_open {
+                self.has_unknown = true;
                 let position = self.position + 1;
+                let what = if self.form == Form::Mapping { "key" } else { "field" };
                 return Err(errors::usage(
                     py,
-                    format!("row {position} has a key '{name}', and there is no such column"),
+                    format!("row {position} has a {what} '{name}', and there is no such column"),
                 )
                 .into());
             }
             // The batches before have no such column.
-            self.close_first(name);
+            self.add_column(py, name)?;
             return Err(Full::OtherKind);
         }
         Ok(())
     }
 
     /// Adds a column, which is NULL in all rows so far.
-    fn close_first(&mut self, name: String) {
+    fn add_column(&mut self, py: Python<'_>, name: String) -> PyResult<()> {
         let rows = self.rows;
         self.columns.iter_mut().for_each(|column| column.truncate(rows));
         self.close();
-        Python::attach(|py| self.keys.push(PyString::intern(py, &name).unbind()));
+        self.keys.push(PyString::intern(py, &name).unbind());
+        self.known.bind(py).set_item(&name, py.None())?;
         self.columns.push(Column::new(name, self.nan_is_null));
+        Ok(())
+    }
+
+    /// Looks at a row that will be pushed later: at what its values are, and at names that no column has. What is wrong with it is
+    /// told then.
+    pub(crate) fn look_at(&mut self, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = row.py();
+        let named = match self.form {
+            Form::Sequence => {
+                if let Ok(row) = row.cast::<PyTuple>() {
+                    let pairs = self.columns.iter_mut().zip(row.iter_borrowed());
+                    pairs.for_each(|(column, value)| column.look_at(&value));
+                } else if let Some(row) = list_of(row)? {
+                    let pairs = self.columns.iter_mut().zip(row.iter());
+                    pairs.for_each(|(column, value)| column.look_at(&value));
+                }
+                return Ok(());
+            }
+            Form::Mapping => dict_of(row)?,
+            Form::Loose => fields_of(row)?,
+            Form::Object => None,
+        };
+        let Some(row) = named else { return Ok(()) };
+        let mut found = 0;
+        for (key, column) in self.keys.iter().zip(&mut self.columns) {
+            if let Some(value) = row.get_item(key.bind(py))? {
+                found += 1;
+                column.look_at(&value);
+            }
+        }
+        if found < row.len() && self.is_open {
+            for (key, value) in &row {
+                if !self.known.bind(py).contains(&key)?
+                    && let Ok(name) = key.extract()
+                {
+                    self.add_column(py, name)?;
+                    if let Some(column) = self.columns.last_mut() {
+                        column.look_at(&value);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns are what they are by now.
+    pub(crate) fn settle(&mut self) {
+        self.is_open = false;
+        self.columns.iter_mut().for_each(Column::settle);
+    }
+
+    /// Whether what came since would have made other columns, which nothing later can mend.
+    pub(crate) fn are_misleading(&self) -> bool {
+        self.has_unknown || self.columns.iter().any(Column::was_misleading)
+    }
+
+    /// The columns' names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Adds the columns of these names that it lacks.
+    pub(crate) fn add_columns<'n>(
+        &mut self,
+        py: Python<'_>,
+        names: impl Iterator<Item = &'n str>,
+    ) -> PyResult<()> {
+        for name in names {
+            if !self.known.bind(py).contains(name)? {
+                self.add_column(py, name.to_owned())?;
+            }
+        }
+        Ok(())
     }
 
     fn wrong_count(&self, py: Python<'_>, count: usize) -> PyErr {
@@ -241,7 +345,7 @@ impl Rows {
         let before = match self.form {
             Form::Sequence => "tuples or lists",
             Form::Mapping => "dicts",
-            Form::Object => "objects with fields",
+            Form::Object | Form::Loose => "objects with fields",
         };
         errors::usage(
             row.py(),
@@ -291,6 +395,12 @@ impl Rows {
     }
 }
 
+/// The fields that an object has of its own.
+fn fields_of<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let fields = row.getattr_opt(intern!(row.py(), "__dict__"))?;
+    Ok(fields.and_then(|fields| fields.cast_into::<PyDict>().ok()))
+}
+
 /// Whether a row's values have no names.
 pub(crate) fn is_nameless(row: &Bound<'_, PyAny>) -> bool {
     row.is_exact_instance_of::<PyTuple>() || row.is_exact_instance_of::<PyList>()
@@ -337,28 +447,9 @@ fn names_of(row: &Bound<'_, PyAny>) -> PyResult<(Form, Option<Vec<String>>)> {
         let fields = row.getattr_opt("_fields")?.map(|fields| fields.extract()).transpose()?;
         return Ok((Form::Sequence, fields));
     }
-    for fields in ["__dataclass_fields__", "model_fields"] {
-        if let Some(fields) = row.get_type().getattr_opt(fields)? {
-            let names = fields.try_iter()?.map(|name| name?.extract()).collect::<PyResult<_>>()?;
-            return Ok((Form::Object, Some(names)));
-        }
-    }
-    if let Some(fields) = row.get_type().getattr_opt("__attrs_attrs__")? {
-        let name = |field: PyResult<Bound<'_, PyAny>>| field?.getattr("name")?.extract();
-        return Ok((Form::Object, Some(fields.try_iter()?.map(name).collect::<PyResult<_>>()?)));
-    }
-    if let Some(fields) = row.get_type().getattr_opt("__slots__")?
-        && let Ok(fields) = fields.extract::<Vec<String>>()
-        && !fields.is_empty()
-    {
-        return Ok((Form::Object, Some(fields)));
-    }
-    if let Some(fields) = row.getattr_opt("__dict__")?
-        && let Ok(fields) = fields.cast::<PyDict>()
-        && !fields.is_empty()
-    {
-        let names: Vec<String> = fields.keys().extract()?;
-        return Ok((Form::Object, Some(names)));
+    let fields = Classes::get(py)?.fields_of.bind(py).call1((row,))?;
+    if let Some((names, is_loose)) = fields.extract()? {
+        return Ok((if is_loose { Form::Loose } else { Form::Object }, Some(names)));
     }
     let name = row.get_type().name()?;
     Err(errors::usage(

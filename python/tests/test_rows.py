@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import datetime as dt
+import decimal
 import sqlite3
 import types
 import typing
@@ -121,7 +122,7 @@ def test_rows_of_several_forms(sqlite):
         with pytest.raises(inrush.UsageError, match="row 2 is a"):
             sqlite.write(rows, columns=column)
     with pytest.raises(inrush.UsageError, match="row 2, column name: .*no attribute"):
-        sqlite.write([Plain(1, "a"), types.SimpleNamespace(id=1)])
+        sqlite.write([Data(1, "a"), types.SimpleNamespace(id=1)])
     assert not sqlite.exists()
 
 
@@ -153,6 +154,114 @@ def test_keys_of_later_rows(sqlite):
     assert sqlite.count() == 3
     with pytest.raises(inrush.UsageError, match="row 1 has a key 'c'"):
         sqlite.write([{"a": 1, "c": 1}], columns=["a", "b"], if_exists="replace")
+
+
+def test_a_list_is_looked_at_as_a_whole(sqlite):
+    """What a program can iterate over again, behind the rows that types are told from."""
+    first = [{"a": number, "n": None, "d": number} for number in range(12_000)]
+    last = {"a": 1, "n": 5, "d": decimal.Decimal("0.12345678901234567890"), "late": "x"}
+    for rows in ([*first, last], (*first, last), {id(row): row for row in [*first, last]}.values()):
+        report = sqlite.write(rows, if_exists="replace")
+        assert {column["name"]: column["type"] for column in report.plan.columns}["n"] == "integer"
+        names, kept = sqlite.read()
+        assert names == ["a", "n", "d", "late"]
+        assert kept[-1][:2] + kept[-1][3:] == (1, 5, "x") and decimal.Decimal(kept[-1][2]) == last["d"]
+        assert kept[0][:2] + kept[0][3:] == (0, None, None)
+    sqlite.execute("create table u (a integer, late text)")
+    sqlite.table = "u"
+    sqlite.write([{"a": 1}] * 12_000 + [{"a": 2, "late": "x"}], if_exists="append")
+    assert sqlite.read()[1][-1] == (2, "x")
+
+
+class Base:
+    __slots__ = ("a",)
+
+
+class Slim(Base):
+    __slots__ = ("b", "__weakref__")
+
+
+class Wide(Slim):
+    pass
+
+
+class Hidden:
+    __slots__ = "__own"
+
+    def __init__(self, own):
+        self.__own = own
+
+
+def with_fields(made, **fields):
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_objects_keep_all_their_fields(sqlite):
+    sqlite.write([with_fields(Slim(), a=1, b=2)])
+    assert sqlite.read() == (["a", "b"], [(1, 2)])
+    sqlite.write([with_fields(Wide(), a=1, b=2, c=3)], if_exists="replace")
+    assert sqlite.read() == (["a", "b", "c"], [(1, 2, 3)])
+    sqlite.write([Hidden(5)], if_exists="replace")
+    assert sqlite.read()[1] == [(5,)]
+
+
+def test_objects_with_fields_of_their_own(sqlite):
+    """As dicts: a new field is a column, and one that an object lacks is NULL."""
+    space = types.SimpleNamespace
+    sqlite.write([space(a=1), space(a=2, b=3), space(b=4)])
+    assert sqlite.read() == (["a", "b"], [(1, None), (2, 3), (None, 4)])
+    late = [space(a=1)] * 12_000 + [space(a=2, b=3)]
+    assert sqlite.write(late, if_exists="replace").rows_loaded == 12_001
+    assert sqlite.read()[1][-1] == (2, 3)
+    with pytest.raises(inrush.UsageError, match="row 12001 has a field 'b'"):
+        sqlite.write(iter(late), if_exists="replace")
+    with pytest.raises(inrush.UsageError, match="row 2 has a field 'b'"), sqlite.writer(if_exists="replace") as writer:
+        writer.insert(space(a=1))
+        writer.insert(space(a=2, b=3))
+    # What was not asked for is left alone, and what was has to be there.
+    sqlite.write([space(a=1, b=2)], columns=["a"], if_exists="replace")
+    assert sqlite.read() == (["a"], [(1,)])
+    with pytest.raises(inrush.UsageError, match="row 1, column c"):
+        sqlite.write([space(a=1)], columns=["a", "c"], if_exists="replace")
+
+
+def test_fields_of_dataclasses_are_those_of_their_rows(sqlite):
+    @dataclasses.dataclass
+    class Counted:
+        id: int
+        seed: dataclasses.InitVar[int]
+        made: typing.ClassVar[int] = 5
+
+        def __post_init__(self, seed):
+            self.id += seed
+
+    sqlite.write([Counted(1, 2)])
+    assert sqlite.read() == (["id"], [(3,)])
+
+
+def test_one_name_is_one_name(sqlite):
+    """Wherever several may stand, and not its letters."""
+    sqlite.write([(1,)], columns="id")
+    assert sqlite.read() == (["id"], [(1,)])
+    sqlite.write([{"id": 1, "name": "NA"}], indexes="id", nulls="NA", if_exists="replace")
+    connection = sqlite.connect()
+    assert connection.execute("select count(*) from pragma_index_list('t')").fetchone() == (1,)
+    connection.close()
+    assert sqlite.values("name") == [None]
+    with sqlite.writer(columns="id", indexes="id", if_exists="replace") as rows:
+        rows.insert((1,))
+    assert sqlite.read() == (["id"], [(1,)])
+
+
+def test_added_columns_have_values(sqlite):
+    sqlite.write([{"a": 1}], add={"t": True, "n": 1.5, "d": dt.date(2024, 1, 1), "j": {"a": [1]}})
+    (row,) = sqlite.read()[1]
+    assert row == (1, 1, 1.5, "2024-01-01", '{"a":[1]}')
+    for value in (None, b"\xff", ""):
+        with pytest.raises(inrush.UsageError, match="add: x"):
+            sqlite.write([{"a": 1}], add={"x": value}, if_exists="replace")
 
 
 def test_missing_keys_are_null(sqlite):
