@@ -301,14 +301,15 @@ class Rows:
     """Rows of a program, and what is known of them."""
 
     def __init__(self, rows: Any, columns: Any = None) -> None:
-        self.columns = None if columns is None else [str(name) for name in columns]
-        module = type(rows).__module__.partition(".")[0]
-        self.is_pandas = module == "pandas"
+        self.columns = _options.names("columns", columns)
+        # Whose child it may be, too.
+        modules = {kind.__module__.partition(".")[0] for kind in type(rows).__mro__}
+        self.is_pandas = "pandas" in modules
         if self.is_pandas:
             rows = self._pandas(rows)
-        elif module == "polars":
+        elif "polars" in modules:
             rows = _polars(rows)
-        elif module == "numpy" and hasattr(rows, "dtype"):
+        elif "numpy" in modules and hasattr(rows, "dtype"):
             rows = self._array(rows)
         elif not _is_arrow(rows):
             rows = self._result(rows)
@@ -325,9 +326,7 @@ class Rows:
     def _pandas(self, frame: Any) -> Any:
         if not hasattr(frame, "columns"):
             frame = frame.to_frame()
-        # An index that has a name is a column, and a row's number is none.
-        has_index = any(name is not None for name in frame.index.names)
-        frame = frame.reset_index() if has_index else frame.reset_index(drop=True)
+        frame = _with_index(frame)
         frame.columns = [str(name) for name in frame.columns]
         table = _arrow_of(frame)
         if table is not None:
@@ -396,6 +395,21 @@ class Rows:
         return row._replace(row=as_given(row.row, getattr(self.rows, "first", None)))
 
 
+def _with_index(frame: Any) -> Any:
+    """A pandas frame whose index is a column where it has a name: a row's number is none, and what is a column already is one."""
+    index, dropped = frame.index, []
+    for level, name in enumerate(index.names):
+        if name is None:
+            dropped.append(level)
+        elif name in frame.columns:
+            if not index.get_level_values(level).equals(frame.set_index(name).index):
+                raise UsageError(f"both the index and a column are called '{name}', and they differ")
+            dropped.append(level)
+    if len(dropped) == index.nlevels:
+        return frame.reset_index(drop=True)
+    return (frame.droplevel(dropped) if dropped else frame).reset_index()
+
+
 class _Chain:
     """An iterator of which the first value has been seen."""
 
@@ -437,15 +451,31 @@ def _polars(frame: Any) -> Any:
     for name, dtype in frame.schema.items():
         if dtype == polars.Object:
             raise UsageError(f"column {name}: no database has a type for objects of Python")
-        if dtype == polars.Null:
+        filled = _without_null(dtype)
+        if filled != dtype:
             # Its Arrow form has a buffer that should not be there.
-            frame = frame.with_columns(polars.col(name).cast(polars.String))
+            frame = frame.with_columns(polars.col(name).cast(filled))
         if str(dtype) in ("Int128", "UInt128"):
             try:
                 frame = frame.with_columns(polars.col(name).cast(polars.Decimal(38, 0)))
             except polars.exceptions.PolarsError:
                 frame = frame.with_columns(polars.col(name).cast(polars.String))
     return frame
+
+
+def _without_null(dtype: Any) -> Any:
+    """A type of Polars with texts in place of nothing but NULL, at any depth."""
+    import polars
+
+    if dtype == polars.Null:
+        return polars.String()
+    if isinstance(dtype, polars.Struct):
+        return polars.Struct({field.name: _without_null(field.dtype) for field in dtype.fields})
+    if isinstance(dtype, polars.List):
+        return polars.List(_without_null(dtype.inner))
+    if isinstance(dtype, polars.Array):
+        return polars.Array(_without_null(dtype.inner), dtype.size)
+    return dtype
 
 
 def _arrow_of(frame: Any) -> Any:
@@ -460,9 +490,24 @@ def _arrow_of(frame: Any) -> Any:
                 return None
             if dtype == object and pandas.api.types.infer_dtype(frame.iloc[:, at], skipna=True) not in _UNIFORM:
                 return None
-        return pyarrow.Table.from_pandas(frame, preserve_index=False)
+        table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+        for at, field in enumerate(table.schema):
+            if pyarrow.types.is_floating(field.type):
+                table = table.set_column(at, field, _without_nan(table.column(at)))
+        return table
     except Exception:  # noqa: BLE001  PyArrow is missing, or refuses.
         return None
+
+
+def _without_nan(column: Any) -> Any:
+    """A column of floats with NULL for what is no number: pandas' own columns have both."""
+    import pyarrow
+    import pyarrow.compute  # type: ignore[import-untyped, unused-ignore]
+
+    is_nan = pyarrow.compute.is_nan(column)
+    if not pyarrow.compute.any(is_nan).as_py():
+        return column
+    return pyarrow.compute.if_else(is_nan, pyarrow.scalar(None, column.type), column)
 
 
 def _is_arrow(rows: Any) -> bool:

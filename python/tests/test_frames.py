@@ -188,6 +188,17 @@ def test_polars_that_is_no_frame(sqlite):
     assert sqlite.values("v") == [1, 2]
 
 
+def test_polars_nested_nulls(sqlite):
+    pl = pytest.importorskip("polars")
+    values = [{"x": 1, "y": None, "z": [None]}]
+    sqlite.write(pl.DataFrame({"v": values, "w": [[None, None]]}))
+    assert_same(sqlite.values("v"), values)
+    assert_same(sqlite.values("w"), [[None, None]])
+    with sqlite.writer(if_exists="append") as rows:
+        rows.write(pl.DataFrame({"v": values, "w": [[None]]}))
+    assert sqlite.count() == 2
+
+
 @pytest.fixture(params=["by PyArrow", "without PyArrow"])
 def pandas(request, monkeypatch):
     """With PyArrow, and as it is where that is not installed."""
@@ -233,6 +244,38 @@ def test_pandas_index(sqlite, pandas):
     with sqlite.writer(if_exists="replace") as rows:
         rows.write(pandas.DataFrame({"v": [1.5, None]}, index=[7, 8]))
     assert sqlite.read() == (["v"], [(1.5,), (None,)])
+
+
+def test_pandas_index_that_is_a_column(sqlite, pandas):
+    frame = pandas.DataFrame({"id": [7, 8], "v": [1, 2]}).set_index("id", drop=False)
+    sqlite.write(frame)
+    assert sqlite.read() == (["id", "v"], [(7, 1), (8, 2)])
+    frame["id"] = [1, 2]
+    with pytest.raises(inrush.UsageError, match="both the index and a column are called 'id'"):
+        sqlite.write(frame, if_exists="replace")
+    frame.index = pandas.MultiIndex.from_tuples([(1, "a"), (2, "b")], names=[None, "k"])
+    sqlite.write(frame, if_exists="replace")
+    assert sqlite.read() == (["k", "id", "v"], [("a", 1, 1), ("b", 2, 2)])
+
+
+def test_pandas_children(sqlite, pandas):
+    class Child(pandas.DataFrame):
+        @property
+        def _constructor(self):
+            return Child
+
+    frame = Child({"v": [{"x": 1}, {"y": 2}], "n": [1, float("nan")], "k": [5, 6]}, index=[8, 9])
+    sqlite.write(frame[frame.k > 5])
+    assert sqlite.read()[0] == ["v", "n", "k"]
+    assert_same(sqlite.read()[1][0], ({"y": 2}, None, 6))
+
+
+def test_pandas_nan_in_columns_that_have_null(sqlite, pandas):
+    arrow = pytest.importorskip("pyarrow")
+    own = pandas.array([1.5, 0.0, None], dtype="Float64") / pandas.array([1, 0, 1], dtype="Float64")
+    others = pandas.array(arrow.array([1.5, float("nan"), None]), dtype=pandas.ArrowDtype(arrow.float64()))
+    sqlite.write(pandas.DataFrame({"own": own, "arrow": others}))
+    assert sqlite.read()[1] == [(1.5, 1.5), (None, None), (None, None)]
 
 
 def test_pandas_objects(sqlite, pandas):
