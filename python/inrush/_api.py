@@ -14,7 +14,12 @@ from ._result import Check, Plan, Report
 def _sources(source: Any) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         return [os.fspath(source)]
-    return [os.fspath(one) for one in source]
+    # A frame of pandas is an iterable of its columns' names.
+    is_rows = _is_arrow(source) or hasattr(source, "columns") or isinstance(source, Mapping) or not isinstance(source, Iterable)
+    sources = [] if is_rows else [*source]
+    if is_rows or not all(isinstance(one, (str, os.PathLike)) for one in sources):
+        raise UsageError(f"this is for files, and a {type(source).__name__} is none: write() loads rows of the program")
+    return [os.fspath(one) for one in sources]
 
 
 def _same(row: RejectedRow) -> RejectedRow:
@@ -31,7 +36,7 @@ def load(
     on_conflict: str | None = None,
     key: str | Sequence[str] | None = None,
     primary_key: str | Sequence[str] | None = None,
-    indexes: Sequence[str | Sequence[str]] | None = None,
+    indexes: str | Sequence[str | Sequence[str]] | None = None,
     types: Mapping[str, str] | str | None = None,
     format: str | None = None,
     flatten: bool | None = None,
@@ -39,7 +44,7 @@ def load(
     quote: str | None = None,
     escape: str | None = None,
     header: bool | None = None,
-    nulls: Sequence[str] | None = None,
+    nulls: str | Sequence[str] | None = None,
     decimal: str | Sequence[str] | None = None,
     thousands: str | Sequence[str] | None = None,
     date_format: str | Sequence[str] | None = None,
@@ -105,7 +110,7 @@ def plan(
     on_conflict: str | None = None,
     key: str | Sequence[str] | None = None,
     primary_key: str | Sequence[str] | None = None,
-    indexes: Sequence[str | Sequence[str]] | None = None,
+    indexes: str | Sequence[str | Sequence[str]] | None = None,
     types: Mapping[str, str] | str | None = None,
     format: str | None = None,
     flatten: bool | None = None,
@@ -113,7 +118,7 @@ def plan(
     quote: str | None = None,
     escape: str | None = None,
     header: bool | None = None,
-    nulls: Sequence[str] | None = None,
+    nulls: str | Sequence[str] | None = None,
     decimal: str | Sequence[str] | None = None,
     thousands: str | Sequence[str] | None = None,
     date_format: str | Sequence[str] | None = None,
@@ -165,7 +170,7 @@ def check(
     on_conflict: str | None = None,
     key: str | Sequence[str] | None = None,
     primary_key: str | Sequence[str] | None = None,
-    indexes: Sequence[str | Sequence[str]] | None = None,
+    indexes: str | Sequence[str | Sequence[str]] | None = None,
     types: Mapping[str, str] | str | None = None,
     format: str | None = None,
     flatten: bool | None = None,
@@ -173,7 +178,7 @@ def check(
     quote: str | None = None,
     escape: str | None = None,
     header: bool | None = None,
-    nulls: Sequence[str] | None = None,
+    nulls: str | Sequence[str] | None = None,
     decimal: str | Sequence[str] | None = None,
     thousands: str | Sequence[str] | None = None,
     date_format: str | Sequence[str] | None = None,
@@ -217,15 +222,15 @@ def write(
     target: Any,
     *,
     table: str | None = None,
-    columns: Sequence[str] | Mapping[str, str] | None = None,
+    columns: str | Sequence[str] | Mapping[str, str] | None = None,
     if_exists: str | None = None,
     match_by: str | None = None,
     on_conflict: str | None = None,
     key: str | Sequence[str] | None = None,
     primary_key: str | Sequence[str] | None = None,
-    indexes: Sequence[str | Sequence[str]] | None = None,
+    indexes: str | Sequence[str | Sequence[str]] | None = None,
     types: Mapping[str, str] | None = None,
-    nulls: Sequence[str] | None = None,
+    nulls: str | Sequence[str] | None = None,
     decimal: str | Sequence[str] | None = None,
     thousands: str | Sequence[str] | None = None,
     date_format: str | Sequence[str] | None = None,

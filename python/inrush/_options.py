@@ -25,6 +25,22 @@ def names(what: str, value: str | Sequence[str] | None) -> list[str] | None:
     return [str(one) for one in _iterable(what, value)]
 
 
+def path(what: str, value: Any) -> str:
+    """A path, or a text that says where something is."""
+    try:
+        named = os.fspath(value)
+    except TypeError:
+        named = None
+    if not isinstance(named, str):
+        raise UsageError(f"{what}: a {type(value).__name__} is no path or URL")
+    return named
+
+
+def _several(what: str, value: Any) -> Iterable[Any]:
+    """What may be several of something, and is one where it is a text."""
+    return [value] if isinstance(value, str) else _iterable(what, value)
+
+
 def _iterable(what: str, value: Any) -> Iterable[Any]:
     if not isinstance(value, Iterable) or isinstance(value, bytes):
         raise UsageError(f"{what}: {value!r} is neither a name nor several")
@@ -41,6 +57,8 @@ def size(value: int | str | None, what: str = "chunk_size") -> int | None:
     """Bytes: a number, or a text such as 256k."""
     if value is None or isinstance(value, int):
         return value
+    if not isinstance(value, str):
+        raise UsageError(f"{what}: {value!r} is no size such as 256k")
     number, unit = value[:-1], value[-1:].lower()
     try:
         return int(number) * _UNITS[unit] if unit in _UNITS else int(value)
@@ -58,7 +76,7 @@ def request(
     on_conflict: str | None = None,
     key: str | Sequence[str] | None = None,
     primary_key: str | Sequence[str] | None = None,
-    indexes: Sequence[str | Sequence[str]] | None = None,
+    indexes: str | Sequence[str | Sequence[str]] | None = None,
     types: Mapping[str, str] | str | None = None,
     strategy: str | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -91,19 +109,20 @@ def request(
     new_columns: str | None = None,
     missing_columns: str | None = None,
     max_expand: int | str | None = None,
+    nulls: str | Sequence[str] | None = None,
     **dialect: Any,
 ) -> dict[str, Any]:
     """What was said, and nothing else."""
     said: dict[str, Any] = {
         "sources": sources,
-        "target": os.fspath(target),
+        "target": path("target", target),
         "table": table,
         "if_exists": if_exists,
         "match_by": match_by,
         "on_conflict": on_conflict,
         "key": names("key", key),
         "primary_key": names("primary_key", primary_key),
-        "indexes": None if indexes is None else [names("indexes", index) for index in _iterable("indexes", indexes)],
+        "indexes": None if indexes is None else [names("indexes", index) for index in _several("indexes", indexes)],
         "strategy": strategy,
         "knobs": None if settings is None else {name: _word(value) for name, value in _mapping("settings", settings).items()},
         "lanes": lanes,
@@ -115,8 +134,8 @@ def request(
         "resume": resume,
         "max_rejects": None if max_rejects is None else str(max_rejects),
         "verify": verify,
-        "duckdb_lib": None if duckdb_lib is None else os.fspath(duckdb_lib),
-        "profiles": None if profiles is None else os.fspath(profiles),
+        "duckdb_lib": None if duckdb_lib is None else path("duckdb_lib", duckdb_lib),
+        "profiles": None if profiles is None else path("profiles", profiles),
         "decimal": names("decimal", decimal),
         "thousands": names("thousands", thousands),
         "date_format": names("date_format", date_format),
@@ -128,12 +147,13 @@ def request(
         "columns": names("columns", columns),
         "drop": names("drop", drop),
         "rename": None if rename is None else _pairs(_mapping("rename", rename)),
-        "add": None if add is None else _pairs(_mapping("add", add)),
+        "add": None if add is None else [f"{name}={_constant(name, value)}" for name, value in _mapping("add", add).items()],
         "not_null": names("not_null", not_null),
         "case": case,
         "new_columns": new_columns,
         "missing_columns": missing_columns,
         "max_expand": size(max_expand, "max_expand"),
+        "nulls": names("nulls", nulls),
         **dialect,
     }
     if isinstance(types, str):
@@ -159,6 +179,19 @@ def _word(value: Any) -> str:
     return str(value)
 
 
+def _constant(name: str, value: Any) -> str:
+    """The value of a column that is the same in all rows."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None or isinstance(value, (bytes, bytearray, memoryview)) or value == "":
+        raise UsageError(f"add: {name}: {value!r} has no text that could stand in a file")
+    if isinstance(value, (dict, list, tuple)):
+        from ._values import dumps
+
+        return dumps(value)
+    return str(getattr(value, "value", value))
+
+
 def watching(
     progress: bool | Callable[[dict[str, Any]], Any],
     rejects: Any,
@@ -176,6 +209,8 @@ def watching(
     def given(told: str) -> RejectedRow:
         return as_given(rejected(told))
 
+    if not (callable(progress) or isinstance(progress, bool) or progress is None):
+        raise UsageError(f"progress: {progress!r} is neither True nor False nor a callback")
     if callable(progress):
         return (False, progress, tell, given)
     return (bool(progress), None, tell, given)

@@ -66,7 +66,7 @@ class Writer(_inrush.RowWriter):
         target: Any,
         *,
         table: str | None = None,
-        columns: Sequence[str] | Mapping[str, str] | None = None,
+        columns: str | Sequence[str] | Mapping[str, str] | None = None,
         commit: str = "end",
         rows_per_commit: int | None = None,
         seconds_per_commit: float | None = None,
@@ -75,9 +75,9 @@ class Writer(_inrush.RowWriter):
         on_conflict: str | None = None,
         key: str | Sequence[str] | None = None,
         primary_key: str | Sequence[str] | None = None,
-        indexes: Sequence[str | Sequence[str]] | None = None,
+        indexes: str | Sequence[str | Sequence[str]] | None = None,
         types: Mapping[str, str] | None = None,
-        nulls: Sequence[str] | None = None,
+        nulls: str | Sequence[str] | None = None,
         decimal: str | Sequence[str] | None = None,
         thousands: str | Sequence[str] | None = None,
         date_format: str | Sequence[str] | None = None,
@@ -153,7 +153,7 @@ class Writer(_inrush.RowWriter):
             verify=verify,
             duckdb_lib=duckdb_lib,
         )
-        names = None if columns is None else [str(name) for name in columns]
+        names = _options.names("columns", [*columns] if isinstance(columns, Mapping) else columns)
         own: list[weakref.ref[Writer]] = []
 
         def given(row: RejectedRow) -> RejectedRow:

@@ -221,6 +221,11 @@ def test_wrong_keywords(call):
         {"types": 5},
         {"types": "nonsense"},
         {"settings": 5},
+        {"chunk_size": 1.5},
+        {"columns": 5},
+        {"nulls": 5},
+        {"progress": "x"},
+        {"duckdb_lib": 5},
     ],
 )
 def test_wrong_values(sqlite, wrong):
@@ -237,8 +242,19 @@ def test_wrong_targets(tmp_path):
         with pytest.raises(inrush.UsageError):
             inrush.write(ROWS, target, table="t")
     for target in (None, 5, b"x"):
-        with pytest.raises((inrush.UsageError, TypeError)):
+        with pytest.raises(inrush.UsageError, match="target"):
             inrush.write(ROWS, target, table="t")
+
+
+@pytest.mark.parametrize("call", [inrush.load, inrush.plan, inrush.check])
+def test_rows_are_no_files(sqlite, call):
+    import pandas
+    import polars
+
+    frames = (pandas.DataFrame({"id": [1]}), polars.DataFrame({"id": [1]}), pandas.DataFrame({"id": [1]}).itertuples())
+    for rows in (*frames, ROWS, {"id": [1]}, 5):
+        with pytest.raises(inrush.UsageError, match=r"write\(\)"):
+            call(rows, sqlite.url)
 
 
 def feed(url):
