@@ -121,19 +121,99 @@ def rejected(told: str) -> RejectedRow:
     return RejectedRow(about["position"], about["column"], about["code"], about["message"], about["raw"])
 
 
-def _as_keyword(option: re.Match[str]) -> str:
-    name, value = option[1].replace("-", "_"), option[2]
-    return f"{name}={value}" if value else name
+_NUMBER = r"N\b|\d+%?|all\b"
+_TEXT = r"[A-Z]{1,12}\b|%\S+"
+_NAMES = r"[A-Z]{2,12}\b"
+_PAIR = r"[^\s=]+=[^\s,;:)]+"
+
+#: The command's options: the keyword, how a value of it looks that is one and not the sentence going on, and how it is written here.
+_OPTIONS: dict[str, tuple[str, str, str]] = {
+    "table": ("table", _NAMES, "{}"),
+    "if-exists": ("if_exists", r"(?:empty|append|replace|truncate|fail)\b", '"{}"'),
+    "match": ("match_by", r"(?:name|position)\b", '"{}"'),
+    "on-conflict": ("on_conflict", r"(?:fail|skip|replace|update)\b", '"{}"'),
+    "key": ("key", _NAMES, "{}"),
+    "primary-key": ("primary_key", _NAMES, "{}"),
+    "index": ("indexes", _NAMES, "[{}]"),
+    "type": ("types", _PAIR, '{{"{}": "{}"}}'),
+    "types": ("types", r"(?:infer|text)\b", '"{}"'),
+    "format": ("format", r"(?:csv|tsv|jsonl|json|parquet|arrow)\b", '"{}"'),
+    "flatten": ("flatten=True", "", ""),
+    "delimiter": ("delimiter", r"C\b", "{}"),
+    "quote": ("quote", r"none\b", '""'),
+    "escape": ("escape", r"none\b", '""'),
+    "header": ("header", r"(?:yes|no)\b", "{}"),
+    "null": ("nulls", rf"{_PAIR}|{_TEXT}", '["{}"]'),
+    "encoding": ("encoding", r"[a-z]+-?[0-9][\w-]*|NAME\b", '"{}"'),
+    "skip-lines": ("skip_lines", _NUMBER, "{}"),
+    "comment": ("comment", r"C\b", "{}"),
+    "max-expand": ("max_expand", _NAMES, "{}"),
+    "decimal": ("decimal", r"[.,](?![\w.,])", '"{}"'),
+    "thousands": ("thousands", r"[.,_](?![\w.,])", '"{}"'),
+    "date-format": ("date_format", _TEXT, '"{}"'),
+    "timestamp-format": ("timestamp_format", r"%\S+(?: %\S+)*", '"{}"'),
+    "true": ("true", _PAIR, '"{}"'),
+    "false": ("false", _PAIR, '"{}"'),
+    "time-zone": ("time_zone", r"[A-Z]\w*(?:/\w+)?", '"{}"'),
+    "trim": ("trim=True", "", ""),
+    "columns": ("columns", _NAMES, "{}"),
+    "drop": ("drop", _NAMES, "{}"),
+    "rename": ("rename", _PAIR, '{{"{}": "{}"}}'),
+    "add": ("add", _PAIR, '{{"{}": "{}"}}'),
+    "not-null": ("not_null", _NAMES, "{}"),
+    "case": ("case", r"(?:exact|ignore|snake)\b", '"{}"'),
+    "new-columns": ("new_columns", r"(?:fail|add|ignore)\b", '"{}"'),
+    "missing-columns": ("missing_columns", r"(?:fail|null)\b", '"{}"'),
+    "strategy": ("strategy", r"\w+/[\w-]+", '"{}"'),
+    "set": ("settings", _PAIR, '{{"{}": "{}"}}'),
+    "lanes": ("lanes", _NUMBER, "{}"),
+    "encoders": ("encoders", _NUMBER, "{}"),
+    "chunk-size": ("chunk_size", r"SIZE\b|\d+[kmg]?\b", '"{}"'),
+    "duckdb-lib": ("duckdb_lib", _NAMES, "{}"),
+    "profiles": ("profiles", r"none\b", '"{}"'),
+    "durability": ("durability", r"(?:durable|process|none)\b", '"{}"'),
+    "guarantee": ("guarantee", r"(?:atomic|chunks|per_partition|none)\b", '"{}"'),
+    "commit-rows": ("commit_rows", _NUMBER, "{}"),
+    "resume": ("resume=True", "", ""),
+    "max-rejects": ("max_rejects", _NUMBER, "{}"),
+    "rejects": ("rejects", _NAMES, "{}"),
+    "verify": ("verify", r"(?:count|checksum|none)\b", '"{}"'),
+}
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])\b")
 
 
-def _for_python(advice: str) -> str:
-    """Advice that names options of the command: `--max-rejects N` is `max_rejects=N` here."""
-    return re.sub(r"--([a-z][a-z-]+)(?:[ ]([A-Za-z0-9]+)(?![\w=]))?", _as_keyword, advice)
+def _for_python(text: str) -> str:
+    """A text that names options of the command, with the keywords instead: `--max-rejects N` is `max_rejects=N` here."""
+    parts, at = [], 0
+    for found in _OPTION.finditer(text):
+        if found[1] not in _OPTIONS:
+            continue
+        keyword, looks, written = _OPTIONS[found[1]]
+        parts += [text[at : found.start()], keyword]
+        at = found.end()
+        # What a shell wants in quotes is a value whatever it looks like.
+        value = re.compile(rf" ('[^']*'|{looks})").match(text, at) if looks else None
+        if value is not None:
+            at = value.end()
+            parts.append("=" + _written(value[1].strip("'"), written))
+    return "".join([*parts, text[at:]])
+
+
+def _written(value: str, written: str) -> str:
+    if value in ("yes", "no"):
+        return str(value == "yes")
+    if value == "all" or value.endswith("%"):
+        return f'"{value}"'
+    if written == "{}" and not re.fullmatch(r"\w+", value):
+        return f'"{value}"'
+    name, _, rest = value.partition("=")
+    return written.format(name, rest) if written.count("{}") > 1 else written.format(value)
 
 
 def make(message: str, about: dict[str, Any]) -> Error:
     """The exception of a failure: what the extension module raises."""
-    error = _CLASSES.get(about["kind"], Error)(message)
+    error = _CLASSES.get(about["kind"], Error)(_for_python(message))
     for name, value in about.items():
         setattr(error, name, value)
     error.advice = [_for_python(one) for one in error.advice]

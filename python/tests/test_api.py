@@ -71,7 +71,7 @@ def test_members_of_archives(sqlite, tmp_path):
     assert sqlite.values("name") == ["Ada", "Grace"]
     inrush.load(f"{path}!**/jan*", sqlite.url, table="t", if_exists="replace", progress=False)
     assert sqlite.values("name") == ["Ada"]
-    with pytest.raises(inrush.SourceError, match="max-expand"):
+    with pytest.raises(inrush.SourceError, match="max_expand"):
         inrush.load(path, sqlite.url, table="u", max_expand="1", progress=False)
     with pytest.raises(inrush.UsageError, match="max_expand"):
         inrush.load(path, sqlite.url, table="u", max_expand="much", progress=False)
@@ -438,6 +438,67 @@ def test_options_are_the_commands():
     of_the_command = {"json", "help", "progress", "quiet", "verbose", "color", "yes", "profile", "dry_run", "force_table", "no_progress", "config"}
     keywords = set(inspect.signature(inrush.load).parameters)
     assert {other_names.get(option, option) for option in options} - of_the_command - keywords == set()
+
+
+ADVICE = {
+    "fix the row, or reject bad rows with --max-rejects N (or N%) and --rejects FILE": "fix the row, or reject bad rows with max_rejects=N (or N%) and rejects=FILE",
+    "bad row 3; --max-rejects 2 allows no more": "bad row 3; max_rejects=2 allows no more",
+    "as --max-rejects 1% allows": 'as max_rejects="1%" allows',
+    "--null v=NaN loads NULL for it": 'nulls=["v=NaN"] loads NULL for it',
+    "--null id=NA --null 'a b=NA' reads it as NULL": 'nulls=["id=NA"] nulls=["a b=NA"] reads it as NULL',
+    "--match position if these are the same": 'match_by="position" if these are the same',
+    "as --match says": "as match_by says",
+    "--rename OLD=NEW gives one another name, --drop leaves it out": 'rename={"OLD": "NEW"} gives one another name, drop leaves it out',
+    "--drop NAME or --new-columns ignore to leave": 'drop=NAME or new_columns="ignore" to leave',
+    "say --type id=text (or --types text for all columns)": 'say types={"id": "text"} (or types="text" for all columns)',
+    "--type COLUMN=TYPE, once a column": 'types={"COLUMN": "TYPE"}, once a column',
+    "--set sql_log_bin=off leaves it out": 'settings={"sql_log_bin": "off"} leaves it out',
+    "leave --strategy out": "leave strategy out",
+    "--strategy sqlite/bind takes it": 'strategy="sqlite/bind" takes it',
+    "--header no if it is data": "header=False if it is data",
+    "say --quote none": 'say quote=""',
+    "--decimal , reads them": 'decimal="," reads them',
+    "check --skip-lines, --comment and --encoding": "check skip_lines, comment and encoding",
+    "say so: --encoding latin1": 'say so: encoding="latin1"',
+    "go on with --resume and a higher --max-rejects: a file": "go on with resume=True and a higher max_rejects: a file",
+    "--if-exists append adds the new rows": 'if_exists="append" adds the new rows',
+    "--json lists them, cut--off": "--json lists them, cut--off",
+}
+
+
+@pytest.mark.parametrize("said", ADVICE)
+def test_advice_is_in_keywords(said):
+    from inrush._errors import _for_python
+
+    assert _for_python(said) == ADVICE[said]
+
+
+def test_advice_names_keywords_that_exist():
+    """Of all options of the command that have one."""
+    import inspect
+
+    from inrush._errors import _OPTIONS
+
+    keywords = set(inspect.signature(inrush.load).parameters)
+    assert {keyword.partition("=")[0] for keyword, _, _ in _OPTIONS.values()} <= keywords
+    done = subprocess.run([sys.executable, "-m", "inrush", "load", "--help"], capture_output=True, text=True)
+    shown = {word.strip(",[]").partition("[")[0].lstrip("-") for line in done.stdout.splitlines() for word in line.split()[:3] if word.startswith("--")}
+    of_the_command = {"json", "help", "quiet", "verbose", "yes", "dry-run", "config", "progress"}
+    assert shown - of_the_command - _OPTIONS.keys() == set()
+
+
+def test_advice_for_rows_of_a_program(sqlite):
+    with pytest.raises(inrush.RejectedRows) as caught:
+        sqlite.write([(1,), (float("nan"),)], columns={"v": "float"})
+    assert any("max_rejects=N" in one and "rejects=FILE" in one for one in caught.value.advice)
+    assert any(one.startswith('nulls=["v=nan"]') for one in caught.value.advice)
+    assert sqlite.write([(1,), (float("nan"),)], columns={"v": "float"}, nulls=["v=nan"]).rows_loaded == 2
+    with pytest.raises(inrush.RejectedRows) as caught:
+        sqlite.write([("a",), ("\ud800",)], columns=["v"], if_exists="replace")
+    assert not any("encoding" in one for one in caught.value.advice)
+    bad = []
+    with pytest.raises(inrush.RejectedRows, match="max_rejects=1 allows no more"):
+        sqlite.write([("x",), ("y",)], columns={"v": "float"}, max_rejects=1, rejects=bad, if_exists="replace")
 
 
 def test_examples():

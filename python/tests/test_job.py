@@ -528,7 +528,7 @@ def test_a_job_that_is_not_the_same_does_not_go_on(home):
     inrush.job.write(job, part(0), partition=0)
     inrush.job.abort(job)
     for other, words in (
-        ({"guarantee": "atomic"}, "begun with --guarantee per_partition"),
+        ({"guarantee": "atomic"}, 'begun with guarantee="per_partition"'),
         ({"guarantee": "per_partition", "attempts": 4}, "3 parts, and now are in 4"),
         ({"guarantee": "per_partition", "if_exists": "replace"}, "can be seen before"),
         ({"guarantee": "some"}, "'some' is none of atomic, per_partition, none"),

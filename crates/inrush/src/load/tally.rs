@@ -207,7 +207,7 @@ impl Tally {
                 let title = plan.facts.source.title.as_deref();
                 let limit = plan.request.max_rejects;
                 let error = limit_error(name, reject, self.rejected, limit, title);
-                if reject.code == Code::Utf8 {
+                if reject.code == Code::Utf8 && !matches!(reject.at, Position::Rows { .. }) {
                     return error
                         .advise("if the file is in another encoding, say so: --encoding latin1");
                 }

@@ -459,5 +459,7 @@ pub(crate) fn limit_error(
     if reject.code == Code::Quote {
         error = error.advise("if quotes are plain characters in this file, say --quote none");
     }
-    error.advise("fix the row, or reject bad rows with --max-rejects N (or N%)")
+    // Beside a program there is no place for them.
+    let place = if matches!(reject.at, Position::Rows { .. }) { " and --rejects FILE" } else { "" };
+    error.advise(format!("fix the row, or reject bad rows with --max-rejects N (or N%){place}"))
 }
