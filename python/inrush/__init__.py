@@ -10,6 +10,8 @@
 of the same name, with underscores. `inrush.job` is for rows that several processes write into one table.
 """
 
+from typing import TYPE_CHECKING
+
 from ._api import check, load, plan, write
 from ._errors import (
     Error,
@@ -28,13 +30,17 @@ from ._writer import Writer
 __version__ = _version()
 
 
-def __getattr__(name: str) -> object:
-    # What few programs need is imported when it is used: `import inrush` is to take no longer than it must.
-    if name == "job":
-        import importlib
+if TYPE_CHECKING:
+    from . import job as job
+else:
 
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    def __getattr__(name):
+        # What few programs need is imported when it is used: `import inrush` is to take no longer than it must.
+        if name == "job":
+            import importlib
+
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 __all__ = [

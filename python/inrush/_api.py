@@ -155,9 +155,11 @@ def plan(
     profiles: Any = None,
 ) -> Plan:
     """Decides how files would be loaded, changes nothing, and explains itself: `print(inrush.plan("weather.csv", "weather.db"))`."""
-    profiles = _profiles(profiles)
-    said = _files(source, target, rejects, _given(locals()))
-    return Plan(*_inrush.plan(_options.UNWATCHED, said))
+    given = _given(locals())
+    options = [_said(name, value) for name, value in given.items()]
+    given["profiles"] = _profiles(profiles)
+    told, words = _inrush.plan(_options.UNWATCHED, _files(source, target, rejects, given))
+    return Plan(told, words, options)
 
 
 def check(
@@ -289,6 +291,17 @@ def _given(said: dict[str, Any]) -> dict[str, Any]:
     """The options among the arguments of a function."""
     own = {"source", "rows", "target", "progress", "rejects", "bad_rows"}
     return {name: value for name, value in said.items() if name not in own and value is not None}
+
+
+def _said(name: str, value: Any) -> dict[str, Any]:
+    """An option as `inrush plan --json` has it."""
+    if isinstance(value, Mapping):
+        values = [f"{one}={other}" for one, other in value.items()]
+    elif isinstance(value, (list, tuple)):
+        values = [str(one) for one in value]
+    else:
+        values = [str(value)]
+    return {"option": name, "values": values, "from": "keyword"}
 
 
 def _files(source: Any, target: Any, rejects: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -51,9 +51,11 @@ def _table(rows: list[tuple[str, Any]]) -> str:
 class Plan(_Told):
     """What a load will do, and why. `print(plan)` explains it."""
 
-    def __init__(self, told: str | dict[str, Any], words: str = "") -> None:
+    def __init__(self, told: str | dict[str, Any], words: str = "", options: list[dict[str, Any]] | None = None) -> None:
         super().__init__(told)
         self._words = words
+        if options is not None:
+            self._data["options"] = options
 
     def __str__(self) -> str:
         import json

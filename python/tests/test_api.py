@@ -99,6 +99,15 @@ def test_plan(sqlite, source):
     assert not sqlite.exists()
 
 
+def test_plans_have_the_keys_of_the_command(sqlite, source):
+    plan = inrush.plan(source, sqlite.url, table="t", types={"id": "text"}, max_rejects=5)
+    command = [sys.executable, "-m", "inrush", "plan", str(source), sqlite.url, "--table", "t", "--json"]
+    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert plan.to_dict().keys() == told.keys()
+    assert [(one["option"], one["values"]) for one in plan.options] == [("table", ["t"]), ("types", ["id=text"]), ("max_rejects", ["5"])]
+    assert plan.options[0].keys() == told["options"][0].keys()
+
+
 def test_check(source):
     check = inrush.check(source, progress=False)
     assert (check.rows_read, check.rows_good, check.rows_bad) == (2, 2, 0)
@@ -534,6 +543,7 @@ with inrush.Writer("x.db", table="t", commit="batch", rows_per_commit=5) as writ
     writer.insert_many([(1,)])
     writer.write(object())
     writer.commit()
+job: inrush.job.Job = inrush.job.begin("u", None, table="t")
 try:
     pass
 except inrush.RejectedRows as error:
