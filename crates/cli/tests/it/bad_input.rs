@@ -210,7 +210,8 @@ fn a_name_that_sqlite_keeps_for_itself() {
     let fixture = with_database();
     fixture.write("in.csv", "id,name\n1,a\n");
     fixture
-        .refuses(&["in.csv", "shop.db", "--table", "sqlite_mine"])
+        .load(&["in.csv", "shop.db", "--table", "sqlite_mine"])
+        .exits(2)
         .says(&["sqlite_mine", "reserved"]);
 }
 
