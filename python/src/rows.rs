@@ -297,7 +297,7 @@ impl Rows {
         self.columns.iter_mut().for_each(Column::settle);
     }
 
-    /// Whether what came since would have made other columns, which nothing later can mend.
+    /// Whether what came since would have made other columns, which nothing later can correct.
     pub(crate) fn are_misleading(&self) -> bool {
         self.has_unknown || self.columns.iter().any(Column::was_misleading)
     }

@@ -79,7 +79,7 @@ pub struct LoadOptions {
     pub owns_table: bool,
     /// Whether others load into the existing table at the same time: then it is filled as it stands, and no other takes its place.
     pub shares_table: bool,
-    /// Which rows of a job these are, where their ids are to say it: a row that is there by its id is not written again, and has to be the
+    /// Which rows of a job these are, where their ids are to say it: a row whose id the table has is not written again, and has to be the
     /// same. Only documents have such ids.
     pub row_ids: Option<RowIds>,
     /// Client libraries, or the folders they are in, by the name of the target that is to open them; one without looks for its own.

@@ -116,6 +116,13 @@ impl FromStr for Type {
     }
 }
 
+impl Type {
+    /// Whether its values are timestamps with an offset from UTC.
+    pub fn has_offset(self) -> bool {
+        matches!(self, Type::Timestamp { zone: true } | Type::TimestampNs { zone: true })
+    }
+}
+
 /// One column of the table, and where its values come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Column {

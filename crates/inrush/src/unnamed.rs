@@ -172,11 +172,7 @@ fn check(value: &[u8], ty: Type, declared: bool) -> Result<(), (Code, &'static s
         Type::Timestamp { .. } | Type::TimestampNs { .. } if declared && scan::is_date(value) => {
             Ok(())
         }
-        Type::Timestamp { zone: true } | Type::TimestampNs { zone: true }
-            if scan::timestamp(value).is_some() =>
-        {
-            Ok(())
-        }
+        ty if ty.has_offset() && scan::timestamp(value).is_some() => Ok(()),
         Type::Timestamp { zone } | Type::TimestampNs { zone } => rule::timestamp(value, zone),
         Type::Json => rule::json(value),
         Type::Text | Type::Bytes => Ok(()),

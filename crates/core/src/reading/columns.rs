@@ -250,9 +250,11 @@ impl Case {
 
 /// Whether two names differ in case alone, of whatever letters.
 fn is_alike(one: &str, other: &str) -> bool {
-    let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<String>();
+    fn lower(text: &str) -> impl Iterator<Item = char> {
+        text.chars().flat_map(char::to_lowercase)
+    }
     one.eq_ignore_ascii_case(other)
-        || !(one.is_ascii() || other.is_ascii()) && lower(one) == lower(other)
+        || !(one.is_ascii() || other.is_ascii()) && lower(one).eq(lower(other))
 }
 
 /// The fields that the source has, under its own names.

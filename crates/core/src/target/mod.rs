@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use crate::doctor::Doctor;
 use crate::error::Result;
 use crate::flow::Encode;
-use crate::{Column, Job, Request, TargetFacts, Type};
+use crate::{Column, Job, Request, TargetFacts};
 
 pub use console::{Console, Row, Setting, may_be_secret, text};
 pub use jobs::{
@@ -106,7 +106,7 @@ pub trait Target: Sync {
     /// Whether a column of timestamps takes one with an offset from UTC. Into another one, values of which the user says the time zone go as
     /// clocks in UTC show them.
     fn takes_offsets(&self, column: &Column) -> bool {
-        matches!(column.ty, Type::Timestamp { zone: true } | Type::TimestampNs { zone: true })
+        column.ty.has_offset()
     }
 
     /// Whether a load adds columns to an existing table (`--new-columns add`), in its own transaction or so that they are dropped where it

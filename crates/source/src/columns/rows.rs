@@ -27,7 +27,7 @@ pub trait BatchSource: Send {
         false
     }
 
-    /// How many rows of the program came before these: where a row is, is told by its number among all of them.
+    /// How many rows of the program came before these: a row's number counts them, too.
     fn rows_before(&self) -> u64 {
         0
     }

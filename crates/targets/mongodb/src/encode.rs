@@ -78,21 +78,13 @@ impl MadeId {
         out.extend_from_slice(b"_id\0");
         match self {
             MadeId::Own(ids) => ids.put(out),
-            MadeId::Row => out.extend_from_slice(&ROW_ID),
+            MadeId::Row => out.extend_from_slice(&ids::value([0; ids::BYTES])),
         }
     }
 }
 
-/// A UUID that is all zeros, with its length and subtype.
-const ROW_ID: [u8; 5 + ids::BYTES] = {
-    let mut value = [0; 5 + ids::BYTES];
-    value[0] = ids::BYTES as u8;
-    value[4] = ids::SUBTYPE;
-    value
-};
-
 /// Where in a document the bytes of such an id are: behind the document's length, the value's kind, its name, and its head.
-pub(super) const ROW_ID_AT: usize = 4 + 1 + 4 + 5;
+pub(super) const ROW_ID_AT: usize = 4 + 1 + 4 + ids::VALUE_BYTES - ids::BYTES;
 
 struct Ids {
     seconds: u32,

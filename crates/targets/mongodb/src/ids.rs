@@ -17,7 +17,23 @@ use sha2::{Digest as _, Sha256};
 pub(super) const BYTES: usize = 16;
 
 /// The kind of binary value that a UUID is (<https://bsonspec.org/spec.html>).
-pub(super) const SUBTYPE: u8 = 4;
+const SUBTYPE: u8 = 4;
+
+/// Bytes of an id's value in BSON.
+pub(super) const VALUE_BYTES: usize = 5 + BYTES;
+
+/// An id as BSON has it behind the name of its field: its length, its subtype, its bytes.
+pub(super) const fn value(id: [u8; BYTES]) -> [u8; VALUE_BYTES] {
+    let mut value = [0; VALUE_BYTES];
+    value[0] = BYTES as u8;
+    value[4] = SUBTYPE;
+    let mut at = 0;
+    while at < BYTES {
+        value[5 + at] = id[at];
+        at += 1;
+    }
+    value
+}
 
 /// Partitions of a job.
 pub(super) const PARTITIONS_MAX: u32 = 1 << 26;
@@ -69,6 +85,8 @@ mod tests {
         assert!(ids.row(ROWS_MAX - 1).unwrap() < Ids::of("orders-1", 4).row(0).unwrap());
         assert_eq!(ids.ends(), [first, ids.row(ROWS_MAX - 1).unwrap()]);
         assert!(ids.row(ROWS_MAX).is_err());
+        let value = value(first);
+        assert_eq!((&value[..5], &value[5..]), (&[16, 0, 0, 0, 4][..], &first[..]));
         assert_eq!(ids, Ids::of("orders-1", 3));
         assert_ne!(first[..8], Ids::of("orders-2", 3).row(0).unwrap()[..8]);
         let last = Ids::of("orders-1", PARTITIONS_MAX - 1).row(ROWS_MAX - 1).unwrap();

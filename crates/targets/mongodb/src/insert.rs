@@ -346,17 +346,20 @@ impl<'l> InsertLane<'l> {
             let row = batch.from + refused.index;
             batch.document(row, row + 1)
         };
-        let id = |document: &[u8]| document[ROW_ID_AT..ROW_ID_AT + ids::BYTES].to_vec();
+        let id = |document: &[u8]| {
+            let mut id = [0; ids::BYTES];
+            id.copy_from_slice(&document[ROW_ID_AT..ROW_ID_AT + ids::BYTES]);
+            id
+        };
         let ids = repeated.iter().map(|refused| id(sent(refused)));
         let asked = ids.fold((Document::new(), 0), |(list, at), id| {
-            let value = [&(ids::BYTES as i32).to_le_bytes()[..], &[ids::SUBTYPE], &id].concat();
-            (list.element(&at.to_string(), kind::BINARY, &value), at + 1)
+            (list.element(&at.to_string(), kind::BINARY, &ids::value(id)), at + 1)
         });
         let among = Document::new().element("$in", kind::ARRAY, &asked.0.finish());
         let find = Document::new()
             .string("find", &self.errand.collection)
             .document("filter", Document::new().document(ID, among));
-        let mut there: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+        let mut there: HashMap<[u8; ids::BYTES], Vec<u8>> = HashMap::new();
         let found = self.session.documents(find, |document| {
             let bytes = document.bytes();
             if bytes.len() > ROW_ID_AT + ids::BYTES {
@@ -572,7 +575,7 @@ pub(super) fn errand(
         lanes: job.choice.lanes,
         lasting: collection == job.table,
         documents_max,
-        // Of rows that are there already each would end a batch.
+        // Each duplicate would end a batch.
         ordered: knobs.is(&ORDERED, "yes") && ids.is_none(),
         concern,
         ids,

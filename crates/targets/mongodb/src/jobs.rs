@@ -137,15 +137,12 @@ impl JobTables for MongoJobs {
         if replaces && !drops {
             console.execute(&format!("{{\"drop\": {}}}", quoted(&home.table)))?;
         }
+        let drops = if drops { "\"dropTarget\": true, " } else { "" };
         let command = format!(
-            "{{\"renameCollection\": {}, \"to\": {}, \"dropTarget\": {drops}, \"writeConcern\": {SAFE}, \"$db\": \"admin\"}}",
+            "{{\"renameCollection\": {}, \"to\": {}, {drops}\"writeConcern\": {SAFE}, \"$db\": \"admin\"}}",
             full(hidden),
             full(&home.table)
         );
-        let command = match drops {
-            true => command,
-            false => command.replace("\"dropTarget\": false, ", ""),
-        };
         console.execute(&command).map(drop)
     }
 

@@ -307,9 +307,7 @@ impl<'a> MongoLoad<'a> {
     fn own(&self) -> Option<Document> {
         match self.ids() {
             Some(ids) => {
-                let [first, last] = ids.ends().map(|id| {
-                    [&(id.len() as i32).to_le_bytes()[..], &[ids::SUBTYPE], &id].concat()
-                });
+                let [first, last] = ids.ends().map(ids::value);
                 let range = Document::new().element("$gte", kind::BINARY, &first).element(
                     "$lte",
                     kind::BINARY,

@@ -10,7 +10,7 @@ use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
 use inrush_core::value::hex;
-use inrush_core::{Column, Job, Type, Verify};
+use inrush_core::{Column, Job, Verify};
 
 /// A way to write rows down.
 pub(super) trait Notation: Send + 'static {
@@ -252,13 +252,11 @@ pub(super) fn session_zone(job: &Job) -> SessionZone {
     if is_utc(ServerFacts::of(&job.facts.target)) {
         return SessionZone::Utc;
     }
-    let is_zoned =
-        |ty| matches!(ty, Type::Timestamp { zone: true } | Type::TimestampNs { zone: true });
     let gets_offsets = |(column, field): (&Column, &usize)| {
         let is_timestamp =
             column.declared.as_ref().is_some_and(|declared| declared.starts_with("timestamp"));
         let ty = if column.asked { column.ty } else { job.facts.source.fields[*field].ty };
-        is_timestamp && is_zoned(ty)
+        is_timestamp && ty.has_offset()
     };
     match job.choice.columns.iter().zip(&job.choice.fields).any(gets_offsets) {
         true => SessionZone::UtcForLoad,

@@ -29,7 +29,7 @@ use inrush_core::doctor::Doctor;
 use inrush_core::encode::{self, Encode};
 use inrush_core::error::Result;
 use inrush_core::target::{Console, Jobs, Location, Strategy, Target, no_jobs};
-use inrush_core::{Column, Job, Request, TargetFacts, Type};
+use inrush_core::{Column, Job, Request, TargetFacts};
 
 /// SQLite database files, and databases in memory: `sqlite::memory:NAME` is the same one for all who name it so in one process, for as
 /// long as one of them has it open. A load appends to what is in one; for a command line, whose load is alone, there is none.
@@ -118,9 +118,7 @@ impl Target for Sqlite {
 
     fn takes_offsets(&self, column: &Column) -> bool {
         // Timestamps are texts here, and what an existing table calls a column says nothing of offsets.
-        let is_zoned =
-            matches!(column.ty, Type::Timestamp { zone: true } | Type::TimestampNs { zone: true });
-        is_zoned || column.declared.is_some() && !column.asked
+        column.ty.has_offset() || column.declared.is_some() && !column.asked
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

@@ -283,7 +283,7 @@ pub(super) fn that_are_allowed_keep_a_columns_type<P: Place>() {
 
 /// Bytes of every kind, which JSON has no form for: in a file of bad rows they are in base64.
 #[cfg(all(feature = "files", feature = "parquet"))]
-pub(super) fn of_a_parquet_file_are_loaded_as_they_were_once_mended<P: Place>() {
+pub(super) fn of_a_parquet_file_are_loaded_as_they_were_once_fixed<P: Place>() {
     P::for_each(|place| {
         let files = place.files();
         let rows = "1,plain,5\n2,eHl6,x\n3,\"\",6\n4,\u{e9}\u{1f600},y\n";
@@ -292,8 +292,8 @@ pub(super) fn of_a_parquet_file_are_loaded_as_they_were_once_mended<P: Place>() 
         let columns = ["id", "data", "n"];
         let typed = ["--type", "data=bytes", "--type", "n=integer"];
         // All of them, of numbers that are texts.
-        let mended = rows.replace("x\n", "7\n").replace("y\n", "8\n");
-        files.write("good.csv", format!("id,data,n\n{mended}"));
+        let fixed = rows.replace("x\n", "7\n").replace("y\n", "8\n");
+        files.write("good.csv", format!("id,data,n\n{fixed}"));
         files.load(&["good.csv", "good.parquet", "--type", "data=bytes"]).exits(0);
         load(place, &[&["good.parquet"], &typed[..]].concat()).exits(0);
         let wanted = all_of(place, &columns);
