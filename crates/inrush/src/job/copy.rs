@@ -27,7 +27,8 @@ pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> R
             return Err(gone(found));
         }
     }
-    let written = ledger.copy(&record.copying, &hidden).map_err(|error| in_words(record, error))?;
+    let written = ledger.copy(&record.copying, &hidden);
+    let written = written.map_err(|error| in_words(ledger, record, error))?;
     match job.load.on_conflict {
         OnConflict::Fail if written != token.rows => Err(gone(written)),
         OnConflict::Skip => Ok(token.rows.saturating_sub(written)),
@@ -36,12 +37,15 @@ pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> R
 }
 
 /// A row that repeats a key can be in any of the tables by now.
-fn in_words(record: &Record, error: Error) -> Error {
+fn in_words(ledger: &Ledger<'_>, record: &Record, error: Error) -> Error {
     let (hidden, table) = (record.job.new_table(), record.job.table().to_owned());
     let error = error.reworded(|text| text.replace(&hidden, &table));
     let what = error.what().to_lowercase();
-    match what.contains("duplicate") {
-        true => error.advise("a row has the key of one in the table, or of another attempt's: --on-conflict skip or update decides"),
-        false => error,
+    if !what.contains("duplicate") {
+        return error;
     }
+    error.advise(match ledger.jobs.rows.has_transactions() {
+        true => "a row has the key of one in the table, or of another attempt's: --on-conflict skip or update decides",
+        false => "a row has another one's key: --guarantee per_partition compares them, and --on-conflict skip or update decides",
+    })
 }

@@ -125,6 +125,26 @@ fn what_takes_a_transaction_is_refused() {
     });
 }
 
+/// Rows of two attempts that share a key meet when the job is published.
+#[test]
+fn rows_with_one_key_say_what_compares_them() {
+    for_each_server(|server| {
+        let url = server.url();
+        server.write("a.csv", "id,name\n1,a\n");
+        let job = |args: &[&str]| server.inrush(&[&["job"], args].concat());
+        let begin = ["begin", &url, "--table", "t", "--like", "a.csv", "--primary-key", "id"];
+        server.write("job.json", &job(&begin).exits(0).stdout);
+        for (partition, token) in [("0", "a.token"), ("1", "b.token")] {
+            let written = job(&["write", "job.json", "a.csv", "--partition", partition]).exits(0);
+            server.write(token, &written.stdout);
+        }
+        let run = job(&["publish", "job.json", "a.token", "b.token"]).exits(1);
+        run.says(&["duplicate", "--guarantee per_partition compares them"]);
+        job(&["abort", "job.json"]).exits(0);
+        assert_eq!(server.tables(), ["inrush_jobs"]);
+    });
+}
+
 /// A process that is killed keeps its lock until its time is over.
 #[test]
 fn a_lock_that_is_not_renewed_is_free_in_time() {
