@@ -232,8 +232,8 @@ impl Ground {
 /// A connection that is idle for as long as loads take, and may write where loads may: as those of jobs.
 fn connected(plan: &Plan, jobs: &dyn JobTables) -> Result<Box<dyn Console + 'static>> {
     let mut console = plan.target.console(&plan.location, &NEVER)?;
-    for statement in jobs.opening() {
-        console.execute(statement)?;
+    if let Some(opening) = jobs.opening() {
+        console.execute(opening)?;
     }
     Ok(console)
 }

@@ -103,8 +103,8 @@ pub(super) struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     pub(super) fn open(place: &Place, home: &Home, stop: &'a AtomicBool) -> Result<Self> {
         let mut console = place.target.console(&place.location, stop)?;
-        for statement in place.jobs.tables.opening() {
-            console.execute(statement)?;
+        if let Some(opening) = place.jobs.tables.opening() {
+            console.execute(opening)?;
         }
         let (jobs, home, location) = (place.jobs, home.clone(), place.location.clone());
         Ok(Self { console, jobs, home, location, stop })
@@ -410,22 +410,20 @@ impl<'a> Lock<'a> {
     ) -> Result<Self> {
         let rows = place.jobs.rows;
         let mut console = place.target.console(&place.location, observer.stop())?;
-        rows.begin_locks(&mut *console)?;
         let owner = unique::word();
         let began = Instant::now();
-        let mut noticed = false;
+        let (mut again, mut noticed) = (false, false);
         loop {
-            for number in numbers.clone() {
-                let lock = JobLock { number, owner: &owner, ..lock_of(job) };
-                let at = At { console: &mut *console, home: &job.home };
-                if rows.try_lock(at, LEDGER, lock)? {
-                    let held = match rows.lease() {
-                        None => Held::Connected { _connection: console },
-                        Some(lease) => renewed(place, job, (number, owner), lease),
-                    };
-                    return Ok(Self { held });
-                }
+            let first = JobLock { number: *numbers.start(), owner: &owner, ..lock_of(job) };
+            let at = At { console: &mut *console, home: &job.home };
+            if let Some(number) = rows.try_locks(at, LEDGER, first, *numbers.end(), again)? {
+                let held = match rows.lease() {
+                    None => Held::Connected { _connection: console },
+                    Some(lease) => renewed(place, job, (number, owner), lease),
+                };
+                return Ok(Self { held });
             }
+            again = true;
             if observer.stop().load(Relaxed) {
                 return Err(Error::interrupted());
             }

@@ -76,8 +76,8 @@ impl JobTables for MongoJobs {
         Untold { primary_key, types }
     }
 
-    fn opening(&self) -> &'static [&'static str] {
-        &[]
+    fn opening(&self) -> Option<&'static str> {
+        None
     }
 
     fn requested(&self, _home: &Home, table: &str) -> String {
@@ -369,24 +369,33 @@ impl JobRows for MongoJobs {
         Ok(parts)
     }
 
-    fn begin_locks(&self, _console: &mut dyn Console) -> Result<()> {
-        Ok(())
-    }
-
-    fn try_lock(&self, at: At<'_>, ledger: &str, lock: JobLock<'_>) -> Result<bool> {
+    fn try_locks(
+        &self,
+        at: At<'_>,
+        ledger: &str,
+        first: JobLock<'_>,
+        last: u32,
+        _again: bool,
+    ) -> Result<Option<u32>> {
         let now = at.console.seconds()?;
-        let which = filter(Which { id: lock.id, digits: lock.digits, state: None });
-        let (field, owner) = (field(lock.number), quoted(lock.owner));
-        let free = format!(
-            "{which}, \"$or\": [{{\"{field}\": {{\"$exists\": false}}}}, {{\"{field}.until\": {{\"$lte\": {}}}}}]",
-            whole(now)
-        );
-        let take = format!(
-            "\"$set\": {{\"{field}\": {{\"owner\": {owner}, \"until\": {}}}}}",
-            whole(until(now))
-        );
+        let which = filter(Which { id: first.id, digits: first.digits, state: None });
+        let owner = quoted(first.owner);
+        for number in first.number..=last {
+            let field = field(number);
+            let free = format!(
+                "{which}, \"$or\": [{{\"{field}\": {{\"$exists\": false}}}}, {{\"{field}.until\": {{\"$lte\": {}}}}}]",
+                whole(now)
+            );
+            let take = format!(
+                "\"$set\": {{\"{field}\": {{\"owner\": {owner}, \"until\": {}}}}}",
+                whole(until(now))
+            );
+            if update(at.console, ledger, &free, &take)? {
+                return Ok(Some(number));
+            }
+        }
         // A job that is not in the ledger has nobody who could hold a lock.
-        Ok(update(at.console, ledger, &free, &take)? || counted(at.console, ledger, &which)? == 0)
+        Ok((counted(at.console, ledger, &which)? == 0).then_some(first.number))
     }
 
     fn are_free(&self, at: At<'_>, ledger: &str, last: JobLock<'_>) -> Result<bool> {

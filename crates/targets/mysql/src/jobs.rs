@@ -41,14 +41,13 @@ impl JobTables for MysqlJobs {
     }
 
     /// What the attempts' tables took is taken again, and 0 is 0 in a column that counts by itself.
-    fn opening(&self) -> &'static [&'static str] {
-        &[
-            // One may wait for as long as others copy.
+    fn opening(&self) -> Option<&'static str> {
+        // One may wait for as long as others copy, and rows which are read for a copy are not to be locked.
+        Some(
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES', \
-             SESSION wait_timeout = 2147483, SESSION innodb_lock_wait_timeout = 2147483",
-            // So that rows which are read for a copy are not locked.
-            "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-        ]
+             SESSION wait_timeout = 2147483, SESSION innodb_lock_wait_timeout = 2147483; \
+             SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        )
     }
 
     fn requested(&self, _home: &Home, table: &str) -> String {
@@ -182,7 +181,7 @@ impl SqlRows for MysqlJobs {
     }
 
     fn try_lock(&self, digits: &str, number: u32) -> String {
-        format!("SELECT GET_LOCK({}, 0)", lock(digits, number))
+        format!("GET_LOCK({}, 0)", lock(digits, number))
     }
 
     fn are_free(&self, digits: &str, last: u32) -> String {

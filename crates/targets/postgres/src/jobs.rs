@@ -38,14 +38,14 @@ impl JobTables for PostgresJobs {
             .advise(WITHOUT_TABLES))
     }
 
-    fn opening(&self) -> &'static [&'static str] {
-        &[
+    fn opening(&self) -> Option<&'static str> {
+        Some(
             // One may wait for as long as others copy (before PostgreSQL 14 there is no such limit), and then has to see what they
             // have done. A load says of each transaction that it writes, where they only read by default.
             "SET client_min_messages = error; SET default_transaction_read_only = off; \
              SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; \
              SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout'",
-        ]
+        )
     }
 
     fn requested(&self, home: &Home, table: &str) -> String {
@@ -214,7 +214,7 @@ impl SqlRows for PostgresJobs {
     }
 
     fn try_lock(&self, digits: &str, number: u32) -> String {
-        format!("SELECT pg_catalog.pg_try_advisory_xact_lock({})", key(digits, number))
+        format!("pg_catalog.pg_try_advisory_xact_lock({})", key(digits, number))
     }
 
     fn are_free(&self, digits: &str, last: u32) -> String {

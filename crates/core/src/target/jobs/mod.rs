@@ -74,8 +74,8 @@ pub trait JobTables: Sync {
         Untold::default()
     }
 
-    /// Statements that every connection of a job begins with.
-    fn opening(&self) -> &'static [&'static str];
+    /// What every connection of a job begins with: statements that go out as one message.
+    fn opening(&self) -> Option<&'static str>;
 
     /// The table as a request names it.
     fn requested(&self, home: &Home, table: &str) -> String;
@@ -330,11 +330,16 @@ pub trait JobRows: Sync {
     /// The partition of this number, or all of them.
     fn parts(&self, at: At<'_>, partitions: &str, number: Option<u32>) -> Result<Vec<Part>>;
 
-    /// Makes a connection ready to ask for locks.
-    fn begin_locks(&self, console: &mut dyn Console) -> Result<()>;
-
-    /// Whether the lock was free just now, and is the owner's from here on: until the connection closes, or as long as it is renewed.
-    fn try_lock(&self, at: At<'_>, ledger: &str, lock: JobLock<'_>) -> Result<bool>;
+    /// Takes the first of the locks from this one up to number `last` that is free, and says which: it is the owner's from here on, until
+    /// the connection closes, or as long as it is renewed. `again` where the connection has asked before.
+    fn try_locks(
+        &self,
+        at: At<'_>,
+        ledger: &str,
+        first: JobLock<'_>,
+        last: u32,
+        again: bool,
+    ) -> Result<Option<u32>>;
 
     /// Whether nobody has one of the locks up to this one.
     fn are_free(&self, at: At<'_>, ledger: &str, last: JobLock<'_>) -> Result<bool>;

@@ -38,11 +38,11 @@ pub trait SqlRows: Sync {
     /// The job's columns, as a query names them.
     fn columns(&self, job: &Job) -> String;
 
-    /// What a connection runs before the first [`SqlRows::try_lock`].
+    /// What a connection runs before it asks for a lock.
     fn begin_locks(&self) -> &'static str;
 
-    /// A query for whether the connection has got a lock just now, `t` or `1`: the one of this number of the job whose hidden tables
-    /// have these sixteen digits. It is the connection's until that closes.
+    /// A condition that holds where the connection gets a lock just now: the one of this number of the job whose hidden tables have these
+    /// sixteen digits. It is the connection's until that closes.
     fn try_lock(&self, digits: &str, number: u32) -> String;
 
     /// A query for whether no connection has one of the locks up to this number, `t` or `1`.
@@ -234,13 +234,20 @@ impl<S: SqlRows> JobRows for S {
         Ok(parts)
     }
 
-    fn begin_locks(&self, console: &mut dyn Console) -> Result<()> {
-        console.execute(SqlRows::begin_locks(self)).map(drop)
-    }
-
-    fn try_lock(&self, at: At<'_>, _ledger: &str, lock: JobLock<'_>) -> Result<bool> {
-        let sql = SqlRows::try_lock(self, lock.digits, lock.number);
-        Ok(is_yes(at.console.value(&sql)?))
+    fn try_locks(
+        &self,
+        at: At<'_>,
+        _ledger: &str,
+        first: JobLock<'_>,
+        last: u32,
+        again: bool,
+    ) -> Result<Option<u32>> {
+        let begin = if again { String::new() } else { format!("{}; ", self.begin_locks()) };
+        // Those behind the first that holds are not asked for.
+        let gets = |number| format!("WHEN {} THEN {number}", self.try_lock(first.digits, number));
+        let gets: Vec<String> = (first.number..=last).map(gets).collect();
+        let got = at.console.value(&format!("{begin}SELECT CASE {} END", gets.join(" ")))?;
+        Ok(got.and_then(|number| number.parse().ok()))
     }
 
     fn are_free(&self, at: At<'_>, _ledger: &str, last: JobLock<'_>) -> Result<bool> {
