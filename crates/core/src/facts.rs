@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use crate::ledger::Entry;
 use crate::moments::{MomentFacts, MomentLimits};
@@ -338,6 +339,8 @@ pub struct TargetFacts {
     pub gave_up: BTreeMap<&'static str, String>,
     /// Loads of the table in steps, as the ledger has them; read only for such a load.
     pub ledger: Vec<Entry>,
+    /// How long the server takes to answer, at least, where each chunk waits for that; `None` where none does.
+    pub round_trip: Option<Duration>,
 }
 
 /// A value of a target's own type: what its facts hand to its strategies and loads, and the planner passes on unseen.

@@ -38,6 +38,42 @@ impl Allowance {
     }
 }
 
+/// Rows of a query as text; NULL is `None`.
+pub type TextRows = Vec<Vec<Option<String>>>;
+
+/// The rows of several queries that went to the server as one message, which takes one round trip.
+#[derive(Debug)]
+pub struct Answers<const N: usize> {
+    of: [TextRows; N],
+    allowance: Allowance,
+}
+
+impl<const N: usize> Default for Answers<N> {
+    fn default() -> Self {
+        Self { of: std::array::from_fn(|_| Vec::new()), allowance: Allowance::default() }
+    }
+}
+
+impl<const N: usize> Answers<N> {
+    /// Takes a row of the statement with this number, counted from 0; of statements behind the last query the rows are taken for that one's.
+    pub fn add(&mut self, statement: usize, row: &[Option<&[u8]>]) {
+        if self.allowance.admits_row(row) {
+            let text = |value: &Option<&[u8]>| {
+                value.map(|text| String::from_utf8_lossy(text).into_owned())
+            };
+            self.of[statement.min(N - 1)].push(row.iter().map(text).collect());
+        }
+    }
+
+    /// The rows of each query.
+    ///
+    /// # Errors
+    /// As for [`Allowance::kept`].
+    pub fn kept<R>(self) -> Result<[TextRows; N], Failure<R>> {
+        self.allowance.kept().map(|()| self.of)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,10 +14,12 @@ pub mod channel;
 mod distrust;
 mod failure;
 pub mod folder;
+mod round_trip;
 pub mod staging;
 pub mod statement;
 
 pub use account::account;
-pub use answer::{ANSWER_BYTES_MAX, Allowance};
+pub use answer::{ANSWER_BYTES_MAX, Allowance, Answers, TextRows};
 pub use distrust::{Distrust, DistrustKind};
 pub use failure::{Advice, Failure, Lost, LostKind, Wired, drive};
+pub use round_trip::RoundTrip;

@@ -1,5 +1,6 @@
 //! Names of the hidden tables that loads fill before they take the target's place.
 
+use crate::answer::TextRows;
 use inrush_core::error::Error;
 use inrush_core::target::{Console, text};
 use inrush_core::unique;
@@ -22,7 +23,7 @@ pub trait Asks {
     ///
     /// # Errors
     /// As for [`Asks::execute`].
-    fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Self::Failure>;
+    fn table(&mut self, sql: &str) -> Result<TextRows, Self::Failure>;
 
     /// The first value of a query, if there is one and it isn't NULL.
     ///
@@ -48,7 +49,7 @@ impl Asks for dyn Console + '_ {
         Console::execute(self, sql).map(drop)
     }
 
-    fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+    fn table(&mut self, sql: &str) -> Result<TextRows, Error> {
         let mut rows = Vec::new();
         self.query(sql, &mut |row| rows.push((0..row.len()).map(|at| text(row, at)).collect()))?;
         Ok(rows)

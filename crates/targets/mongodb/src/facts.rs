@@ -77,6 +77,7 @@ pub(super) fn gather(
         columns_max: u32::MAX as usize,
         moments: if is_text { MomentLimits::default() } else { MomentLimits::of(3) },
         own: Own::new(server),
+        round_trip: session.round_trip(),
         ..TargetFacts::default()
     })
 }

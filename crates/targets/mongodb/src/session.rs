@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use crate::bson::{Document, Raw};
 use crate::client::{Client, Failure, Greeted, Reply, code};
 use crate::connect::Place;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_net::{Advice, Allowance, Lost, LostKind};
+use inrush_net::{Advice, Allowance, Lost, LostKind, RoundTrip};
 
 /// What gets users past what keeps them out.
 const ADVICE: Advice = Advice {
@@ -33,6 +34,7 @@ pub(super) struct Session<'a> {
     stop: Option<&'a AtomicBool>,
     /// What the server said of itself, the last time.
     pub(super) greeted: Greeted,
+    round_trip: RoundTrip,
 }
 
 impl<'a> Session<'a> {
@@ -41,7 +43,13 @@ impl<'a> Session<'a> {
         let client =
             Client::connect(place, Some(stop)).map_err(|failure| no_connection(place, failure))?;
         let greeted = client.greeted.clone();
-        Ok(Self { client: Some(client), place: Arc::clone(place), stop: Some(stop), greeted })
+        Ok(Self {
+            client: Some(client),
+            place: Arc::clone(place),
+            stop: Some(stop),
+            greeted,
+            round_trip: RoundTrip::default(),
+        })
     }
 
     /// A second connection to the same place.
@@ -79,7 +87,14 @@ impl<'a> Session<'a> {
         &mut self,
         work: impl FnOnce(&mut Client<'a>, &str) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        inrush_net::drive(&mut self.client, |client| work(client, &self.place.database))
+        self.round_trip.time(|| {
+            inrush_net::drive(&mut self.client, |client| work(client, &self.place.database))
+        })
+    }
+
+    /// How long the server takes to answer, at least.
+    pub(super) fn round_trip(&self) -> Option<Duration> {
+        self.round_trip.shortest()
     }
 
     /// Runs a command in the load's database.

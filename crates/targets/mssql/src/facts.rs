@@ -90,6 +90,7 @@ pub(super) fn gather(
         settings: BTreeMap::new(),
         read_only: None,
         ledger: Vec::new(),
+        round_trip: session.round_trip(),
     })
 }
 

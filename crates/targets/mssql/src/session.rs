@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use tiberius::error::Error as DriverError;
@@ -14,7 +15,7 @@ use crate::link::{self, Line, Link};
 use crate::value;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_net::channel::{Address, Believe, Channel, Tls};
-use inrush_net::{Advice, Allowance, LostKind, Wired};
+use inrush_net::{Advice, Allowance, LostKind, RoundTrip, Wired};
 
 /// A packet's bytes at most where they are encrypted
 /// (<https://learn.microsoft.com/en-us/sql/database-engine/configure-windows/configure-the-network-packet-size-server-configuration-option>).
@@ -49,6 +50,7 @@ pub(super) struct Session<'a> {
     place: Arc<Place>,
     /// `None` while nothing may be ended halfway.
     stop: Option<&'a AtomicBool>,
+    round_trip: RoundTrip,
 }
 
 /// The driver, and the connection under it.
@@ -191,7 +193,12 @@ impl<'a> Session<'a> {
 
     /// One that is not connected yet.
     pub(super) fn plain(place: &Arc<Place>, stop: &'a AtomicBool) -> Self {
-        Self { client: None, place: Arc::clone(place), stop: Some(stop) }
+        Self {
+            client: None,
+            place: Arc::clone(place),
+            stop: Some(stop),
+            round_trip: RoundTrip::default(),
+        }
     }
 
     /// Connects and settles nothing.
@@ -232,10 +239,17 @@ impl<'a> Session<'a> {
         &mut self,
         work: impl FnOnce(&mut Client<Link<'a>>) -> tiberius::Result<T>,
     ) -> Result<T, Failure> {
-        inrush_net::drive(&mut self.client, |driver| {
-            driver.line.with(Channel::begin);
-            work(&mut driver.client).map_err(|error| failed(error, &driver.line))
+        self.round_trip.time(|| {
+            inrush_net::drive(&mut self.client, |driver| {
+                driver.line.with(Channel::begin);
+                work(&mut driver.client).map_err(|error| failed(error, &driver.line))
+            })
         })
+    }
+
+    /// How long the server takes to answer, at least.
+    pub(super) fn round_trip(&self) -> Option<Duration> {
+        self.round_trip.shortest()
     }
 
     /// Runs a batch of statements, and hands out the rows that they answer with, each with its columns and the number of its answer.

@@ -14,6 +14,7 @@ use inrush_core::ledger::{self, Entry};
 use inrush_core::{
     Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
 };
+use inrush_net::TextRows;
 
 /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
 const COLUMNS_MAX: usize = 1017;
@@ -48,7 +49,7 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 24] = [
+const VARIABLES: [&str; 25] = [
     "binlog_transaction_dependency_tracking",
     "datadir",
     "default_table_encryption",
@@ -72,6 +73,7 @@ const VARIABLES: [&str; 24] = [
     "time_zone",
     "transaction_write_set_extraction",
     "version",
+    "version_comment",
     "wsrep_on",
 ];
 
@@ -107,22 +109,22 @@ pub(super) fn gather(
     table_name: &str,
     request: &Request,
 ) -> Result<TargetFacts> {
-    let variables = variables(session).map_err(|failure| session.explain(failure))?;
-    let version = variables.get("version").cloned().unwrap_or_default();
-    let comment = read(session, "SELECT @@version_comment")?.unwrap_or_default();
-    let engine = engine(&version, &comment);
-    // https://dev.mysql.com/doc/refman/5.6/en/fractional-seconds.html: since 5.6.4. MariaDB says 5.5 or 10 and up, and has had
-    // them since 5.3.
-    let keeps_fractions = engine.starts_with("MariaDB") || numbers(&version) >= (5, 6, 4);
-    let engines = session
-        .table("SELECT LOWER(ENGINE) FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")
-        .map_err(|failure| session.explain(failure))?;
     if let Some(fault) = name_fault(table_name) {
         return Err(
             Error::usage(format!("--table {table_name}: {fault}")).advise("name another --table")
         );
     }
-    let table = read_table(session, table_name)?;
+    let [variables, engines, table] = session
+        .tables([&all_variables(), ENGINES, &table_entry(table_name)])
+        .map_err(|failure| session.explain(failure))?;
+    let variables = by_name(variables);
+    let variable = |name: &str| variables.get(name).map_or("", String::as_str);
+    let version = variable("version");
+    let engine = engine(version, variable("version_comment"));
+    // https://dev.mysql.com/doc/refman/5.6/en/fractional-seconds.html: since 5.6.4. MariaDB says 5.5 or 10 and up, and has had
+    // them since 5.3.
+    let keeps_fractions = engine.starts_with("MariaDB") || numbers(version) >= (5, 6, 4);
+    let table = with_columns(session, table_name, table)?;
     let is_kept = |table: &&TableFacts| {
         request.strategy.as_deref() == Some(tablespace::ID)
             && request.if_exists != IfExists::Replace
@@ -169,6 +171,7 @@ pub(super) fn gather(
         engine_only: None,
         gave_up: BTreeMap::new(),
         ledger,
+        round_trip: session.round_trip(),
     })
 }
 
@@ -198,48 +201,61 @@ pub(super) fn numbers(version: &str) -> (u32, u32, u32) {
     (next(), next(), next())
 }
 
-fn variables(session: &mut Session<'_>) -> Result<BTreeMap<String, String>, Failure> {
+/// A query for [`VARIABLES`].
+fn all_variables() -> String {
     let wanted: Vec<String> = VARIABLES.iter().map(|name| literal(name)).collect();
-    let rows =
-        session.table(&format!("SHOW VARIABLES WHERE Variable_name IN ({})", wanted.join(", ")))?;
-    Ok(rows
-        .into_iter()
-        .filter_map(|row| {
-            let mut row = row.into_iter();
-            Some((
-                row.next()??.to_ascii_lowercase(),
-                row.next()?.unwrap_or_else(|| "NULL".to_owned()),
-            ))
-        })
-        .collect())
+    format!("SHOW VARIABLES WHERE Variable_name IN ({})", wanted.join(", "))
 }
 
-fn read(session: &mut Session<'_>, sql: &str) -> Result<Option<String>> {
-    session.value(sql).map_err(|failure| session.explain(failure))
+fn by_name(variables: TextRows) -> BTreeMap<String, String> {
+    let pair = |row: Vec<Option<String>>| {
+        let mut row = row.into_iter();
+        let name = row.next()??.to_ascii_lowercase();
+        Some((name, row.next()?.unwrap_or_else(|| "NULL".to_owned())))
+    };
+    variables.into_iter().filter_map(pair).collect()
 }
+
+const ENGINES: &str =
+    "SELECT LOWER(ENGINE) FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')";
 
 /// The table, if it is there.
 pub(super) fn read_table(session: &mut Session<'_>, table: &str) -> Result<Option<TableFacts>> {
-    table_facts(session, table).map_err(|failure| session.explain(failure)).and_then(|found| {
-        match found {
-            Some(facts) if facts.columns.is_empty() => Err(Error::new(
-                Kind::Target,
-                format!("table {table} has no column that can be written"),
-            )),
-            found => Ok(found),
-        }
+    let entry = session.table(&table_entry(table)).map_err(|failure| session.explain(failure))?;
+    with_columns(session, table, entry)
+}
+
+/// What is known of a table as a whole.
+fn table_entry(table: &str) -> String {
+    format!(
+        "SELECT TABLE_NAME, LOWER(ENGINE), TABLE_TYPE, CREATE_OPTIONS FROM information_schema.TABLES \
+         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
+        literal(table)
+    )
+}
+
+/// The table that has this entry.
+fn with_columns(
+    session: &mut Session<'_>,
+    table: &str,
+    entry: TextRows,
+) -> Result<Option<TableFacts>> {
+    let found = table_facts(session, table, entry);
+    found.map_err(|failure| session.explain(failure)).and_then(|found| match found {
+        Some(facts) if facts.columns.is_empty() => Err(Error::new(
+            Kind::Target,
+            format!("table {table} has no column that can be written"),
+        )),
+        found => Ok(found),
     })
 }
 
-fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFacts>, Failure> {
-    let of = |table_column: &str, schema_column: &str| {
-        format!("{schema_column} = DATABASE() AND {table_column} = {}", literal(table))
-    };
-    let found = session.table(&format!(
-        "SELECT TABLE_NAME, LOWER(ENGINE), TABLE_TYPE, CREATE_OPTIONS FROM information_schema.TABLES WHERE {}",
-        of("TABLE_NAME", "TABLE_SCHEMA")
-    ))?;
-    let Some(row) = found.into_iter().next() else { return Ok(None) };
+fn table_facts(
+    session: &mut Session<'_>,
+    table: &str,
+    entry: TextRows,
+) -> Result<Option<TableFacts>, Failure> {
+    let Some(row) = entry.into_iter().next() else { return Ok(None) };
     let mut row = row.into_iter();
     let name = row.next().flatten().unwrap_or_else(|| table.to_owned());
     let storage = row.next().flatten();
@@ -247,12 +263,34 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
     let options = row.next().flatten().unwrap_or_default();
     let mut facts = TableFacts { name, storage, ..TableFacts::default() };
 
-    let rows = session.table(&format!(
+    let of = |table_column: &str, schema_column: &str| {
+        format!("{schema_column} = DATABASE() AND {table_column} = {}", literal(table))
+    };
+    let columns = format!(
         "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT IS NOT NULL, EXTRA, COLLATION_NAME, COLUMN_COMMENT \
          FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
         of("TABLE_NAME", "TABLE_SCHEMA")
-    ))?;
-    for row in rows {
+    );
+    let keys = format!(
+        "SELECT INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
+         ORDER BY INDEX_NAME, SEQ_IN_INDEX",
+        of("TABLE_NAME", "TABLE_SCHEMA")
+    );
+    let references = format!(
+        "SELECT TABLE_NAME, REFERENCED_TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
+         WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ({} OR {})",
+        of("TABLE_NAME", "TABLE_SCHEMA"),
+        of("REFERENCED_TABLE_NAME", "REFERENCED_TABLE_SCHEMA")
+    );
+    let triggers = format!(
+        "SELECT 1 FROM information_schema.TRIGGERS WHERE {} LIMIT 1",
+        of("EVENT_OBJECT_TABLE", "EVENT_OBJECT_SCHEMA")
+    );
+    let first_row = format!("SELECT 1 FROM {} LIMIT 1", quote(&facts.name));
+    let [columns, keys, references, triggers, first_row] =
+        session.tables([&columns, &keys, &references, &triggers, &first_row])?;
+    facts.holds_rows = !first_row.is_empty();
+    for row in columns {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || row.next().unwrap_or_default();
         let (name, spelled, charset) = (next(), next(), next());
@@ -292,11 +330,6 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
             asked: false,
         });
     }
-    let keys = session.table(&format!(
-        "SELECT INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
-         ORDER BY INDEX_NAME, SEQ_IN_INDEX",
-        of("TABLE_NAME", "TABLE_SCHEMA")
-    ))?;
     let mut unique: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in keys {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
@@ -307,12 +340,6 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
     facts.primary_key = unique.remove("PRIMARY").unwrap_or_default();
     facts.unique_keys = unique.into_values().collect();
 
-    let references = session.table(&format!(
-        "SELECT TABLE_NAME, REFERENCED_TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
-         WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ({} OR {})",
-        of("TABLE_NAME", "TABLE_SCHEMA"),
-        of("REFERENCED_TABLE_NAME", "REFERENCED_TABLE_SCHEMA")
-    ))?;
     let mut is_child = false;
     for row in references {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
@@ -323,13 +350,9 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
         }
     }
     facts.is_parent = !facts.dependents.is_empty();
-    let triggers = session.value(&format!(
-        "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE {}",
-        of("EVENT_OBJECT_TABLE", "EVENT_OBJECT_SCHEMA")
-    ))?;
     facts.engine_only = if kind != "BASE TABLE" {
         Some(format!("{table} is a {}", kind.to_lowercase()))
-    } else if triggers.is_some_and(|count| count != "0") {
+    } else if !triggers.is_empty() {
         Some(format!("table {table} has triggers"))
     } else if is_child {
         Some(format!("table {table} has foreign keys"))
@@ -347,7 +370,5 @@ fn table_facts(session: &mut Session<'_>, table: &str) -> Result<Option<TableFac
             Err(failure) => return Err(failure),
         };
     }
-    facts.holds_rows =
-        !session.table(&format!("SELECT 1 FROM {} LIMIT 1", quote(&facts.name)))?.is_empty();
     Ok(Some(facts))
 }

@@ -194,15 +194,16 @@ pub(super) fn deferrable(create: &str) -> Vec<String> {
 
 /// SHOW CREATE TABLE, spelt in one way whatever the settings.
 pub(super) fn show(session: &mut Session<'_>, table: &str) -> Result<String, Failure> {
-    session.execute(
-        "SET @inrush_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = '', SESSION sql_quote_show_create = 1",
-    )?;
-    let rows = session.table(&format!("SHOW CREATE TABLE {}", quote(table)));
-    let restored = session.execute("SET SESSION sql_mode = @inrush_sql_mode");
-    // The first failure is the one that tells why.
-    let rows = rows?;
-    restored?;
-    Ok(rows.into_iter().flatten().nth(1).flatten().unwrap_or_default())
+    let plain = "SET @inrush_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = '', SESSION sql_quote_show_create = 1";
+    let restore = "SET SESSION sql_mode = @inrush_sql_mode";
+    match session.tables([plain, &format!("SHOW CREATE TABLE {}", quote(table)), restore]) {
+        Ok([_, rows, _]) => Ok(rows.into_iter().flatten().nth(1).flatten().unwrap_or_default()),
+        Err(failure) => {
+            // The first failure is the one that tells why.
+            let _ = session.execute(restore);
+            Err(failure)
+        }
+    }
 }
 
 /// Whether two tables have the same columns and the same keys. The server names constraints after their table. And it sorts keys

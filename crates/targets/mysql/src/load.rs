@@ -454,7 +454,7 @@ impl<'a> MysqlLoad<'a> {
     /// Makes the table ready.
     fn prepare(&mut self) -> Result<()> {
         let job = self.job;
-        configure(&mut self.session, job)?;
+        configure(&mut self.session, job, None)?;
         if !job.request.owns_table {
             staging::sweep(&mut self.session);
             self.writing.ready(&mut self.session, job)?;
@@ -504,8 +504,9 @@ impl<'a> MysqlLoad<'a> {
         let begins = in_one && job.choice.action != Action::Truncate;
         let counts_own = begins && self.counts_own();
         if counts_own {
-            self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
-            self.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+            self.run(
+                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT",
+            )?;
         }
         self.before = match job.before() {
             Some(before) => before.clone(),
@@ -642,7 +643,7 @@ fn asks_for_indexes(job: &Job) -> bool {
 }
 
 /// Sets what the load relies on. Only this connection is concerned.
-fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
+fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<()> {
     let found = ServerFacts::of(&job.facts.target).variable("sql_mode");
     // What a value is, and whether a zero date is a date, stays the server's decision. That a value which doesn't fit is an
     // error, that 0 is 0 in a column which counts by itself, and how text is quoted, is ours.
@@ -659,6 +660,7 @@ fn configure(session: &mut Session<'_>, job: &Job) -> Result<()> {
         // A load may take its time between two statements of the first connection.
         "SESSION wait_timeout = 2147483".to_owned(),
     ];
+    settings.extend(own.map(str::to_owned));
     if session_zone(job) != SessionZone::Servers {
         settings.push("SESSION time_zone = '+00:00'".to_owned());
     }
@@ -775,10 +777,8 @@ impl Load for MysqlLoad<'_> {
         let mut lanes: Vec<Box<dyn Lane + '_>> = Vec::new();
         for _ in 0..job.choice.lanes {
             let mut own = session.another(stop)?;
-            configure(&mut own, job)?;
             // Only lanes that repeat each other's keys wait, and they can wait for ever.
-            own.execute("SET SESSION innodb_lock_wait_timeout = 2")
-                .map_err(|failure| own.explain(failure))?;
+            configure(&mut own, job, Some("SESSION innodb_lock_wait_timeout = 2"))?;
             let writer = writing.writer(&mut own, &table, stores, job)?;
             let held = Held::Own(Box::new(own));
             lanes.push(Box::new(StatementLane::new(held, writer, bounds, shared, job)));

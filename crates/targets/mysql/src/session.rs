@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::client::{Client, Text};
 use crate::connect::Place;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_net::channel::{END_TIMEOUT, TICK};
 use inrush_net::statement::Done;
-use inrush_net::{Advice, Allowance, LostKind};
+use inrush_net::{Advice, Answers, LostKind, RoundTrip, TextRows};
 
 /// What gets users past what keeps them out.
 const ADVICE: Advice = Advice {
@@ -32,6 +32,7 @@ pub(super) struct Session<'a> {
     place: Arc<Place>,
     /// `None` while nothing may be ended halfway.
     stop: Option<&'a AtomicBool>,
+    round_trip: RoundTrip,
 }
 
 /// Goes before a statement that may have to be taken back, in one message with it.
@@ -64,13 +65,18 @@ pub(super) struct Warning {
 impl<'a> Session<'a> {
     /// Connects.
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
-        let mut session = Self { client: None, id: 0, place: Arc::clone(place), stop: Some(stop) };
+        Self::to(Arc::clone(place), Some(stop))
+    }
+
+    fn to(place: Arc<Place>, stop: Option<&'a AtomicBool>) -> Result<Self> {
+        let mut session =
+            Self { client: None, id: 0, place, stop, round_trip: RoundTrip::default() };
         session.connect()?;
         Ok(session)
     }
 
     fn connect(&mut self) -> Result<()> {
-        match Client::connect(&self.place, self.stop) {
+        match self.round_trip.time(|| Client::connect(&self.place, self.stop)) {
             Ok(client) => {
                 self.id = client.id;
                 self.client = Some(client);
@@ -116,10 +122,7 @@ impl<'a> Session<'a> {
 
     /// A second connection, which is stopped as this one is.
     pub(super) fn beside(&self) -> Result<Self> {
-        let mut session =
-            Self { client: None, id: 0, place: Arc::clone(&self.place), stop: self.stop };
-        session.connect()?;
-        Ok(session)
+        Self::to(Arc::clone(&self.place), self.stop)
     }
 
     /// Whether the user wants to stop.
@@ -153,7 +156,12 @@ impl<'a> Session<'a> {
         &mut self,
         work: impl FnOnce(&mut Client<'a>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        inrush_net::drive(&mut self.client, work)
+        self.round_trip.time(|| inrush_net::drive(&mut self.client, work))
+    }
+
+    /// How long the server takes to answer, at least.
+    pub(super) fn round_trip(&self) -> Option<Duration> {
+        self.round_trip.shortest()
     }
 
     /// Runs a statement that gives no rows.
@@ -166,16 +174,20 @@ impl<'a> Session<'a> {
         self.drive(|client| client.rows(sql.as_bytes(), each).map(drop))
     }
 
-    /// All rows of a query as text; NULL is None.
-    pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
-        let (mut rows, mut allowance) = (Vec::new(), Allowance::default());
-        let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
-        self.rows(sql, |row| {
-            if allowance.admits_row(row) {
-                rows.push(row.iter().map(text).collect());
-            }
-        })?;
-        allowance.kept().map(|()| rows)
+    /// All rows of a query.
+    pub(super) fn table(&mut self, sql: &str) -> Result<TextRows, Failure> {
+        self.tables([sql]).map(|[rows]| rows)
+    }
+
+    /// The same of several statements, in one round trip. Those behind one that fails are not run.
+    pub(super) fn tables<const N: usize>(
+        &mut self,
+        statements: [&str; N],
+    ) -> Result<[TextRows; N], Failure> {
+        let mut answers = Answers::default();
+        let sql = statements.join("; ");
+        self.drive(|client| client.results(sql.as_bytes(), |at, row| answers.add(at, row)))?;
+        answers.kept()
     }
 
     /// The first value of a query.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::ddl::{self, Name, Table, literal, quote};
 use crate::lost;
-use crate::session::{Failure, Session};
+use crate::session::{Failure, Session, pairs};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::Entry;
 use inrush_core::{
     Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
 };
+use inrush_net::TextRows;
 
 /// <https://www.postgresql.org/docs/current/limits.html>
 const COLUMNS_MAX: usize = 1600;
@@ -87,18 +88,15 @@ pub(super) fn gather(
         Some(_) => Name::parse(table)?,
         None => Name::whole(table)?,
     };
-    let mut server = server(session).map_err(|failure| session.explain(failure))?;
-    let table = read_table(session, &name)?;
-    server.schema = match &table {
-        Some(found) => found.schema.clone(),
+    let [settings, entry] = session
+        .tables([&all_settings(), &table_entry(&name)])
+        .map_err(|failure| session.explain(failure))?;
+    let mut server = server(session, settings);
+    let table = with_columns(session, entry)?;
+    (server.schema, server.creates) = match &table {
+        Some(found) => (found.schema.clone(), found.creates),
         None => schema_for(session, &name)?,
     };
-    let creates = format!(
-        "SELECT pg_catalog.has_schema_privilege({}, 'CREATE')::text",
-        literal(&server.schema)
-    );
-    let creates = session.value(&creates).map_err(|failure| session.explain(failure))?;
-    server.creates = creates.as_deref() == Some("true");
     let mut lost_with = Vec::new();
     if let Some(found) = &table {
         server.always_identity.clone_from(&found.always_identity);
@@ -116,8 +114,6 @@ pub(super) fn gather(
             lost_with = lost::read(session, &found.schema, &found.facts.name)
                 .map_err(|failure| session.explain(failure))?;
         }
-    } else {
-        refuse_taken_name(session, &server.schema, &name.table)?;
     }
     let ledger = match request.guarantee {
         Guarantee::Chunks => ledger(session, &server.schema, &name.table)?,
@@ -142,30 +138,36 @@ pub(super) fn gather(
         engine_only: None,
         gave_up: BTreeMap::new(),
         ledger,
+        // COPY goes on while it does.
+        round_trip: None,
     })
 }
 
-/// The server, whatever the table.
-fn server(session: &mut Session<'_>) -> Result<ServerFacts, Failure> {
+/// A query for [`SETTINGS`], and what user and server may do. Sizes come with their unit.
+fn all_settings() -> String {
     let wanted: Vec<String> = SETTINGS.iter().map(|name| literal(name)).collect();
-    // Sizes come with their unit.
-    let mut settings = session.pairs(&format!(
+    format!(
         "SELECT name, pg_catalog.current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({}) \
          UNION ALL SELECT 'recovers', pg_catalog.pg_is_in_recovery()::text \
          UNION ALL SELECT 'reads_files', pg_catalog.pg_has_role('pg_read_server_files', 'USAGE')::text \
          UNION ALL SELECT 'makes_temporary', \
              pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')::text",
         wanted.join(", ")
-    ))?;
+    )
+}
+
+/// The server, whatever the table.
+fn server(session: &Session<'_>, settings: TextRows) -> ServerFacts {
+    let mut settings = pairs(settings);
     let mut is_true = |name: &str| settings.remove(name).is_some_and(|value| value == "true");
-    Ok(ServerFacts {
+    ServerFacts {
         is_local: session.is_local(),
         recovers: is_true("recovers"),
         reads_files: is_true("reads_files"),
         makes_temporary: is_true("makes_temporary"),
         settings,
         ..ServerFacts::default()
-    })
+    }
 }
 
 /// An existing relation, by its name in SQL.
@@ -189,41 +191,42 @@ pub(super) fn engine(version: &str) -> String {
     format!("PostgreSQL {}", version.split(' ').next().unwrap_or_default())
 }
 
-/// Relations and types share their names: what has the new table's is found before the rows are sent.
-fn refuse_taken_name(session: &mut Session<'_>, schema: &str, name: &str) -> Result<()> {
-    let (schema, name) = (literal(schema), literal(name));
-    let found = session.value(&format!(
+/// Where a new table would be made, and whether the user may. Relations and types share their names: what has the new table's is found
+/// before the rows are sent.
+fn schema_for(session: &mut Session<'_>, name: &Name) -> Result<(String, bool)> {
+    let place = match &name.schema {
+        Some(schema) => literal(schema),
+        None => "pg_catalog.current_schema()".to_owned(),
+    };
+    let schema = format!(
+        "SELECT nspname, pg_catalog.has_schema_privilege(oid, 'CREATE') FROM pg_catalog.pg_namespace WHERE nspname = {place}"
+    );
+    let table = literal(&name.table);
+    let taken = format!(
         "SELECT CASE relkind WHEN 'i' THEN 'index' WHEN 'I' THEN 'index' WHEN 'S' THEN 'sequence' ELSE 'type' END \
-         FROM pg_catalog.pg_class WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema}) \
-           AND relname = {name} \
-         UNION ALL SELECT 'type' FROM pg_catalog.pg_type WHERE typname = {name} AND typelem = 0 \
-           AND typnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema})"
-    ));
-    match found.map_err(|failure| session.explain(failure))? {
+         FROM pg_catalog.pg_class WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {place}) \
+           AND relname = {table} \
+         UNION ALL SELECT 'type' FROM pg_catalog.pg_type WHERE typname = {table} AND typelem = 0 \
+           AND typnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {place})"
+    );
+    let [schema, taken] =
+        session.tables([&schema, &taken]).map_err(|failure| session.explain(failure))?;
+    let mut schema = schema.into_iter().flatten();
+    let (Some(found), creates) = (schema.next().flatten(), schema.next().flatten()) else {
+        return Err(match &name.schema {
+            Some(schema) => Error::target(format!("there is no schema {schema}"))
+                .advise(format!("make it first: CREATE SCHEMA {}", quote(schema))),
+            None => Error::target("the search path names no existing schema")
+                .advise("--table SCHEMA.TABLE says where the table is to be"),
+        });
+    };
+    match taken.into_iter().flatten().flatten().next() {
         Some(kind) => {
-            Err(Error::target(format!("the schema has a {kind} of that name already: {name}"))
+            Err(Error::target(format!("the schema has a {kind} of that name already: {table}"))
                 .advise("--table NAME loads into another table"))
         }
-        None => Ok(()),
+        None => Ok((found, creates.as_deref() == Some("t"))),
     }
-}
-
-/// Where a new table would be made.
-fn schema_for(session: &mut Session<'_>, name: &Name) -> Result<String> {
-    let sql = match &name.schema {
-        Some(schema) => format!(
-            "SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname = {}",
-            literal(schema)
-        ),
-        None => "SELECT pg_catalog.current_schema()".to_owned(),
-    };
-    let found = session.value(&sql).map_err(|failure| session.explain(failure))?;
-    found.ok_or_else(|| match &name.schema {
-        Some(schema) => Error::target(format!("there is no schema {schema}"))
-            .advise(format!("make it first: CREATE SCHEMA {}", quote(schema))),
-        None => Error::target("the search path names no existing schema")
-            .advise("--table SCHEMA.TABLE says where the table is to be"),
-    })
 }
 
 /// What keeps the rows of a view whose rules say what becomes of them.
@@ -237,11 +240,37 @@ pub(super) struct Found {
     pub(super) schema: String,
     /// Columns that count by themselves and take no other number in an update.
     always_identity: Vec<String>,
+    /// Whether the user may make tables in that schema.
+    creates: bool,
 }
 
 /// The table, if it is there.
 pub(super) fn read_table(session: &mut Session<'_>, name: &Name) -> Result<Option<Found>> {
-    let found = table_facts(session, name).map_err(|failure| session.explain(failure))?;
+    let entry = session.table(&table_entry(name)).map_err(|failure| session.explain(failure))?;
+    with_columns(session, entry)
+}
+
+/// What is known of a table as a whole.
+fn table_entry(name: &Name) -> String {
+    let place = match &name.schema {
+        Some(schema) => format!("n.nspname = {}", literal(schema)),
+        None => "pg_catalog.pg_table_is_visible(c.oid)".to_owned(),
+    };
+    format!(
+        "SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, \
+                pg_catalog.row_security_active(c.oid), \
+                EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '3'), \
+                EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 69 = 69), \
+                pg_catalog.has_schema_privilege(n.oid, 'CREATE') \
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+         WHERE c.relname = {} AND {place} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
+        literal(&name.table)
+    )
+}
+
+/// The table that has this entry.
+fn with_columns(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Found>> {
+    let found = table_facts(session, entry).map_err(|failure| session.explain(failure))?;
     match found {
         Some(Found { facts, .. }) if facts.columns.is_empty() => Err(Error::new(
             Kind::Target,
@@ -257,27 +286,15 @@ pub(super) fn read_table(session: &mut Session<'_>, name: &Name) -> Result<Optio
     }
 }
 
-fn table_facts(session: &mut Session<'_>, name: &Name) -> Result<Option<Found>, Failure> {
-    let place = match &name.schema {
-        Some(schema) => format!("n.nspname = {}", literal(schema)),
-        None => "pg_catalog.pg_table_is_visible(c.oid)".to_owned(),
-    };
-    let found = session.table(&format!(
-        "SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, \
-                pg_catalog.row_security_active(c.oid), \
-                EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '3'), \
-                EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 69 = 69) \
-         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-         WHERE c.relname = {} AND {place} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
-        literal(&name.table)
-    ))?;
-    let Some(row) = found.into_iter().next() else { return Ok(None) };
+fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Found>, Failure> {
+    let Some(row) = entry.into_iter().next() else { return Ok(None) };
     let mut row = row.into_iter().map(Option::unwrap_or_default);
     let mut next = || row.next().unwrap_or_default();
     let (oid, schema, relname, kind, persistence) = (next(), next(), next(), next(), next());
     let (secured, has_rules) = (next() == "t", next() == "t");
     // Of each row, INSTEAD OF, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
     let has_instead = next() == "t";
+    let creates = next() == "t";
     let storage = match (kind.as_str(), persistence.as_str()) {
         ("p", _) => "partitioned table",
         ("v", _) if has_rules => VIEW_WITH_RULES,
@@ -306,23 +323,19 @@ fn table_facts(session: &mut Session<'_>, name: &Name) -> Result<Option<Found>, 
         engine_only,
         ..TableFacts::default()
     };
-    let always_identity = columns(session, &oid, &mut facts)?;
-    keys(session, &oid, &mut facts)?;
-    references(session, &oid, &mut facts)?;
-    let sql = format!("SELECT 1 FROM {}.{} LIMIT 1", quote(&schema), quote(&facts.name));
-    facts.holds_rows = !session.table(&sql)?.is_empty();
-    Ok(Some(Found { facts, schema, always_identity }))
+    let first_row = format!("SELECT 1 FROM {}.{} LIMIT 1", quote(&schema), quote(&facts.name));
+    let [columns, keys, references, first_row] =
+        session.tables([&columns_of(&oid), &keys_of(&oid), &references_to(&oid), &first_row])?;
+    let always_identity = take_columns(columns, &mut facts);
+    take_keys(keys, &mut facts);
+    take_references(references, &mut facts);
+    facts.holds_rows = !first_row.is_empty();
+    Ok(Some(Found { facts, schema, always_identity, creates }))
 }
 
-/// Reads the columns; those are given back that count by themselves and take no other number in an update.
-fn columns(
-    session: &mut Session<'_>,
-    oid: &str,
-    facts: &mut TableFacts,
-) -> Result<Vec<String>, Failure> {
-    let mut always_identity = Vec::new();
-    // What a domain is underneath, and the members of an enum: COPY in binary takes the values of those.
-    let rows = session.table(&format!(
+/// A table's columns, what a domain is underneath, and the members of an enum: COPY in binary takes the values of those.
+fn columns_of(oid: &str) -> String {
+    format!(
         "WITH RECURSIVE underneath(top, oid, typmod, depth) AS ( \
              SELECT DISTINCT a.atttypid, a.atttypid, -1, 0 FROM pg_catalog.pg_attribute a WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped \
              UNION ALL \
@@ -335,8 +348,13 @@ fn columns(
                 t.typcategory, a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated \
          FROM pg_catalog.pg_attribute a JOIN base b ON b.top = a.atttypid JOIN pg_catalog.pg_type t ON t.oid = b.oid \
          WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
-    ))?;
-    for row in rows {
+    )
+}
+
+/// Takes the columns; those are given back that count by themselves and take no other number in an update.
+fn take_columns(columns: TextRows, facts: &mut TableFacts) -> Vec<String> {
+    let mut always_identity = Vec::new();
+    for row in columns {
         let mut row = row.into_iter();
         let mut next = || row.next().flatten();
         let (name, spelled, base, labels) =
@@ -374,21 +392,24 @@ fn columns(
             asked: false,
         });
     }
-    Ok(always_identity)
+    always_identity
 }
 
 /// Keys that a conflict can be told by: whole, at once, over plain columns.
-fn keys(session: &mut Session<'_>, oid: &str, facts: &mut TableFacts) -> Result<(), Failure> {
-    let rows = session.table(&format!(
+fn keys_of(oid: &str) -> String {
+    format!(
         "SELECT i.indexrelid, i.indisprimary, a.attname FROM pg_catalog.pg_index i \
          CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place) \
          JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum \
          WHERE i.indrelid = {oid} AND i.indisunique AND i.indisvalid AND i.indimmediate \
            AND i.indpred IS NULL AND i.indexprs IS NULL AND k.place <= i.indnkeyatts \
          ORDER BY i.indexrelid, k.place"
-    ))?;
+    )
+}
+
+fn take_keys(keys: TextRows, facts: &mut TableFacts) {
     let mut unique: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in rows {
+    for row in keys {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || row.next().unwrap_or_default();
         let (index, primary, column) = (next(), next() == "t", next());
@@ -398,16 +419,18 @@ fn keys(session: &mut Session<'_>, oid: &str, facts: &mut TableFacts) -> Result<
         }
     }
     facts.unique_keys = unique.into_values().collect();
-    Ok(())
 }
 
 /// Tables whose foreign keys look at this one.
-fn references(session: &mut Session<'_>, oid: &str, facts: &mut TableFacts) -> Result<(), Failure> {
-    let rows = session.table(&format!(
+fn references_to(oid: &str) -> String {
+    format!(
         "SELECT DISTINCT conrelid::pg_catalog.regclass, confdeltype IN ('c', 'n', 'd') FROM pg_catalog.pg_constraint \
          WHERE contype = 'f' AND confrelid = {oid} AND conrelid <> {oid} ORDER BY 1"
-    ))?;
-    for row in rows {
+    )
+}
+
+fn take_references(references: TextRows, facts: &mut TableFacts) {
+    for row in references {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let (child, changes) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
         facts.is_parent = true;
@@ -415,7 +438,6 @@ fn references(session: &mut Session<'_>, oid: &str, facts: &mut TableFacts) -> R
             facts.dependents.push(child);
         }
     }
-    Ok(())
 }
 
 /// Whether triggers have a say in rows before they are written, of the table or of one of its partitions: then what is written is no

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::client::{Client, STATEMENT, Text};
+use crate::client::{Client, STATEMENT};
 use crate::connect::Place;
 use crate::repeats;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::{Job, Repeats};
-use inrush_net::{Advice, Allowance, LostKind, staging};
+use inrush_net::{Advice, Answers, LostKind, TextRows, staging};
 
 /// What gets users past what keeps them out.
 const ADVICE: Advice = Advice {
@@ -160,18 +160,20 @@ impl<'a> Session<'a> {
         self.drive(|client| client.query(sql.as_ref()))
     }
 
-    /// All rows of a query as text; NULL is None.
-    pub(super) fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
-        let (mut rows, mut allowance) = (Vec::new(), Allowance::default());
-        let text = |value: &Text<'_>| value.map(|text| String::from_utf8_lossy(text).into_owned());
-        self.drive(|client| {
-            client.rows(sql, |row| {
-                if allowance.admits_row(row) {
-                    rows.push(row.iter().map(text).collect());
-                }
-            })
-        })?;
-        allowance.kept().map(|()| rows)
+    /// All rows of a query.
+    pub(super) fn table(&mut self, sql: &str) -> Result<TextRows, Failure> {
+        self.tables([sql]).map(|[rows]| rows)
+    }
+
+    /// The same of several statements, in one round trip, and in one transaction if none is open.
+    pub(super) fn tables<const N: usize>(
+        &mut self,
+        statements: [&str; N],
+    ) -> Result<[TextRows; N], Failure> {
+        let mut answers = Answers::default();
+        let sql = statements.join("; ");
+        self.drive(|client| client.results(&sql, |at, row| answers.add(at, row)))?;
+        answers.kept()
     }
 
     /// The first value of a query.
@@ -182,11 +184,7 @@ impl<'a> Session<'a> {
 
     /// The rows of a query that gives names and their values; a name whose value is NULL is left out.
     pub(super) fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, Failure> {
-        let pair = |row: Vec<Option<String>>| {
-            let mut row = row.into_iter().flatten();
-            Some((row.next()?, row.next()?))
-        };
-        Ok(self.table(sql)?.into_iter().filter_map(pair).collect())
+        self.table(sql).map(pairs)
     }
 
     /// What the user reads of a failure that no row is to blame for.
@@ -251,6 +249,15 @@ impl<'a> Session<'a> {
             client.quit();
         }
     }
+}
+
+/// Names and their values, the first two columns; a name whose value is NULL is left out.
+pub(super) fn pairs(rows: TextRows) -> BTreeMap<String, String> {
+    let pair = |row: Vec<Option<String>>| {
+        let mut row = row.into_iter().flatten();
+        Some((row.next()?, row.next()?))
+    };
+    rows.into_iter().filter_map(pair).collect()
 }
 
 impl Drop for Session<'_> {

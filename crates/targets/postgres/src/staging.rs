@@ -9,6 +9,7 @@ use crate::session::{Failure, Session};
 use inrush_core::error::Result;
 use inrush_core::target::{Console, JOB_PREFIX};
 use inrush_core::{Action, Job};
+use inrush_net::TextRows;
 use inrush_net::staging::{self, Asks, PREFIX};
 
 impl Asks for Session<'_> {
@@ -18,7 +19,7 @@ impl Asks for Session<'_> {
         Session::execute(self, sql).map(drop)
     }
 
-    fn table(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+    fn table(&mut self, sql: &str) -> Result<TextRows, Failure> {
         Session::table(self, sql)
     }
 }

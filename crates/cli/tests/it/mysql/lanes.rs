@@ -1,3 +1,6 @@
+use std::time::Duration;
+
+use super::proxy::{Proxy, Trick};
 use super::server::{for_each_server, rows};
 
 #[test]
@@ -44,5 +47,26 @@ fn short_rows_without_a_key_keep_to_one_connection() {
         let asked = plan(&["short.csv", "--lanes", "2"]);
         assert_eq!(asked["lanes"], 2);
         assert!(!asked["reasons"].to_string().contains("one connection"), "{asked}");
+    });
+}
+
+/// Where each answer takes its time, few are waited for.
+#[test]
+fn a_server_that_is_far_is_asked_seldom() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n2,b\n");
+        server.load(&["t.csv"]).exits(0);
+        let proxy = Proxy::start(&server.address, Trick::Slow(Duration::from_millis(15)));
+        let url = server.url_at(&proxy.address);
+        let args = ["t.csv", url.as_str(), "--if-exists", "append"];
+        let plan = server.inrush(&[&["plan"], &args[..], &["--json"]].concat()).exits(0).json();
+        assert_eq!(plan["chunk_bytes"], 3 << 20, "{plan}");
+        assert!(plan["reasons"].to_string().contains("ms to answer"), "{plan}");
+        // Logging in, what there is, the table's columns and its keys.
+        assert!(proxy.asked() <= 5, "{} times on {}", proxy.asked(), server.name);
+        let planned = proxy.asked();
+        server.inrush(&[&["load"], &args[..]].concat()).exits(0);
+        let asked = proxy.asked() - planned;
+        assert!(asked <= 19, "{asked} times on {}", server.name);
     });
 }

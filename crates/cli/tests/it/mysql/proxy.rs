@@ -4,6 +4,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::proxy::{self, Fate};
 
@@ -16,6 +17,8 @@ const QUERY: u8 = 3;
 #[derive(Clone)]
 pub(super) enum Trick {
     Nothing,
+    /// All that the clients say takes so long on its way.
+    Slow(Duration),
     /// After so many bytes of the clients all connections end, and no other is made.
     CutAfter(u64),
     /// Where the server asks for the file of LOAD DATA LOCAL, it asks for this one.
@@ -51,7 +54,7 @@ pub(super) struct Tricks {
     given: Mutex<Option<Vec<u8>>>,
     /// What of the server was changed.
     changed: AtomicU64,
-    /// How often the words of [`Trick::At`] were said, and whether often enough.
+    /// How often the words of [`Trick::At`] were said, and whether often enough; of [`Trick::Slow`] how often a client waited for an answer.
     said: AtomicU64,
     is_met: AtomicBool,
     /// The next answer is that to them.
@@ -75,6 +78,11 @@ impl Tricks {
     /// How often the server was made to say something else.
     pub(super) fn changed(&self) -> u64 {
         self.changed.load(Relaxed)
+    }
+
+    /// How often clients said something for an answer.
+    pub(super) fn asked(&self) -> u64 {
+        self.said.load(Relaxed)
     }
 
     /// Whether the words of [`Trick::At`] were said.
@@ -126,6 +134,13 @@ impl proxy::Tricks for Tricks {
         {
             self.ask(client, file)?;
             return Ok(Fate::Passed(Vec::new()));
+        }
+        if let Trick::Slow(time) = self.trick {
+            // The first packet of a command, or what it takes to log in.
+            if packet[3] <= 1 {
+                self.said.fetch_add(1, Relaxed);
+                std::thread::sleep(time);
+            }
         }
         if let Trick::At { words, nth, is_answered, act } = &self.trick
             && packet.get(4) == Some(&QUERY)

@@ -97,6 +97,15 @@ impl<'a> Client<'a> {
         sql: &[u8],
         mut each: impl FnMut(&[Text<'_>]),
     ) -> Result<Done, Failure> {
+        self.results(sql, |_, row| each(row))
+    }
+
+    /// The same with the number of the row's statement, counted from 0.
+    pub(super) fn results(
+        &mut self,
+        sql: &[u8],
+        mut each: impl FnMut(usize, &[Text<'_>]),
+    ) -> Result<Done, Failure> {
         self.command(command::QUERY, sql)?;
         self.answer(None, &mut each)
     }
@@ -104,7 +113,7 @@ impl<'a> Client<'a> {
     /// Runs LOAD DATA LOCAL; when the server asks for the file it gets `file`, whatever name it asks for, and once.
     pub(super) fn load_local(&mut self, sql: &[u8], file: &[u8]) -> Result<Done, Failure> {
         self.command(command::QUERY, sql)?;
-        self.answer(Some(file), &mut |_| {})
+        self.answer(Some(file), &mut |_, _| {})
     }
 
     /// Has the server prepare a statement that gives no rows.
@@ -132,7 +141,7 @@ impl<'a> Client<'a> {
         // No cursor, run once.
         let id = statement.id.to_le_bytes();
         self.command(command::EXECUTE, id[..].chain(&[0, 1, 0, 0, 0][..]).chain(parameters))?;
-        self.answer(None, &mut |_| {})
+        self.answer(None, &mut |_, _| {})
     }
 
     /// Runs a prepared statement once for each of the rows in `rows`, as one statement. `types` are those of all parameters.
@@ -146,7 +155,7 @@ impl<'a> Client<'a> {
         const SEND_TYPES: u16 = 128;
         let (id, flags) = (statement.id.to_le_bytes(), SEND_TYPES.to_le_bytes());
         self.command(command::BULK_EXECUTE, id[..].chain(&flags[..]).chain(types).chain(rows))?;
-        self.answer(None, &mut |_| {})
+        self.answer(None, &mut |_, _| {})
     }
 
     fn command(&mut self, code: u8, rest: impl Buf) -> Result<(), Failure> {
@@ -163,8 +172,9 @@ impl<'a> Client<'a> {
     fn answer(
         &mut self,
         mut file: Option<&[u8]>,
-        each: &mut dyn FnMut(&[Text<'_>]),
+        each: &mut dyn FnMut(usize, &[Text<'_>]),
     ) -> Result<Done, Failure> {
+        let mut statement = 0;
         loop {
             self.read()?;
             let (done, status) = match self.packet[0] {
@@ -182,12 +192,13 @@ impl<'a> Client<'a> {
                         ));
                     }
                 },
-                _ => self.result_set(each)?,
+                _ => self.result_set(&mut |row| each(statement, row))?,
             };
             if !status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS) {
                 return Ok(done);
             }
             self.link.next_result();
+            statement += 1;
         }
     }
 

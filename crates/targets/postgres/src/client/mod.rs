@@ -176,7 +176,16 @@ impl<'a> Client<'a> {
     pub(super) fn rows(
         &mut self,
         sql: &str,
-        each: impl FnMut(&[Text<'_>]),
+        mut each: impl FnMut(&[Text<'_>]),
+    ) -> Result<u64, Failure> {
+        self.results(sql, |_, row| each(row))
+    }
+
+    /// The same with the number of the row's statement, counted from 0.
+    pub(super) fn results(
+        &mut self,
+        sql: &str,
+        each: impl FnMut(usize, &[Text<'_>]),
     ) -> Result<u64, Failure> {
         self.begin();
         frontend::query(sql, &mut self.link.outgoing).map_err(failed)?;
@@ -228,7 +237,7 @@ impl<'a> Client<'a> {
             frontend::copy_done(&mut link.outgoing);
             link.flush()
         })?;
-        self.answer(|_| {}, |_| {})
+        self.answer(|_, _| {}, |_| {})
     }
 
     /// Runs COPY TO STDOUT and hands on what comes.
@@ -236,7 +245,7 @@ impl<'a> Client<'a> {
         self.begin();
         frontend::query(sql, &mut self.link.outgoing).map_err(failed)?;
         self.send(Link::flush)?;
-        self.answer(|_| {}, each).map(drop)
+        self.answer(|_, _| {}, each).map(drop)
     }
 
     /// Has the server prepare a statement under this name, in place of what it had prepared under it.
@@ -249,7 +258,7 @@ impl<'a> Client<'a> {
         name.clone_into(&mut self.statement);
         frontend::sync(out);
         self.send(Link::flush)?;
-        self.answer(|_| {}, |_| {}).map(drop)
+        self.answer(|_, _| {}, |_| {}).map(drop)
     }
 
     /// Runs the prepared statement once; how many rows it has written.
@@ -273,7 +282,7 @@ impl<'a> Client<'a> {
         frontend::execute("", 0, out).map_err(failed)?;
         frontend::sync(out);
         self.send(Link::flush)?;
-        self.answer(|_| {}, |_| {})
+        self.answer(|_, _| {}, |_| {})
     }
 
     /// Before each command. A COPY that was not ended is given up: what it has written goes.
@@ -285,7 +294,7 @@ impl<'a> Client<'a> {
             let _ = given_up
                 .map_err(failed)
                 .and_then(|()| self.send(Link::flush))
-                .and_then(|()| self.answer(|_| {}, |_| {}));
+                .and_then(|()| self.answer(|_, _| {}, |_| {}));
         }
         self.has_rows = false;
         self.link.outgoing.clear();
@@ -302,22 +311,23 @@ impl<'a> Client<'a> {
     /// Reads all that the server says until it is ready for more; the first no is the answer then.
     fn answer(
         &mut self,
-        mut row: impl FnMut(&[Text<'_>]),
+        mut row: impl FnMut(usize, &[Text<'_>]),
         mut data: impl FnMut(&[u8]),
     ) -> Result<u64, Failure> {
-        let mut written = 0;
+        let (mut written, mut statement) = (0, 0);
         let mut failure = None;
         let mut is_answered = false;
         self.done.clear();
         loop {
             match self.link.read()? {
-                Message::DataRow(body) => values(&body, &mut row)?,
+                Message::DataRow(body) => values(&body, &mut |values| row(statement, values))?,
                 Message::CopyData(body) => data(body.data()),
                 Message::CommandComplete(body) => {
                     let tag = body.tag().map_err(failed)?;
                     written = count(tag).unwrap_or(written);
                     tag.clone_into(&mut self.done);
                     is_answered = true;
+                    statement += 1;
                 }
                 Message::ErrorResponse(body) => match refusal(&body) {
                     lost @ Failure::Lost(_) => return Err(lost),
