@@ -11,7 +11,9 @@ use arrow_array::{
     StringArray, TimestampMicrosecondArray,
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, TimeUnit};
+use inrush::plan::Type;
 use inrush_scan::Zone;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -37,7 +39,8 @@ pub(crate) enum Kind {
     Instant,
     Time,
     Duration,
-    /// What its own text says: UUIDs, addresses, paths.
+    Uuid,
+    /// What its own text says: addresses, paths.
     Named,
     Json,
 }
@@ -55,6 +58,14 @@ impl Kinds {
         let mut all = Self::default();
         kinds.iter().for_each(|kind| all.add(*kind));
         self.0 & !all.0 == 0
+    }
+
+    /// What its texts are, where that is more than texts.
+    fn text_type(self) -> Option<Type> {
+        let forms =
+            [(Kind::Json, Type::Json), (Kind::Uuid, Type::Uuid), (Kind::Duration, Type::Interval)];
+        let is_of = |(kind, _): &(Kind, Type)| self != Self::default() && self.is_within(&[*kind]);
+        forms.into_iter().find(is_of).map(|(_, ty)| ty)
     }
 
     fn has(self, kind: Kind) -> bool {
@@ -357,11 +368,12 @@ impl Column {
     }
 
     /// Whether its type would be another by now, where no value says so: any value is a text, which is the type of a column that had
-    /// none, and a decimal among integers looks like a float.
+    /// none, of UUIDs and of durations, and a decimal among integers looks like a float.
     pub(crate) fn was_misleading(&self) -> bool {
         let Some(said) = self.said.filter(|said| *said != self.kinds) else { return false };
         let is_exact = self.kinds.is_within(&[Kind::Int, Kind::BigInt, Kind::Decimal]);
-        said == Kinds::default() || (is_exact && said.is_within(&[Kind::Int]))
+        let is_form = matches!(said.text_type(), Some(Type::Uuid | Type::Interval));
+        said == Kinds::default() || is_form || (is_exact && said.is_within(&[Kind::Int]))
     }
 
     /// Learns what a value is that will be pushed later. What is wrong with it is told then.
@@ -438,6 +450,7 @@ impl Column {
             | Kind::Decimal
             | Kind::Time
             | Kind::Duration
+            | Kind::Uuid
             | Kind::Named
             | Kind::Json => Data::Text(Spans::of_nulls(rows)),
         }
@@ -521,11 +534,11 @@ impl Column {
             () => DataType::Utf8,
         };
         let field = Field::new(&self.name, ty, true);
-        match kinds == Kinds::default() || !within(&[K::Json]) {
-            true => field,
-            false => {
-                field.with_metadata([("ARROW:extension:name".to_owned(), "arrow.json".to_owned())])
+        match kinds.text_type().and_then(Type::extension) {
+            Some(name) => {
+                field.with_metadata([(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())])
             }
+            None => field,
         }
     }
 
@@ -610,7 +623,9 @@ fn kind_of<'py>(
             Kind::Time
         } else if is(&classes.timedelta)? {
             Kind::Duration
-        } else if is(&classes.uuid)? || is(&classes.path)? {
+        } else if is(&classes.uuid)? {
+            Kind::Uuid
+        } else if is(&classes.path)? {
             Kind::Named
         } else if value.is_instance_of::<PyDict>()
             || value.is_instance_of::<PyList>()
@@ -707,7 +722,7 @@ fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
         Kind::Date | Kind::Moment | Kind::Instant | Kind::Time => {
             value.call_method0("isoformat")?
         }
-        Kind::Named => value.str()?.into_any(),
+        Kind::Uuid | Kind::Named => value.str()?.into_any(),
         Kind::Duration => PyString::new(py, &duration(value)?).into_any(),
         Kind::Json => Classes::get(py)?.dumps.bind(py).call1((value,))?,
         Kind::Bytes => {

@@ -456,6 +456,8 @@ def same(got, want):
         return got == want if type(got) is dt.date else got.replace(tzinfo=None) == dt.datetime(want.year, want.month, want.day)
     if isinstance(want, dt.time):
         return (dt.time.fromisoformat(got) if isinstance(got, str) else got) == want
+    if isinstance(got, dt.timedelta) and isinstance(want, str):
+        want = from_iso(want)
     if isinstance(want, dt.timedelta):
         return got == want if isinstance(got, dt.timedelta) else from_iso(got) == want
     if isinstance(want, uuid.UUID):

@@ -172,9 +172,43 @@ def test_python_types_become_the_targets_own(place):
         assert (types["big"], types["n"]) == (D, D)
 
 
+def kept_intervals(database):
+    """Months, days and nanoseconds of the values of `v`."""
+    parts = ("year", "month", "day", "hour", "minute", "second")
+    asked = ", ".join(f"extract({part} from v)" for part in parts)
+    with database.connect() as connection:
+        rows = connection.execute(f"select {asked} from {database.table}").fetchall()
+    return [
+        None if y is None else (12 * y + mon, d, int((h * 3600 + m * 60 + D(str(s))) * 10**9)) for y, mon, d, h, m, s in rows
+    ]
+
+
+def declared_types(database):
+    sql = "select data_type from information_schema.columns where table_name = %s order by ordinal_position"
+    with database.connect() as connection:
+        return [row[0] for row in connection.execute(sql, [database.table]).fetchall()]
+
+
 def test_postgres_has_types_for_uuids_and_durations(database):
     if not isinstance(database, Postgres):
         pytest.skip("PostgreSQL's own")
+    spans = [dt.timedelta(days=2, microseconds=5), None, dt.timedelta(microseconds=-1)]
+    rows = list(zip([UUID, uuid.UUID(int=0), None], spans))
+    database.write(rows, columns=["u", "d"])
+    assert (declared_types(database), database.read()[1]) == (["uuid", "interval"], rows)
+    # Texts among them make the column one of texts, wherever they come.
+    for odd in (1, 2):
+        mixed = [(UUID, dt.timedelta(seconds=1))] * odd + [("none of these", "long")]
+        database.write(mixed, columns=["u", "d"], if_exists="replace")
+        assert (declared_types(database), database.count()) == (["text", "text"], odd + 1)
+    # So does a duration that the type can't keep.
+    frame = table(u=pa.array([UUID.bytes, None], pa.uuid()), d=pa.array([5_000, 5], pa.duration("ns")))
+    database.write(frame, if_exists="replace")
+    assert declared_types(database) == ["uuid", "text"]
+    assert database.read()[1] == [(UUID, "PT0.000005S"), (None, "PT0.000000005S")]
+    database.write(frame.slice(0, 1), if_exists="replace", types={"u": "text"})
+    assert declared_types(database) == ["text", "interval"]
+    database.execute(f"drop table {database.table}")
     database.execute(f"create table {database.table} (u uuid, d interval, t time, z timestamptz)")
     moment = dt.datetime(2020, 7, 1, 12, tzinfo=ZURICH)
     rows = [(UUID, span, dt.time(1, 2, 3, 4), moment) for span in (dt.timedelta(days=2, microseconds=5), dt.timedelta(microseconds=-1))]
@@ -194,6 +228,9 @@ INTERVALS = {
 def test_intervals_are_those_of_iso_8601(place):
     array = pa.array([*INTERVALS, None], pa.month_day_nano_interval())
     place.write(table(v=array))
+    if isinstance(place, Postgres):
+        assert kept_intervals(place) == [*INTERVALS, None]
+        return
     assert_read(place, place.values("v"), [*INTERVALS.values(), None])
 
 
@@ -210,12 +247,7 @@ def test_intervals_go_into_columns_of_intervals(database):
         return
     database.write(table(v=pa.array(spans, pa.month_day_nano_interval())), if_exists="append")
     database.write(table(v=pa.array([-90_500_000, 0], pa.duration("us"))), if_exists="append")
-    with database.connect() as connection:
-        parts = ("year", "month", "day", "hour", "minute", "second")
-        asked = ", ".join(f"extract({part} from v)" for part in parts)
-        rows = connection.execute(f"select {asked} from {database.table}").fetchall()
-    kept = [(12 * y + mon, d, int((h * 3600 + m * 60 + D(str(s))) * 10**9)) for y, mon, d, h, m, s in rows]
-    assert sorted(kept) == sorted([*spans, (0, 0, -90_500_000_000), (0, 0, 0)])
+    assert sorted(kept_intervals(database)) == sorted([*spans, (0, 0, -90_500_000_000), (0, 0, 0)])
     bad = []
     database.write(table(v=pa.array([(0, 0, 1)], pa.month_day_nano_interval())), if_exists="append", max_rejects=1, rejects=bad)
     assert [row.column for row in bad] == ["v"]

@@ -88,7 +88,9 @@ fn arrow_type(ty: Type) -> DataType {
         Type::TimestampNs { zone } => {
             DataType::Timestamp(TimeUnit::Nanosecond, zone.then(|| "UTC".into()))
         }
-        Type::Decimal { .. } | Type::Text | Type::Json => DataType::Utf8,
+        Type::Decimal { .. } | Type::Text | Type::Uuid | Type::Interval | Type::Json => {
+            DataType::Utf8
+        }
         Type::Bytes => DataType::Binary,
     }
 }

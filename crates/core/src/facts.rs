@@ -321,6 +321,8 @@ pub struct TargetFacts {
     pub columns_max: usize,
     /// The moments that columns of a new table keep.
     pub moments: MomentLimits,
+    /// Types of its own, in a new table, for what are texts elsewhere: [`Type::Uuid`], [`Type::Interval`].
+    pub text_types: &'static [Type],
     /// Whether decimals of a new table are kept as texts, for want of a type.
     pub decimals_are_texts: bool,
     /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
@@ -411,6 +413,16 @@ pub struct TableFacts {
     pub is_parent: bool,
     /// Why only the engine itself can write rows into this table: a trigger, a CHECK.
     pub engine_only: Option<String>,
+}
+
+impl TargetFacts {
+    /// What a column of a new table is whose values are of this type.
+    pub fn own_type(&self, ty: Type) -> Type {
+        match ty {
+            Type::Uuid | Type::Interval if !self.text_types.contains(&ty) => Type::Text,
+            ty => ty,
+        }
+    }
 }
 
 impl TableFacts {

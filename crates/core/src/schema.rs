@@ -37,6 +37,11 @@ pub enum Type {
     },
     /// Characters, kept as they are.
     Text,
+    /// Texts that are UUIDs. Only for targets with such a type, see [`TargetFacts::text_types`](crate::facts::TargetFacts::text_types);
+    /// with others they are texts.
+    Uuid,
+    /// Texts that are durations as ISO 8601 has them; the same goes for these.
+    Interval,
     /// A JSON document, kept as it is written.
     Json,
     /// Bytes, kept as they are; need not be UTF-8.
@@ -57,6 +62,8 @@ impl fmt::Display for Type {
             Type::TimestampNs { zone: false } => f.write_str("timestamp_ns"),
             Type::TimestampNs { zone: true } => f.write_str("timestamptz_ns"),
             Type::Text => f.write_str("text"),
+            Type::Uuid => f.write_str("uuid"),
+            Type::Interval => f.write_str("interval"),
             Type::Json => f.write_str("json"),
             Type::Bytes => f.write_str("bytes"),
         }
@@ -105,11 +112,13 @@ impl FromStr for Type {
             "timestamp_ns" => Type::TimestampNs { zone: false },
             "timestamptz_ns" => Type::TimestampNs { zone: true },
             "text" | "string" | "varchar" => Type::Text,
+            "uuid" => Type::Uuid,
+            "interval" => Type::Interval,
             "json" => Type::Json,
             "bytes" | "blob" | "bytea" => Type::Bytes,
             _ => {
                 return Err(format!(
-                    "'{text}' is not a type: use integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, json or bytes"
+                    "'{text}' is not a type: use integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, uuid, interval, json or bytes"
                 ));
             }
         })
@@ -117,6 +126,17 @@ impl FromStr for Type {
 }
 
 impl Type {
+    /// The name of the Arrow extension by which a field of texts says that they are values of this type. None but that of JSON is
+    /// anybody else's: <https://arrow.apache.org/docs/format/CanonicalExtensions.html> has UUIDs of bytes only.
+    pub fn extension(self) -> Option<&'static str> {
+        match self {
+            Type::Json => Some("arrow.json"),
+            Type::Uuid => Some("inrush.uuid"),
+            Type::Interval => Some("inrush.interval"),
+            _ => None,
+        }
+    }
+
     /// Whether its values are timestamps with an offset from UTC.
     pub fn has_offset(self) -> bool {
         matches!(self, Type::Timestamp { zone: true } | Type::TimestampNs { zone: true })
@@ -175,6 +195,8 @@ mod tests {
             Type::TimestampNs { zone: false },
             Type::TimestampNs { zone: true },
             Type::Text,
+            Type::Uuid,
+            Type::Interval,
             Type::Json,
             Type::Bytes,
         ];

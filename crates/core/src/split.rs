@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use inrush_scan::{Boundary, Dialect, JsonLayout, Newline};
 use serde::{Deserialize, Serialize};
@@ -266,14 +267,16 @@ impl SplitField {
             Type::Decimal { precision: precision @ 39..=76, scale: scale @ 0..=76 } => {
                 DataType::Decimal256(precision as u8, scale as i8)
             }
-            Type::Decimal { .. } | Type::Text | Type::Json => DataType::Utf8,
+            Type::Decimal { .. } | Type::Text | Type::Uuid | Type::Interval | Type::Json => {
+                DataType::Utf8
+            }
         };
         let field = Field::new(&self.name, ty, true);
-        match self.ty {
-            Type::Json => {
-                field.with_metadata([("ARROW:extension:name".to_owned(), "arrow.json".to_owned())])
+        match self.ty.extension() {
+            Some(name) => {
+                field.with_metadata([(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())])
             }
-            _ => field,
+            None => field,
         }
     }
 }

@@ -175,6 +175,6 @@ fn check(value: &[u8], ty: Type, declared: bool) -> Result<(), (Code, &'static s
         ty if ty.has_offset() && scan::timestamp(value).is_some() => Ok(()),
         Type::Timestamp { zone } | Type::TimestampNs { zone } => rule::timestamp(value, zone),
         Type::Json => rule::json(value),
-        Type::Text | Type::Bytes => Ok(()),
+        Type::Text | Type::Uuid | Type::Interval | Type::Bytes => Ok(()),
     }
 }

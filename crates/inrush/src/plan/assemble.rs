@@ -466,6 +466,8 @@ fn shape(
             is_textual: matches!(
                 column.ty,
                 Type::Text
+                    | Type::Uuid
+                    | Type::Interval
                     | Type::Bytes
                     | Type::Date
                     | Type::Timestamp { .. }

@@ -263,10 +263,7 @@ fn columns(
                 .advise(format!("use one of the columns: {}", names.join(", "))));
         };
         let column = &mut columns[at];
-        column.ty = match column.declared {
-            Some(_) => *ty,
-            None => kept_type(name, *ty, facts)?,
-        };
+        column.ty = asked_type(name, *ty, column, facts)?;
         column.pinned = true;
         column.asked = true;
     }
@@ -286,10 +283,15 @@ fn called(name: &str, facts: &Facts, columns: &[Column], fields: &[usize]) -> Op
     fields.iter().position(is_source).or_else(own)
 }
 
-/// The type that `--type` names, in a table that the load makes.
-fn kept_type(name: &str, ty: Type, facts: &Facts) -> Result<Type> {
+/// The type that `--type` names.
+fn asked_type(name: &str, ty: Type, column: &Column, facts: &Facts) -> Result<Type> {
     let TargetFacts { moments, engine, .. } = &facts.target;
     match ty {
+        Type::Uuid | Type::Interval if facts.target.own_type(ty) != ty => Err(Error::usage(
+            format!("--type {name}={ty}: {engine} has no type {ty} in new tables"),
+        )
+        .advise(format!("--type {name}=text keeps its values as they are written"))),
+        _ if column.declared.is_some() => Ok(ty),
         Type::TimestampNs { zone } if moments.has_nanos(zone) => Ok(ty),
         // As it is written.
         Type::TimestampNs { zone } if moments.digits == 9 => Ok(Type::Timestamp { zone }),
@@ -367,7 +369,11 @@ fn made_columns(
             };
             let (ty, pinned) = match moments.settle(&FieldFacts { ty, ..field.clone() }) {
                 _ if text => (Type::Text, true),
-                Settled::As(ty) => (ty, field.is_declared),
+                Settled::As(ty) => {
+                    let ty = facts.target.own_type(ty);
+                    // One that is finer than the engine's disproves it, as it does with moments.
+                    (ty, field.is_declared && ty != Type::Interval)
+                }
                 Settled::Hoped => (ty, false),
                 Settled::Text => (Type::Text, field.is_declared),
             };

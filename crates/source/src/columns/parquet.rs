@@ -130,7 +130,7 @@ impl Footer {
         for reading in &mut readings {
             if let [root] = *reading.path {
                 match roots[root].get_basic_info().logical_type_ref() {
-                    Some(LogicalType::Uuid) => (reading.way, reading.ty) = (Way::Uuid, Type::Text),
+                    Some(LogicalType::Uuid) => (reading.way, reading.ty) = (Way::Uuid, Type::Uuid),
                     Some(LogicalType::Json) => reading.ty = Type::Json,
                     _ => {}
                 }

@@ -62,9 +62,9 @@ fn add(
                 let from = ty.clone();
                 let (way, ty) = match field.extension_type_name() {
                     Some("arrow.uuid") if *ty == DataType::FixedSizeBinary(16) => {
-                        (Way::Uuid, Type::Text)
+                        (Way::Uuid, Type::Uuid)
                     }
-                    Some("arrow.json") if is_text(ty) => (way(ty).0, Type::Json),
+                    Some(name) if is_text(ty) => (way(ty).0, of_texts(name)),
                     _ => way(ty),
                 };
                 readings.push(Reading { name, path: path.clone(), from, way, ty });
@@ -72,6 +72,12 @@ fn add(
         }
         path.pop();
     }
+}
+
+/// What a field's texts are, by the name of its extension.
+fn of_texts(extension: &str) -> Type {
+    let known = [Type::Json, Type::Uuid, Type::Interval];
+    known.into_iter().find(|ty| ty.extension() == Some(extension)).unwrap_or(Type::Text)
 }
 
 /// How a type is read, and what its values are.
@@ -115,7 +121,8 @@ pub(super) fn way(ty: &DataType) -> (Way, Type) {
             (Way::Cast(to), ty) => cast(to, ty),
             (way, ty) => (way, ty),
         },
-        D::Time32(_) | D::Time64(_) | D::Duration(_) | D::Interval(_) => cast(D::Utf8, Type::Text),
+        D::Time32(_) | D::Time64(_) => cast(D::Utf8, Type::Text),
+        D::Duration(_) | D::Interval(_) => cast(D::Utf8, Type::Interval),
         _ => (Way::Json, Type::Json),
     }
 }
@@ -183,7 +190,7 @@ impl Reading {
             Type::Boolean => 1,
             Type::Date => 4,
             Type::Integer | Type::Float | Type::Timestamp { .. } | Type::TimestampNs { .. } => 8,
-            Type::Decimal { .. } | Type::Text | Type::Bytes => 16,
+            Type::Decimal { .. } | Type::Text | Type::Uuid | Type::Interval | Type::Bytes => 16,
             Type::Json => 64,
         }
     }

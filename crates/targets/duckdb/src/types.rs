@@ -26,9 +26,12 @@ pub(super) fn spell(ty: Type, has_json: bool) -> String {
         Type::TimestampNs { zone: false } => "TIMESTAMP_NS".to_owned(),
         Type::Json if has_json => "JSON".to_owned(),
         // Nanoseconds with a zone it has not.
-        Type::TimestampNs { zone: true } | Type::Decimal { .. } | Type::Text | Type::Json => {
-            "VARCHAR".to_owned()
-        }
+        Type::TimestampNs { zone: true }
+        | Type::Decimal { .. }
+        | Type::Text
+        | Type::Uuid
+        | Type::Interval
+        | Type::Json => "VARCHAR".to_owned(),
         Type::Bytes => "BLOB".to_owned(),
     }
 }

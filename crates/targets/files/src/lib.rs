@@ -150,6 +150,8 @@ impl Target for Files {
             (
                 Format::Jsonl,
                 Type::Text
+                | Type::Uuid
+                | Type::Interval
                 | Type::Date
                 | Type::Timestamp { .. }
                 | Type::TimestampNs { .. }

@@ -80,6 +80,7 @@ pub(super) fn gather(
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
+        text_types: &[],
         decimals_are_texts: false,
         lost_with,
         moments: MomentLimits::of(7),

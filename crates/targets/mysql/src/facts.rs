@@ -164,6 +164,7 @@ pub(super) fn gather(
         table,
         lost_with,
         columns_max: COLUMNS_MAX,
+        text_types: &[],
         decimals_are_texts: false,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
         is_stream: false,

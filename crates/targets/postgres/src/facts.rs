@@ -9,7 +9,7 @@ use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::Entry;
 use inrush_core::{
-    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
+    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
 };
 use inrush_net::TextRows;
 
@@ -130,6 +130,7 @@ pub(super) fn gather(
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
+        text_types: &[Type::Uuid, Type::Interval],
         decimals_are_texts: false,
         lost_with,
         moments: MomentLimits::of(6),

@@ -144,6 +144,7 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
         engine: engine(),
         exists: true,
         columns_max: connection.limit(Limit::SQLITE_LIMIT_COLUMN)?.try_into().unwrap_or(2000),
+        text_types: &[],
         decimals_are_texts: true,
         ..TargetFacts::default()
     };

@@ -139,6 +139,25 @@ pub(super) fn a_type_of_nanoseconds_is_had_or_refused<P: Place>() {
     });
 }
 
+pub(super) fn a_type_of_uuids_is_had_or_refused<P: Place>() {
+    P::for_each(|place| {
+        let text = "id,u\n1,00112233-4455-6677-8899-aabbccddeeff\n2,ffffffff-ffff-ffff-ffff-ffffffffffff\n";
+        place.files().write("in.csv", text);
+        let run = load(place, &["in.csv", "--type", "u=uuid"]);
+        if run.status.success() {
+            let kinds = [Kind::Text, Kind::Text];
+            assert_eq!(plain_rows(all_of(place, &["id", "u"]), &kinds), plain(text, &kinds));
+            place.files().write("odd.csv", "id,u\n3,none\n");
+            load(place, &["odd.csv", "--type", "u=uuid", "--if-exists", "append"])
+                .exits(1)
+                .says(&["none"]);
+        } else {
+            run.exits(2).says(&["--type u=uuid", "--type u=text"]);
+            assert_eq!(place.rows(&["id", "u"]), None);
+        }
+    });
+}
+
 /// By way of a file whose column is of nanoseconds: where all values are coarser it stays a column of timestamps.
 #[cfg(all(feature = "files", feature = "parquet"))]
 pub(super) fn nanoseconds_of_a_parquet_file_are_kept<P: Place>() {

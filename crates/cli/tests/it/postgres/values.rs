@@ -76,17 +76,19 @@ fn a_new_table_has_the_types_of_the_values() {
     for_each_server(|server| {
         server.write(
             "t.csv",
-            "i,f,b,d,m,z,s,j,code,big\n\
-             1,1.5,true,2013-01-01,2013-01-01 10:00:00,2013-01-01T10:00:00+02:00,a,{},007,1\n\
+            "i,f,b,d,m,z,s,j,u,l,code,big\n\
+             1,1.5,true,2013-01-01,2013-01-01 10:00:00,2013-01-01T10:00:00+02:00,a,{},\
+             {00112233445566778899AABBCCDDEEFF},P1Y2M3DT4H5M6.5S,007,1\n\
              -9223372036854775808,-1.7976931348623157e308,false,0001-01-01,9999-12-31 23:59:59.999999,\
-             2013-01-01T10:00:00Z,b,[],1,18446744073709551615\n\
+             2013-01-01T10:00:00Z,b,[],00000000-0000-0000-0000-000000000001,PT-0.000001S,1,18446744073709551615\n\
              9223372036854775807,2.2250738585072014e-308,true,2012-02-29,2012-02-29 00:00:00,\
-             2012-12-31T23:59:59-11:30,c,1,+1,-1\n",
+             2012-12-31T23:59:59-11:30,c,1,,,+1,-1\n",
         );
         let types = "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute \
              WHERE attrelid = 't'::regclass AND attnum > 0 ORDER BY attnum";
         for way in some(server.ways_into_new()) {
-            let load = ["t.csv", "--type", "j=json", "--verify", "checksum"];
+            let types_said = ["--type", "j=json", "--type", "u=uuid", "--type", "l=interval"];
+            let load = [&["t.csv", "--verify", "checksum"][..], &types_said].concat();
             server.load(&[&load[..], &way.options()].concat()).exits(0);
             let mut found = server.query(types);
             let big = found.pop().unwrap()[1].clone().unwrap();
@@ -100,6 +102,8 @@ fn a_new_table_has_the_types_of_the_values() {
                 ["z", "timestamp with time zone"],
                 ["s", "text"],
                 ["j", "json"],
+                ["u", "uuid"],
+                ["l", "interval"],
                 ["code", "text"],
             ];
             assert_eq!(found, right, "{way:?}");
@@ -113,6 +117,8 @@ fn a_new_table_has_the_types_of_the_values() {
                     "2013-01-01 10:00:00",
                     "b",
                     "[]",
+                    "00000000-0000-0000-0000-000000000001",
+                    "-00:00:00.000001",
                     "1",
                     "18446744073709551615"
                 ],
@@ -125,6 +131,8 @@ fn a_new_table_has_the_types_of_the_values() {
                     "2013-01-01 08:00:00",
                     "a",
                     "{}",
+                    "00112233-4455-6677-8899-aabbccddeeff",
+                    "1 year 2 mons 3 days 04:05:06.5",
                     "007",
                     "1"
                 ],
@@ -137,12 +145,13 @@ fn a_new_table_has_the_types_of_the_values() {
                     "2013-01-01 11:29:59",
                     "c",
                     "1",
+                    (),
+                    (),
                     "+1",
                     "-1"
                 ],
             ];
-            let shown =
-                "SELECT i, f, b, d, m, z AT TIME ZONE 'UTC', s, j, code, big FROM t ORDER BY i";
+            let shown = "SELECT i, f, b, d, m, z AT TIME ZONE 'UTC', s, j, u, l, code, big FROM t ORDER BY i";
             assert_eq!(server.query(shown), stored, "{way:?}");
             server.drop_table("t");
         }

@@ -146,12 +146,12 @@ pub(crate) fn spell(ty: Type, fractions: bool, key: bool) -> String {
         }
         Type::Bytes if key => "varbinary(255)".to_owned(),
         Type::Bytes => "longblob".to_owned(),
-        Type::Text | Type::Json | Type::Decimal { .. } | Type::TimestampNs { .. } if key => {
-            "varchar(191)".to_owned()
-        }
-        Type::Text | Type::Json | Type::Decimal { .. } | Type::TimestampNs { .. } => {
-            "longtext".to_owned()
-        }
+        Type::Text
+        | Type::Uuid
+        | Type::Interval
+        | Type::Json
+        | Type::Decimal { .. }
+        | Type::TimestampNs { .. } => if key { "varchar(191)" } else { "longtext" }.to_owned(),
     }
 }
 

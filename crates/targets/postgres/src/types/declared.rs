@@ -149,6 +149,8 @@ pub(crate) fn spell(ty: Type) -> String {
         Type::Timestamp { zone: false } => "timestamp without time zone",
         Type::Timestamp { zone: true } => "timestamp with time zone",
         Type::Text | Type::TimestampNs { .. } => "text",
+        Type::Uuid => "uuid",
+        Type::Interval => "interval",
         Type::Json => "json",
         Type::Bytes => "bytea",
     };
