@@ -87,7 +87,7 @@ impl Numbers {
         out.extend_from_slice(&text[..whole]);
         let mut rest = &text[whole..];
         if let Some(group) = &self.thousands {
-            rest = groups(rest, group.as_bytes(), whole - sign, out)?;
+            rest = groups(rest, group.as_bytes(), &text[sign..whole], out)?;
         }
         // What follows is as we would write it but for the separator.
         let point = out.len();
@@ -177,18 +177,19 @@ impl Numbers {
     }
 }
 
-/// Appends the digits of groups of three, which follow a first one of so many, and says what is behind them.
+/// Appends the digits of groups of three, which follow a first one, and says what is behind them. Nobody writes 750 as `0.750`: there
+/// the separator is a decimal point.
 fn groups<'t>(
     text: &'t [u8],
     separator: &[u8],
-    first: usize,
+    first: &[u8],
     out: &mut Vec<u8>,
 ) -> Option<&'t [u8]> {
     let mut rest = text;
     while let Some(behind) = rest.strip_prefix(separator) {
         let (three, after) = digits(behind);
         // The first group has what is left.
-        if three.len() != 3 || first > 3 {
+        if three.len() != 3 || first.len() > 3 || first.starts_with(b"0") {
             return None;
         }
         out.extend_from_slice(three);
@@ -301,6 +302,9 @@ mod tests {
                 ("+1", Some("+1")),
                 ("1,5e-3", Some("1.5e-3")),
                 ("12.34,5", None),
+                ("0.750", None),
+                ("-012.345", None),
+                ("10.750", Some("10750")),
                 ("1234.567", None),
                 ("1.2345", None),
                 ("1,", None),
@@ -385,7 +389,7 @@ mod tests {
         };
         let (first, others) = groups.split_first()?;
         let is_right = groups.iter().all(|part| are_digits(part))
-            && (others.is_empty() || first.len() <= 3)
+            && (others.is_empty() || first.len() <= 3 && !first.starts_with('0'))
             && others.iter().all(|part| part.len() == 3);
         let fraction = fraction.map(|digits| format!(".{digits}")).unwrap_or_default();
         is_right.then(|| format!("{sign}{}{fraction}{exponent}", groups.concat()))
