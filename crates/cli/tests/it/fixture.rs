@@ -53,23 +53,38 @@ pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Waits until a program waits itself: for its input, a lock or an answer. None of its threads does anything for a while.
+/// Waits until a program waits itself: for its input, a lock or an answer. All of its threads are asleep time and again, and in between
+/// they have done no work. One that only looks around now and then may be found waiting for a processor for as long as others have them.
 #[track_caller]
 pub(crate) fn wait_until_it_waits(child: &Child) {
-    /// How often in a row it is looked at, 5 ms apart.
+    /// How often all are asleep, 5 ms apart.
     const LOOKS: u32 = 12;
+    /// What a program does that does nothing: it wakes up, and goes to sleep again.
+    const IDLE: Duration = Duration::from_millis(3);
     let tasks = format!("/proc/{}/task", child.id());
-    let sleeps = |task: fs::DirEntry| {
-        let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+    // Whether a thread sleeps, and for how long it has had a processor so far.
+    let thread = |task: fs::DirEntry| {
+        let read = |name| fs::read_to_string(task.path().join(name)).unwrap_or_default();
         // The state is behind the name, which may hold anything.
-        stat.rsplit_once(") ").is_none_or(|(_, rest)| !rest.starts_with(['R', 'D']))
+        let stat = read("stat");
+        let sleeps = stat.rsplit_once(") ").is_none_or(|(_, rest)| !rest.starts_with(['R', 'D']));
+        let nanos = read("schedstat").split(' ').next().and_then(|nanos| nanos.parse().ok());
+        (sleeps, Duration::from_nanos(nanos.unwrap_or_default()))
     };
-    let looks = std::cell::Cell::new(0);
+    let looks = std::cell::Cell::new((0, Duration::MAX));
     wait_until("the program waits", || {
         // Elsewhere than on Linux nothing is known.
-        let waits = fs::read_dir(&tasks).map_or(true, |all| all.flatten().all(sleeps));
-        looks.set(if waits { looks.get() + 1 } else { 0 });
-        looks.get() >= LOOKS
+        let threads: Vec<_> =
+            fs::read_dir(&tasks).into_iter().flatten().flatten().map(thread).collect();
+        let worked = threads.iter().map(|(_, worked)| *worked).sum::<Duration>();
+        let (mut seen, mut since) = looks.get();
+        // A thread that has ended is not counted any more.
+        if worked < since || worked - since > IDLE {
+            (seen, since) = (0, worked);
+        }
+        seen += u32::from(threads.iter().all(|(sleeps, _)| *sleeps));
+        looks.set((seen, since));
+        seen >= LOOKS
     });
 }
 
