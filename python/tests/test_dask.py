@@ -5,8 +5,8 @@ import pathlib
 import signal
 
 import pytest
-from test_job import home, left  # noqa: F401
-from test_spark import assert_once, slow, sums
+from test_job import collection, home, left  # noqa: F401
+from test_spark import assert_documents, assert_once, slow, sums
 
 import inrush
 
@@ -55,6 +55,14 @@ def test_a_load_goes_on_behind_its_partitions(home):  # noqa: F811
     report = inrush.dask.write(frame(), home.url, **options)
     assert (report.rows_loaded, report.attempts, report.guarantee) == (ROWS, PARTS, "per_partition")
     assert_once(home)
+
+
+def test_documents_come_by_dask(collection):  # noqa: F811
+    def write(ids, **options):
+        rows = pandas.DataFrame({"id": ids, "name": [f"n{one}" for one in ids]})
+        return inrush.dask.write(dataframe.from_pandas(rows, npartitions=PARTS), **options)
+
+    assert_documents(collection, write)
 
 
 def only_once(folder, number):

@@ -5,7 +5,7 @@ import signal
 import time
 
 import pytest
-from conftest import WANTED, Mysql, Postgres, kinds, make_place, run, start
+from conftest import WANTED, Mongodb, Mysql, Postgres, kinds, make_place, run, start
 
 import inrush
 
@@ -25,7 +25,21 @@ def home(request, tmp_path, databases):
     assert hidden(place) == []
 
 
+@pytest.fixture
+def collection(tmp_path, databases):
+    """The same of MongoDB, which has jobs without transactions."""
+    place = make_place(next(kind for kind in kinds() if WANTED.get(kind.split("-")[0]) is Mongodb), tmp_path, databases)
+    place.job = f"job of {place.table}"
+    yield place
+    inrush.job.gc(place.url, 0)
+    assert hidden(place) == []
+
+
 def hidden(place):
+    if isinstance(place, Mongodb):
+        with place.connect_to(place.url) as client:
+            names = client[place.database].list_collection_names()
+        return sorted(name for name in names if name.startswith("inrush_") and name != "inrush_jobs")
     like = "like 'inrush\\_%'" if isinstance(place, Mysql) else "like 'inrush!_%' escape '!'"
     sql = f"select table_name from information_schema.tables where table_name {like} order by 1"
     if isinstance(place, Mysql):

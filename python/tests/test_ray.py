@@ -7,8 +7,8 @@ import sys
 
 import pytest
 from test_dask import only_once
-from test_job import home, left  # noqa: F401
-from test_spark import assert_once, slow, sums
+from test_job import collection, home, left  # noqa: F401
+from test_spark import assert_documents, assert_once, slow, sums
 
 import inrush
 
@@ -33,8 +33,9 @@ def cluster():
     ray.shutdown()
 
 
-def rows(count=ROWS):
-    ids = range(count)
+def rows(count=ROWS, ids=None):
+    ids = ids or range(count)
+    count = len(ids)
     table = pyarrow.table({"id": list(ids), "name": [f"n{one}" for one in ids]})
     size = -(-count // PARTS)
     return ray.data.from_arrow([table.slice(start, size) for start in range(0, count, size)])
@@ -50,6 +51,17 @@ def test_blocks_come_by_workers(home):  # noqa: F811
     assert again.report == sink.report
     rows(10).write_datasink(inrush.ray.Sink(home.url, table=home.table, if_exists="replace"))
     assert_once(home, 10)
+
+
+def test_documents_come_by_ray(collection, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(ray.data.DataContext.get_current().execution_options, "preserve_order", True)
+
+    def write(ids, url, **options):
+        sink = inrush.ray.Sink(url, **options)
+        rows(ids=ids).write_datasink(sink)
+        return sink.report
+
+    assert_documents(collection, write)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -9,7 +9,7 @@ import time
 
 import pytest
 from conftest import kinds, make_place, servers
-from test_job import FAMILIES, hidden, home  # noqa: F401
+from test_job import FAMILIES, collection, hidden, home  # noqa: F401
 
 import inrush
 
@@ -97,6 +97,29 @@ def test_rows_and_files_come_by_spark(databases, tmp_path):
             assert_once(place, 100)
         if number == 0 or ALL:
             files(spark, place, tmp_path)
+
+
+def assert_documents(place, write):
+    """A new collection comes at once, and rows for one that is there partition by partition; `write` takes ids and options."""
+    report = write(range(200), url=place.url, table=place.table)
+    assert (report.rows_loaded, report.attempts, report.guarantee) == (200, PARTS, "atomic")
+    assert_once(place, 200)
+    with pytest.raises(inrush.Error, match="per_partition"):
+        write(range(200, 400), url=place.url, table=place.table)
+    for _ in range(2):
+        report = write(range(200, 400), url=place.url, table=place.table, job_id=place.job, guarantee="per_partition")
+        assert (report.rows_loaded, report.attempts, report.guarantee) == (200, PARTS, "per_partition")
+        assert_once(place, 400)
+
+
+def test_documents_come_by_spark(collection):  # noqa: F811
+    spark = session("local[2]")
+
+    def write(ids, **options):
+        df = spark.range(ids.start, ids.stop, 1, PARTS).selectExpr("id", "concat('n', id) name")
+        return inrush.spark.write(df, **options)
+
+    assert_documents(collection, write)
 
 
 def test_partitions_come_in_by_themselves(databases, tmp_path):
