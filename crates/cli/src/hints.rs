@@ -156,7 +156,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["schema", "namespace"],
-        "say --table SCHEMA.TABLE (PostgreSQL, SQL Server), or name the database in the URL",
+        "say --table SCHEMA.TABLE (PostgreSQL, SQL Server, DuckDB), or name the database in the URL",
     ),
     (
         &["into", "table-name", "tablename", "tbl", "collection", "tgt-object", "dest-table"],

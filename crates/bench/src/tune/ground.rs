@@ -89,7 +89,7 @@ impl Ground {
     fn copy_definition(&mut self, plan: &Plan) -> Result<()> {
         let Self::Folder { folder, target, path, template, .. } = self else { return Ok(()) };
         let doctor = plan.target.doctor();
-        let table = plan.facts.target.table.as_ref().map(|table| table.name.as_str());
+        let table = plan.facts.target.table.as_ref().map(|_| plan.table.as_str());
         let copied = match doctor {
             Some(doctor) => doctor.copy(&plan.location, table, &NEVER),
             None => Err(Error::target("a file of rows that is there can't be measured")),

@@ -7,6 +7,7 @@ mod console;
 mod jobs;
 mod knob;
 mod load;
+mod name;
 mod snapshot;
 mod strategy;
 mod way;
@@ -29,6 +30,7 @@ pub use jobs::{
 };
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 pub use load::{Ended, Lane, Load};
+pub use name::TableName;
 pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
 pub use strategy::{Fit, Memory, Strategy, Weakness};
 pub use way::{Start, Way};

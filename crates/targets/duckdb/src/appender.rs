@@ -1,12 +1,13 @@
 //! `appender`: data chunks of the engine's own size, filled by us.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, RecordBatch};
 
 use crate::connection::{Connection, Refusal, text, words};
 use crate::ddl;
+use crate::facts::DatabaseFacts;
 use crate::library::{
     AppenderHandle, ChunkHandle, Library, SUCCESS, TypeHandle, VectorHandle, kind,
 };
@@ -33,6 +34,9 @@ impl AppendWriter {
     ) -> Result<Self, Refusal> {
         let library = connection.library;
         let table = text(ddl::table(job))?;
+        // It looks in the main schema, whatever the connection's is.
+        let schema =
+            DatabaseFacts::of(&job.facts.target).schema.as_deref().map(text).transpose()?;
         let mut writer = Self {
             library,
             appender: AppenderHandle::null(),
@@ -42,12 +46,12 @@ impl AppendWriter {
             rows_max: unsafe { (library.vector_size)() } as usize,
             is_dirty: false,
         };
-        // SAFETY: the connection is open; no catalog and no schema are the current ones.
+        // SAFETY: the connection is open; the names are C strings, and null is the default.
         let state = unsafe {
             (library.appender_create_ext)(
                 connection.handle,
                 std::ptr::null(),
-                std::ptr::null(),
+                schema.as_deref().map_or(std::ptr::null(), CStr::as_ptr),
                 table.as_ptr(),
                 &raw mut writer.appender,
             )

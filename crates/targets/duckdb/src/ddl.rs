@@ -5,6 +5,9 @@ use crate::types;
 use inrush_core::ledger::{self, Ledger};
 use inrush_core::{Column, Job, OnConflict};
 
+/// What stands around a part of a table's name that has a dot in it.
+pub(super) const QUOTES: &[(char, char)] = &[('"', '"')];
+
 /// A name as SQL takes it, whatever is in it.
 pub(super) fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
@@ -39,7 +42,12 @@ pub(super) fn has_json(job: &Job) -> bool {
 /// The table's name: of an existing one as the catalogue spells it.
 pub(super) fn table(job: &Job) -> &str {
     let there = job.facts.target.table.as_ref().filter(|_| !job.choice.action.makes_table());
-    there.map_or(job.table.as_str(), |table| table.name.as_str())
+    there.map_or_else(|| named(job), |table| table.name.as_str())
+}
+
+/// The table's name as the user spells it, without the schema, which is the session's.
+pub(super) fn named(job: &Job) -> &str {
+    &DatabaseFacts::of(&job.facts.target).table
 }
 
 /// The name of a column as the table spells it.
@@ -67,7 +75,7 @@ pub(super) fn create_table(job: &Job, keyed: bool) -> String {
     if keyed && !job.request.primary_key.is_empty() {
         parts.push(format!("PRIMARY KEY ({})", list(&job.request.primary_key)));
     }
-    format!("CREATE TABLE {} (\n  {}\n)", quote(&job.table), parts.join(",\n  "))
+    format!("CREATE TABLE {} (\n  {}\n)", quote(named(job)), parts.join(",\n  "))
 }
 
 /// A statement for each column that the load adds to an existing table.
@@ -82,7 +90,7 @@ pub(super) fn add_columns(job: &Job) -> impl Iterator<Item = String> {
 /// Gives a table its primary key.
 pub(super) fn add_key(job: &Job) -> String {
     let key = job.request.primary_key.iter().map(|name| spelled(job, name));
-    format!("ALTER TABLE {} ADD PRIMARY KEY ({})", quote(&job.table), list(key))
+    format!("ALTER TABLE {} ADD PRIMARY KEY ({})", quote(named(job)), list(key))
 }
 
 /// CREATE INDEX; its name is the table's and the columns', and `taken` tells whether another object has it.
@@ -91,13 +99,13 @@ pub(super) fn create_index(
     columns: &[String],
     mut taken: impl FnMut(&str) -> bool,
 ) -> String {
-    let base = format!("{}_{}", job.table, columns.join("_"));
+    let base = format!("{}_{}", named(job), columns.join("_"));
     let name = std::iter::once(base.clone())
         .chain((2..).map(|n| format!("{base}_{n}")))
         .find(|name| !taken(name))
         .unwrap_or(base);
     let columns = columns.iter().map(|name| spelled(job, name));
-    format!("CREATE INDEX {} ON {} ({})", quote(&name), quote(&job.table), list(columns))
+    format!("CREATE INDEX {} ON {} ({})", quote(&name), quote(named(job)), list(columns))
 }
 
 /// What INSERT does with a row with a duplicate key; empty where such a row is a bad row.

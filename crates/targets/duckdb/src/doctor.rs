@@ -10,11 +10,11 @@ use inrush_core::doctor::{
 };
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::directory;
-use inrush_core::target::Location;
+use inrush_core::target::{Location, TableName};
 use inrush_core::wording::bytes;
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
-use crate::ddl::{literal, quote};
+use crate::ddl::{self, literal, quote};
 use crate::facts::{Home, engine, path_text};
 use crate::library::library;
 
@@ -146,7 +146,6 @@ impl Doctor for DuckDoctor {
     }
 
     fn copy(&self, location: &Location, table: Option<&str>, stop: &AtomicBool) -> Result<Copy> {
-        let Some(table) = table else { return Ok(Copy::default()) };
         let (connection, _) = open(location)?;
         let _interrupter = Interrupter::new(&connection, stop);
         let read = |sql: &str| {
@@ -154,10 +153,24 @@ impl Doctor for DuckDoctor {
             rows.map_err(|refusal| explain(&location.shown, &refusal))
                 .map(|rows| rows.into_iter().flatten().flatten().collect::<Vec<String>>())
         };
-        let ours = format!(
-            "database_name = current_database() AND schema_name = current_schema() AND table_name = {}",
-            literal(table)
-        );
+        let mut statements = read(
+            "SELECT 'CREATE SCHEMA \"' || replace(schema_name, '\"', '\"\"') || '\"' FROM duckdb_schemas() \
+             WHERE database_name = current_database() AND NOT internal AND schema_name <> 'main'",
+        )?;
+        let Some(table) = table else { return Ok(Copy { statements, ..Copy::default() }) };
+        // Whoever asks has the name from the user, or from the catalogue: a dot may be part of it.
+        let here = |schema: &str, table: &str| {
+            format!(
+                "database_name = current_database() AND lower(schema_name) = lower({schema}) AND lower(table_name) = lower({})",
+                literal(table)
+            )
+        };
+        let mut ours = here("current_schema()", table);
+        if read(&format!("SELECT table_name FROM duckdb_tables() WHERE {ours}"))?.is_empty()
+            && let TableName { schema: Some(schema), table } = TableName::parse(table, ddl::QUOTES)?
+        {
+            ours = here(&literal(&schema), &table);
+        }
         let parents = format!(
             "SELECT constraint_text FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY' AND {ours}"
         );
@@ -167,9 +180,9 @@ impl Doctor for DuckDoctor {
             )));
         }
         // A default may take its numbers from a sequence.
-        let mut statements = read(
-            "SELECT sql FROM duckdb_sequences() WHERE database_name = current_database() AND schema_name = current_schema()",
-        )?;
+        statements.extend(read(
+            "SELECT sql FROM duckdb_sequences() WHERE database_name = current_database() ORDER BY sequence_oid",
+        )?);
         for list in ["duckdb_tables", "duckdb_indexes"] {
             statements.extend(read(&format!("SELECT sql FROM {list}() WHERE {ours}"))?);
         }

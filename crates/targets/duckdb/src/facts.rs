@@ -12,7 +12,7 @@ use crate::types;
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{self, Entry};
 use inrush_core::pending::{directory, follow_link, no_directory};
-use inrush_core::target::Location;
+use inrush_core::target::{Location, TableName};
 use inrush_core::{
     Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
 };
@@ -24,6 +24,10 @@ pub(super) struct DatabaseFacts {
     pub(super) has_json: bool,
     /// Whether the database is in memory.
     pub(super) is_in_memory: bool,
+    /// The schema that the user names; `None` for the database's own.
+    pub(super) schema: Option<String>,
+    /// The table as the user names it, without its schema.
+    pub(super) table: String,
 }
 
 impl DatabaseFacts {
@@ -98,14 +102,26 @@ pub(super) fn gather(
     };
     let connection = database.connect().map_err(words)?;
     let _interrupter = Interrupter::new(&connection, stop);
-    let mut facts = read(&connection, exists.then_some(table)).map_err(words)?;
+    let TableName { schema, table } = TableName::of(request, table, ddl::QUOTES)?;
+    if let Some(schema) = &schema
+        && !enter(&connection, schema).map_err(words)?
+    {
+        return Err(Error::target(format!("there is no schema {schema} in {shown}"))
+            .advise(format!("make it first: CREATE SCHEMA {}", quote(schema)))
+            .advise(format!(
+                "where the dot is part of the table's name: --table '\"{schema}.{table}\"'"
+            )));
+    }
+    let mut facts = read(&connection, exists.then_some(table.as_str())).map_err(words)?;
     facts.exists = exists;
     if exists && request.guarantee == Guarantee::Chunks {
-        facts.ledger = ledger(&connection, table).map_err(words)??;
+        facts.ledger = ledger(&connection, &table).map_err(words)??;
     }
     facts.own = Own::new(DatabaseFacts {
         has_json: has_json(&connection).map_err(words)?,
         is_in_memory: matches!(home, Home::Memory(_)),
+        schema,
+        table,
     });
     if let Some(found) = &facts.table
         && request.if_exists == IfExists::Replace
@@ -164,6 +180,23 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// Makes the schema the one in which tables are looked for and made; `false` where there is none of the name.
+pub(super) fn enter(connection: &Connection, schema: &str) -> Result<bool, Refusal> {
+    // A name as it is written comes before one that differs in case.
+    let sql = format!(
+        "SELECT database_name, schema_name FROM duckdb_schemas() \
+         WHERE database_name = current_database() AND lower(schema_name) = lower({0}) ORDER BY schema_name <> {0} LIMIT 1",
+        literal(schema)
+    );
+    match connection.rows(&sql)?.pop().as_deref() {
+        Some([Some(database), Some(schema)]) => {
+            connection.execute(&format!("USE {}.{}", quote(database), quote(schema)))?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Name and version.

@@ -207,7 +207,7 @@ impl<'a> DuckLoad<'a> {
         let job = self.job;
         self.session.begin()?;
         if !self.session.is_new() {
-            let now = facts::read(self.session.connection(), Some(&job.table))
+            let now = facts::read(self.session.connection(), Some(ddl::named(job)))
                 .map_err(|refusal| self.session.explain(&refusal))?;
             job.expects(now.table, false)?;
         }
@@ -216,7 +216,12 @@ impl<'a> DuckLoad<'a> {
             Action::Append | Action::Create => {}
             Action::Truncate => drop(self.session.execute(&format!("DELETE FROM {table}"))?),
             Action::Replace => {
-                let old = job.facts.target.table.as_ref().map_or(&job.table, |table| &table.name);
+                let old = job
+                    .facts
+                    .target
+                    .table
+                    .as_ref()
+                    .map_or_else(|| ddl::named(job), |table| &table.name);
                 self.session.execute(&format!("DROP TABLE {}", quote(old)))?;
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
-use crate::facts::{Home, path_text, refuse_leftovers, with_suffix};
+use crate::facts::{DatabaseFacts, Home, enter, path_text, refuse_leftovers, with_suffix};
 use crate::knobs;
 use crate::library::{library, wanted};
 use inrush_core::Job;
@@ -93,6 +93,11 @@ impl<'a> Session<'a> {
         // What the engine makes of text with an offset, or writes as text, must not depend on where we are. Without its extension for
         // time zones it has no such setting, and no such text.
         let _ = connection.execute("SET TimeZone = 'UTC'");
+        if let Some(schema) = &DatabaseFacts::of(&job.facts.target).schema
+            && !enter(&connection, schema).map_err(words)?
+        {
+            return Err(Error::target(format!("schema {schema} is gone")));
+        }
         session.connection = Some(connection);
         Ok(session)
     }

@@ -2,7 +2,7 @@
 
 use crate::facts::DatabaseFacts;
 use crate::types;
-use inrush_core::error::{Error, Result};
+use inrush_core::target::TableName;
 use inrush_core::{Column, Job, TargetFacts, Type};
 
 /// Characters of a name (<https://learn.microsoft.com/en-us/sql/sql-server/maximum-capacity-specifications-for-sql-server>).
@@ -30,76 +30,16 @@ pub(super) fn columns(job: &Job) -> String {
     names(job.choice.columns.iter().map(|column| column.name.as_str()))
 }
 
-/// A table as users name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
-    /// `None` for the user's own.
-    pub(super) schema: Option<String>,
-    pub(super) table: String,
-}
+/// What stands around a part of a table's name that has a dot in it.
+pub(super) const QUOTES: &[(char, char)] = &[('[', ']'), ('"', '"')];
 
-impl Name {
-    /// `table`, `schema.table`; brackets or double quotes around a part with a dot in it.
-    ///
-    /// # Errors
-    /// When there are more parts, or one is empty or too long.
-    pub(super) fn parse(text: &str) -> Result<Self> {
-        let mut parts = vec![String::new()];
-        // What ends the part that has begun with a quote.
-        let mut end = None;
-        let mut characters = text.chars().peekable();
-        while let Some(character) = characters.next() {
-            let Some(part) = parts.last_mut() else { break };
-            match (character, end) {
-                (c, Some(close)) if c == close && characters.peek() == Some(&close) => {
-                    characters.next();
-                    part.push(close);
-                }
-                (c, Some(close)) if c == close => end = None,
-                (c, Some(_)) => part.push(c),
-                ('[', None) if part.is_empty() => end = Some(']'),
-                ('"', None) if part.is_empty() => end = Some('"'),
-                ('.', None) => parts.push(String::new()),
-                (c, None) => part.push(c),
-            }
-        }
-        let mut parts = parts.into_iter().rev();
-        let (table, schema, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
-        if end.is_some() || more.is_some() || table.is_empty() || schema.as_deref() == Some("") {
-            return Err(Error::usage(format!("--table {text}: takes TABLE or SCHEMA.TABLE"))
-                .advise("put brackets around a name with a dot in it: --table '[a.b]'"));
-        }
-        Self::checked(schema, table)
-    }
-
-    /// The name of a file: a dot is part of it.
-    ///
-    /// # Errors
-    /// When it is too long.
-    pub(super) fn whole(text: &str) -> Result<Self> {
-        Self::checked(None, text.to_owned())
-    }
-
-    fn checked(schema: Option<String>, table: String) -> Result<Self> {
-        let parts = [Some(&table), schema.as_ref()];
-        if let Some(name) = parts.into_iter().flatten().find(|name| length(name) > NAME_MAX) {
-            return Err(Error::usage(format!(
-                "the name {name} has {} characters; SQL Server keeps {NAME_MAX}",
-                length(name)
-            ))
-            .advise("--table NAME gives a shorter one"));
-        }
-        Ok(Self { schema, table })
-    }
-
-    /// As a function such as OBJECT_ID takes it.
-    pub(super) fn literal(&self) -> String {
-        let table = quote(&self.table);
-        literal(&match &self.schema {
-            Some(schema) => format!("{}.{table}", quote(schema)),
-            None => table,
-        })
-    }
+/// A name as a function such as OBJECT_ID takes it.
+pub(super) fn object(name: &TableName) -> String {
+    let table = quote(&name.table);
+    literal(&match &name.schema {
+        Some(schema) => format!("{}.{table}", quote(schema)),
+        None => table,
+    })
 }
 
 /// Units of a name, as the server counts them.
@@ -211,26 +151,6 @@ fn column_named<'p>(job: &'p Job, name: &'p str) -> &'p str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_may_have_a_schema_and_quotes() {
-        let parsed = |text: &str| {
-            let name = Name::parse(text).ok()?;
-            Some((name.schema, name.table))
-        };
-        let some =
-            |schema: Option<&str>, table: &str| Some((schema.map(str::to_owned), table.to_owned()));
-        assert_eq!(parsed("t"), some(None, "t"));
-        assert_eq!(parsed("Sales.Order"), some(Some("Sales"), "Order"));
-        assert_eq!(parsed("[a.b]"), some(None, "a.b"));
-        assert_eq!(parsed("dbo.[a]]b.c]"), some(Some("dbo"), "a]b.c"));
-        assert_eq!(parsed("\"a.b\".\"c\"\"d\""), some(Some("a.b"), "c\"d"));
-        for wrong in ["", ".", "a.", ".b", "a.b.c", "[a", "\"a"] {
-            assert_eq!(parsed(wrong), None, "{wrong}");
-        }
-        assert_eq!(parsed(&"x".repeat(129)), None);
-        assert_eq!(Name::whole("a.b").unwrap().literal(), "N'[a.b]'");
-    }
 
     #[test]
     fn what_is_quoted_stays_one_name_or_text() {

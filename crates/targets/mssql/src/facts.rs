@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::ddl::{Name, literal, quote};
+use crate::ddl::{self, literal, quote};
 use crate::lost;
 use crate::session::{Failure, Session, number};
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::target::TableName;
 use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type};
 
 /// <https://learn.microsoft.com/en-us/sql/sql-server/maximum-capacity-specifications-for-sql-server>
@@ -41,10 +42,8 @@ pub(super) fn gather(
     table: &str,
     request: &Request,
 ) -> Result<TargetFacts> {
-    let name = match &request.table {
-        Some(_) => Name::parse(table)?,
-        None => Name::whole(table)?,
-    };
+    let name = TableName::of(request, table, ddl::QUOTES)?;
+    let name = name.within("SQL Server", (ddl::NAME_MAX, "characters"), ddl::length)?;
     let mut settings = settings(session).map_err(|failure| session.explain(failure))?;
     let table = read_table(session, &name)?;
     let schema = match &table {
@@ -125,7 +124,7 @@ pub(super) fn durability(session: &mut Session<'_>) -> Result<BTreeMap<String, S
 }
 
 /// Where a new table would be made.
-fn schema_for(session: &mut Session<'_>, name: &Name) -> Result<String> {
+fn schema_for(session: &mut Session<'_>, name: &TableName) -> Result<String> {
     let sql = match &name.schema {
         Some(schema) => {
             format!("SELECT name FROM sys.schemas WHERE name = {}", literal(schema))
@@ -162,7 +161,7 @@ impl Found {
 }
 
 /// The table, if it is there.
-pub(super) fn read_table(session: &mut Session<'_>, name: &Name) -> Result<Option<Found>> {
+pub(super) fn read_table(session: &mut Session<'_>, name: &TableName) -> Result<Option<Found>> {
     let found = table_facts(session, name).map_err(|failure| session.explain(failure))?;
     match found {
         Some(Found { facts, .. }) if facts.columns.is_empty() => Err(Error::new(
@@ -173,13 +172,13 @@ pub(super) fn read_table(session: &mut Session<'_>, name: &Name) -> Result<Optio
     }
 }
 
-fn table_facts(session: &mut Session<'_>, name: &Name) -> Result<Option<Found>, Failure> {
+fn table_facts(session: &mut Session<'_>, name: &TableName) -> Result<Option<Found>, Failure> {
     let found = session.table(&format!(
         "SELECT o.object_id, s.name, o.name, o.type, \
                 CONVERT(int, OBJECTPROPERTY(o.object_id, 'TableIsMemoryOptimized')) \
          FROM sys.objects o JOIN sys.schemas s ON s.schema_id = o.schema_id \
          WHERE o.object_id = OBJECT_ID({}) AND o.type IN ('U', 'V')",
-        name.literal()
+        ddl::object(name)
     ))?;
     let Some(row) = found.into_iter().next() else { return Ok(None) };
     let mut row = row.into_iter().map(Option::unwrap_or_default);

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use tiberius::ColumnData;
 
 use crate::connect;
-use crate::ddl::{self, Name, Table, quote};
+use crate::ddl::{self, Table, quote};
 use crate::encode::Stores;
 use crate::facts::{self, DatabaseFacts};
 use crate::fit::is_piecemeal;
@@ -16,7 +16,7 @@ use crate::session::{Failure, Session, number};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Checksum, Encode};
-use inrush_core::target::{Ended, Inspect, Lane, Load, Sent, Snapshot, Verdict};
+use inrush_core::target::{Ended, Inspect, Lane, Load, Sent, Snapshot, TableName, Verdict};
 use inrush_core::{Action, Job, Retry};
 use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
 
@@ -107,7 +107,8 @@ impl<'a> MssqlLoad<'a> {
         if !self.piecemeal {
             self.session.execute("BEGIN TRANSACTION")?;
         }
-        let name = Name { schema: Some(self.table.schema.clone()), table: self.table.name.clone() };
+        let name =
+            TableName { schema: Some(self.table.schema.clone()), table: self.table.name.clone() };
         let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
         let identity = found.as_ref().and_then(|found| found.identity.clone());
         job.expects(found.map(|found| found.facts), false).map_err(Trouble::Ended)?;

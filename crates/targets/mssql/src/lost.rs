@@ -1,11 +1,12 @@
 //! What a table has besides columns and rows, which goes when it is dropped.
 
-use crate::ddl::Name;
+use crate::ddl;
 use crate::session::{Failure, Session};
+use inrush_core::target::TableName;
 
 /// In the words of SQL, one each.
-pub(super) fn read(session: &mut Session<'_>, name: &Name) -> Result<Vec<String>, Failure> {
-    let id = format!("OBJECT_ID({})", name.literal());
+pub(super) fn read(session: &mut Session<'_>, name: &TableName) -> Result<Vec<String>, Failure> {
+    let id = format!("OBJECT_ID({})", ddl::object(name));
     let keys = session.table(&format!(
         "SELECT CASE WHEN x.is_primary_key = 1 THEN N'PRIMARY KEY' WHEN x.is_unique = 1 THEN N'UNIQUE INDEX ' + x.name \
                 ELSE N'INDEX ' + x.name END, c.name \

@@ -2,7 +2,6 @@
 
 use crate::facts::ServerFacts;
 use crate::types;
-use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{self, Ledger};
 use inrush_core::{Column, Job, OnConflict, TargetFacts};
 
@@ -33,66 +32,8 @@ pub(super) fn columns(job: &Job) -> String {
     names(job.choice.columns.iter().map(|column| column.name.as_str()))
 }
 
-/// A table as users name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
-    /// `None` for the first schema of the search path that has it.
-    pub(super) schema: Option<String>,
-    pub(super) table: String,
-}
-
-impl Name {
-    /// `table`, `schema.table`; quotes around a part with a dot in it. Upper case stays.
-    ///
-    /// # Errors
-    /// When there are more parts, or one is empty or too long.
-    pub(super) fn parse(text: &str) -> Result<Self> {
-        let mut parts = vec![String::new()];
-        let mut quoted = false;
-        let mut characters = text.chars().peekable();
-        while let Some(character) = characters.next() {
-            let part = parts.last_mut();
-            match (character, part) {
-                ('"', Some(part)) if quoted && characters.peek() == Some(&'"') => {
-                    characters.next();
-                    part.push('"');
-                }
-                ('"', _) => quoted = !quoted,
-                ('.', _) if !quoted => parts.push(String::new()),
-                (character, Some(part)) => part.push(character),
-                (_, None) => {}
-            }
-        }
-        let mut parts = parts.into_iter().rev();
-        let (table, schema, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
-        if quoted || more.is_some() || table.is_empty() || schema.as_deref() == Some("") {
-            return Err(Error::usage(format!("--table {text}: takes TABLE or SCHEMA.TABLE"))
-                .advise("put double quotes around a name with a dot in it: --table '\"a.b\"'"));
-        }
-        Self::checked(schema, table)
-    }
-
-    /// The name of a file: a dot is part of it.
-    ///
-    /// # Errors
-    /// When it is too long.
-    pub(super) fn whole(text: &str) -> Result<Self> {
-        Self::checked(None, text.to_owned())
-    }
-
-    fn checked(schema: Option<String>, table: String) -> Result<Self> {
-        if let Some(name) =
-            [Some(&table), schema.as_ref()].into_iter().flatten().find(|name| name.len() > NAME_MAX)
-        {
-            return Err(Error::usage(format!(
-                "the name {name} has {} bytes; PostgreSQL keeps {NAME_MAX}",
-                name.len()
-            ))
-            .advise("--table NAME gives a shorter one"));
-        }
-        Ok(Self { schema, table })
-    }
-}
+/// What stands around a part of a table's name that has a dot in it.
+pub(super) const QUOTES: &[(char, char)] = &[('"', '"')];
 
 /// A table where it is or will be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -281,25 +222,6 @@ fn on_conflict(job: &Job) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_may_have_a_schema_and_quotes() {
-        let parsed = |text: &str| {
-            let name = Name::parse(text).ok()?;
-            Some((name.schema, name.table))
-        };
-        let some =
-            |schema: Option<&str>, table: &str| Some((schema.map(str::to_owned), table.to_owned()));
-        assert_eq!(parsed("t"), some(None, "t"));
-        assert_eq!(parsed("Sales.Order"), some(Some("Sales"), "Order"));
-        assert_eq!(parsed("\"a.b\""), some(None, "a.b"));
-        assert_eq!(parsed("s.\"a\"\"b.c\""), some(Some("s"), "a\"b.c"));
-        for wrong in ["", ".", "a.", ".b", "a.b.c", "\"a"] {
-            assert_eq!(parsed(wrong), None, "{wrong}");
-        }
-        assert_eq!(parsed(&"x".repeat(64)), None);
-        assert_eq!(Name::whole("a.b").unwrap().table, "a.b");
-    }
 
     #[test]
     fn what_is_quoted_stays_one_name_or_text() {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::ddl::{self, Name, Table, literal, quote};
+use crate::ddl::{self, Table, literal, quote};
 use crate::lost;
 use crate::session::{Failure, Session, pairs};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::Entry;
+use inrush_core::target::TableName;
 use inrush_core::{
     Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
 };
@@ -84,10 +85,8 @@ pub(super) fn gather(
     table: &str,
     request: &Request,
 ) -> Result<TargetFacts> {
-    let name = match &request.table {
-        Some(_) => Name::parse(table)?,
-        None => Name::whole(table)?,
-    };
+    let name = TableName::of(request, table, ddl::QUOTES)?;
+    let name = name.within("PostgreSQL", (ddl::NAME_MAX, "bytes"), str::len)?;
     let [settings, entry] = session
         .tables([&all_settings(), &table_entry(&name)])
         .map_err(|failure| session.explain(failure))?;
@@ -194,7 +193,7 @@ pub(super) fn engine(version: &str) -> String {
 
 /// Where a new table would be made, and whether the user may. Relations and types share their names: what has the new table's is found
 /// before the rows are sent.
-fn schema_for(session: &mut Session<'_>, name: &Name) -> Result<(String, bool)> {
+fn schema_for(session: &mut Session<'_>, name: &TableName) -> Result<(String, bool)> {
     let place = match &name.schema {
         Some(schema) => literal(schema),
         None => "pg_catalog.current_schema()".to_owned(),
@@ -246,13 +245,13 @@ pub(super) struct Found {
 }
 
 /// The table, if it is there.
-pub(super) fn read_table(session: &mut Session<'_>, name: &Name) -> Result<Option<Found>> {
+pub(super) fn read_table(session: &mut Session<'_>, name: &TableName) -> Result<Option<Found>> {
     let entry = session.table(&table_entry(name)).map_err(|failure| session.explain(failure))?;
     with_columns(session, entry)
 }
 
 /// What is known of a table as a whole.
-fn table_entry(name: &Name) -> String {
+fn table_entry(name: &TableName) -> String {
     let place = match &name.schema {
         Some(schema) => format!("n.nspname = {}", literal(schema)),
         None => "pg_catalog.pg_table_is_visible(c.oid)".to_owned(),

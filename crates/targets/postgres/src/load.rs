@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError};
 
 use crate::connect;
-use crate::ddl::{self, Name, Table};
+use crate::ddl::{self, Table};
 use crate::encode::Stores;
 use crate::facts::{self, ServerFacts};
 use crate::fit::{Mode, bytes, freezes};
@@ -21,7 +21,7 @@ use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
 use inrush_core::ledger::{self, Begun, Entry};
-use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, Verdict};
+use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, TableName, Verdict};
 use inrush_core::{Action, Job, OnConflict, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
     Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
@@ -137,8 +137,10 @@ impl<'a> PostgresLoad<'a> {
         let makes = job.choice.action.makes_table();
         if !job.request.owns_table {
             staging::sweep(&mut self.session, &self.target);
-            let name =
-                Name { schema: Some(self.target.schema.clone()), table: self.target.name.clone() };
+            let name = TableName {
+                schema: Some(self.target.schema.clone()),
+                table: self.target.name.clone(),
+            };
             let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
             job.expects(found.map(|found| found.facts), false).map_err(Trouble::Ended)?;
         }
@@ -528,7 +530,7 @@ impl Load for PostgresLoad<'_> {
 
     fn begun(&mut self) -> Result<Begun> {
         let Table { schema, name, .. } = self.table();
-        let name = Name { schema: Some(schema.clone()), table: name.clone() };
+        let name = TableName { schema: Some(schema.clone()), table: name.clone() };
         let found = facts::read_table(&mut self.session, &name)?;
         let definition = found.map(|found| found.facts.definition()).unwrap_or_default();
         Ok(Begun { before: self.before.clone(), definition })

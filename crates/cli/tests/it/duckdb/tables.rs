@@ -89,6 +89,45 @@ fn a_new_file_is_one_that_old_versions_open() {
     assert_eq!(fixture.names(), ["a.duckdb", "b.duckdb", "in.csv"]);
 }
 
+/// A schema is named as in SQL, and so is a table with a dot in its name.
+#[test]
+fn a_table_may_be_in_another_schema() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("a.csv", "id,word\n1,one\n2,two\n");
+    fixture.write("b.csv", "id,word\n2,zwei\n3,drei\n");
+    fixture.write("c.d.csv", "id\n7\n");
+    let load = |file: &str, table: &str, more: &[&str]| {
+        let given = [file, "x.duckdb", "--table", table];
+        fixture.load(&[&given[..], more].concat())
+    };
+    let said = ["no schema shop", "CREATE SCHEMA", "'\"shop.t\"'"];
+    load("a.csv", "shop.t", &[]).exits(1).says(&said);
+    assert!(!fixture.path("x.duckdb").exists());
+    let made = "CREATE SCHEMA \"Shop\"; CREATE TABLE t (id INTEGER, word VARCHAR)";
+    sql(&fixture, "x.duckdb", made);
+    for strategy in STRATEGIES {
+        let with = |file: &str, more: &[&str]| {
+            load(file, "shop.t", &[&["--strategy", strategy], more].concat()).exits(0);
+        };
+        with("a.csv", &["--primary-key", "id", "--index", "word", "--verify", "checksum"]);
+        let update = ["--if-exists", "append", "--on-conflict", "update"];
+        load("b.csv", "shop.t", &update).exits(0);
+        let kept = lines(&fixture, "x.duckdb", "FROM \"Shop\".t ORDER BY id");
+        assert_eq!(kept, ["1|one", "2|zwei", "3|drei"], "{strategy}");
+        with("a.csv", &["--if-exists", "replace"]);
+        with("b.csv", &["--if-exists", "append", "--guarantee", "chunks"]);
+        let kept = lines(&fixture, "x.duckdb", "SELECT count(*) FROM \"Shop\".t");
+        assert_eq!(kept, ["4"], "{strategy}");
+        sql(&fixture, "x.duckdb", "DROP TABLE \"Shop\".t");
+    }
+    load("a.csv", "\"shop.t\"", &[]).exits(0);
+    fixture.load(&["c.d.csv", "x.duckdb"]).exits(0);
+    let tables = "SELECT schema_name || '/' || table_name FROM duckdb_tables() ORDER BY 1";
+    let all = ["Shop/inrush_steps", "main/c.d", "main/shop.t", "main/t"];
+    assert_eq!(lines(&fixture, "x.duckdb", tables), all);
+    assert_eq!(lines(&fixture, "x.duckdb", "SELECT count(*) FROM t"), ["0"]);
+}
+
 #[test]
 fn a_view_is_no_table() {
     let Some(fixture) = fixture() else { return };
