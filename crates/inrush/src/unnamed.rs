@@ -69,7 +69,8 @@ impl Target for Unnamed {
         _stop: &AtomicBool,
     ) -> Result<TargetFacts> {
         Ok(TargetFacts {
-            engine: "no database".to_owned(),
+            engine: "check without a target".to_owned(),
+            text_types: &[Type::Uuid],
             columns_max: usize::MAX,
             ..TargetFacts::default()
         })
@@ -175,6 +176,7 @@ fn check(value: &[u8], ty: Type, declared: bool) -> Result<(), (Code, &'static s
         ty if ty.has_offset() && scan::timestamp(value).is_some() => Ok(()),
         Type::Timestamp { zone } | Type::TimestampNs { zone } => rule::timestamp(value, zone),
         Type::Json => rule::json(value),
-        Type::Text | Type::Uuid | Type::Interval | Type::Bytes => Ok(()),
+        Type::Uuid => rule::uuid(value).map(drop),
+        Type::Text | Type::Interval | Type::Bytes => Ok(()),
     }
 }

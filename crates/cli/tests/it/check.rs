@@ -72,3 +72,14 @@ fn json_and_standard_input_are_checked_too() {
     files.inrush(&["check", "none.csv"]).exits(1).says(&["none.csv"]);
     files.inrush(&["check", "in.jsonl", "--lanes", "x"]).exits(2);
 }
+
+#[test]
+fn uuids_are_checked_and_other_types_of_one_target_want_it_named() {
+    let files = Fixture::new();
+    files.write("a.csv", "id,took\n00112233-4455-6677-8899-aabbccddeeff,PT1S\n7,PT2S\n");
+    let found = files.inrush(&["check", "a.csv", "--type", "id=uuid", "--json"]).exits(3).json();
+    assert_eq!((&found["rows_bad"], &found["columns"][0]["type"]), (&1.into(), &"uuid".into()));
+    assert_eq!(found["bad_rows"][0]["line"], 3);
+    let run = files.inrush(&["check", "a.csv", "--type", "took=interval"]).exits(2);
+    run.says(&["check without a target has no type interval", "--type took=text"]);
+}

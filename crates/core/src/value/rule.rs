@@ -7,6 +7,7 @@ use inrush_scan as scan;
 
 use crate::flow::Code;
 use crate::value::digits::Digits;
+use crate::value::hex;
 
 /// Why a text is no value of a column: what sort of fault, and what the column takes, in words.
 pub type Misfit<'a> = (Code, &'a str);
@@ -155,6 +156,27 @@ pub fn timestamp(value: &[u8], zone: bool) -> Result<(), Misfit<'static>> {
     }
 }
 
+/// The bytes of a UUID: 32 hexadecimal digits, with a hyphen behind any four of them or none, in braces or not, as PostgreSQL takes them:
+/// <https://www.postgresql.org/docs/current/datatype-uuid.html>.
+pub fn uuid(value: &[u8]) -> Result<[u8; 16], Misfit<'static>> {
+    const NO_UUID: Misfit<'static> = (Code::Type, "a UUID");
+    let mut rest = match value {
+        [b'{', inner @ .., b'}'] => inner,
+        value => value,
+    };
+    let mut bytes = [0; 16];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        let [high, low, tail @ ..] = rest else { return Err(NO_UUID) };
+        let (high, low) = hex::digit(*high).zip(hex::digit(*low)).ok_or(NO_UUID)?;
+        *byte = high << 4 | low;
+        rest = match tail {
+            [b'-', tail @ ..] if at % 2 == 1 && at < 15 => tail,
+            tail => tail,
+        };
+    }
+    if rest.is_empty() { Ok(bytes) } else { Err(NO_UUID) }
+}
+
 /// Whether a text is one JSON document (RFC 8259).
 ///
 /// # Errors
@@ -169,6 +191,35 @@ pub fn json(value: &[u8]) -> Result<(), Misfit<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_uuid_has_hyphens_where_it_likes() {
+        let bytes = [
+            0xa0, 0xee, 0xbc, 0x99, 0x9c, 0x0b, 0x4e, 0xf8, 0xbb, 0x6d, 0x6b, 0xb9, 0xbd, 0x38,
+            0x0a, 0x11,
+        ];
+        for text in [
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11",
+            "{a0eebc99-9c0b4ef8-bb6d6bb9-bd380a11}",
+            "a0eebc999c0b4ef8bb6d6bb9bd380a11",
+            "a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11",
+        ] {
+            assert_eq!(uuid(text.as_bytes()), Ok(bytes), "{text}");
+        }
+        for text in [
+            "",
+            "{}",
+            "a0eebc99",
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11-",
+            "{a0eebc999c0b4ef8bb6d6bb9bd380a11",
+            "a0-eebc999c0b4ef8bb6d6bb9bd380a11",
+            "g0eebc999c0b4ef8bb6d6bb9bd380a11",
+            " a0eebc999c0b4ef8bb6d6bb9bd380a11",
+        ] {
+            assert!(uuid(text.as_bytes()).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn whole_numbers_may_be_written_otherwise_where_their_type_is_declared() {

@@ -3,6 +3,7 @@
 use encoding_rs::{EncoderResult, Encoding};
 
 use inrush_core::flow::Code;
+use inrush_core::value::hex;
 
 use super::store::Misfit;
 
@@ -98,11 +99,6 @@ impl Texts {
     }
 }
 
-/// The value of a hexadecimal digit.
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).map(|value| value as u8)
-}
-
 /// Bytes as the server writes them: `0x` and hexadecimal digits.
 pub(super) fn keep_hex(value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'static>> {
     const NO_BYTES: Misfit<'static> = (Code::Type, "bytes (0x and hexadecimal digits)");
@@ -111,7 +107,7 @@ pub(super) fn keep_hex(value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'st
         return Err(NO_BYTES);
     }
     for pair in digits.chunks_exact(2) {
-        let (high, low) = hex(pair[0]).zip(hex(pair[1])).ok_or(NO_BYTES)?;
+        let (high, low) = hex::digit(pair[0]).zip(hex::digit(pair[1])).ok_or(NO_BYTES)?;
         out.push(high << 4 | low);
     }
     Ok(())
@@ -133,7 +129,7 @@ pub(super) fn keep_uuid(value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'s
         match at {
             8 | 13 | 18 | 23 if *byte == b'-' => {}
             8 | 13 | 18 | 23 => return Err(NO_UUID),
-            _ => digits.push(hex(*byte).ok_or(NO_UUID)?),
+            _ => digits.push(hex::digit(*byte).ok_or(NO_UUID)?),
         }
     }
     out.extend(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]));

@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 
 use inrush_core::flow::Code;
+use inrush_core::value::hex;
 
-use super::number::{hex, whole};
+use super::number::whole;
 use super::store::Misfit;
 
 /// What the server calls the families, whatever its system does.
@@ -96,7 +97,7 @@ pub(super) fn encode_card(
             return Err(no_address);
         }
         for pair in digits.chunks_exact(2) {
-            let (high, low) = hex(pair[0]).zip(hex(pair[1])).ok_or(no_address)?;
+            let (high, low) = hex::digit(pair[0]).zip(hex::digit(pair[1])).ok_or(no_address)?;
             out.push(high << 4 | low);
         }
     }

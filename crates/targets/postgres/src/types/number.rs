@@ -6,6 +6,7 @@ use inrush_core::encode::Typed;
 use inrush_core::flow::Code;
 use inrush_core::value::digits::signed;
 use inrush_core::value::double::{self, Specials};
+use inrush_core::value::hex;
 use inrush_core::value::rule::{self, Truths};
 
 use super::store::Misfit;
@@ -251,7 +252,7 @@ impl Bits {
                 let digit = match digit {
                     b'0' | b'1' => digit - b'0',
                     _ if digit_bits == 1 => return Err(NO_BITS),
-                    _ => hex(*digit).ok_or(NO_BITS)?,
+                    _ => hex::digit(*digit).ok_or(NO_BITS)?,
                 };
                 packed = packed << digit_bits | digit;
             }
@@ -259,9 +260,4 @@ impl Bits {
         }
         Ok(())
     }
-}
-
-/// The value of a hexadecimal digit.
-pub(super) fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).map(|value| value as u8)
 }

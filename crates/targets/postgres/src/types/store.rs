@@ -14,7 +14,7 @@ use super::json;
 use super::moment::{Moments, encode_date, encode_plain_date, put_date};
 use super::number::{Bits, Floats, Integers, truth};
 use super::numeric::Numerics;
-use super::text::{Labels, Texts, encode_bytes, encode_uuid};
+use super::text::{Labels, Texts, encode_bytes};
 use inrush_core::wording::counted;
 
 /// The server allocates no gigabyte for a value, its head of four bytes included:
@@ -243,7 +243,10 @@ impl Store {
                 out.extend_from_slice(value);
                 Ok(())
             }
-            Kind::Uuid => encode_uuid(value, out),
+            Kind::Uuid => {
+                out.extend_from_slice(&rule::uuid(value)?);
+                Ok(())
+            }
             Kind::Inet { is_network } => encode_inet(value, *is_network, out),
             Kind::Card(len) => encode_card(value, *len, out),
             Kind::Array(arrays) => arrays.encode(value, wanted, out),

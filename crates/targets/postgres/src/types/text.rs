@@ -1,8 +1,8 @@
 //! Characters, labels, bytes, identifiers.
 
 use inrush_core::flow::Code;
+use inrush_core::value::hex;
 
-use super::number::hex;
 use super::store::{Misfit, VALUE_LEN_MAX};
 use inrush_core::wording::counted;
 
@@ -123,7 +123,7 @@ pub(super) fn encode_bytes(value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit
                 [] => return Ok(()),
                 [b' ' | b'\t' | b'\n' | b'\r', tail @ ..] => rest = tail,
                 [high, low, tail @ ..] => {
-                    let (high, low) = hex(*high).zip(hex(*low)).ok_or(NO_BYTES)?;
+                    let (high, low) = hex::digit(*high).zip(hex::digit(*low)).ok_or(NO_BYTES)?;
                     out.push(high << 4 | low);
                     rest = tail;
                 }
@@ -147,29 +147,5 @@ pub(super) fn encode_bytes(value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit
         };
     }
     out.extend_from_slice(rest);
-    Ok(())
-}
-
-/// A UUID: 32 hexadecimal digits, with a hyphen behind any four of them or none, in braces or not.
-pub(super) fn encode_uuid(value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'static>> {
-    const NO_UUID: Misfit<'static> = (Code::Type, "a UUID");
-    let mut rest = match value {
-        [b'{', inner @ .., b'}'] => inner,
-        value => value,
-    };
-    let mut bytes = [0; 16];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        let [high, low, tail @ ..] = rest else { return Err(NO_UUID) };
-        let (high, low) = hex(*high).zip(hex(*low)).ok_or(NO_UUID)?;
-        *byte = high << 4 | low;
-        rest = match tail {
-            [b'-', tail @ ..] if at % 2 == 1 && at < 15 => tail,
-            tail => tail,
-        };
-    }
-    if !rest.is_empty() {
-        return Err(NO_UUID);
-    }
-    out.extend_from_slice(&bytes);
     Ok(())
 }
