@@ -180,9 +180,15 @@ impl Doctor for DuckDoctor {
             )));
         }
         // A default may take its numbers from a sequence.
-        statements.extend(read(
-            "SELECT sql FROM duckdb_sequences() WHERE database_name = current_database() ORDER BY sequence_oid",
-        )?);
+        // Their statements name no schema, unlike those of tables.
+        let counted = read(
+            "SELECT 'USE \"' || replace(schema_name, '\"', '\"\"') || '\"', sql FROM duckdb_sequences() \
+             WHERE database_name = current_database() ORDER BY sequence_oid",
+        )?;
+        if !counted.is_empty() {
+            statements.extend(counted);
+            statements.push("USE main".to_owned());
+        }
         for list in ["duckdb_tables", "duckdb_indexes"] {
             statements.extend(read(&format!("SELECT sql FROM {list}() WHERE {ours}"))?);
         }

@@ -39,6 +39,10 @@ fn a_database_of_duckdb_that_is_there_stays_as_it_is_to_the_byte() {
             "CREATE INDEX by_amount ON orders (amount)",
             "INSERT INTO orders (id, amount, customer) VALUES (-1, 1, 'a')",
             "CREATE TABLE lines (order_id BIGINT REFERENCES orders (id))",
+            "CREATE SCHEMA more",
+            "CREATE SEQUENCE more.numbers",
+            "CREATE TABLE more.orders (n INTEGER DEFAULT nextval('more.numbers'), id BIGINT, amount DOUBLE, customer VARCHAR)",
+            "INSERT INTO more.orders VALUES (1, -1, 1, 'a')",
             "CHECKPOINT",
         ] {
             ask(&url, sql);
@@ -49,7 +53,9 @@ fn a_database_of_duckdb_that_is_there_stays_as_it_is_to_the_byte() {
         assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
         assert_eq!(fixture.read("shop.duckdb"), before);
         assert_eq!(names(fixture), ["orders.csv", "out", "shop.duckdb"]);
-        let again = measured(fixture, &["orders.csv", "shop.duckdb", "--table", "new"]);
+        let other = measured(fixture, &[&load[..], &["--table", "more.orders"]].concat());
+        assert!(other["key"]["shape"].as_str().unwrap().contains("holds rows"), "{other}");
+        let again = measured(fixture, &["orders.csv", "shop.duckdb", "--table", "more.new"]);
         assert!(again["key"]["shape"].as_str().unwrap().contains("that the load makes"), "{again}");
         assert_eq!(fixture.read("shop.duckdb"), before);
 
