@@ -100,7 +100,7 @@ def test_rows_and_files_come_by_spark(databases, tmp_path):
 
 
 def assert_documents(place, write):
-    """A new collection comes at once, and rows for one that is there partition by partition; `write` takes ids and options."""
+    """A new collection comes at once, and rows for an existing one partition by partition; `write` takes ids and options."""
     report = write(range(200), url=place.url, table=place.table)
     assert (report.rows_loaded, report.attempts, report.guarantee) == (200, PARTS, "atomic")
     assert_once(place, 200)

@@ -126,8 +126,8 @@ impl FromStr for Type {
 }
 
 impl Type {
-    /// The name of the Arrow extension by which a field of texts says that they are values of this type. None but that of JSON is
-    /// anybody else's: <https://arrow.apache.org/docs/format/CanonicalExtensions.html> has UUIDs of bytes only.
+    /// The name of the Arrow extension by which a field of texts says that they are values of this type. Only that of JSON is known to
+    /// others: <https://arrow.apache.org/docs/format/CanonicalExtensions.html> has UUIDs of bytes only.
     pub fn extension(self) -> Option<&'static str> {
         match self {
             Type::Json => Some("arrow.json"),
