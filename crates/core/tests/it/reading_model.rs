@@ -199,7 +199,8 @@ fn number(text: &str, point: char, group: Option<&str>) -> Option<Number> {
     };
     let is_grouped = groups.len() > 1;
     let is_right = groups.iter().enumerate().all(|(at, digits)| {
-        are_digits(digits) && (!is_grouped || digits.len() == 3 || at == 0 && digits.len() < 3)
+        let is_first = at == 0 && digits.len() <= 3 && !digits.starts_with('0');
+        are_digits(digits) && (!is_grouped || is_first || at > 0 && digits.len() == 3)
     });
     (is_right && (fraction.is_empty() || are_digits(fraction))).then(|| Number {
         is_negative,
