@@ -11,7 +11,6 @@ use arrow_array::{
     StringArray, TimestampMicrosecondArray,
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, TimeUnit};
 use inrush::plan::Type;
 use inrush_scan::Zone;
@@ -534,10 +533,8 @@ impl Column {
             () => DataType::Utf8,
         };
         let field = Field::new(&self.name, ty, true);
-        match kinds.text_type().and_then(Type::extension) {
-            Some(name) => {
-                field.with_metadata([(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())])
-            }
+        match kinds.text_type() {
+            Some(ty) => ty.marked(field),
             None => field,
         }
     }

@@ -33,8 +33,7 @@ def cluster():
     ray.shutdown()
 
 
-def rows(count=ROWS, ids=None):
-    ids = ids or range(count)
+def rows(ids=range(ROWS)):
     count = len(ids)
     table = pyarrow.table({"id": list(ids), "name": [f"n{one}" for one in ids]})
     size = -(-count // PARTS)
@@ -49,7 +48,7 @@ def test_blocks_come_by_workers(home):  # noqa: F811
     again = inrush.ray.Sink(home.url, table=home.table, job_id="ray " + home.table)
     rows().write_datasink(again)
     assert again.report == sink.report
-    rows(10).write_datasink(inrush.ray.Sink(home.url, table=home.table, if_exists="replace"))
+    rows(range(10)).write_datasink(inrush.ray.Sink(home.url, table=home.table, if_exists="replace"))
     assert_once(home, 10)
 
 
@@ -58,7 +57,7 @@ def test_documents_come_by_ray(collection, monkeypatch):  # noqa: F811
 
     def write(ids, url, **options):
         sink = inrush.ray.Sink(url, **options)
-        rows(ids=ids).write_datasink(sink)
+        rows(ids).write_datasink(sink)
         return sink.report
 
     assert_documents(collection, write)

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use arrow_schema::Field;
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use serde::{Deserialize, Serialize};
 
 /// What a column's values are. Each target maps these to its own types and back.
@@ -128,13 +130,30 @@ impl FromStr for Type {
 impl Type {
     /// The name of the Arrow extension by which a field of texts says that they are values of this type. Only that of JSON is known to
     /// others: <https://arrow.apache.org/docs/format/CanonicalExtensions.html> has UUIDs of bytes only.
-    pub fn extension(self) -> Option<&'static str> {
+    fn extension(self) -> Option<&'static str> {
         match self {
             Type::Json => Some("arrow.json"),
             Type::Uuid => Some("inrush.uuid"),
             Type::Interval => Some("inrush.interval"),
             _ => None,
         }
+    }
+
+    /// The field of such texts, with what they are in its metadata; other types are what Arrow's own say.
+    pub fn marked(self, field: Field) -> Field {
+        match self.extension() {
+            Some(name) => {
+                field.with_metadata([(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())])
+            }
+            None => field,
+        }
+    }
+
+    /// What a field's texts are, by the name of its extension: the way back from [`Type::marked`].
+    pub fn of_marked(extension: &str) -> Self {
+        let marked = [Type::Json, Type::Uuid, Type::Interval];
+        let found = marked.into_iter().find(|ty| ty.extension() == Some(extension));
+        found.unwrap_or(Type::Text)
     }
 
     /// Whether its values are timestamps with an offset from UTC.

@@ -7,7 +7,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use inrush_scan::{Boundary, Dialect, JsonLayout, Newline};
 use serde::{Deserialize, Serialize};
@@ -271,13 +270,7 @@ impl SplitField {
                 DataType::Utf8
             }
         };
-        let field = Field::new(&self.name, ty, true);
-        match self.ty.extension() {
-            Some(name) => {
-                field.with_metadata([(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())])
-            }
-            None => field,
-        }
+        self.ty.marked(Field::new(&self.name, ty, true))
     }
 }
 

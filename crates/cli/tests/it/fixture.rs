@@ -78,11 +78,12 @@ pub(crate) fn wait_until_it_waits(child: &Child) {
             fs::read_dir(&tasks).into_iter().flatten().flatten().map(thread).collect();
         let worked = threads.iter().map(|(_, worked)| *worked).sum::<Duration>();
         let (mut seen, mut since) = looks.get();
-        // A thread that has ended is not counted any more.
-        if worked < since || worked - since > IDLE {
+        let all_sleep = threads.iter().all(|(sleeps, _)| *sleeps);
+        // A thread that has ended is not counted any more. Where none is, for want of such a file, all have to sleep at each look.
+        if worked < since || worked - since > IDLE || worked.is_zero() && !all_sleep {
             (seen, since) = (0, worked);
         }
-        seen += u32::from(threads.iter().all(|(sleeps, _)| *sleeps));
+        seen += u32::from(all_sleep);
         looks.set((seen, since));
         seen >= LOOKS
     });

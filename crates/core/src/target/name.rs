@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::request::Request;
 
 /// A table as users name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableName {
     /// `None` where the database looks for it: in the user's own schema, or along a search path.
     pub schema: Option<String>,

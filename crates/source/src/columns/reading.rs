@@ -64,7 +64,7 @@ fn add(
                     Some("arrow.uuid") if *ty == DataType::FixedSizeBinary(16) => {
                         (Way::Uuid, Type::Uuid)
                     }
-                    Some(name) if is_text(ty) => (way(ty).0, of_texts(name)),
+                    Some(name) if is_text(ty) => (way(ty).0, Type::of_marked(name)),
                     _ => way(ty),
                 };
                 readings.push(Reading { name, path: path.clone(), from, way, ty });
@@ -72,12 +72,6 @@ fn add(
         }
         path.pop();
     }
-}
-
-/// What a field's texts are, by the name of its extension.
-fn of_texts(extension: &str) -> Type {
-    let known = [Type::Json, Type::Uuid, Type::Interval];
-    known.into_iter().find(|ty| ty.extension() == Some(extension)).unwrap_or(Type::Text)
 }
 
 /// How a type is read, and what its values are.

@@ -35,8 +35,8 @@ impl AppendWriter {
         let library = connection.library;
         let table = text(ddl::table(job))?;
         // It looks in the main schema, whatever the connection's is.
-        let schema =
-            DatabaseFacts::of(&job.facts.target).schema.as_deref().map(text).transpose()?;
+        let name = &DatabaseFacts::of(&job.facts.target).name;
+        let schema = name.schema.as_deref().map(text).transpose()?;
         let mut writer = Self {
             library,
             appender: AppenderHandle::null(),

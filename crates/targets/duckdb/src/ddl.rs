@@ -47,7 +47,7 @@ pub(super) fn table(job: &Job) -> &str {
 
 /// The table's name as the user spells it, without the schema, which is the session's.
 pub(super) fn named(job: &Job) -> &str {
-    &DatabaseFacts::of(&job.facts.target).table
+    &DatabaseFacts::of(&job.facts.target).name.table
 }
 
 /// The name of a column as the table spells it.

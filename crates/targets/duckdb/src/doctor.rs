@@ -14,8 +14,8 @@ use inrush_core::target::{Location, TableName};
 use inrush_core::wording::bytes;
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
-use crate::ddl::{self, literal, quote};
-use crate::facts::{Home, engine, path_text};
+use crate::ddl::{self, quote};
+use crate::facts::{self, Home, engine, enter, here, path_text};
 use crate::library::library;
 
 /// A log is written into the database at 16 MB, by default, and when the last program closes it.
@@ -158,19 +158,18 @@ impl Doctor for DuckDoctor {
              WHERE database_name = current_database() AND NOT internal AND schema_name <> 'main'",
         )?;
         let Some(table) = table else { return Ok(Copy { statements, ..Copy::default() }) };
-        // Whoever asks has the name from the user, or from the catalogue: a dot may be part of it.
-        let here = |schema: &str, table: &str| {
-            format!(
-                "database_name = current_database() AND lower(schema_name) = lower({schema}) AND lower(table_name) = lower({})",
-                literal(table)
-            )
+        let known = |table: &str| {
+            let found = facts::read(&connection, Some(table));
+            found.map_err(|refusal| explain(&location.shown, &refusal)).map(|facts| facts.table)
         };
-        let mut ours = here("current_schema()", table);
-        if read(&format!("SELECT table_name FROM duckdb_tables() WHERE {ours}"))?.is_empty()
-            && let TableName { schema: Some(schema), table } = TableName::parse(table, ddl::QUOTES)?
-        {
-            ours = here(&literal(&schema), &table);
+        // Whoever asks has the name from the user, or from the catalogue: a dot may be part of it.
+        let mut found = known(table)?;
+        if found.is_none() {
+            let name = TableName::parse(table, ddl::QUOTES)?;
+            enter(&connection, &name, &location.shown)?;
+            found = known(&name.table)?;
         }
+        let ours = here(found.as_ref().map_or(table, |found| &found.name));
         let parents = format!(
             "SELECT constraint_text FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY' AND {ours}"
         );
@@ -179,8 +178,7 @@ impl Doctor for DuckDoctor {
                 "{table} refers to rows of another table, which are not copied: {key}"
             )));
         }
-        // A default may take its numbers from a sequence.
-        // Their statements name no schema, unlike those of tables.
+        // A default may take its numbers from a sequence, of any schema. Their statements name no schema, unlike those of tables.
         let counted = read(
             "SELECT 'USE \"' || replace(schema_name, '\"', '\"\"') || '\"', sql FROM duckdb_sequences() \
              WHERE database_name = current_database() ORDER BY sequence_oid",

@@ -24,10 +24,8 @@ pub(super) struct DatabaseFacts {
     pub(super) has_json: bool,
     /// Whether the database is in memory.
     pub(super) is_in_memory: bool,
-    /// The schema that the user names; `None` for the database's own.
-    pub(super) schema: Option<String>,
-    /// The table as the user names it, without its schema.
-    pub(super) table: String,
+    /// The table as the user names it.
+    pub(super) name: TableName,
 }
 
 impl DatabaseFacts {
@@ -102,26 +100,18 @@ pub(super) fn gather(
     };
     let connection = database.connect().map_err(words)?;
     let _interrupter = Interrupter::new(&connection, stop);
-    let TableName { schema, table } = TableName::of(request, table, ddl::QUOTES)?;
-    if let Some(schema) = &schema
-        && !enter(&connection, schema).map_err(words)?
-    {
-        return Err(Error::target(format!("there is no schema {schema} in {shown}"))
-            .advise(format!("make it first: CREATE SCHEMA {}", quote(schema)))
-            .advise(format!(
-                "where the dot is part of the table's name: --table '\"{schema}.{table}\"'"
-            )));
-    }
-    let mut facts = read(&connection, exists.then_some(table.as_str())).map_err(words)?;
+    let name = TableName::of(request, table, ddl::QUOTES)?;
+    enter(&connection, &name, shown)?;
+    let table = name.table.as_str();
+    let mut facts = read(&connection, exists.then_some(table)).map_err(words)?;
     facts.exists = exists;
     if exists && request.guarantee == Guarantee::Chunks {
-        facts.ledger = ledger(&connection, &table).map_err(words)??;
+        facts.ledger = ledger(&connection, table).map_err(words)??;
     }
     facts.own = Own::new(DatabaseFacts {
         has_json: has_json(&connection).map_err(words)?,
         is_in_memory: matches!(home, Home::Memory(_)),
-        schema,
-        table,
+        name,
     });
     if let Some(found) = &facts.table
         && request.if_exists == IfExists::Replace
@@ -182,20 +172,29 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Makes the schema the one in which tables are looked for and made; `false` where there is none of the name.
-pub(super) fn enter(connection: &Connection, schema: &str) -> Result<bool, Refusal> {
+/// Makes the table's schema the one in which tables are looked for and made.
+///
+/// # Errors
+/// When there is none of the name.
+pub(super) fn enter(connection: &Connection, name: &TableName, shown: &str) -> Result<()> {
+    let TableName { schema: Some(schema), table } = name else { return Ok(()) };
+    let words = |refusal: Refusal| explain(shown, &refusal);
     // A name as it is written comes before one that differs in case.
     let sql = format!(
         "SELECT database_name, schema_name FROM duckdb_schemas() \
          WHERE database_name = current_database() AND lower(schema_name) = lower({0}) ORDER BY schema_name <> {0} LIMIT 1",
         literal(schema)
     );
-    match connection.rows(&sql)?.pop().as_deref() {
+    match connection.rows(&sql).map_err(words)?.pop().as_deref() {
         Some([Some(database), Some(schema)]) => {
-            connection.execute(&format!("USE {}.{}", quote(database), quote(schema)))?;
-            Ok(true)
+            let sql = format!("USE {}.{}", quote(database), quote(schema));
+            connection.execute(&sql).map(drop).map_err(words)
         }
-        _ => Ok(false),
+        _ => Err(Error::target(format!("there is no schema {schema} in {shown}"))
+            .advise(format!("make it first: CREATE SCHEMA {}", quote(schema)))
+            .advise(format!(
+                "where the dot is part of the table's name: --table '\"{schema}.{table}\"'"
+            ))),
     }
 }
 
@@ -236,8 +235,8 @@ fn has_json(connection: &Connection) -> Result<bool, Refusal> {
     Ok(connection.value(sql)?.is_some_and(|count| count != "0"))
 }
 
-/// The condition that finds a table's lines in one of the engine's lists.
-fn here(name: &str) -> String {
+/// The condition that finds the lines of a table of the connection's schema in one of the engine's lists.
+pub(super) fn here(name: &str) -> String {
     format!(
         "database_name = current_database() AND schema_name = current_schema() AND table_name = {}",
         literal(name)

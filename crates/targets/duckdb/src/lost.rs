@@ -1,15 +1,11 @@
 //! What a table has besides columns and rows, which goes when it is dropped.
 
 use crate::connection::{Connection, Refusal};
-use crate::ddl::literal;
-use crate::facts::index_parts;
+use crate::facts::{here, index_parts};
 
 /// In the words of SQL, one each.
 pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, Refusal> {
-    let here = format!(
-        "database_name = current_database() AND schema_name = current_schema() AND table_name = {}",
-        literal(table)
-    );
+    let here = here(table);
     let rows = connection.rows(&format!(
         "SELECT constraint_type, array_to_string(constraint_column_names, ', '), constraint_text \
          FROM duckdb_constraints() WHERE {here} ORDER BY constraint_index"

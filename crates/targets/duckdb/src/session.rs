@@ -93,11 +93,7 @@ impl<'a> Session<'a> {
         // What the engine makes of text with an offset, or writes as text, must not depend on where we are. Without its extension for
         // time zones it has no such setting, and no such text.
         let _ = connection.execute("SET TimeZone = 'UTC'");
-        if let Some(schema) = &DatabaseFacts::of(&job.facts.target).schema
-            && !enter(&connection, schema).map_err(words)?
-        {
-            return Err(Error::target(format!("schema {schema} is gone")));
-        }
+        enter(&connection, &DatabaseFacts::of(&job.facts.target).name, &shown)?;
         session.connection = Some(connection);
         Ok(session)
     }

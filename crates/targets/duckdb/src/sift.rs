@@ -10,6 +10,7 @@ use arrow_array::RecordBatch;
 use crate::connection::{Connection, Refusal};
 use crate::ddl::{self, literal, quote};
 use crate::encode::batch_of;
+use crate::facts::here;
 use crate::knobs;
 use crate::load::Outcome;
 use crate::session::Session;
@@ -122,17 +123,10 @@ impl Rules {
         Ok(rules)
     }
 
-    fn here(&self) -> String {
-        format!(
-            "database_name = current_database() AND schema_name = current_schema() AND table_name = {}",
-            literal(&self.table)
-        )
-    }
-
     fn read_defaults(&mut self, connection: &Connection, job: &Job) -> Result<(), Refusal> {
         let sql = format!(
             "SELECT column_name, column_default, data_type FROM duckdb_columns() WHERE {}",
-            self.here()
+            here(&self.table)
         );
         for row in connection.rows(&sql)? {
             let [Some(name), default, Some(declared)] = row.as_slice() else { continue };
@@ -151,7 +145,7 @@ impl Rules {
             "SELECT constraint_type, expression, constraint_text, array_to_string(constraint_column_names, chr(31)), \
              referenced_table, array_to_string(referenced_column_names, chr(31)) FROM duckdb_constraints() \
              WHERE {} AND constraint_type IN ('CHECK', 'FOREIGN KEY') ORDER BY constraint_index",
-            self.here()
+            here(&self.table)
         );
         for row in connection.rows(&sql)? {
             let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
