@@ -23,6 +23,8 @@ pub struct Facts {
     pub target: TargetFacts,
     /// Processors this process may use.
     pub processors: usize,
+    /// Memory this process may use, in bytes: the machine's, or what its group is allowed. `None` where the system doesn't say.
+    pub memory_bytes: Option<u64>,
 }
 
 /// What the samples showed.

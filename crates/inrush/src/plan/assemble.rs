@@ -232,7 +232,8 @@ fn gather(
     });
     let steps = steps.transpose()?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let facts = Facts { source: source_facts, target: target_facts, processors };
+    let memory_bytes = inrush_machine::memory_bytes();
+    let facts = Facts { source: source_facts, target: target_facts, processors, memory_bytes };
     let mut choice = choose(request, &facts, target, &location.shown, &table)?;
     let format = source.grammar.word();
     profile::apply(request, &facts, target, location, &table, format, &mut choice);

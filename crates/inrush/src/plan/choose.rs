@@ -621,6 +621,7 @@ mod tests {
                 ..TargetFacts::default()
             },
             processors: 2,
+            memory_bytes: None,
         }
     }
 

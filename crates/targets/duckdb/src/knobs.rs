@@ -13,8 +13,8 @@ pub(super) const MEMORY_LIMIT: Knob = Knob {
     name: "memory_limit",
     kind: KnobKind::Count { min: 64 << 20, max: 1 << 44 },
     default: "536870912",
-    about: "bytes that DuckDB may take for its buffers, in a database that no other connection of this program has open",
-    tries: &["2147483648"],
+    about: "bytes that DuckDB may take for its buffers, in a database that no other connection of this program has open; a quarter of the machine's memory, if that is more, up to 2 GiB",
+    tries: &[],
 };
 pub(super) const STORAGE_VERSION: Knob = Knob {
     name: "storage_version",

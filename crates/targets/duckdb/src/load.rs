@@ -1,6 +1,7 @@
 //! A load into DuckDB, step by step: the same for every strategy except for the lane.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -27,6 +28,10 @@ use inrush_core::target::{
 use inrush_core::{
     Action, Durability, Facts, Guarantee, Job, OnConflict, Request, Retry, TableFacts,
 };
+
+/// Bytes of DuckDB's buffers: from as few as do for most tables, to as many as made a difference for wide ones (200 MB of rows of 60
+/// columns: 1.16 times as fast).
+const BUFFERS: RangeInclusive<u64> = 512 << 20..=2 << 30;
 
 /// How rows get to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +98,10 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     }
     if conflicts && !is_sifted(knobs) {
         return unusable("--on-conflict asks the engine of each chunk (sift=on)".to_owned());
+    }
+    if let Some(bytes) = facts.memory_bytes {
+        let share = (bytes / 4).clamp(*BUFFERS.start(), *BUFFERS.end());
+        knobs.suggest(&knobs::MEMORY_LIMIT, &share.to_string());
     }
     let is_memory = DatabaseFacts::of(&facts.target).is_in_memory;
     let in_one = knobs.get_count(&knobs::ROWS_PER_TRANSACTION).is_none_or(|rows| rows == 0);

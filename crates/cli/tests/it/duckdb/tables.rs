@@ -161,3 +161,20 @@ fn rows_are_committed_on_the_way_when_asked_for() {
         assert!(run.stderr.contains(&format!("{stayed} rows")), "{}", run.stderr);
     }
 }
+
+#[test]
+fn memory_is_a_quarter_of_the_machine_s_within_bounds_or_what_the_user_says() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id\n1\n");
+    let limit = |args: &[&str]| {
+        let run = fixture
+            .load(&[&["t.csv", "t.duckdb", "--if-exists", "replace", "--json"], args].concat());
+        run.exits(0).json()["plan"]["knobs"]["memory_limit"].as_u64().unwrap()
+    };
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let total: u64 = meminfo.split_whitespace().nth(1).unwrap().parse().unwrap();
+    // A group of processes may be allowed less than the machine has.
+    let found = limit(&[]);
+    assert!(found >= 512 << 20 && found <= (total * 1024 / 4).clamp(512 << 20, 2 << 30), "{found}");
+    assert_eq!(limit(&["--set", "memory_limit=256m"]), 256 << 20);
+}
