@@ -61,8 +61,12 @@ impl Kinds {
 
     /// What its texts are, where that is more than texts.
     fn text_type(self) -> Option<Type> {
-        let forms =
-            [(Kind::Json, Type::Json), (Kind::Uuid, Type::Uuid), (Kind::Duration, Type::Interval)];
+        let forms = [
+            (Kind::Json, Type::Json),
+            (Kind::Time, Type::Time),
+            (Kind::Uuid, Type::Uuid),
+            (Kind::Duration, Type::Interval),
+        ];
         let is_of = |(kind, _): &(Kind, Type)| self != Self::default() && self.is_within(&[*kind]);
         forms.into_iter().find(is_of).map(|(_, ty)| ty)
     }
@@ -367,11 +371,11 @@ impl Column {
     }
 
     /// Whether its type would be another by now, where no value says so: any value is a text, which is the type of a column that had
-    /// none, of UUIDs and of durations, and a decimal among integers looks like a float.
+    /// none, of times of day, UUIDs and durations, and a decimal among integers looks like a float.
     pub(crate) fn was_misleading(&self) -> bool {
         let Some(said) = self.said.filter(|said| *said != self.kinds) else { return false };
         let is_exact = self.kinds.is_within(&[Kind::Int, Kind::BigInt, Kind::Decimal]);
-        let is_form = matches!(said.text_type(), Some(Type::Uuid | Type::Interval));
+        let is_form = said.text_type().is_some_and(Type::is_kind_of_text);
         said == Kinds::default() || is_form || (is_exact && said.is_within(&[Kind::Int]))
     }
 

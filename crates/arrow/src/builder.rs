@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, StringArray, new_null_array,
@@ -19,6 +20,7 @@ use crate::value::{self, Decimals, Misfit, Moments, Whole, plain_whole};
 use inrush_core::Type;
 use inrush_core::encode::Typed;
 use inrush_core::flow::Code;
+use inrush_core::value::rule;
 
 /// Texts or bytes, one after the other.
 #[derive(Debug)]
@@ -77,10 +79,14 @@ enum Values {
     Boolean(Vec<bool>),
     Day(Vec<i32>),
     Moment(Vec<i64>, Moments),
+    /// Microseconds since midnight.
+    Time(Vec<i64>),
     /// Any text.
     Text(Runs),
     /// Text of some kind.
     Document(Runs, Type),
+    /// UUIDs, as most programs write them.
+    Uuid(Runs),
     Bytes(Runs),
     /// Nothing but NULL, in so many rows.
     Absent(usize),
@@ -116,12 +122,14 @@ impl Values {
                 };
                 Self::Moment(Vec::new(), Moments { per_second, zone: zone.is_some() })
             }
+            DataType::Time64(_) => Self::Time(Vec::new()),
             DataType::Binary => Self::Bytes(Runs::new()),
             // There is nothing else, see `ArrowColumn::takes`.
             _ => match column.content {
                 content @ (Type::Json | Type::Decimal { .. }) => {
                     Self::Document(Runs::new(), content)
                 }
+                Type::Uuid => Self::Uuid(Runs::new()),
                 _ => Self::Text(Runs::new()),
             },
         }
@@ -164,7 +172,8 @@ impl Builder {
             Values::UInt16(values) => put(values, plain_whole(bytes, start, end)),
             Values::UInt8(values) => put(values, plain_whole(bytes, start, end)),
             Values::Bytes(runs) => runs.push(&bytes[start..end]),
-            Values::Single(_) | Values::Document(..) | Values::Absent(_) => false,
+            Values::Time(values) => put(values, value::time(&bytes[start..end]).ok()),
+            Values::Single(_) | Values::Document(..) | Values::Uuid(_) | Values::Absent(_) => false,
         }
     }
 
@@ -229,6 +238,11 @@ impl Builder {
             Values::Moment(values, moments) => {
                 values.push(moments.read(text).ok_or_else(|| moments.misfit(text))?);
             }
+            Values::Time(values) => values.push(value::time(text)?),
+            Values::Uuid(runs) => {
+                let text = rule::uuid_text(rule::uuid(text)?);
+                return runs.push(&text).then_some(()).ok_or(TOO_LONG);
+            }
             Values::Document(runs, content) => {
                 value::check_text(text, *content)?;
                 return runs.push(text).then_some(()).ok_or(TOO_LONG);
@@ -249,7 +263,9 @@ impl Builder {
             Values::Int8(values) => values.push(0),
             Values::Int16(values) => values.push(0),
             Values::Int32(values) | Values::Day(values) => values.push(0),
-            Values::Int64(values) | Values::Moment(values, _) => values.push(0),
+            Values::Int64(values) | Values::Moment(values, _) | Values::Time(values) => {
+                values.push(0);
+            }
             Values::UInt8(values) => values.push(0),
             Values::UInt16(values) => values.push(0),
             Values::UInt32(values) => values.push(0),
@@ -258,7 +274,10 @@ impl Builder {
             Values::Double(values) => values.push(0.0),
             Values::Decimal(values, _) => values.push(0),
             Values::Boolean(values) => values.push(false),
-            Values::Text(runs) | Values::Document(runs, _) | Values::Bytes(runs) => {
+            Values::Text(runs)
+            | Values::Document(runs, _)
+            | Values::Uuid(runs)
+            | Values::Bytes(runs) => {
                 runs.push_nothing();
             }
             Values::Absent(rows) => {
@@ -275,7 +294,9 @@ impl Builder {
             Values::Int8(values) => values.truncate(rows),
             Values::Int16(values) => values.truncate(rows),
             Values::Int32(values) | Values::Day(values) => values.truncate(rows),
-            Values::Int64(values) | Values::Moment(values, _) => values.truncate(rows),
+            Values::Int64(values) | Values::Moment(values, _) | Values::Time(values) => {
+                values.truncate(rows);
+            }
             Values::UInt8(values) => values.truncate(rows),
             Values::UInt16(values) => values.truncate(rows),
             Values::UInt32(values) => values.truncate(rows),
@@ -284,7 +305,10 @@ impl Builder {
             Values::Double(values) => values.truncate(rows),
             Values::Decimal(values, _) => values.truncate(rows),
             Values::Boolean(values) => values.truncate(rows),
-            Values::Text(runs) | Values::Document(runs, _) | Values::Bytes(runs) => {
+            Values::Text(runs)
+            | Values::Document(runs, _)
+            | Values::Uuid(runs)
+            | Values::Bytes(runs) => {
                 runs.truncate(rows);
             }
             Values::Absent(count) => *count = rows.min(*count),
@@ -328,12 +352,13 @@ impl Builder {
                     _ => moments::<TimestampMicrosecondType>(&self.ty, values, nulls),
                 }
             }
+            Values::Time(values) => primitive::<Time64MicrosecondType>(values, nulls),
             Values::Boolean(values) => {
                 let bits = BooleanBuffer::from(values.as_slice());
                 values.clear();
                 Arc::new(BooleanArray::new(bits, nulls))
             }
-            Values::Text(runs) | Values::Document(runs, _) => {
+            Values::Text(runs) | Values::Document(runs, _) | Values::Uuid(runs) => {
                 let (offsets, data) = runs.take();
                 // Whoever reads rows has looked at their text; the array looks again, which takes a small part of the time that
                 // copying it took.

@@ -60,6 +60,7 @@ impl ArrowColumn {
             | DataType::Float64
             | DataType::Date32
             | DataType::Timestamp(..)
+            | DataType::Time64(TimeUnit::Microsecond)
             | DataType::Utf8
             | DataType::Binary => true,
             _ => false,
@@ -88,6 +89,7 @@ fn arrow_type(ty: Type) -> DataType {
         Type::TimestampNs { zone } => {
             DataType::Timestamp(TimeUnit::Nanosecond, zone.then(|| "UTC".into()))
         }
+        Type::Time => DataType::Time64(TimeUnit::Microsecond),
         Type::Decimal { .. } | Type::Text | Type::Uuid | Type::Interval | Type::Json => {
             DataType::Utf8
         }

@@ -3,8 +3,9 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
@@ -61,6 +62,7 @@ fn add_column(array: &dyn Array, mut add: impl FnMut(Stored<'_>)) {
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
             whole::<TimestampNanosecondType>(array, add);
         }
+        DataType::Time64(TimeUnit::Microsecond) => whole::<Time64MicrosecondType>(array, add),
         DataType::Utf8 => array.as_string::<i32>().iter().for_each(|text| {
             add(text.map_or(Stored::Null, |text| Stored::Text(text.as_bytes())));
         }),

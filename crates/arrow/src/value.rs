@@ -175,6 +175,13 @@ impl Moments {
     }
 }
 
+/// Microseconds since midnight.
+pub(super) fn time(value: &[u8]) -> Result<i64, Misfit> {
+    let nanos = rule::time(value)?;
+    let is_fine = nanos % 1_000 != 0;
+    if is_fine { Err((Code::Range, "a time of day to the microsecond")) } else { Ok(nanos / 1_000) }
+}
+
 /// Whether a text is what the column's texts are.
 #[inline]
 pub(super) fn check_text(value: &[u8], content: Type) -> Result<(), Misfit> {

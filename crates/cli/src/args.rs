@@ -394,8 +394,8 @@ pub(crate) struct TableArgs {
     /// An index to build after the rows; may be repeated
     #[arg(long, value_name = "COL[,COL]", help_heading = "Table")]
     pub(crate) index: Vec<String>,
-    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, uuid, interval,
-    /// json or bytes; or how its values are written: money, percent, timestamp[s|ms|us|ns]; may be repeated
+    /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, time, uuid,
+    /// interval, json or bytes; or how its values are written: money, percent, timestamp[s|ms|us|ns]; may be repeated
     #[arg(long = "type", value_name = "COL=TYPE", help_heading = "Table")]
     pub(crate) types: Vec<String>,
     /// Infer the other columns' types, or make them all text

@@ -323,7 +323,7 @@ pub struct TargetFacts {
     pub columns_max: usize,
     /// The moments that columns of a new table keep.
     pub moments: MomentLimits,
-    /// Types of its own, in a new table, for what are texts elsewhere: [`Type::Uuid`], [`Type::Interval`].
+    /// Types of its own, in a new table, for what are texts elsewhere, see [`Type::is_kind_of_text`].
     pub text_types: &'static [Type],
     /// Whether decimals of a new table are kept as texts, for want of a type.
     pub decimals_are_texts: bool,
@@ -420,9 +420,9 @@ pub struct TableFacts {
 impl TargetFacts {
     /// What a column of a new table is whose values are of this type.
     pub fn own_type(&self, ty: Type) -> Type {
-        match ty {
-            Type::Uuid | Type::Interval if !self.text_types.contains(&ty) => Type::Text,
-            ty => ty,
+        match ty.is_kind_of_text() && !self.text_types.contains(&ty) {
+            true => Type::Text,
+            false => ty,
         }
     }
 }

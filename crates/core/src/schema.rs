@@ -39,8 +39,10 @@ pub enum Type {
     },
     /// Characters, kept as they are.
     Text,
-    /// Texts that are UUIDs. Only for targets with such a type, see [`TargetFacts::text_types`](crate::facts::TargetFacts::text_types);
+    /// Texts that are times of day, `HH:MM:SS.ffffff`. Only for targets with such a type, see [`TargetFacts::text_types`](crate::facts::TargetFacts::text_types);
     /// with others they are texts.
+    Time,
+    /// Texts that are UUIDs; the same goes for these.
     Uuid,
     /// Texts that are durations as ISO 8601 has them; the same goes for these.
     Interval,
@@ -64,6 +66,7 @@ impl fmt::Display for Type {
             Type::TimestampNs { zone: false } => f.write_str("timestamp_ns"),
             Type::TimestampNs { zone: true } => f.write_str("timestamptz_ns"),
             Type::Text => f.write_str("text"),
+            Type::Time => f.write_str("time"),
             Type::Uuid => f.write_str("uuid"),
             Type::Interval => f.write_str("interval"),
             Type::Json => f.write_str("json"),
@@ -114,13 +117,14 @@ impl FromStr for Type {
             "timestamp_ns" => Type::TimestampNs { zone: false },
             "timestamptz_ns" => Type::TimestampNs { zone: true },
             "text" | "string" | "varchar" => Type::Text,
+            "time" => Type::Time,
             "uuid" => Type::Uuid,
             "interval" => Type::Interval,
             "json" => Type::Json,
             "bytes" | "blob" | "bytea" => Type::Bytes,
             _ => {
                 return Err(format!(
-                    "'{text}' is not a type: use integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, uuid, interval, json or bytes"
+                    "'{text}' is not a type: use integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, time, uuid, interval, json or bytes"
                 ));
             }
         })
@@ -133,6 +137,7 @@ impl Type {
     fn extension(self) -> Option<&'static str> {
         match self {
             Type::Json => Some("arrow.json"),
+            Type::Time => Some("inrush.time"),
             Type::Uuid => Some("inrush.uuid"),
             Type::Interval => Some("inrush.interval"),
             _ => None,
@@ -151,9 +156,14 @@ impl Type {
 
     /// What a field's texts are, by the name of its extension: the way back from [`Type::marked`].
     pub fn of_marked(extension: &str) -> Self {
-        let marked = [Type::Json, Type::Uuid, Type::Interval];
+        let marked = [Type::Json, Type::Time, Type::Uuid, Type::Interval];
         let found = marked.into_iter().find(|ty| ty.extension() == Some(extension));
         found.unwrap_or(Type::Text)
+    }
+
+    /// Whether its values are texts that some targets have a type of their own for, and others have not.
+    pub fn is_kind_of_text(self) -> bool {
+        matches!(self, Type::Time | Type::Uuid | Type::Interval)
     }
 
     /// Whether its values are timestamps with an offset from UTC.
@@ -214,6 +224,7 @@ mod tests {
             Type::TimestampNs { zone: false },
             Type::TimestampNs { zone: true },
             Type::Text,
+            Type::Time,
             Type::Uuid,
             Type::Interval,
             Type::Json,

@@ -266,9 +266,12 @@ impl SplitField {
             Type::Decimal { precision: precision @ 39..=76, scale: scale @ 0..=76 } => {
                 DataType::Decimal256(precision as u8, scale as i8)
             }
-            Type::Decimal { .. } | Type::Text | Type::Uuid | Type::Interval | Type::Json => {
-                DataType::Utf8
-            }
+            Type::Decimal { .. }
+            | Type::Text
+            | Type::Time
+            | Type::Uuid
+            | Type::Interval
+            | Type::Json => DataType::Utf8,
         };
         self.ty.marked(Field::new(&self.name, ty, true))
     }

@@ -70,7 +70,7 @@ impl Target for Unnamed {
     ) -> Result<TargetFacts> {
         Ok(TargetFacts {
             engine: "check without a target".to_owned(),
-            text_types: &[Type::Uuid],
+            text_types: &[Type::Time, Type::Uuid],
             columns_max: usize::MAX,
             ..TargetFacts::default()
         })
@@ -177,6 +177,7 @@ fn check(value: &[u8], ty: Type, declared: bool) -> Result<(), (Code, &'static s
         Type::Timestamp { zone } | Type::TimestampNs { zone } => rule::timestamp(value, zone),
         Type::Json => rule::json(value),
         Type::Uuid => rule::uuid(value).map(drop),
+        Type::Time => rule::time(value).map(drop),
         Type::Text | Type::Interval | Type::Bytes => Ok(()),
     }
 }

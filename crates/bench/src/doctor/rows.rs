@@ -161,7 +161,7 @@ fn value(column: &Column, table: &TableFacts, row: u64, random: &mut SplitMix64)
             format!("2024-01-{day:02} 12:00:{second:02}{}", if zone { "+00:00" } else { "" })
         }
         Type::Json => format!("\"{{\"\"a\"\":{number}}}\""),
-        Type::Text | Type::Uuid | Type::Interval | Type::Bytes => match is_key {
+        Type::Text | Type::Time | Type::Uuid | Type::Interval | Type::Bytes => match is_key {
             true => format!("{number:08}"),
             false => format!("w{:05}", random.below(100_000)),
         },

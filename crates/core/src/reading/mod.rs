@@ -49,7 +49,9 @@ impl Family {
             Type::Boolean => Some(Self::Truth),
             Type::Date => Some(Self::Day),
             Type::Timestamp { .. } | Type::TimestampNs { .. } => Some(Self::Moment),
-            Type::Text | Type::Uuid | Type::Interval | Type::Json | Type::Bytes => None,
+            Type::Text | Type::Time | Type::Uuid | Type::Interval | Type::Json | Type::Bytes => {
+                None
+            }
         }
     }
 

@@ -156,6 +156,42 @@ pub fn timestamp(value: &[u8], zone: bool) -> Result<(), Misfit<'static>> {
     }
 }
 
+/// The nanoseconds since midnight of a time of day, `HH:MM` or `HH:MM:SS.fffffffff`, before 24:00.
+///
+/// # Errors
+/// When it is none, or has more digits.
+pub fn time(value: &[u8]) -> Result<i64, Misfit<'static>> {
+    fn two(text: &[u8]) -> Option<(i64, &[u8])> {
+        match text {
+            [tens @ b'0'..=b'9', ones @ b'0'..=b'9', rest @ ..] => {
+                Some((i64::from(tens - b'0') * 10 + i64::from(ones - b'0'), rest))
+            }
+            _ => None,
+        }
+    }
+    let clock = || {
+        let (hours, rest) = two(value)?;
+        let (minutes, rest) = two(rest.strip_prefix(b":")?)?;
+        let (seconds, rest) = match rest {
+            [] => (0, rest),
+            rest => two(rest.strip_prefix(b":")?)?,
+        };
+        let nanos = match rest {
+            [] => 0,
+            [b'.', digits @ ..] if matches!(digits.len(), 1..=9) => {
+                let add = |nanos: i64, digit: &u8| {
+                    digit.is_ascii_digit().then(|| nanos * 10 + i64::from(digit - b'0'))
+                };
+                digits.iter().try_fold(0, add)? * 10_i64.pow(9 - digits.len() as u32)
+            }
+            _ => return None,
+        };
+        let is_of_day = hours < 24 && minutes < 60 && seconds < 60;
+        is_of_day.then_some(((hours * 60 + minutes) * 60 + seconds) * 1_000_000_000 + nanos)
+    };
+    clock().ok_or((Code::Type, "a time of day (HH:MM:SS)"))
+}
+
 /// The bytes of a UUID: 32 hexadecimal digits, with a hyphen behind any four of them or none, in braces or not, as PostgreSQL takes them:
 /// <https://www.postgresql.org/docs/current/datatype-uuid.html>.
 pub fn uuid(value: &[u8]) -> Result<[u8; 16], Misfit<'static>> {
@@ -177,6 +213,18 @@ pub fn uuid(value: &[u8]) -> Result<[u8; 16], Misfit<'static>> {
     if rest.is_empty() { Ok(bytes) } else { Err(NO_UUID) }
 }
 
+/// The usual text of a UUID: lower case, hyphens behind 8, 12, 16 and 20 digits
+/// (<https://www.rfc-editor.org/rfc/rfc9562#section-4>).
+pub fn uuid_text(bytes: [u8; 16]) -> [u8; 36] {
+    let mut text = [b'-'; 36];
+    let places = (0..36).filter(|at| !matches!(at, 8 | 13 | 18 | 23));
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    for (at, digit) in places.zip(digits) {
+        text[at] = b"0123456789abcdef"[usize::from(digit)];
+    }
+    text
+}
+
 /// Whether a text is one JSON document (RFC 8259).
 ///
 /// # Errors
@@ -193,6 +241,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_time_of_day_ends_before_the_next_day() {
+        let nanos = |text: &str| time(text.as_bytes()).ok();
+        assert_eq!(nanos("00:00"), Some(0));
+        assert_eq!(nanos("00:00:00.000000001"), Some(1));
+        assert_eq!(nanos("12:30:00.5"), Some(45_000_500_000_000));
+        assert_eq!(nanos("23:59:59.999999999"), Some(86_399_999_999_999));
+        for text in [
+            "",
+            "1",
+            "24:00:00",
+            "12:60",
+            "12:30:60",
+            "1:30",
+            "12:30:",
+            "12:30:00.",
+            "12:30:00.1234567890",
+        ] {
+            assert_eq!(nanos(text), None, "{text}");
+        }
+        for text in ["-1:30:00", "12:30:00Z", "12:30:00.1 ", "12-30-00", "12:30:00.+1"] {
+            assert_eq!(nanos(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn a_uuid_has_hyphens_where_it_likes() {
         let bytes = [
             0xa0, 0xee, 0xbc, 0x99, 0x9c, 0x0b, 0x4e, 0xf8, 0xbb, 0x6d, 0x6b, 0xb9, 0xbd, 0x38,
@@ -207,6 +280,7 @@ mod tests {
         ] {
             assert_eq!(uuid(text.as_bytes()), Ok(bytes), "{text}");
         }
+        assert_eq!(uuid_text(bytes), *b"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11");
         for text in [
             "",
             "{}",

@@ -467,6 +467,7 @@ fn shape(
             is_textual: matches!(
                 column.ty,
                 Type::Text
+                    | Type::Time
                     | Type::Uuid
                     | Type::Interval
                     | Type::Bytes

@@ -287,9 +287,9 @@ fn called(name: &str, facts: &Facts, columns: &[Column], fields: &[usize]) -> Op
 fn asked_type(name: &str, ty: Type, column: &Column, facts: &Facts) -> Result<Type> {
     let TargetFacts { moments, engine, .. } = &facts.target;
     match ty {
-        Type::Uuid | Type::Interval if facts.target.own_type(ty) != ty => Err(Error::usage(
-            format!("--type {name}={ty}: {engine} has no type {ty} in new tables"),
-        )
+        _ if facts.target.own_type(ty) != ty => Err(Error::usage(format!(
+            "--type {name}={ty}: {engine} has no type {ty} in new tables"
+        ))
         .advise(format!("--type {name}=text keeps its values as they are written"))),
         _ if column.declared.is_some() => Ok(ty),
         Type::TimestampNs { zone } if moments.has_nanos(zone) => Ok(ty),
@@ -372,7 +372,7 @@ fn made_columns(
                 Settled::As(ty) => {
                     let ty = facts.target.own_type(ty);
                     // One that is finer than the engine's disproves it, as it does with moments.
-                    (ty, field.is_declared && ty != Type::Interval)
+                    (ty, field.is_declared && !matches!(ty, Type::Time | Type::Interval))
                 }
                 Settled::Hoped => (ty, false),
                 Settled::Text => (Type::Text, field.is_declared),

@@ -115,7 +115,7 @@ pub(super) fn way(ty: &DataType) -> (Way, Type) {
             (Way::Cast(to), ty) => cast(to, ty),
             (way, ty) => (way, ty),
         },
-        D::Time32(_) | D::Time64(_) => cast(D::Utf8, Type::Text),
+        D::Time32(_) | D::Time64(_) => cast(D::Utf8, Type::Time),
         D::Duration(_) | D::Interval(_) => cast(D::Utf8, Type::Interval),
         _ => (Way::Json, Type::Json),
     }
@@ -184,7 +184,12 @@ impl Reading {
             Type::Boolean => 1,
             Type::Date => 4,
             Type::Integer | Type::Float | Type::Timestamp { .. } | Type::TimestampNs { .. } => 8,
-            Type::Decimal { .. } | Type::Text | Type::Uuid | Type::Interval | Type::Bytes => 16,
+            Type::Decimal { .. }
+            | Type::Text
+            | Type::Time
+            | Type::Uuid
+            | Type::Interval
+            | Type::Bytes => 16,
             Type::Json => 64,
         }
     }
@@ -233,7 +238,7 @@ mod tests {
             (D::Decimal256(76, 40), D::Utf8, decimal(76, 40)),
             (D::Decimal128(5, -2), D::Utf8, decimal(7, 0)),
             (D::Decimal128(38, 10), D::Decimal128(38, 10), decimal(38, 10)),
-            (D::Time64(TimeUnit::Microsecond), D::Utf8, Type::Text),
+            (D::Time64(TimeUnit::Microsecond), D::Utf8, Type::Time),
             (dictionary, D::Utf8, Type::Text),
             (D::new_list(D::Int32, true), D::Utf8, Type::Json),
         ] {

@@ -192,7 +192,7 @@ unsafe fn fill(
     // SAFETY: the vector is live.
     let data = unsafe { (library.vector_get_data)(vector) }.cast::<u8>();
     match carried {
-        Carried::Text | Carried::Json | Carried::Cast => {
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => {
             let strings = array.as_string::<i32>();
             rows.each(|slot, row| {
                 // SAFETY: the string is copied during the call.
@@ -228,7 +228,11 @@ unsafe fn fill(
         Carried::Integer { bits: 32, .. } | Carried::Float | Carried::Date => {
             copy::<4>(array, data, rows);
         }
-        Carried::Integer { .. } | Carried::Double | Carried::Timestamp { .. } | Carried::Moment => {
+        Carried::Integer { .. }
+        | Carried::Double
+        | Carried::Timestamp { .. }
+        | Carried::Moment
+        | Carried::Time => {
             copy::<8>(array, data, rows);
         }
     }
@@ -289,7 +293,8 @@ fn logical_type(library: &Library, carried: Carried) -> TypeHandle {
         Carried::Timestamp { digits: 9 } => kind::TIMESTAMP_NS,
         Carried::Timestamp { .. } => kind::TIMESTAMP,
         Carried::Moment => kind::TIMESTAMP_TZ,
-        Carried::Text | Carried::Json | Carried::Cast => kind::VARCHAR,
+        Carried::Time => kind::TIME,
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => kind::VARCHAR,
         Carried::Bytes => kind::BLOB,
     };
     // SAFETY: a type without parameters.

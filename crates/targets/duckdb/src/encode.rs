@@ -24,6 +24,7 @@ pub(super) fn encoder(shape: Arc<Shape>, job: &Job, carried: &[Carried]) -> Box<
         .enumerate()
         .map(|(index, (column, carried))| {
             let content = match carried {
+                Carried::Uuid => Type::Uuid,
                 Carried::Cast => Type::Text,
                 Carried::Json => Type::Json,
                 _ => column.ty,
@@ -61,7 +62,8 @@ fn data_type(carried: Carried) -> DataType {
         Carried::Timestamp { digits: 9 } => DataType::Timestamp(TimeUnit::Nanosecond, None),
         Carried::Timestamp { .. } => DataType::Timestamp(TimeUnit::Microsecond, None),
         Carried::Moment => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
-        Carried::Text | Carried::Json | Carried::Cast => DataType::Utf8,
+        Carried::Time => DataType::Time64(TimeUnit::Microsecond),
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => DataType::Utf8,
         Carried::Bytes => DataType::Binary,
     }
 }

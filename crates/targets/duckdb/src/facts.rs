@@ -14,7 +14,7 @@ use inrush_core::ledger::{self, Entry};
 use inrush_core::pending::{directory, follow_link, no_directory};
 use inrush_core::target::{Location, TableName};
 use inrush_core::{
-    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
+    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
 };
 
 /// What only this target knows: what the library has, and where the database is.
@@ -211,6 +211,7 @@ pub(super) fn read(connection: &Connection, table: Option<&str>) -> Result<Targe
         // No limit is documented; a row of more has never been seen to be of use.
         columns_max: 10_000,
         moments: MomentLimits { nanos: true, ..MomentLimits::of(6) },
+        text_types: &[Type::Time, Type::Uuid],
         ..TargetFacts::default()
     };
     facts.table = match table {

@@ -136,6 +136,7 @@ pub(super) mod kind {
     pub(in super::super) const DOUBLE: c_int = 11;
     pub(in super::super) const TIMESTAMP: c_int = 12;
     pub(in super::super) const DATE: c_int = 13;
+    pub(in super::super) const TIME: c_int = 14;
     pub(in super::super) const VARCHAR: c_int = 17;
     pub(in super::super) const BLOB: c_int = 18;
     pub(in super::super) const TIMESTAMP_S: c_int = 20;
@@ -213,6 +214,7 @@ functions! {
     bind_uint64: (StatementHandle, Index, u64) -> State;
     bind_double: (StatementHandle, Index, f64) -> State;
     bind_date: (StatementHandle, Index, i32) -> State;
+    bind_time: (StatementHandle, Index, i64) -> State;
     bind_timestamp: (StatementHandle, Index, i64) -> State;
     bind_timestamp_tz: (StatementHandle, Index, i64) -> State;
     bind_varchar_length: (StatementHandle, Index, *const c_char, Index) -> State;

@@ -3,7 +3,8 @@
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, Time64MicrosecondType, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 
@@ -91,11 +92,12 @@ impl PreparedWriter {
                         number!(TimestampMicrosecondType, bind_timestamp)
                     }
                     Carried::Moment => number!(TimestampMicrosecondType, bind_timestamp_tz),
+                    Carried::Time => number!(Time64MicrosecondType, bind_time),
                     Carried::Bytes => {
                         let value = array.as_binary::<i32>().value(row);
                         (library.bind_blob)(handle, at, value.as_ptr().cast(), value.len() as u64)
                     }
-                    Carried::Text | Carried::Json | Carried::Cast => {
+                    Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => {
                         let value = array.as_string::<i32>().value(row);
                         (library.bind_varchar_length)(
                             handle,
@@ -163,7 +165,8 @@ fn parameter(carried: Carried) -> String {
         Carried::Timestamp { digits: 9 } => "TIMESTAMP_NS",
         Carried::Timestamp { .. } => "TIMESTAMP",
         Carried::Moment => "TIMESTAMPTZ",
-        Carried::Text | Carried::Json | Carried::Cast => "VARCHAR",
+        Carried::Time => "TIME",
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => "VARCHAR",
         Carried::Bytes => "BLOB",
     };
     name.to_owned()

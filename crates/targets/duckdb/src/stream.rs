@@ -205,7 +205,8 @@ fn format_of(carried: Carried) -> String {
         Carried::Timestamp { digits: 9 } => "tsn:",
         Carried::Timestamp { .. } => "tsu:",
         Carried::Moment => "tsu:UTC",
-        Carried::Text | Carried::Json | Carried::Cast => "u",
+        Carried::Time => "ttu",
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => "u",
         Carried::Bytes => "z",
     };
     format.to_owned()

@@ -31,7 +31,7 @@ pub(super) fn of_table(
     let columns = job.choice.columns.iter().zip(carried).map(|(column, carried)| {
         let name = quote(&column.name);
         match carried {
-            Carried::Json | Carried::Cast => {
+            Carried::Uuid | Carried::Json | Carried::Cast => {
                 format!("CAST({name} AS VARCHAR)")
             }
             _ => name,
@@ -86,15 +86,18 @@ unsafe fn stored<'c>(vector: &Vector<'c>, carried: Carried, row: usize) -> Store
             }
             Carried::Integer { bits: 32, .. } => Stored::Integer(vector.value::<u32>(row).into()),
             Carried::Date => Stored::Integer(vector.value::<i32>(row).into()),
-            Carried::Integer { .. } | Carried::Timestamp { .. } | Carried::Moment => {
-                Stored::Integer(vector.value::<i64>(row))
-            }
+            Carried::Integer { .. }
+            | Carried::Timestamp { .. }
+            | Carried::Moment
+            | Carried::Time => Stored::Integer(vector.value::<i64>(row)),
             Carried::Float => Stored::Real(vector.value::<f32>(row).into()),
             Carried::Double => Stored::Real(vector.value::<f64>(row)),
             Carried::Bytes => Stored::Bytes(vector.bytes(row)),
             // Decimals are the caller's.
             Carried::Decimal { .. } => Stored::Null,
-            Carried::Text | Carried::Json | Carried::Cast => Stored::Text(vector.bytes(row)),
+            Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => {
+                Stored::Text(vector.bytes(row))
+            }
         }
     }
 }

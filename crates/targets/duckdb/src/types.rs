@@ -24,12 +24,13 @@ pub(super) fn spell(ty: Type, has_json: bool) -> String {
         Type::Timestamp { zone: false } => "TIMESTAMP".to_owned(),
         Type::Timestamp { zone: true } => "TIMESTAMP WITH TIME ZONE".to_owned(),
         Type::TimestampNs { zone: false } => "TIMESTAMP_NS".to_owned(),
+        Type::Time => "TIME".to_owned(),
+        Type::Uuid => "UUID".to_owned(),
         Type::Json if has_json => "JSON".to_owned(),
         // Nanoseconds with a zone it has not.
         Type::TimestampNs { zone: true }
         | Type::Decimal { .. }
         | Type::Text
-        | Type::Uuid
         | Type::Interval
         | Type::Json => "VARCHAR".to_owned(),
         Type::Bytes => "BLOB".to_owned(),
@@ -59,7 +60,11 @@ pub(super) enum Carried {
     },
     /// Microseconds of UTC.
     Moment,
+    /// Microseconds since midnight.
+    Time,
     Text,
+    /// Text as the engine writes them itself.
+    Uuid,
     Bytes,
     /// Text that the engine checks and keeps as it is.
     Json,
@@ -88,6 +93,8 @@ pub(super) fn declared(declared: &str) -> (Type, Carried) {
         "TIMESTAMP" => (Type::Timestamp { zone: false }, Carried::Timestamp { digits: 6 }),
         "TIMESTAMP_NS" => (Type::TimestampNs { zone: false }, Carried::Timestamp { digits: 9 }),
         "TIMESTAMP WITH TIME ZONE" => (Type::Timestamp { zone: true }, Carried::Moment),
+        "TIME" => (Type::Time, Carried::Time),
+        "UUID" => (Type::Uuid, Carried::Uuid),
         "VARCHAR" => (Type::Text, Carried::Text),
         "BLOB" => (Type::Bytes, Carried::Bytes),
         "JSON" => (Type::Json, Carried::Json),
@@ -133,6 +140,8 @@ mod tests {
             Type::Timestamp { zone: false },
             Type::Timestamp { zone: true },
             Type::TimestampNs { zone: false },
+            Type::Time,
+            Type::Uuid,
             Type::Text,
             Type::Json,
             Type::Bytes,
@@ -143,7 +152,8 @@ mod tests {
         assert_eq!(spell(Type::Decimal { precision: 39, scale: 2 }, true), "VARCHAR");
         assert_eq!(spell(Type::Decimal { precision: 0, scale: 0 }, true), "VARCHAR");
         assert_eq!(spell(Type::Json, false), "VARCHAR");
-        for other in ["HUGEINT", "UUID", "INTEGER[]", "STRUCT(x INTEGER)", "DECIMAL", "TIME"] {
+        for other in ["HUGEINT", "INTEGER[]", "STRUCT(x INTEGER)", "DECIMAL", "TIME WITH TIME ZONE"]
+        {
             assert_eq!(declared(other), (Type::Text, Carried::Cast), "{other}");
         }
     }

@@ -148,6 +148,10 @@ fn bare(place: &Place) -> TargetFacts {
                 MomentLimits { digits: 6, nanos: true, nanos_zoned: true }
             }
         },
+        text_types: match place.format {
+            Format::Csv | Format::Jsonl => &[],
+            Format::Parquet | Format::Arrow => &[Type::Time],
+        },
         own: Own::new(FileFacts { format: Some(place.format), rows: None }),
         ..TargetFacts::default()
     }

@@ -150,6 +150,7 @@ impl Target for Files {
             (
                 Format::Jsonl,
                 Type::Text
+                | Type::Time
                 | Type::Uuid
                 | Type::Interval
                 | Type::Date

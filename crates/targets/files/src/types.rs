@@ -62,7 +62,7 @@ impl Store {
     #[inline]
     pub(super) fn keep(self, value: &[u8]) -> Result<Kept, Misfit> {
         match self.ty {
-            Type::Text | Type::Uuid | Type::Interval => Ok(Kept::Text),
+            Type::Text | Type::Time | Type::Uuid | Type::Interval => Ok(Kept::Text),
             Type::Bytes => Ok(Kept::Bytes),
             Type::Integer => match scan::plain_integer(value) {
                 Some(number) => Ok(Kept::Integer(number)),

@@ -78,7 +78,9 @@ impl Store {
             Type::Boolean => Form::Boolean,
             Type::Timestamp { .. } if wishes.text_timestamps => Form::Text,
             Type::Date | Type::Timestamp { .. } => Form::Date,
-            Type::TimestampNs { .. } | Type::Text | Type::Uuid | Type::Interval => Form::Text,
+            Type::TimestampNs { .. } | Type::Text | Type::Time | Type::Uuid | Type::Interval => {
+                Form::Text
+            }
             Type::Json => Form::Document,
             Type::Bytes => Form::Binary,
         };

@@ -79,7 +79,7 @@ pub(super) fn gather(
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
-        text_types: &[],
+        text_types: &[Type::Time, Type::Uuid],
         decimals_are_texts: false,
         lost_with,
         moments: MomentLimits::of(7),

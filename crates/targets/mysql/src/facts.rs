@@ -12,7 +12,7 @@ use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entry};
 use inrush_core::{
-    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts,
+    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
 };
 use inrush_net::TextRows;
 
@@ -159,12 +159,12 @@ pub(super) fn gather(
     Ok(TargetFacts {
         settings,
         read_only: is_read_only.then(|| "the server is read-only".to_owned()),
+        text_types: text_types(&server, &engine),
         engine,
         exists: true,
         table,
         lost_with,
         columns_max: COLUMNS_MAX,
-        text_types: &[],
         decimals_are_texts: false,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
         is_stream: false,
@@ -174,6 +174,18 @@ pub(super) fn gather(
         ledger,
         round_trip: session.round_trip(),
     })
+}
+
+/// Types of its own for what are texts elsewhere. A time of day is one of its times, which go further; those without fractions would
+/// keep few that programs have. UUIDs: <https://mariadb.com/kb/en/uuid-data-type/>.
+fn text_types(server: &ServerFacts, engine: &str) -> &'static [Type] {
+    let has_uuids =
+        engine.strip_prefix("MariaDB ").is_some_and(|version| numbers(version) >= (10, 7, 0));
+    match (server.keeps_fractions, has_uuids) {
+        (true, true) => &[Type::Time, Type::Uuid],
+        (true, false) => &[Type::Time],
+        (false, _) => &[],
+    }
 }
 
 /// The table's loads in steps.

@@ -129,7 +129,7 @@ pub(super) fn gather(
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
-        text_types: &[Type::Uuid, Type::Interval],
+        text_types: &[Type::Time, Type::Uuid, Type::Interval],
         decimals_are_texts: false,
         lost_with,
         moments: MomentLimits::of(6),

@@ -20,7 +20,12 @@ pub(super) fn spell(ty: Type) -> &'static str {
         Type::Boolean => "BOOLEAN",
         Type::Date => "DATE",
         Type::Timestamp { .. } | Type::TimestampNs { .. } => "TIMESTAMP",
-        Type::Decimal { .. } | Type::Text | Type::Uuid | Type::Interval | Type::Json => "TEXT",
+        Type::Decimal { .. }
+        | Type::Text
+        | Type::Time
+        | Type::Uuid
+        | Type::Interval
+        | Type::Json => "TEXT",
         Type::Bytes => "BLOB",
     }
 }
@@ -139,7 +144,7 @@ impl Store {
             Type::Timestamp { zone } | Type::TimestampNs { zone } => {
                 Kind::Timestamp { zone: (existing.is_none() || column.asked).then_some(zone) }
             }
-            Type::Text | Type::Uuid | Type::Interval => Kind::Text,
+            Type::Text | Type::Time | Type::Uuid | Type::Interval => Kind::Text,
             Type::Json => Kind::Json,
             Type::Bytes => Kind::Bytes,
         };

@@ -307,7 +307,7 @@ over_every_target! {
         moments::nanoseconds_that_come_late_cost_one_restart,
         moments::nanoseconds_far_away_are_text,
         moments::a_type_of_nanoseconds_is_had_or_refused,
-        moments::a_type_of_uuids_is_had_or_refused,
+        moments::kinds_of_text_have_a_type_or_are_refused,
         #[cfg(all(feature = "files", feature = "parquet"))]
         moments::nanoseconds_of_a_parquet_file_are_kept,
         moments::an_escaped_nul_is_a_nul,

@@ -139,21 +139,35 @@ pub(super) fn a_type_of_nanoseconds_is_had_or_refused<P: Place>() {
     });
 }
 
-pub(super) fn a_type_of_uuids_is_had_or_refused<P: Place>() {
+pub(super) fn kinds_of_text_have_a_type_or_are_refused<P: Place>() {
+    /// With zeros behind a fraction, or without.
+    fn trimmed(value: Option<String>) -> Option<String> {
+        value.map(|text| match text.contains('.') {
+            true => text.trim_end_matches('0').to_owned(),
+            false => text,
+        })
+    }
     P::for_each(|place| {
-        let text = "id,u\n1,00112233-4455-6677-8899-aabbccddeeff\n2,ffffffff-ffff-ffff-ffff-ffffffffffff\n";
-        place.files().write("in.csv", text);
-        let run = load(place, &["in.csv", "--type", "u=uuid"]);
-        if run.status.success() {
-            let kinds = [Kind::Text, Kind::Text];
-            assert_eq!(plain_rows(all_of(place, &["id", "u"]), &kinds), plain(text, &kinds));
-            place.files().write("odd.csv", "id,u\n3,none\n");
-            load(place, &["odd.csv", "--type", "u=uuid", "--if-exists", "append"])
-                .exits(1)
-                .says(&["none"]);
-        } else {
-            run.exits(2).says(&["--type u=uuid", "--type u=text"]);
-            assert_eq!(place.rows(&["id", "u"]), None);
+        for (said, values) in [
+            (
+                "v=uuid",
+                ["00112233-4455-6677-8899-aabbccddeeff", "ffffffff-ffff-ffff-ffff-ffffffffffff"],
+            ),
+            ("v=time", ["23:59:59.999999", "00:00:00.5"]),
+        ] {
+            place.files().write("in.csv", format!("id,v\n1,{}\n2,{}\n", values[0], values[1]));
+            let args = ["in.csv", "--type", said, "--if-exists", "replace"];
+            let run = load(place, &args);
+            if run.status.success() {
+                let found =
+                    all_of(place, &["id", "v"]).into_iter().map(|row| trimmed(row[1].clone()));
+                assert_eq!(found.collect::<Vec<_>>(), values.map(|value| Some(value.to_owned())));
+                place.files().write("in.csv", "id,v\n3,none\n");
+                load(place, &args).exits(1).says(&["'none' is not"]);
+            } else {
+                run.exits(2).says(&[&format!("--type {said}"), "--type v=text"]);
+                assert_eq!(place.rows(&["id", "v"]), None);
+            }
         }
     });
 }

@@ -103,8 +103,15 @@ fn text(value: &Value, column: &Column) -> Option<String> {
         Value::Date(days) => date(*days),
         Value::Moment(days, units) => format!("{} {}", date(*days), clock(*units, scale())),
         Value::Offset(days, units, _) => format!("{} {}Z", date(*days), clock(*units, scale())),
+        Value::Time(units) => clock(*units, scale()),
+        Value::Guid(bytes) => uuid(bytes),
         other => panic!("no load makes a column for {other:?}"),
     })
+}
+
+fn uuid(bytes: &[u8; 16]) -> String {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
 fn clock(units: u64, scale: usize) -> String {

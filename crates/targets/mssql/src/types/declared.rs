@@ -22,9 +22,9 @@ pub(crate) fn spell(ty: Type) -> String {
         Type::Date => "date".to_owned(),
         Type::Timestamp { zone: false } => "datetime2(7)".to_owned(),
         Type::Timestamp { zone: true } => "datetimeoffset(7)".to_owned(),
-        Type::Text | Type::Uuid | Type::Interval | Type::Json | Type::TimestampNs { .. } => {
-            TEXT.to_owned()
-        }
+        Type::Time => "time(7)".to_owned(),
+        Type::Uuid => "uniqueidentifier".to_owned(),
+        Type::Text | Type::Interval | Type::Json | Type::TimestampNs { .. } => TEXT.to_owned(),
         Type::Bytes => "varbinary(max)".to_owned(),
     }
 }

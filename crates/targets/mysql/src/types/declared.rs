@@ -146,8 +146,9 @@ pub(crate) fn spell(ty: Type, fractions: bool, key: bool) -> String {
         }
         Type::Bytes if key => "varbinary(255)".to_owned(),
         Type::Bytes => "longblob".to_owned(),
+        Type::Time => "time(6)".to_owned(),
+        Type::Uuid => "uuid".to_owned(),
         Type::Text
-        | Type::Uuid
         | Type::Interval
         | Type::Json
         | Type::Decimal { .. }

@@ -149,6 +149,7 @@ pub(crate) fn spell(ty: Type) -> String {
         Type::Timestamp { zone: false } => "timestamp without time zone",
         Type::Timestamp { zone: true } => "timestamp with time zone",
         Type::Text | Type::TimestampNs { .. } => "text",
+        Type::Time => "time without time zone",
         Type::Uuid => "uuid",
         Type::Interval => "interval",
         Type::Json => "json",
