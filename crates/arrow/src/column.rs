@@ -35,7 +35,7 @@ impl ArrowColumn {
             from: Some(from),
             ty: arrow_type(column.ty),
             content: column.ty,
-            strict: !column.pinned,
+            strict: column.is_strict(),
             required: column.required,
         }
     }

@@ -251,8 +251,18 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 /// What a user typed as a place, as messages show it: of what may be a URL only the scheme, for a password can stand anywhere
-/// in one.
+/// in one, and of what looks like settings all but a password and what follows it.
 pub fn without_secrets(place: &str) -> String {
+    let lower = place.to_ascii_lowercase();
+    let named = ["password=", "passwd=", "pwd="];
+    let ends = named.iter().filter_map(|name| Some(lower.find(name)? + name.len()));
+    if let Some(end) = ends.min() {
+        return format!("{}...", without_secrets_of_urls(&place[..end]));
+    }
+    without_secrets_of_urls(place)
+}
+
+fn without_secrets_of_urls(place: &str) -> String {
     match place.split_once(':') {
         Some((scheme, rest)) if rest.starts_with("//") || rest.contains('@') => {
             format!("{scheme}:...")
@@ -284,6 +294,20 @@ pub fn shorten(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_is_shown_without_its_password() {
+        for (place, shown) in [
+            ("t.csv", "t.csv"),
+            ("postgres://u:SECRET@h/d", "postgres:..."),
+            ("u:SECRET@h", "u:..."),
+            ("host=h password=SECRET user=u", "host=h password=..."),
+            ("Server=h;PWD=SECRET", "Server=h;PWD=..."),
+            ("postgres://h/d?password=SECRET", "postgres:..."),
+        ] {
+            assert_eq!(without_secrets(place), shown);
+        }
+    }
 
     #[test]
     fn shown_values_stay_short_and_printable() {

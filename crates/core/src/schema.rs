@@ -193,6 +193,9 @@ pub struct Column {
     /// Whether `--type` says what it is.
     #[serde(skip)]
     pub asked: bool,
+    /// Whether it is pinned to what most of its values are, and no promise of the user's: the others are bad rows.
+    #[serde(skip)]
+    pub settled: bool,
 }
 
 impl Column {
@@ -202,7 +205,7 @@ impl Column {
     pub fn is_strict(&self) -> bool {
         let is_moment =
             matches!(self.ty, Type::Date | Type::Timestamp { .. } | Type::TimestampNs { .. });
-        !self.pinned || (self.asked && is_moment)
+        !self.pinned || self.settled || (self.asked && is_moment)
     }
 }
 

@@ -310,7 +310,8 @@ fn columns(plan: &Plan, profiles: &[Profile]) -> Vec<CheckedColumn> {
     let columns = plan.choice.columns.iter().zip(profiles).zip(&plan.shape.columns);
     let checked = columns.map(|((column, profile), shape)| {
         // What is read otherwise than it is written tells nothing as it is written.
-        let decider = if column.pinned || shape.reading.is_some() {
+        let is_declared = column.pinned && !column.settled;
+        let decider = if is_declared || shape.reading.is_some() {
             None
         } else {
             profile.decider(column.ty, &plan.source)
@@ -322,7 +323,7 @@ fn columns(plan: &Plan, profiles: &[Profile]) -> Vec<CheckedColumn> {
                 .declared
                 .clone()
                 .unwrap_or_else(|| plan.target.spell(column, &plan.job)),
-            is_declared: column.pinned,
+            is_declared,
             values: profile.values(),
             nulls: profile.nulls,
             shapes: profile.shapes.count(),
@@ -349,7 +350,8 @@ fn left_to_the_database(plan: &Plan) -> Option<String> {
     let table = plan.facts.target.table.as_ref().filter(|_| !plan.choice.action.makes_table());
     let has_rules = table.is_some() || !plan.request.primary_key.is_empty();
     has_rules.then(|| {
-        "rows that repeat a key, and those that a foreign key, a CHECK or a trigger refuses, are found by a load only"
+        "rows that repeat a key, those that a foreign key, a CHECK or a trigger refuses, and values of types that only the database reads are found by a \
+         load only"
             .to_owned()
     })
 }

@@ -104,7 +104,8 @@ impl Target for Unnamed {
 
     fn checker(&self, job: &Job) -> Result<Box<dyn Encode>> {
         let columns = job.choice.columns.iter();
-        let columns = columns.map(|column| (column.ty, column.pinned, column.required)).collect();
+        let columns =
+            columns.map(|column| (column.ty, !column.is_strict(), column.required)).collect();
         Ok(encode::encoder(Arc::clone(&job.shape), TypeChecker { columns }))
     }
 

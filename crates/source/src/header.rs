@@ -86,6 +86,7 @@ impl Source {
                 names = here;
                 self.orders.push((0..names.len()).map(Some).collect());
             } else {
+                refuse_other_delimiter(&head.input.name, &here, &names, dialect)?;
                 let order = order(&mut names, &here, &head.input.name, &self.read.columns)?;
                 self.orders.push(order);
             }
@@ -257,6 +258,30 @@ pub(super) fn order(
         error = error.advise("--new-columns add takes what it has more, ignore leaves it out");
     }
     Err(error.advise("or load files of different shape into tables of their own"))
+}
+
+/// A header that is one name by the first input's delimiter, and several by another.
+fn refuse_other_delimiter(
+    input: &str,
+    here: &[String],
+    names: &[String],
+    dialect: &Dialect,
+) -> Result<()> {
+    let [name] = here else { return Ok(()) };
+    let separates = |delimiter: &char| {
+        let parts: Vec<&str> = name.split(*delimiter).collect();
+        parts.len() > 1 && parts.iter().all(|part| !part.trim().is_empty())
+    };
+    let other = [',', ';', '\t', '|'].into_iter().find(separates);
+    match other.filter(|_| names.len() > 1 && !names.contains(name)) {
+        Some(other) => Err(Error::source(format!(
+            "{input} seems to separate its fields by [{}], and the first input does by [{}]",
+            other.escape_default(),
+            char::from(dialect.delimiter).escape_default()
+        ))
+        .advise("load files with other delimiters one by one")),
+        None => Ok(()),
+    }
 }
 
 fn list(names: &[String]) -> String {

@@ -299,15 +299,21 @@ impl Observed {
             return None;
         }
         let (family, meant) = Family::ALL.into_iter().zip(read.meant).max_by_key(|(_, n)| *n)?;
+        // 1.234 is a thousand and more to who writes decimals with a comma.
+        let has_points = meant == 0
+            && self.points > 0
+            && read.reads.has_other_point()
+            && Family::of(self.own_type()) == Some(Family::Number);
         let is_meant = match self.own_type() {
             // A few such values may stand in any text.
             Type::Text => meant > 0 && UNREAD_SHARE * meant >= self.values,
             Type::Timestamp { zone: false } if read.reads.has_zone() => true,
-            _ => meant > 0,
+            _ => meant > 0 || has_points,
         };
         if !is_meant {
             return None;
         }
+        let family = if has_points { Family::Number } else { family };
         let (options, words) = read.reads.said_of(family);
         let misfit = read.misfit.as_ref()?.misfit(inputs);
         Some(Unread { options, words, fitting: meant, seen: self.values, misfit })
@@ -516,6 +522,29 @@ impl Observed {
                 found.filter(|_| seen.values > 0).unwrap_or_else(|| read.reads.default_type())
             }
             _ => self.reported().own_type(),
+        }
+    }
+
+    /// Whether there was no value but NULL.
+    pub(crate) fn is_null(&self) -> bool {
+        self.values == 0
+    }
+
+    /// The type of all values, of which the first were of that type, and have one each: where all can be of it they are, and texts are
+    /// texts whatever they look like.
+    pub(crate) fn ty_after(&self, first: Type) -> Type {
+        let all = |candidate: Candidate| self.tried[candidate as usize].fits == self.values;
+        match first {
+            Type::Text | Type::Json | Type::Bytes => first,
+            _ if first.is_kind_of_text() => Type::Text,
+            Type::Float if all(Candidate::Float) => first,
+            Type::Decimal { precision: room, .. }
+                if self.specials == 0 && all(Candidate::Decimal) =>
+            {
+                let (whole, scale) = (self.digits_before, self.digits_after);
+                Type::Decimal { precision: room.max(whole + scale), scale }
+            }
+            _ => self.ty(),
         }
     }
 

@@ -81,6 +81,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// Whether its rows are a program's.
+    pub fn is_of_program(&self) -> bool {
+        self.inputs.first().is_some_and(|input| matches!(input.place, Place::Rows))
+    }
+
     /// Opens and looks at every input. `known` are the columns of the table, if it is there: they help to tell a header.
     pub fn open(
         places: &[Place],
@@ -158,14 +163,21 @@ impl Source {
             json::layout(text, head.whole, request, &head.input.place.extension())
         };
         let layouts: Vec<_> = heads.iter().map(layout).collect();
-        if let (Some(_), Some(other)) =
-            (layouts[0], layouts.iter().position(|layout| layout.is_none() == layouts[0].is_some()))
-        {
-            return Err(Error::source(format!(
-                "{} is JSON, and {} is not, or the other way round",
-                heads[0].input.name, heads[other].input.name
-            ))
-            .advise("load them one by one, or say what they are with --format"));
+        let is_json = layouts[0].is_some();
+        if let Some(other) = layouts.iter().position(|layout| layout.is_some() != is_json) {
+            let (json, text) = if is_json { (0, other) } else { (other, 0) };
+            let mut error = Error::source(format!(
+                "{} is JSON, and {} is not",
+                heads[json].input.name, heads[text].input.name
+            ));
+            let told = heads.iter().find(|head| head.input.name.contains(".rejects."));
+            if let Some(told) = told {
+                error = error.advise(format!(
+                    "leave out what earlier loads have put aside, such as {}",
+                    told.input.name
+                ));
+            }
+            return Err(error.advise("load them one by one, or say what they are with --format"));
         }
         if let Some(layouts) = layouts.into_iter().collect::<Option<Vec<_>>>() {
             return Self::open_json(heads, layouts, request, read, known, pipe, abandoned);

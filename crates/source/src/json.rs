@@ -334,7 +334,7 @@ impl Source {
             }
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok((total.fields(&self.inputs), samples))
+        Ok((total.fields(&self.inputs, json.flatten), samples))
     }
 
     /// The same source of JSON, which has these members; not its pipe.
@@ -403,9 +403,19 @@ impl Seen {
         }
     }
 
-    /// The fields, in the order in which they were first seen.
-    pub(super) fn fields(&self, inputs: &[Input]) -> Vec<FieldFacts> {
+    /// The fields, in the order in which they were first seen. Where objects are taken apart, one that is NULL in some rows, and an object
+    /// in the others, is none.
+    pub(super) fn fields(&self, inputs: &[Input], flatten: bool) -> Vec<FieldFacts> {
+        let is_inside = |name: &[u8], other: &[u8]| {
+            other.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"."))
+        };
+        let is_object = |name: &[u8], member: &Member| {
+            flatten
+                && member.observed.is_null()
+                && self.members.keys().any(|other| is_inside(name, other))
+        };
         let mut members: Vec<_> = self.members.iter().collect();
+        members.retain(|(name, member)| !is_object(name, member));
         members.sort_by_key(|(_, member)| member.first);
         members
             .into_iter()

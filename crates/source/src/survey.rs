@@ -10,10 +10,22 @@ use inrush_core::FieldFacts;
 use inrush_core::encode::{Encode, Grammar};
 use inrush_core::flow::Chunk;
 
+/// What a survey has found.
+pub struct Surveyed {
+    /// What the fields are.
+    pub fields: Vec<FieldFacts>,
+    /// The source that knows all of them, where some may be new.
+    pub source: Option<Source>,
+    /// Things a user should know, such as a renamed column.
+    pub warnings: Vec<String>,
+}
+
 /// A survey under way.
 pub struct Survey<'a> {
     source: &'a Source,
     fields: &'a [FieldFacts],
+    /// Which of them a value has disproved, where that is known.
+    disproved: Option<usize>,
     total: Total,
     lines: LinesSoFar,
 }
@@ -48,13 +60,13 @@ enum Total {
 }
 
 impl<'a> Survey<'a> {
-    /// A survey of all of a source of these fields, as far as they are known.
-    pub fn of(source: &'a Source, fields: &'a [FieldFacts]) -> Self {
+    /// A survey of all of a source of these fields, as far as they are known; `disproved` is the one whose type a value was not of.
+    pub fn of(source: &'a Source, fields: &'a [FieldFacts], disproved: Option<usize>) -> Self {
         let total = match source.grammar {
             Grammar::Json(_) => Total::Members(Arc::default()),
             _ => Total::Fields(Arc::new(Mutex::new(source.unseen(fields.len())))),
         };
-        Self { source, fields, total, lines: LinesSoFar::default() }
+        Self { source, fields, disproved, total, lines: LinesSoFar::default() }
     }
 
     /// An encoder for one thread, which sends nothing on.
@@ -89,39 +101,50 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// What the fields are; and the source that knows all of them, where some are new.
-    pub fn end(self) -> (Vec<FieldFacts>, Option<Source>) {
+    /// What was found.
+    pub fn end(self) -> Surveyed {
         match self.total {
             Total::Fields(total) => {
                 let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
                 let inputs = &self.source.inputs;
-                let field = |(field, seen): (&FieldFacts, &Observed)| match field.is_declared {
+                // A program's values have types of their own, whatever their texts look like: a value that is not of one column's
+                // says nothing of the others.
+                let are_typed = self.source.is_of_program();
+                let is_another =
+                    |at| are_typed && self.disproved.is_some_and(|disproved| disproved != at);
+                let field = |(at, (field, seen)): (usize, (&FieldFacts, &Observed))| match field
+                    .is_declared
+                    || is_another(at)
+                {
                     // What it is the input has said, but not how fine its values are.
                     true => FieldFacts { moments: seen.moments(inputs), ..field.clone() },
                     false => FieldFacts {
                         written: None,
                         added: None,
                         name: field.name.clone(),
-                        ty: seen.ty(),
-                        spoiler: seen.spoiler(inputs),
+                        ty: if are_typed { seen.ty_after(field.ty) } else { seen.ty() },
+                        spoiler: seen.spoiler(inputs).filter(|_| !are_typed),
                         is_declared: seen.has_specials(),
                         moments: seen.moments(inputs),
                         reads: seen.reads(inputs),
                     },
                 };
-                (self.fields.iter().zip(seen.iter()).map(field).collect(), None)
+                let fields = self.fields.iter().zip(seen.iter()).enumerate().map(field).collect();
+                Surveyed { fields, source: None, warnings: Vec::new() }
             }
             Total::Members(total) => {
                 let inputs = &self.source.inputs;
+                let is_flat = matches!(&self.source.grammar, Grammar::Json(json) if json.flatten);
                 let mut fields =
-                    total.lock().unwrap_or_else(PoisonError::into_inner).fields(inputs);
+                    total.lock().unwrap_or_else(PoisonError::into_inner).fields(inputs, is_flat);
                 let source = self.source.with_members(&fields);
-                // What has a name of its own in the source may not have one in SQL. Whoever looks at the plan sees it.
+                // What has a name of its own in the source may not have one in SQL.
+                let mut warnings = Vec::new();
                 let names = fields.iter().map(|field| field.name.clone()).collect();
-                for (field, name) in fields.iter_mut().zip(unique(names, &mut Vec::new())) {
+                for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
                     field.name = name;
                 }
-                (fields, Some(source))
+                Surveyed { fields, source: Some(source), warnings }
             }
         }
     }

@@ -57,9 +57,14 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                 }
                 Some(Aftermath::Resumable { rows }) => {
                     let (rows, were) = (counted(rows, "row"), were(rows));
+                    // The same limit would end it at the same row.
+                    let how = match error.kind() {
+                        Kind::Rejects => ", with a higher --max-rejects",
+                        _ => "",
+                    };
                     let _ = writeln!(
                         text,
-                        "resumable: {rows} of whole steps {were} committed; go on behind them: {again}"
+                        "resumable: {rows} of whole steps {were} committed; go on behind them{how}: {again}"
                     );
                 }
                 Some(Aftermath::Written { rows }) => {

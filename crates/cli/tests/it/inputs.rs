@@ -113,6 +113,22 @@ fn files_of_different_columns_are_refused() {
 }
 
 #[test]
+fn files_of_another_delimiter_are_told_apart_from_those_of_other_columns() {
+    let fixture = Fixture::new();
+    fixture
+        .write("a.csv", "a;b\n1;2\n")
+        .write("b.csv", "a,b\n3,4\n")
+        .write("c.tsv", "a\tb\n5\t6\n");
+    let anyhow = ["--missing-columns", "null", "--new-columns", "add"];
+    for (other, shown) in [("b.csv", "[,]"), ("c.tsv", "[\\t]")] {
+        let load = ["a.csv", other, "t.db", "--table", "t"];
+        for load in [&load[..], &[&load[..], &anyhow].concat()] {
+            fixture.refuses(load).says(&[other, shown, "[;]", "one by one"]);
+        }
+    }
+}
+
+#[test]
 fn a_bad_row_in_the_second_file_undoes_the_first() {
     let fixture = Fixture::new();
     fixture.write("a.csv", "id,name\n1,a\n").write("b.csv", "name,id\nb,2\nc\nd,4\n");

@@ -244,7 +244,10 @@ fn compressed_and_encoded_json_from_several_files() {
     fixture.load(&["a.jsonl.gz", "b.jsonl", "c.json", "t.db", "--table", "t"]).exits(0);
     assert_eq!(fixture.table("t.db", "t"), rows![[1, (), ()], [2, "\u{eb}", ()], [3, (), 1]]);
     fixture.write("d.csv", "id\n4\n");
-    fixture.refuses(&["c.json", "d.csv", "u.db"]).says(&["one by one"]);
+    for inputs in [["c.json", "d.csv"], ["d.csv", "c.json"]] {
+        let run = fixture.refuses(&[&inputs[..], &["u.db", "--table", "t"]].concat());
+        run.says(&["c.json is JSON, and d.csv is not", "one by one"]);
+    }
 }
 
 #[test]
@@ -258,4 +261,36 @@ fn what_is_written_as_json_lines_is_read_back() {
     fixture.load(&["t.csv", "jsonl:t.jsonl"]).exits(0);
     fixture.load(&["t.jsonl", "b.db"]).exits(0);
     assert_eq!(fixture.typed_table("b.db", "t"), fixture.typed_table("a.db", "t"));
+}
+
+#[test]
+fn an_object_that_is_null_is_no_column_where_objects_are_taken_apart() {
+    let fixture = Fixture::new();
+    fixture.write("t.jsonl", "{\"id\":1,\"o\":{\"a\":1}}\n{\"id\":2,\"o\":null}\n{\"id\":3}\n");
+    let rows = rows![[1, 1], [2, ()], [3, ()]];
+    fixture.load(&["t.jsonl", "t.db", "--flatten"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows);
+    fixture.load(&["t.jsonl", "t.db", "--flatten", "--if-exists", "append"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t").len(), 2 * rows.len());
+    // A value of another kind is one.
+    fixture.write("u.jsonl", "{\"o\":{\"a\":1}}\n{\"o\":null}\n{\"o\":2}\n");
+    fixture.load(&["u.jsonl", "t.db", "--flatten"]).exits(0);
+    assert_eq!(fixture.table("t.db", "u"), rows![[1, ()], [(), ()], [(), 2]]);
+}
+
+#[test]
+fn a_member_that_comes_late_and_is_called_otherwise_is_told() {
+    let fixture = Fixture::new();
+    // Where no sample is taken.
+    let line = |n| match n {
+        123_457 => "{\"id\":0,\"Lvl\":\"late\"}\n".to_owned(),
+        n => format!("{{\"id\":{n},\"lvl\":\"info of some length\"}}\n"),
+    };
+    let text: String = (0..200_000).map(line).collect();
+    fixture.write("t.jsonl", text);
+    fixture
+        .load(&["t.jsonl", "t.db"])
+        .exits(0)
+        .says(&["there is no column 'Lvl'"])
+        .prints(&["it is called Lvl_2"]);
 }

@@ -678,6 +678,12 @@ fn a_column_whose_values_an_option_reads_in_part_says_so() {
     let said = "column amt is taken as it is written: 1 of 4 values seen are a number with ',' before its decimals \
                 and ' ' between groups of three digits, but '2\u{a0}000,5' (line 3) is not";
     assert!(notes.contains(said), "{notes}");
+    // As who writes decimals with a comma, and thousands with a point, does not mean them.
+    files.write("t.csv", "x;y\n1.234;1,5\n2.345;2,5\n");
+    let args = ["t.csv", "t.db", "--if-exists", "replace", "--decimal", ","];
+    let notes = files.report(&args)["warnings"].to_string();
+    let said = "column x is taken as it is written: none of 2 values seen is a number with ',' before its decimals, such as '1.234'";
+    assert!(notes.contains(said) && !notes.contains("column y"), "{notes}");
     // Texts among which are a few such values, numbers that mean the same either way, and words: no word of these.
     let texts: String = (0..30).map(|id| format!("{id};word {id}\n")).collect();
     files.write("t.csv", format!("id;text\n{texts}30;1,5\n"));

@@ -161,7 +161,9 @@ impl JsonRecords<'_> {
             }
             self.push_name(member, bytes);
             let inner = inner(member, bytes);
-            if inner.is_empty() {
+            if member.value.kind == JsonKind::Null && self.is_object() {
+                // An object that isn't there: each of its members is NULL.
+            } else if inner.is_empty() {
                 let mut field = field(member);
                 (field.start, field.end) = (field.start + base, field.end + base);
                 let place = self.place()?;
@@ -179,6 +181,15 @@ impl JsonRecords<'_> {
             true => json_unescape(raw, &mut self.name),
             false => self.name.extend_from_slice(raw),
         }
+    }
+
+    /// Whether the name is no field, but that of objects whose members are fields.
+    fn is_object(&self) -> bool {
+        let name = self.name.as_slice();
+        let is_inside =
+            |known: &[u8]| known.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"."));
+        !self.json.places.contains_key(name)
+            && self.json.places.keys().any(|known| is_inside(known))
     }
 
     /// The field that the name is.

@@ -287,6 +287,11 @@ impl ColumnReads {
         self.moments.as_ref().is_some_and(|moments| moments.zone.is_some())
     }
 
+    /// Whether its numbers have another decimal separator than a point.
+    pub fn has_other_point(&self) -> bool {
+        self.numbers.as_ref().is_some_and(|numbers| numbers.decimal != b'.')
+    }
+
     /// What is said that makes values of a family, and what a value is to it.
     pub fn said_of(&self, family: Family) -> (Vec<(&'static str, String)>, String) {
         let of_family = self.said.iter().filter(|(option, _)| request::makes(option, family));

@@ -80,8 +80,8 @@ pub(crate) fn check(way: Way, text: &str) {
 fn reading(reads: &Arc<ColumnReads>) -> Reading {
     let name = "c".to_owned();
     let ty = Type::Text;
-    let (declared, pinned, required, asked) = (None, false, false, false);
-    let column = Column { name: name.clone(), ty, declared, pinned, required, asked };
+    let (declared, pinned, required, asked, settled) = (None, false, false, false, false);
+    let column = Column { name: name.clone(), ty, declared, pinned, required, asked, settled };
     let field = FieldFacts {
         name,
         written: None,

@@ -5,13 +5,12 @@ use std::time::Instant;
 use super::Mismatch;
 use super::nowhere::pass_nowhere;
 use crate::observer::Observer;
-use crate::plan::{FieldFacts, Plan};
+use crate::plan::Plan;
 use inrush_core::encode::Grammar;
 use inrush_core::error::Result;
 use inrush_core::flow::Phase;
 use inrush_core::reading::of_source;
-use inrush_source::Source;
-use inrush_source::survey::Survey;
+use inrush_source::survey::{Survey, Surveyed};
 
 /// The plan of another try after a guess was disproved, and what of it is new in words: all values are looked at, unless they were.
 /// `None` when another try would end as this one did.
@@ -22,10 +21,15 @@ pub(crate) fn guess_again(
     began: Instant,
 ) -> Result<Option<(Plan, String)>> {
     let mut next = plan.clone();
-    if !plan.facts.source.is_surveyed {
+    let disproved = match mismatch {
+        Mismatch::Type(column) => plan.guessed(column).map(|(field, _)| field),
+        Mismatch::Column | Mismatch::Tolerated => None,
+    };
+    // Of a program's columns a look finds out about the one that was disproved.
+    let is_open = plan.source.is_of_program() && disproved.is_some();
+    if is_open || !plan.facts.source.is_surveyed {
         observer.phase(&Phase::Survey);
-        let (types, source) = survey(plan, observer, began)?;
-        next = plan.widened(types, source)?;
+        next = plan.widened(survey(plan, disproved, observer, began)?)?;
     }
     let column = match mismatch {
         Mismatch::Tolerated => {
@@ -63,19 +67,19 @@ pub(super) fn looked_at(plan: Plan, observer: &dyn Observer, began: Instant) -> 
         return Ok(plan);
     }
     observer.phase(&Phase::Survey);
-    let (types, source) = survey(&plan, observer, began)?;
-    plan.widened(types, source)
+    plan.widened(survey(&plan, None, observer, began)?)
 }
 
 /// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source
 /// where there are columns that nobody knew of.
 fn survey(
     plan: &Plan,
+    disproved: Option<usize>,
     observer: &dyn Observer,
     began: Instant,
-) -> Result<(Vec<FieldFacts>, Option<Source>)> {
+) -> Result<Surveyed> {
     let fields = of_source(&plan.facts.source.fields);
-    let mut survey = Survey::of(&plan.source, &fields);
+    let mut survey = Survey::of(&plan.source, &fields, disproved);
     let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
     pass_nowhere(plan, observer, began, surveyors, |slot| {
         survey.collect(&slot.chunk, slot.encoded.lines);

@@ -206,7 +206,8 @@ impl Tally {
                 let name = &plan.source.inputs[reject.file as usize].name;
                 let title = plan.facts.source.title.as_deref();
                 let limit = plan.request.max_rejects;
-                let error = limit_error(name, reject, self.rejected, limit, title);
+                let error =
+                    limit_error(name, reject, self.rejected, limit, title, plan.steps.is_some());
                 if reject.code == Code::Utf8 && !matches!(reject.at, Position::Rows { .. }) {
                     return error
                         .advise("if the file is in another encoding, say so: --encoding latin1");

@@ -442,6 +442,7 @@ pub(crate) fn limit_error(
     rejected: u64,
     limit: inrush_core::RejectLimit,
     title: Option<&str>,
+    in_steps: bool,
 ) -> Error {
     use inrush_core::RejectLimit;
     let column = reject.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
@@ -461,5 +462,10 @@ pub(crate) fn limit_error(
     }
     // Beside a program there is no place for them.
     let place = if matches!(reject.at, Position::Rows { .. }) { " and --rejects FILE" } else { "" };
-    error.advise(format!("fix the row, or reject bad rows with --max-rejects N (or N%){place}"))
+    let allow = format!("reject bad rows with --max-rejects N (or N%){place}");
+    error.advise(match in_steps {
+        // A load that goes on behind a step wants the file as it was.
+        true => allow,
+        false => format!("fix the row, or {allow}"),
+    })
 }

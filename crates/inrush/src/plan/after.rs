@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Plan;
 use inrush_core::error::Result;
 use inrush_core::target::Knob;
-use inrush_core::{FieldFacts, Repeats, Retry, Type};
-use inrush_source::Source;
+use inrush_core::{Repeats, Retry, Type};
+use inrush_source::survey::Surveyed;
 
 impl Plan {
     /// The plan of another try with what one has found out that ended for the reason `why`, and what of it is new in words. `None`
@@ -89,12 +89,18 @@ impl Plan {
     }
 
     /// The plan for the same load with the types that a look at the whole input showed.
-    pub(crate) fn widened(&self, types: Vec<FieldFacts>, source: Option<Source>) -> Result<Plan> {
+    pub(crate) fn widened(&self, found: Surveyed) -> Result<Plan> {
         let mut plan = self.clone();
+        let Surveyed { mut fields, source, warnings } = found;
+        for warning in warnings {
+            let known = &mut plan.job.facts.source.warnings;
+            if !known.contains(&warning) {
+                known.push(warning);
+            }
+        }
         if let Some(source) = source {
             plan.source = Arc::new(source);
         }
-        let mut fields = types;
         let columns = &plan.job.request.read.columns;
         plan.job.facts.source.taken = columns.apply(&mut fields, inrush_source::type_of)?;
         plan.job.facts.source.fields = fields;
@@ -131,7 +137,7 @@ impl Plan {
     }
 
     /// The source's field that a column takes its values from, and its type; `None` where that is pinned.
-    fn guessed(&self, column: &str) -> Option<(usize, Type)> {
+    pub(crate) fn guessed(&self, column: &str) -> Option<(usize, Type)> {
         let choice = &self.choice;
         let at = choice.columns.iter().position(|known| known.name == column)?;
         let known = &choice.columns[at];

@@ -386,9 +386,12 @@ fn unread(request: &Request, facts: &Facts, choice: &Choice, shape: &Shape) -> V
         let Unread { options, words, fitting, seen, misfit } = reads.unread.as_ref()?;
         let said = said_for(field.source_name(), options);
         let said: Vec<String> = said.iter().map(|option| shell_word(option)).collect();
+        let seen = match fitting {
+            0 => format!("none of {seen} values seen is {words}, such as {misfit}"),
+            _ => format!("{fitting} of {seen} values seen are {words}, but {misfit} is not"),
+        };
         Some(format!(
-            "column {} is taken as it is written: {fitting} of {seen} values seen are {words}, but {misfit} is not ({} makes such rows \
-             bad rows)",
+            "column {} is taken as it is written: {seen} ({} makes such rows bad rows)",
             column.name,
             said.join(" ")
         ))

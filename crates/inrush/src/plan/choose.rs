@@ -385,6 +385,7 @@ fn made_columns(
                 pinned: pinned || has_price || is_settled,
                 required: request.primary_key.iter().any(is_key),
                 asked: false,
+                settled: !pinned && (has_price || is_settled),
             }
         })
         .collect();
@@ -635,6 +636,7 @@ mod tests {
                 pinned: true,
                 required: false,
                 asked: false,
+                settled: false,
             })
             .collect();
         TableFacts { name: "t".to_owned(), columns, holds_rows, ..TableFacts::default() }

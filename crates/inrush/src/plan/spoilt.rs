@@ -5,6 +5,8 @@
 
 use crate::plan::textual::form_words;
 use crate::plan::{FieldFacts, Inference, RejectLimit, Request, Spoiler, Type};
+use inrush_core::value::double::{self, Specials};
+use inrush_core::value::rule::{self, Truths};
 use inrush_core::wording::shell_word;
 
 /// The columns' types where the load makes the table, and whether bad rows are the price of each; what the user has to hear of it goes
@@ -115,8 +117,12 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
             }
             Some(Spoiler::Values { narrower, fitting, seen, misfit }) => hints.push(format!(
                 "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not (--type {} \
-                 makes such rows bad rows)",
-                shell_word(&format!("{name}={narrower}"))
+                 {})",
+                shell_word(&format!("{name}={narrower}")),
+                match is_read_otherwise(*narrower, &misfit.value) {
+                    true => "takes it, but not as it is written",
+                    false => "makes such rows bad rows",
+                }
             )),
             Some(Spoiler::Form { form, misfit, .. }) => {
                 hints.push(format!("column {name} is text: {}", form_words(*form, name, misfit)));
@@ -134,6 +140,20 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
         ));
     }
     hints
+}
+
+/// Whether a value, shown in quotes, is one of a column that is declared to be of the type, where a guess would not take it: `'007'` is
+/// a number, and no longer as it was written.
+fn is_read_otherwise(ty: Type, shown: &str) -> bool {
+    let value = shown.trim_matches('\'').as_bytes();
+    match ty {
+        Type::Integer => rule::long(value, false).is_ok(),
+        Type::Float => double::kept(value, false, Specials::All).is_ok(),
+        Type::Decimal { .. } => rule::decimal(value, None, false, "").is_ok(),
+        Type::Boolean => rule::boolean(value, false, Truths::Digits).is_ok(),
+        Type::Json => rule::json(value).is_ok(),
+        _ => false,
+    }
 }
 
 fn null_option(column: &str, spelling: &str) -> String {
@@ -220,5 +240,22 @@ mod tests {
         let (types, hints) = types_of("6", &fields);
         assert_eq!(types, [(Type::Integer, true); 3]);
         assert!(hints[0].ends_with("such as 'NA' (--null id=NA reads it as NULL)"), "{hints:?}");
+    }
+
+    #[test]
+    fn a_declared_type_may_take_what_a_guess_does_not() {
+        let said = |value: &str, narrower| {
+            let misfit = Misfit { value: format!("'{value}'"), file: None, line: Some(3), byte: 9 };
+            let spoiler = Spoiler::Values { narrower, fitting: 2, seen: 3, misfit };
+            types_of("0", &[field("a", Some(spoiler))]).1.remove(0)
+        };
+        for (value, ty) in [("007", Type::Integer), ("+4.5", Type::Float), ("1", Type::Boolean)] {
+            let said = said(value, ty);
+            assert!(said.ends_with("takes it, but not as it is written)"), "{said}");
+        }
+        for (value, ty) in [("x", Type::Integer), ("1,5", Type::Float), ("2", Type::Boolean)] {
+            let said = said(value, ty);
+            assert!(said.ends_with("makes such rows bad rows)"), "{said}");
+        }
     }
 }

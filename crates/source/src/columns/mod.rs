@@ -175,6 +175,13 @@ impl Source {
         let mut warnings = Vec::new();
         let sheets: Vec<&sheet::Sheet> = tables.iter().filter_map(Table::sheet).collect();
         warnings.extend(sheets.iter().flat_map(|sheet| sheet.notes.clone()));
+        for note in
+            tables.iter().flat_map(|table| &table.readings).filter_map(|one| one.note.clone())
+        {
+            if !warnings.contains(&note) {
+                warnings.push(note);
+            }
+        }
         let names = unique(names, &mut warnings);
         let fields = names.into_iter().enumerate().map(|(index, name)| {
             // Where each input has the column that has it.

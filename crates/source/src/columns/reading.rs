@@ -23,6 +23,8 @@ pub(super) struct Reading {
     from: DataType,
     pub(super) way: Way,
     pub(super) ty: Type,
+    /// What a user should know of its values.
+    pub(super) note: Option<String>,
 }
 
 /// How an array becomes one that encoders know.
@@ -67,11 +69,31 @@ fn add(
                     Some(name) if is_text(ty) => (way(ty).0, Type::of_marked(name)),
                     _ => way(ty),
                 };
-                readings.push(Reading { name, path: path.clone(), from, way, ty });
+                let note = foreign(field, &name);
+                readings.push(Reading { name, path: path.clone(), from, way, ty, note });
             }
         }
         path.pop();
     }
+}
+
+/// What to say of bytes that another database calls values of a type that Arrow has not: they are that database's own form of them
+/// (<https://arrow.apache.org/docs/format/CanonicalExtensions.html#opaque>).
+fn foreign(field: &Field, name: &str) -> Option<String> {
+    use DataType as D;
+    let are_bytes = matches!(
+        field.data_type(),
+        D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_)
+    );
+    if field.extension_type_name() != Some("arrow.opaque") || !are_bytes {
+        return None;
+    }
+    let said: serde_json::Value = serde_json::from_str(field.extension_type_metadata()?).ok()?;
+    let (ty, vendor) = (said["type_name"].as_str()?, said["vendor_name"].as_str()?);
+    Some(format!(
+        "column {name} has values of {vendor}'s type {ty} as {vendor}'s own bytes, and they are loaded as bytes: a query that casts it to text \
+         has them readable"
+    ))
 }
 
 /// How a type is read, and what its values are.

@@ -289,6 +289,7 @@ fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>
             pinned: true,
             required,
             asked: false,
+            settled: false,
         });
     }
     for row in connection.rows(&format!(

@@ -212,7 +212,7 @@ fn read_csv(bytes: &[u8], table: &mut Option<TableFacts>) -> bool {
 }
 
 fn column(name: String, ty: Type) -> Column {
-    Column { name, ty, declared: None, pinned: true, required: false, asked: false }
+    Column { name, ty, declared: None, pinned: true, required: false, asked: false, settled: false }
 }
 
 /// Whether rows can be added under the table's columns.

@@ -204,8 +204,15 @@ mod tests {
 
     fn written(ty: Type, pinned: bool, value: &str) -> Option<String> {
         let name = String::new();
-        let store =
-            Store::of(&Column { name, ty, declared: None, pinned, required: false, asked: false });
+        let store = Store::of(&Column {
+            name,
+            ty,
+            declared: None,
+            pinned,
+            required: false,
+            asked: false,
+            settled: false,
+        });
         let kept = store.keep(value.as_bytes()).ok()?;
         let mut out = Vec::new();
         push_value(kept, value.as_bytes(), &mut out);

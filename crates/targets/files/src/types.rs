@@ -45,7 +45,7 @@ pub(super) type Misfit = rule::Misfit<'static>;
 
 impl Store {
     pub(super) fn of(column: &Column) -> Self {
-        Self { ty: column.ty, strict: !column.pinned, specials: Specials::None }
+        Self { ty: column.ty, strict: column.is_strict(), specials: Specials::None }
     }
 
     /// The same in a file of text, which has any float.
@@ -152,7 +152,7 @@ pub(super) fn samples() -> Vec<Column> {
     ];
     let column = |ty, pinned| {
         let name = "c".to_owned();
-        Column { name, ty, declared: None, pinned, required: false, asked: false }
+        Column { name, ty, declared: None, pinned, required: false, asked: false, settled: false }
     };
     types.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, pinned))).collect()
 }

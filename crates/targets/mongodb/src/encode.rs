@@ -347,6 +347,7 @@ mod tests {
                     pinned,
                     required: false,
                     asked: false,
+                    settled: false,
                 };
                 encoders.push((format!("{column:?}"), encoder_of(&column, wishes)));
             }

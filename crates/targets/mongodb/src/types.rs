@@ -65,7 +65,7 @@ const FINER: &str = "a timestamp to the millisecond, which is all that MongoDB's
 
 impl Store {
     pub(super) fn of(column: &Column, wishes: Wishes) -> Self {
-        let strict = !column.pinned;
+        let strict = column.is_strict();
         let form = match column.ty {
             Type::Integer => Form::Integer,
             Type::Float => Form::Double,
@@ -243,6 +243,7 @@ mod tests {
             pinned,
             required: false,
             asked: false,
+            settled: false,
         };
         let mut out = Vec::new();
         let (kind, _) = Store::of(&column, wishes).put(text.as_bytes(), &mut out).ok()?;

@@ -239,6 +239,7 @@ fn columns(
             pinned: true,
             required: !nullable,
             asked: false,
+            settled: false,
         });
     }
     Ok(identity)

@@ -395,6 +395,7 @@ mod tests {
             pinned,
             required: false,
             asked: false,
+            settled: false,
         };
         let made = types::MADE.iter().flat_map(|ty| {
             let spelled = types::spell(*ty, true, false);

@@ -341,6 +341,7 @@ fn table_facts(
             pinned: true,
             required: !nullable,
             asked: false,
+            settled: false,
         });
     }
     let mut unique: BTreeMap<String, Vec<String>> = BTreeMap::new();

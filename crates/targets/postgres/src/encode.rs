@@ -460,6 +460,7 @@ mod tests {
             pinned,
             required: false,
             asked: false,
+            settled: false,
         };
         let made = made.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, None, pinned)));
         let existing = existing.map(|text| column(types::declared(text), Some(text), true));
@@ -513,6 +514,7 @@ mod tests {
                 pinned: true,
                 required: false,
                 asked: false,
+                settled: false,
             };
             let shape = Shape {
                 grammar: Grammar::Columns,

@@ -390,6 +390,7 @@ fn take_columns(columns: TextRows, facts: &mut TableFacts) -> Vec<String> {
             pinned: true,
             required: not_null,
             asked: false,
+            settled: false,
         });
     }
     always_identity

@@ -142,6 +142,7 @@ mod tests {
             pinned: false,
             required: false,
             asked: false,
+            settled: false,
         }
     }
 

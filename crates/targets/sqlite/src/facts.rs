@@ -217,6 +217,7 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
             pinned: true,
             required,
             asked: false,
+            settled: false,
         });
     }
     key.sort();

@@ -370,7 +370,15 @@ pub(super) fn samples() -> Vec<Column> {
         for declared in std::iter::once(None).chain(names.map(Some)) {
             for pinned in [false, true] {
                 let (name, declared) = ("c".to_owned(), declared.map(str::to_owned));
-                columns.push(Column { name, ty, declared, pinned, required: false, asked: false });
+                columns.push(Column {
+                    name,
+                    ty,
+                    declared,
+                    pinned,
+                    required: false,
+                    asked: false,
+                    settled: false,
+                });
             }
         }
     }
@@ -389,6 +397,7 @@ mod tests {
             pinned,
             required: false,
             asked: false,
+            settled: false,
         })
     }
 

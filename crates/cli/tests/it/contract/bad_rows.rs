@@ -312,3 +312,29 @@ pub(super) fn of_a_parquet_file_are_loaded_as_they_were_once_fixed<P: Place>() {
         run.says(&["line 1, column data", "'no base64' is not bytes in base64"]);
     });
 }
+
+/// A guess takes only what stays as it is written, also where it is kept at the price of bad rows.
+pub(super) fn are_values_that_would_not_stay_as_they_are_written<P: Place>() {
+    P::for_each(|place| {
+        for (good, odd) in [
+            (["10115", "20095", "80331"], "01067"),
+            (["1.5", "2.5", "3.25"], "+4.5"),
+            (["true", "false", "true"], "1"),
+        ] {
+            let rows: String = good.iter().map(|value| format!("x,{value}\n")).collect();
+            place.files().write("in.csv", format!("id,name\n{rows}x,{odd}\n"));
+            let args = ["in.csv", "--max-rejects", "1", "--if-exists", "replace"];
+            let run = load(place, &args).exits(3);
+            run.says(&[&format!("'{odd}' (line 5)"), "1 bad row rejected"]);
+            assert_eq!(all_of(place, &COLUMNS).len(), good.len(), "{odd}");
+            assert_eq!(
+                place.files().read("in.rejects.csv"),
+                format!("id,name\nx,{odd}\n").as_bytes()
+            );
+            place
+                .files()
+                .inrush(&["check", "in.csv", "--max-rejects", "1"])
+                .prints(&["3 good, 1 bad"]);
+        }
+    });
+}

@@ -291,6 +291,7 @@ over_every_target! {
         bad_rows::of_a_pipe_may_repeat_a_key,
         bad_rows::a_key_that_is_there_is_one,
         bad_rows::that_are_allowed_keep_a_columns_type,
+        bad_rows::are_values_that_would_not_stay_as_they_are_written,
         check::finds_the_rows_that_a_load_would_reject,
         matching::names_that_the_table_lacks_are_refused,
         matching::a_source_without_names_goes_by_position_and_says_so,

@@ -109,6 +109,7 @@ fn plan_column(column: &ArrowColumn) -> Column {
         pinned: true,
         required: column.required,
         asked: false,
+        settled: false,
     }
 }
 

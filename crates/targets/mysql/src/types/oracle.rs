@@ -193,6 +193,7 @@ fn cases(modes: Modes) -> Vec<Case> {
             pinned: true,
             required: false,
             asked: false,
+            settled: false,
         };
         ((*text).to_owned(), column)
     });
@@ -204,6 +205,7 @@ fn cases(modes: Modes) -> Vec<Case> {
             pinned: false,
             required: false,
             asked: false,
+            settled: false,
         };
         (spell(*ty, true, false), column)
     });
@@ -471,6 +473,7 @@ fn character_sets_have_what_the_server_has() {
             pinned: true,
             required: false,
             asked: false,
+            settled: false,
         };
         let modes = MODES;
         let store = Store::of(&column, &declared, modes).unwrap();

@@ -164,6 +164,7 @@ fn trials(cases: usize) -> Vec<Trial> {
         pinned: declared.is_some(),
         required: false,
         asked: false,
+        settled: false,
     };
     let existing = DECLARED.iter().map(|(text, families, send)| {
         let column = column(declared(text), Some(text));

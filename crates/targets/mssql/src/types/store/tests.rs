@@ -8,6 +8,7 @@ fn column(declared: Option<&str>, ty: Type, pinned: bool) -> Column {
         pinned,
         required: false,
         asked: false,
+        settled: false,
     }
 }
 

@@ -27,6 +27,7 @@ fn of(ty: Type, declared: Option<&str>, pinned: bool, modes: Modes) -> Store {
         pinned,
         required: false,
         asked: false,
+        settled: false,
     };
     let spelled = declared::spell(ty, true, false);
     Store::of(&column, declared.unwrap_or(&spelled), modes).unwrap()
@@ -359,6 +360,7 @@ fn some_types_take_no_text() {
             pinned: true,
             required: false,
             asked: false,
+            settled: false,
         };
         assert!(Store::of(&column, declared, MODES).is_err(), "{declared}");
     }

@@ -21,6 +21,7 @@ fn column(ty: Type, declared: Option<&str>, pinned: bool) -> Column {
         pinned,
         required: false,
         asked: false,
+        settled: false,
     }
 }
 
