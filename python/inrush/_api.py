@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence, Set
 from typing import Any, Callable
 
 from . import _inrush, _options
@@ -209,12 +210,16 @@ def check(
 ) -> Check:
     """Reads files as a load would, writes nothing, and tells what is in them: columns, values, and the first `bad_rows` bad rows.
 
+    `rejects` is the path of a file for all of them. Raises a child of `Error` where a file can't be read, or the target would refuse.
+
     >>> import inrush, tempfile, os
     >>> source = os.path.join(tempfile.mkdtemp(), "people.csv")
     >>> _ = open(source, "w").write("id,name\\n1,Ada\\n2,Grace\\n")
     >>> inrush.check(source).rows_good
     2
     """
+    if rejects is not None and not isinstance(rejects, (str, os.PathLike)):
+        raise UsageError("rejects: of a check it is a path; what it returns has `bad_rows`, as many as bad_rows= says")
     said = _files(source, target, rejects, _given(locals()))
     return Check(_inrush.check(_options.watching(progress, None, _same), said, bad_rows))
 
@@ -231,7 +236,7 @@ def write(
     key: str | Sequence[str] | None = None,
     primary_key: str | Sequence[str] | None = None,
     indexes: str | Sequence[str | Sequence[str]] | None = None,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str] | str | None = None,
     nulls: str | Sequence[str] | None = None,
     decimal: str | Sequence[str] | None = None,
     thousands: str | Sequence[str] | None = None,
@@ -280,8 +285,7 @@ def write(
             raise UsageError("columns= is for rows of the program; a file names its own")
         return load(rows, target, rejects=rejects, progress=progress, **given)
     source = Rows(rows, columns)
-    if isinstance(columns, Mapping):
-        given["types"] = {**columns, **(types or {})}
+    given["types"] = _options.types(types, columns)
     said = _options.request(target=target, rejects=rejects, **given)
     watching = _options.watching(progress, rejects, source.as_given)
     return Report(*_inrush.write(source.fed(source.names(said)), watching, said))
@@ -338,12 +342,19 @@ class Rows:
         if self.columns is not None and _is_arrow(rows):
             raise UsageError("columns= is for rows of Python; a frame names its own")
         self.rows = rows
-        #: A reader or a generator is through when it has been read; what knows how long it is can be read again.
-        self.is_replayable = hasattr(rows, "__len__")
+        #: A reader or a generator is through when it has been read, and so may be whatever wraps one, also if it knows how long it is.
+        self.is_replayable = hasattr(rows, "__len__") if _is_arrow(rows) else isinstance(rows, _REPLAYABLE)
 
     def _pandas(self, frame: Any) -> Any:
-        if not hasattr(frame, "columns"):
+        import pandas  # type: ignore[import-untyped, unused-ignore]
+
+        if isinstance(frame, Iterator):
+            # Of frames, each of which is refused as a row.
+            return frame
+        if isinstance(frame, (pandas.Series, pandas.Index)):
             frame = frame.to_frame()
+        if not isinstance(frame, pandas.DataFrame):
+            raise UsageError(f"a {type(frame).__name__} is no frame: write a DataFrame or a Series")
         frame = _with_index(frame)
         frame.columns = [str(name) for name in frame.columns]
         table = _arrow_of(frame)
@@ -353,11 +364,11 @@ class Rows:
         return _Tuples(frame)
 
     def _array(self, array: Any) -> Any:
+        if array.ndim != (1 if array.dtype.names else 2):
+            raise UsageError(f"an array of {array.ndim} dimensions is no table")
         if array.dtype.names:
             self.columns = self.columns or list(array.dtype.names)
             return list(zip(*(array[name] for name in array.dtype.names)))
-        if array.ndim != 2:
-            raise UsageError(f"an array of {array.ndim} dimensions is no table")
         return [tuple(row) for row in array]
 
     def _result(self, rows: Any) -> Any:
@@ -454,8 +465,11 @@ class _Tuples:
         return self._frame.itertuples(index=False, name=None)
 
 
+#: What gives the same rows whenever it is iterated over.
+_REPLAYABLE = (Sequence, Set, MappingView, _Tuples)
+
 #: What a column of pandas' objects may hold to be Arrow's: of other objects, such as dicts, PyArrow makes one type that changes some.
-_UNIFORM = {"string", "bytes", "integer", "boolean", "decimal", "date", "time", "empty"}
+_UNIFORM = {"string", "bytes", "integer", "boolean", "decimal", "empty"}
 
 
 def _polars(frame: Any) -> Any:
@@ -469,45 +483,44 @@ def _polars(frame: Any) -> Any:
     for name, dtype in frame.schema.items():
         if dtype == polars.Object:
             raise UsageError(f"column {name}: no database has a type for objects of Python")
-        filled = _without_null(dtype)
-        if filled != dtype:
-            # Its Arrow form has a buffer that should not be there.
-            frame = frame.with_columns(polars.col(name).cast(filled))
-        if str(dtype) in ("Int128", "UInt128"):
-            try:
-                frame = frame.with_columns(polars.col(name).cast(polars.Decimal(38, 0)))
-            except polars.exceptions.PolarsError:
-                frame = frame.with_columns(polars.col(name).cast(polars.String))
+        try:
+            frame = _cast(frame, name, _for_arrow(dtype, polars.Decimal(38, 0)))
+        except polars.exceptions.PolarsError:
+            frame = _cast(frame, name, _for_arrow(dtype, polars.String()))
     return frame
 
 
-def _without_null(dtype: Any) -> Any:
-    """A type of Polars with texts in place of nothing but NULL, at any depth."""
+def _cast(frame: Any, name: str, dtype: Any) -> Any:
+    import polars
+
+    return frame if frame.schema[name] == dtype else frame.with_columns(polars.col(name).cast(dtype))
+
+
+def _for_arrow(dtype: Any, wide: Any) -> Any:
+    """A type of Polars with what Arrow has, at any depth: `wide` in place of integers of 128 bits, and texts of nothing but NULL."""
     import polars
 
     if dtype == polars.Null:
+        # Its Arrow form has a buffer that should not be there.
         return polars.String()
+    if str(dtype) in ("Int128", "UInt128"):
+        return wide
     if isinstance(dtype, polars.Struct):
-        return polars.Struct({field.name: _without_null(field.dtype) for field in dtype.fields})
+        return polars.Struct({field.name: _for_arrow(field.dtype, wide) for field in dtype.fields})
     if isinstance(dtype, polars.List):
-        return polars.List(_without_null(dtype.inner))
+        return polars.List(_for_arrow(dtype.inner, wide))
     if isinstance(dtype, polars.Array):
-        return polars.Array(_without_null(dtype.inner), dtype.size)
+        return polars.Array(_for_arrow(dtype.inner, wide), dtype.size)
     return dtype
 
 
 def _arrow_of(frame: Any) -> Any:
     """A pandas frame as a table of Arrow; None where its values have to be looked at one by one."""
     try:
-        import pandas  # type: ignore[import-untyped, unused-ignore]
         import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
-        for at, dtype in enumerate(frame.dtypes):
-            # What Arrow makes of periods are their numbers.
-            if isinstance(dtype, pandas.PeriodDtype):
-                return None
-            if dtype == object and pandas.api.types.infer_dtype(frame.iloc[:, at], skipna=True) not in _UNIFORM:
-                return None
+        if not all(_is_uniform(frame.iloc[:, at]) for at in range(frame.shape[1])):
+            return None
         table = pyarrow.Table.from_pandas(frame, preserve_index=False)
         for at, field in enumerate(table.schema):
             if pyarrow.types.is_floating(field.type):
@@ -515,6 +528,27 @@ def _arrow_of(frame: Any) -> Any:
         return table
     except Exception:  # noqa: BLE001  PyArrow is missing, or refuses.
         return None
+
+
+def _is_uniform(values: Any) -> bool:
+    """Whether a column of pandas has one type of Arrow's, and all of its values as they are."""
+    import pandas
+
+    dtype = values.dtype
+    if isinstance(dtype, pandas.CategoricalDtype):
+        return _is_uniform(dtype.categories)
+    if isinstance(dtype, pandas.PeriodDtype):
+        # What Arrow makes of periods are their numbers.
+        return False
+    if dtype != object:
+        return True
+    kind = pandas.api.types.infer_dtype(values, skipna=True)
+    # To pandas a moment is a date, too, and a time with a zone is a time: Arrow would cut them.
+    if kind == "date":
+        return not any(isinstance(value, datetime.datetime) for value in values)
+    if kind == "time":
+        return all(getattr(value, "tzinfo", None) is None for value in values)
+    return kind in _UNIFORM
 
 
 def _without_nan(column: Any) -> Any:

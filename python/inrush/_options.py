@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
+from . import _inrush
 from ._errors import RejectedRow, UsageError, rejected
 
 #: Sizes as `--chunk-size` takes them.
@@ -34,6 +35,15 @@ def path(what: str, value: Any) -> str:
     if not isinstance(named, str):
         raise UsageError(f"{what}: a {type(value).__name__} is no path or URL")
     return named
+
+
+def types(types: Any, columns: Any) -> Any:
+    """The types that were said, also those of `columns` as a dict."""
+    if not isinstance(columns, Mapping):
+        return types
+    if isinstance(types, str):
+        raise UsageError(f'types: "{types}" is for all columns, and columns= gives types to some: say one of them')
+    return {**columns, **(_mapping("types", types) if types is not None else {})}
 
 
 def _several(what: str, value: Any) -> Iterable[Any]:
@@ -180,16 +190,14 @@ def _word(value: Any) -> str:
 
 
 def _constant(name: str, value: Any) -> str:
-    """The value of a column that is the same in all rows."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None or isinstance(value, (bytes, bytearray, memoryview)) or value == "":
+    """The value of a column that is the same in all rows: the text that it has in a row."""
+    try:
+        text = _inrush.text(value)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"add: {name}: {error}") from error
+    if not text:
         raise UsageError(f"add: {name}: {value!r} has no text that could stand in a file")
-    if isinstance(value, (dict, list, tuple)):
-        from ._values import dumps
-
-        return dumps(value)
-    return str(getattr(value, "value", value))
+    return text
 
 
 def watching(

@@ -49,7 +49,28 @@ def _table(rows: list[tuple[str, Any]]) -> str:
 
 
 class Plan(_Told):
-    """What a load will do, and why. `print(plan)` explains it."""
+    """What a load will do, and why. `print(plan)` explains it. docs/report.md says what each attribute is."""
+
+    source: list[str]
+    target: str
+    table: str
+    strategy: str
+    knobs: dict[str, Any]
+    columns: list[dict[str, Any]]
+    dialect: dict[str, Any] | None
+    durability: str
+    atomic: bool
+    guarantee: str
+    commit_rows: int | None
+    lanes: int
+    encoders: int
+    chunk_bytes: int
+    memory_ceiling_bytes: int
+    reasons: list[str]
+    measured: dict[str, Any] | None
+    proposals: list[dict[str, Any]]
+    #: Of `inrush.plan` only.
+    options: list[dict[str, Any]]
 
     def __init__(self, told: str | dict[str, Any], words: str = "", options: list[dict[str, Any]] | None = None) -> None:
         super().__init__(told)
@@ -75,7 +96,7 @@ class Plan(_Told):
 
 
 class Report(_Told):
-    """What a load did.
+    """What a load did. docs/report.md says what each attribute is.
 
     >>> import inrush, tempfile, os
     >>> target = os.path.join(tempfile.mkdtemp(), "t.db")
@@ -85,6 +106,26 @@ class Report(_Told):
     >>> report.plan.table
     't'
     """
+
+    version: str
+    plan: Plan
+    rows_read: int
+    rows_loaded: int
+    rows_rejected: int
+    rows_skipped: int
+    rows_inserted: int | None
+    rows_updated: int | None
+    inputs: list[dict[str, Any]]
+    bytes_read: int
+    seconds: dict[str, float]
+    rows_per_second: float
+    mb_per_second: float
+    stages: list[dict[str, Any]]
+    verify: dict[str, Any]
+    durability_read_back: dict[str, Any]
+    rejects: list[str]
+    steps: dict[str, Any] | None
+    warnings: list[str]
 
     def __init__(self, told: str | dict[str, Any], words: str = "") -> None:
         super().__init__(told)
@@ -141,6 +182,24 @@ class JobReport(Report):
 
 class Check(_Told):
     """What a check found."""
+
+    version: str
+    source: list[str]
+    target: str | None
+    table: str
+    makes_table: bool
+    dialect: dict[str, Any]
+    rows_read: int
+    rows_good: int
+    rows_bad: int
+    columns: list[dict[str, Any]]
+    create_table: str | None
+    bad_rows: list[dict[str, Any]]
+    rejects: list[str]
+    bytes_read: int
+    seconds: float
+    mb_per_second: float
+    warnings: list[str]
 
     def __repr__(self) -> str:
         data = self._data

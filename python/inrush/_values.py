@@ -29,6 +29,12 @@ _ADDRESSES = (
 
 def _json(value: Any) -> Any:
     """What a value is in JSON that JSON has no form for."""
+    own = _form(value)
+    _refuse_twins(own)
+    return own
+
+
+def _form(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -57,21 +63,82 @@ def _json(value: Any) -> Any:
             return None if str(value) == "NaT" else iso_duration(value)
         if name == "datetime64":
             return None if str(value) == "NaT" else str(value)
-        own = value.tolist()
+        own = of_numpy(value)
         if type(own) is not type(value):
             return own
     raise TypeError(f"JSON has no form for values of {type(value).__module__}.{name}")
 
 
+def of_numpy(value: Any) -> Any:
+    """A value of NumPy as Python's own; moments and durations within stay NumPy's, for Python's own would be plain numbers."""
+    dtype = value.dtype
+    if dtype.names and not value.ndim:
+        return [value[name] for name in dtype.names]
+    if dtype.names or dtype.kind in "mM":
+        return [*value] if value.ndim else value[()]
+    return value.tolist()
+
+
+def is_frame(row: Any) -> bool:
+    """Whether what should be a row has rows of its own."""
+    if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(row).__mro__):
+        # A Series may well be a row.
+        return hasattr(row, "columns")
+    return not isinstance(row, type) and (hasattr(row, "__arrow_c_stream__") or hasattr(row, "__arrow_c_array__"))
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_json, allow_nan=False)
+
+
 def dumps(value: Any) -> str:
-    """JSON of a dict, a list or a tuple; what JSON has no form for is text in it."""
-    options: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "default": _json, "allow_nan": False}
+    """JSON of a dict, a list or a tuple; what JSON has no form for is text in it.
+
+    A TypeError or a ValueError where a value has no such form.
+    """
     try:
-        return json.dumps(value, **options)
+        text = _encoded(value)
+        if "{" in text:
+            _refuse_twins(value)
+        return text
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _encoded(value: Any) -> str:
+    try:
+        return _JSON.encode(value)
     except ValueError as error:
         if "JSON compliant" not in str(error):
             raise
-    return json.dumps(_with_words(value), **options)
+    return _JSON.encode(_with_words(value))
+
+
+#: What most documents are made of, and what needs no look into it.
+_FLAT = frozenset((str, int, float, bool, type(None)))
+
+
+def _refuse_twins(value: Any) -> None:
+    """A name would be there twice in JSON where a dict has it as a text and as a number: a ValueError."""
+    if isinstance(value, dict):
+        for name in value:
+            if type(name) is not str and not isinstance(name, str) and _name(name) in value:
+                raise ValueError(f"a dict has both {name!r} and '{_name(name)}', which are one name in JSON")
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return
+    for one in value:
+        if type(one) not in _FLAT:
+            _refuse_twins(one)
+
+
+def _name(key: Any) -> str:
+    """The name that JSON makes of a dict's key that is no text."""
+    if key is None or isinstance(key, bool):
+        return {None: "null", True: "true", False: "false"}[key]
+    if isinstance(key, int):
+        return int.__repr__(key)
+    # Any other is refused by JSON itself.
+    return float.__repr__(key) if isinstance(key, float) else ""
 
 
 def _with_words(value: Any) -> Any:

@@ -52,8 +52,8 @@ class Writer(_inrush.RowWriter):
     A writer is for one thread at a time, and for the process that has made it.
     """
 
-    #: What the load did; None until it has ended well.
-    report: Report | None
+    #: What the load did; None until it has ended well, of which nobody has to assure a type checker behind the block.
+    report: Report | Any
     _in_steps: bool
     _is_aborted: bool
     #: For whoever prints it.
@@ -76,7 +76,7 @@ class Writer(_inrush.RowWriter):
         key: str | Sequence[str] | None = None,
         primary_key: str | Sequence[str] | None = None,
         indexes: str | Sequence[str | Sequence[str]] | None = None,
-        types: Mapping[str, str] | None = None,
+        types: Mapping[str, str] | str | None = None,
         nulls: str | Sequence[str] | None = None,
         decimal: str | Sequence[str] | None = None,
         thousands: str | Sequence[str] | None = None,
@@ -114,8 +114,6 @@ class Writer(_inrush.RowWriter):
             steps = (_rows(rows_per_commit), _seconds(seconds_per_commit))
         elif rows_per_commit is not None or seconds_per_commit is not None:
             raise UsageError('rows_per_commit and seconds_per_commit are for commit="batch"')
-        if isinstance(columns, Mapping):
-            types = {**columns, **(types or {})}
         said = _options.request(
             target=target,
             table=table,
@@ -125,7 +123,7 @@ class Writer(_inrush.RowWriter):
             key=key,
             primary_key=primary_key,
             indexes=indexes,
-            types=types,
+            types=_options.types(types, columns),
             nulls=nulls,
             decimal=decimal,
             thousands=thousands,
@@ -166,7 +164,7 @@ class Writer(_inrush.RowWriter):
         own.append(weakref.ref(self))
         self.report = None
         self._is_aborted = False
-        self._where = table or os.fspath(target)
+        self._where = table or _inrush.shown(os.fspath(target))
         self._in_steps, self._old_handler = steps is not None, None
         _OPEN.add(self)
         return self

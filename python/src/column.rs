@@ -88,7 +88,9 @@ pub(crate) struct Classes {
     path: Py<PyType>,
     dumps: Py<PyAny>,
     iso_duration: Py<PyAny>,
+    of_numpy: Py<PyAny>,
     pub(crate) fields_of: Py<PyAny>,
+    pub(crate) is_frame: Py<PyAny>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
@@ -110,7 +112,9 @@ impl Classes {
                 path: class("pathlib", "PurePath")?,
                 dumps: py.import("inrush._values")?.getattr("dumps")?.unbind(),
                 iso_duration: py.import("inrush._values")?.getattr("iso_duration")?.unbind(),
+                of_numpy: py.import("inrush._values")?.getattr("of_numpy")?.unbind(),
                 fields_of: py.import("inrush._values")?.getattr("fields_of")?.unbind(),
+                is_frame: py.import("inrush._values")?.getattr("is_frame")?.unbind(),
             })
         })
     }
@@ -139,9 +143,22 @@ impl Spans {
         Self { offsets: vec![0; rows + 1], bytes: Vec::new() }
     }
 
-    fn push(&mut self, value: &[u8]) {
+    fn push(&mut self, value: &[u8]) -> Result<(), Full> {
+        let Ok(end) = i32::try_from(self.bytes.len() + value.len()) else {
+            return Err(match i32::try_from(value.len()) {
+                // A batch of its own has room for it.
+                Ok(_) => Full::OtherKind,
+                Err(_) => {
+                    Full::Value(PyValueError::new_err("a value of 2 GiB or more is too long"))
+                }
+            });
+        };
         self.bytes.extend_from_slice(value);
-        // A batch is closed long before.
+        self.offsets.push(end);
+        Ok(())
+    }
+
+    fn push_null(&mut self) {
         self.offsets.push(self.bytes.len() as i32);
     }
 
@@ -228,7 +245,7 @@ impl Column {
             Data::Float(values) => values.push(0.0),
             Data::Date(values) => values.push(0),
             Data::Moment(values, _) => values.push(0),
-            Data::Text(spans) | Data::Bytes(spans) => spans.push(b""),
+            Data::Text(spans) | Data::Bytes(spans) => spans.push_null(),
         }
         self.nulls.append_null();
         self.rows += 1;
@@ -265,7 +282,7 @@ impl Column {
                     && let Ok(text) = text.to_str()
                     && self.kinds.has(Kind::Text)
                 {
-                    spans.push(text.as_bytes());
+                    spans.push(text.as_bytes())?;
                     return Ok(self.pushed(text.len() + 4));
                 }
             }
@@ -335,7 +352,7 @@ impl Column {
                     self.is_broken = true;
                     return self.close_as_text(kind);
                 };
-                spans.push(text.as_bytes());
+                spans.push(text.as_bytes())?;
                 let bytes = text.len() + 4;
                 if matches!(kind, Kind::Decimal | Kind::BigInt | Kind::Int) {
                     self.count_digits(text);
@@ -344,14 +361,14 @@ impl Column {
             }
             (Data::Bytes(spans), Kind::Bytes) => {
                 let value: &[u8] = &value.extract::<std::borrow::Cow<'_, [u8]>>()?;
-                spans.push(value);
+                spans.push(value)?;
                 value.len() + 4
             }
             (Data::Bytes(spans), _) => {
                 let text = text_of(kind, value)?;
                 let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
                 let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
-                spans.push(bytes);
+                spans.push(bytes)?;
                 bytes.len() + 4
             }
             // As texts a moment without a zone would be one of the session's zone to some targets.
@@ -659,8 +676,9 @@ fn kind_of<'py>(
                     }
                     return Ok(Some((Kind::Moment, Text::wrap(py, &text)?)));
                 }
-                ("numpy", "ndarray") => {
-                    value = value.call_method0("tolist")?;
+                // Arrays and records, and no scalars.
+                ("numpy" | "numpy.ma" | "numpy.rec", _) if value.hasattr("__len__")? => {
+                    value = classes.of_numpy.bind(py).call1((value,))?;
                     continue;
                 }
                 ("numpy", _) if value.hasattr("item")? => {
@@ -704,6 +722,16 @@ impl Text {
     fn isoformat(&self, py: Python<'_>) -> Py<PyAny> {
         self.0.clone_ref(py)
     }
+}
+
+/// The text that a value has in a column of texts; `None` is NULL.
+///
+/// # Errors
+/// When no database has a type for it, or it has no text.
+#[pyfunction]
+pub(crate) fn text<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
+    let own = kind_of(value.py(), value, false)?;
+    own.map(|(kind, value)| text_of(kind, &value)).transpose()
 }
 
 /// A value as text: exactly what it is.

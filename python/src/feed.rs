@@ -184,6 +184,7 @@ impl<'py> Given<'py> {
                         }
                         let py = begun.iterator.py();
                         begun.rows.add_columns(py, found.iter().map(String::as_str))?;
+                        begun.rows.check_columns(py)?;
                         begun.rows.settle();
                     }
                 }

@@ -28,6 +28,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _inrush {
     #[pymodule_export]
+    use super::column::text;
+    #[pymodule_export]
     use super::feed::write;
     #[pymodule_export]
     use super::job::{
@@ -37,7 +39,7 @@ mod _inrush {
     #[pymodule_export]
     use super::writer::RowWriter;
     #[pymodule_export]
-    use super::{check, default_profiles, forked, load, main, plan, table_columns, version};
+    use super::{check, default_profiles, forked, load, main, plan, shown, table_columns, version};
 }
 
 /// The version of inrush.
@@ -62,6 +64,12 @@ fn default_profiles() -> Option<PathBuf> {
 #[pyfunction]
 fn forked() {
     writer::forked();
+}
+
+/// A target as people may see it, without what is secret; of a text that names none, nothing.
+#[pyfunction]
+fn shown(target: &str) -> String {
+    inrush::target::find(target).map_or_else(|_| "...".to_owned(), |(_, found)| found.shown)
 }
 
 /// Loads files; the report as JSON, and the plan in words.

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
+use inrush::Error;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
@@ -37,6 +38,10 @@ pub(crate) struct Rows {
     pub(crate) form: Form,
     /// What mappings and objects are asked for.
     keys: Vec<Py<PyString>>,
+    /// Of objects the class of the last one.
+    class: Option<Py<PyType>>,
+    /// Of named tuples the fields.
+    fields: Option<Py<PyAny>>,
     columns: Vec<Column>,
     /// Whether the columns' names are those of the first row, and not what was asked for.
     is_own: bool,
@@ -76,9 +81,6 @@ impl Rows {
                 ));
             }
         };
-        if names.is_empty() {
-            return Err(errors::usage(py, "the rows have no columns"));
-        }
         let keys = names.iter().map(|name| PyString::intern(py, name).unbind()).collect();
         let known = PyDict::new(py);
         names.iter().try_for_each(|name| known.set_item(name, py.None()))?;
@@ -86,6 +88,8 @@ impl Rows {
         Ok(Self {
             form,
             keys,
+            class: None,
+            fields: None,
             columns,
             is_own,
             known: known.unbind(),
@@ -98,6 +102,21 @@ impl Rows {
             batches: VecDeque::new(),
             waiting: 0,
         })
+    }
+
+    /// That there are columns, as there have to be once none is added any more.
+    ///
+    /// # Errors
+    /// When no row so far has a value.
+    pub(crate) fn check_columns(&self, py: Python<'_>) -> PyResult<()> {
+        if self.columns.is_empty() {
+            let rows = self.pending().max(1);
+            let which =
+                if rows == 1 { "row 1 is".to_owned() } else { format!("rows 1 to {rows} are") };
+            let what = format!("{which} empty, so say what the columns are: columns=[...]");
+            return Err(errors::usage(py, what));
+        }
+        Ok(())
     }
 
     /// The columns, after what they have had so far.
@@ -153,6 +172,9 @@ impl Rows {
         let py = row.py();
         match self.form {
             Form::Sequence => {
+                if !is_nameless(row) {
+                    self.check_fields(row)?;
+                }
                 if let Ok(row) = row.cast::<PyTuple>() {
                     if row.len() != self.columns.len() {
                         return Err(self.wrong_count(py, row.len()).into());
@@ -173,9 +195,13 @@ impl Rows {
                 }
             }
             Form::Mapping => {
-                let Some(row) = dict_of(row)? else {
-                    return Err(self.wrong_form(row).into());
+                let given = row;
+                let Some(row) = dict_of(given)? else {
+                    return Err(self.wrong_form(given).into());
                 };
+                if !row.is(given) {
+                    self.check_names(given, &row)?;
+                }
                 let mut found = 0;
                 for (key, column) in self.keys.iter().zip(&mut self.columns) {
                     match row.get_item(key.bind(py))? {
@@ -191,12 +217,15 @@ impl Rows {
                 }
             }
             Form::Object | Form::Loose => {
+                self.check_class(row)?;
                 // What was asked for has to be there, and what wasn't is left alone.
                 let is_open = self.is_own && self.form == Form::Loose;
                 for (key, column) in self.keys.iter().zip(&mut self.columns) {
                     match row.getattr(key.bind(py)).map_err(Full::of_attribute) {
                         Ok(value) => self.bytes += column.push(&value)?,
-                        Err(Full::Value(_)) if is_open => column.push_null(),
+                        Err(Full::Value(_)) if is_open && !is_computed(row, key)? => {
+                            column.push_null();
+                        }
                         Err(error) => return Err(error),
                     }
                 }
@@ -217,7 +246,11 @@ impl Rows {
     fn take_unknown(&mut self, row: &Bound<'_, PyDict>) -> Result<(), Full> {
         let py = row.py();
         for key in row.keys() {
-            let name: String = key.extract()?;
+            let Ok(name) = key.extract::<String>() else {
+                let position = self.position + 1;
+                let what = format!("row {position}: the keys of rows are names of columns");
+                return Err(errors::usage(py, what).into());
+            };
             if self.columns.iter().any(|column| column.name == name) {
                 continue;
             }
@@ -321,6 +354,52 @@ impl Rows {
         Ok(())
     }
 
+    /// Named tuples go by position, as others do: so all of them have the fields of the first one, in its order.
+    fn check_fields(&mut self, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = row.py();
+        let Some(fields) = row.getattr_opt(intern!(py, "_fields"))? else { return Ok(()) };
+        match self.fields.as_ref().map(|known| known.bind(py)) {
+            None => self.fields = Some(fields.unbind()),
+            Some(known) if known.is(&fields) || known.eq(&fields)? => {}
+            Some(known) => {
+                let position = self.position + 1;
+                let what =
+                    format!("row {position} has the fields {fields}, and those before {known}");
+                return Err(errors::usage(py, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// As a dict a row has one value of each name: of what else has names, such as the rows of a query, there may be more.
+    fn check_names(&self, row: &Bound<'_, PyAny>, values: &Bound<'_, PyDict>) -> PyResult<()> {
+        if row.len().is_ok_and(|count| count > values.len()) {
+            let position = self.position + 1;
+            let keys = row.call_method0("keys")?.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            let names: Vec<String> = keys.iter().map(ToString::to_string).collect();
+            let twin = (1..names.len()).find(|at| names[..*at].contains(&names[*at]));
+            let name = twin.map_or("the same", |at| &names[at]);
+            let what = format!(
+                "row {position} has several values called {name}: give each a name of its own"
+            );
+            return Err(errors::usage(row.py(), what));
+        }
+        Ok(())
+    }
+
+    /// Any value has some attributes: an object has fields.
+    fn check_class(&mut self, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        let class = row.get_type();
+        if self.class.as_ref().is_some_and(|known| class.is(known)) {
+            return Ok(());
+        }
+        if !matches!(form_of(row)?, Some((Form::Object | Form::Loose, _))) {
+            return Err(self.wrong_form(row));
+        }
+        self.class = Some(class.unbind());
+        Ok(())
+    }
+
     fn wrong_count(&self, py: Python<'_>, count: usize) -> PyErr {
         let (position, columns) = (self.position + 1, self.columns.len());
         errors::usage(
@@ -334,7 +413,11 @@ impl Rows {
         let position = self.position + 1;
         let column =
             column.map_or_else(String::new, |at| format!(", column {}", self.columns[at].name));
-        let error = errors::usage(py, format!("row {position}{column}: {}", why.value(py)));
+        let mut error = Error::usage(format!("row {position}{column}: {}", why.value(py)));
+        if self.is_own && matches!(self.form, Form::Object | Form::Loose) {
+            error = error.advise("columns=[...] names the fields to take");
+        }
+        let error = errors::raise(py, &error, Vec::new());
         error.set_cause(py, Some(why.clone_ref(py)));
         error
     }
@@ -369,7 +452,9 @@ impl Rows {
             .zip(&arrays)
             .map(|(column, array)| column.field().with_data_type(array.data_type().clone()));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let batch = RecordBatch::try_new(schema, arrays)
+        // There may be no columns yet.
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(schema, arrays, &options)
             .expect("columns of one length, of their own types");
         self.waiting += rows;
         self.batches.push_back(batch);
@@ -393,6 +478,14 @@ impl Rows {
         let schema = Arc::new(Schema::new(fields));
         Some(RecordBatch::try_new(schema, arrays).expect("columns of one length"))
     }
+}
+
+/// Whether the object's class has something of this name that computes it: a field that is missing is none of these.
+fn is_computed(row: &Bound<'_, PyAny>, name: &Py<PyString>) -> PyResult<bool> {
+    let py = row.py();
+    let Some(own) = row.get_type().getattr_opt(name.bind(py))? else { return Ok(false) };
+    // What a class has of `__slots__` is empty until it is set.
+    Ok(&*own.get_type().name()?.to_string_lossy() != "member_descriptor")
 }
 
 /// The fields that an object has of its own.
@@ -437,23 +530,36 @@ fn list_of<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyList>>>
 /// How a row is written, and its columns' names, where it has any.
 fn names_of(row: &Bound<'_, PyAny>) -> PyResult<(Form, Option<Vec<String>>)> {
     let py = row.py();
+    let name = row.get_type().name()?;
+    if Classes::get(py)?.is_frame.bind(py).call1((row,))?.extract()? {
+        let error = Error::usage(format!("a {name} is no row, it has rows")).advise(
+            "write one after the other: with inrush.Writer(...) as rows: rows.write(frame)",
+        );
+        return Err(errors::raise(py, &error, Vec::new()));
+    }
+    form_of(row)?.ok_or_else(|| {
+        errors::usage(
+            py,
+            format!("a row is a tuple, a dict or an object with fields, and not a {name}"),
+        )
+    })
+}
+
+/// The same; `None` of what is no row.
+fn form_of(row: &Bound<'_, PyAny>) -> PyResult<Option<(Form, Option<Vec<String>>)>> {
+    let py = row.py();
     if let Some(row) = dict_of(row)? {
         let names = row.keys().iter().map(|key| key.extract()).collect::<PyResult<_>>();
         let names =
             names.map_err(|_| errors::usage(py, "the keys of rows are names of columns"))?;
-        return Ok((Form::Mapping, Some(names)));
+        return Ok(Some((Form::Mapping, Some(names))));
     }
     if row.is_instance_of::<PyTuple>() || list_of(row)?.is_some() {
         let fields = row.getattr_opt("_fields")?.map(|fields| fields.extract()).transpose()?;
-        return Ok((Form::Sequence, fields));
+        return Ok(Some((Form::Sequence, fields)));
     }
     let fields = Classes::get(py)?.fields_of.bind(py).call1((row,))?;
-    if let Some((names, is_loose)) = fields.extract()? {
-        return Ok((if is_loose { Form::Loose } else { Form::Object }, Some(names)));
-    }
-    let name = row.get_type().name()?;
-    Err(errors::usage(
-        py,
-        format!("a row is a tuple, a dict or an object with fields, and not a {name}"),
-    ))
+    let fields: Option<(Vec<String>, bool)> = fields.extract()?;
+    Ok(fields
+        .map(|(names, is_loose)| (if is_loose { Form::Loose } else { Form::Object }, Some(names))))
 }

@@ -87,7 +87,16 @@ fn columns_of(py: Python<'_>, ty: &DataType) -> PyResult<SchemaRef> {
 }
 
 /// A struct's fields as columns; where the struct itself is NULL, each of them is.
+///
+/// # Errors
+/// When what another program has made is no Arrow data: what reads it from here on takes its texts for UTF-8, and its offsets for ones
+/// within its buffers.
 fn batch_of(rows: &StructArray, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    for (column, field) in rows.columns().iter().zip(schema.fields()) {
+        column.to_data().validate_full().map_err(|error| {
+            ArrowError::InvalidArgumentError(format!("column {}: {error}", field.name()))
+        })?;
+    }
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     if rows.null_count() == 0 {
         let columns = rows.columns().to_vec();

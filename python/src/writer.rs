@@ -1,8 +1,8 @@
 //! A writer for programs that have their rows one after the other.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
@@ -33,8 +33,8 @@ pub(crate) struct RowWriter {
     said: Py<PyAny>,
     /// The first row: what later ones look like.
     first: PyOnceLock<Py<PyAny>>,
-    /// Whether a call is under way: another thread's has to wait for its own writer.
-    is_busy: AtomicBool,
+    /// The thread whose call is under way: another one's has to wait for its own writer.
+    busy: Busy,
     forks: u64,
 }
 
@@ -136,12 +136,14 @@ impl State {
     }
 }
 
+type Busy = Mutex<Option<ThreadId>>;
+
 /// Says when the call is over.
-struct Call<'a>(&'a AtomicBool);
+struct Call<'a>(&'a Busy);
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Relaxed);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -187,8 +189,8 @@ impl RowWriter {
             });
         }
         let forks = FORKS.load(Relaxed);
-        let (is_busy, first) = (AtomicBool::new(false), PyOnceLock::new());
-        Ok(Self { watching, shared, said, first, is_busy, forks })
+        let (busy, first) = (Busy::default(), PyOnceLock::new());
+        Ok(Self { watching, shared, said, first, busy, forks })
     }
 
     /// Adds a row: a dict, a tuple, or an object with fields.
@@ -240,8 +242,9 @@ impl RowWriter {
         let Some(mut reader) = stream::of(frame)? else {
             drop(state);
             let name = frame.get_type().name()?;
-            let what =
-                format!("a {name} has no Arrow interface: insert_many() takes rows of Python");
+            let what = format!(
+                "a {name} is no frame: write() takes one after the other, and insert_many() rows of Python"
+            );
             return Err(errors::usage(py, what));
         };
         self.begin_with(py, &mut state, reader.schema())?;
@@ -297,7 +300,7 @@ impl RowWriter {
                 |name: &String| arrow_schema::Field::new(name, arrow_schema::DataType::Utf8, true);
             let fields: Vec<_> = names.iter().map(field).collect();
             let schema = Arc::new(arrow_schema::Schema::new(fields));
-            state.writer = Some(self.begin(py, schema)?);
+            self.begin(py, &mut state, schema)?;
         }
         state.is_over = true;
         let Some(writer) = state.writer.take() else {
@@ -365,11 +368,25 @@ impl RowWriter {
             let what = "this writer is that of the process which has forked: make one of your own";
             return Err(errors::usage(py, what));
         }
-        if self.is_busy.swap(true, Relaxed) {
-            let what = "another thread writes with this writer: each needs one of its own";
-            return Err(errors::usage(py, what));
+        let own = thread::current().id();
+        let busy = {
+            let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = *busy;
+            busy.get_or_insert(own);
+            before
+        };
+        match busy {
+            None => Ok(Call(&self.busy)),
+            Some(thread) if thread == own => {
+                let what = "the writer is in the middle of a call: what it calls itself, such as the iterator that it reads, \
+                            can't write with it";
+                Err(errors::usage(py, what))
+            }
+            Some(_) => {
+                let what = "another thread writes with this writer: each needs one of its own";
+                Err(errors::usage(py, what))
+            }
         }
-        Ok(Call(&self.is_busy))
     }
 
     /// The columns of the table, where there is one.
@@ -406,6 +423,7 @@ impl RowWriter {
                     names = self.table_columns(py)?;
                 }
                 let rows = Rows::like(row, names, false)?;
+                rows.check_columns(py)?;
                 // Another first row there can't be.
                 let _ = self.first.set(py, row.clone().unbind());
                 state.rows.insert(rows)
@@ -432,7 +450,7 @@ impl RowWriter {
                 return Ok(());
             }
             let schema = rows.schema();
-            state.writer = Some(self.begin(py, schema)?);
+            self.begin(py, state, schema)?;
         }
         while let Some(batch) = state.rows.as_mut().and_then(Rows::take) {
             self.send(py, state, &batch)?;
@@ -463,8 +481,7 @@ impl RowWriter {
                 Arc::new(arrow_schema::Schema::new(names.iter().map(field).collect::<Vec<_>>()))
             }
         };
-        state.writer = Some(self.begin(py, schema)?);
-        Ok(())
+        self.begin(py, state, schema)
     }
 
     /// Sends a batch whose columns are found by name, as those of dicts are; one that it lacks is NULL.
@@ -496,9 +513,12 @@ impl RowWriter {
         self.send(py, state, &batch)
     }
 
-    fn begin(&self, py: Python<'_>, schema: SchemaRef) -> PyResult<Writer> {
+    fn begin(&self, py: Python<'_>, state: &mut State, schema: SchemaRef) -> PyResult<()> {
         let shared = Arc::clone(&self.shared);
-        self.watching.over(py, move |_| shared.begin(schema))
+        let begun = self.watching.over(py, move |_| shared.begin(schema));
+        state.is_over = begun.is_err();
+        state.writer = Some(begun?);
+        Ok(())
     }
 
     fn send(&self, py: Python<'_>, state: &mut State, batch: &RecordBatch) -> PyResult<()> {

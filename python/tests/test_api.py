@@ -116,6 +116,20 @@ def test_check(source):
     assert repr(check) == "<Check: 2 rows, 0 bad>"
 
 
+def test_a_check_keeps_its_bad_rows_itself(source):
+    for rejects in ([], print):
+        with pytest.raises(inrush.UsageError, match="bad_rows"):
+            inrush.check(source, rejects=rejects, progress=False)
+
+
+def test_types_of_all_columns(sqlite):
+    sqlite.write([(1, 2.5)], columns=["a", "b"], types="text")
+    assert sqlite.read()[1] == [("1", "2.5")]
+    for call in (sqlite.write, lambda rows, **said: sqlite.writer(**said)):
+        with pytest.raises(inrush.UsageError, match="say one of them"):
+            call([(1,)], columns={"a": "integer"}, types="text", if_exists="replace")
+
+
 def test_report(sqlite):
     report = sqlite.write(ROWS)
     assert report.rows_read == report.rows_loaded + report.rows_rejected + report.rows_skipped
@@ -147,6 +161,14 @@ def test_notebooks(sqlite, source):
     assert report._repr_html_().startswith("<table>")
     assert report.plan._repr_html_().startswith("<pre>")
     assert inrush.check(source, progress=False)._repr_html_().startswith("<table>")
+
+
+def test_what_is_told_has_types(sqlite, source):
+    """Of each key, and of none that isn't there."""
+    report, plan, check = inrush.load(source, sqlite.url, table="t", progress=False), inrush.plan(source, sqlite.url, table="u"), inrush.check(source, progress=False)
+    for one in (report, plan, check):
+        assert type(one).__annotations__.keys() == one.to_dict().keys()
+    assert report.to_dict()["plan"].keys() == plan.to_dict().keys() - {"options"}
 
 
 def test_copies_of_reports(sqlite, source):
@@ -277,6 +299,22 @@ def test_passwords_are_not_told():
         with pytest.raises(inrush.TargetError) as caught:
             call("postgres://me:secret@127.0.0.1:1/x")
         assert "secret" not in str(caught.value) + repr(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        ("mysql://me:secret@host/db", "mysql://me@host/db"),
+        ("postgres://me:secret@host/db?password=secret", "postgres://me@host/db"),
+        ("mysql://me:sec/ret@host/db", ""),
+        ("host=db password=secret", "..."),
+        ("own.db", "own.db"),
+    ],
+)
+def test_a_writer_shows_no_password(target, shown):
+    rows = inrush.Writer(target, progress=False)
+    assert "secret" not in repr(rows) and "sec/ret" not in repr(rows) and shown in repr(rows)
+    rows.abort()
 
 
 def test_settings_have_values_of_python(sqlite):
@@ -543,6 +581,12 @@ with inrush.Writer("x.db", table="t", commit="batch", rows_per_commit=5) as writ
     writer.insert_many([(1,)])
     writer.write(object())
     writer.commit()
+loaded: int = writer.report.rows_loaded
+seconds: float = report.seconds["total"]
+table: str = plan.table
+inrush.write([(1,)], "x.db", table="t", columns=["id"], types="text")
+check: inrush.Check = inrush.check("x.csv")
+bad: int = check.rows_bad
 job: inrush.job.Job = inrush.job.begin("u", None, table="t")
 try:
     pass

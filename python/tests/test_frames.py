@@ -314,6 +314,25 @@ def test_pandas_that_no_database_has(sqlite, pandas):
             sqlite.write(pandas.DataFrame({"v": values}))
 
 
+def test_pandas_dates_and_times_that_arrow_would_cut(sqlite, pandas):
+    """Also as categories, and periods as categories."""
+    moment, zone = dt.datetime(2020, 1, 1, 5), dt.timezone(dt.timedelta(hours=2))
+    for values, wanted in [
+        ([dt.date(2020, 1, 1), moment], ["2020-01-01", "2020-01-01T05:00:00"]),
+        ([moment, moment.replace(tzinfo=zone)], ["2020-01-01 05:00:00", "2020-01-01 03:00:00+00:00"]),
+        ([dt.time(1, 2, tzinfo=zone), dt.time(3, 4)], ["01:02:00+02:00", "03:04:00"]),
+    ]:
+        for dtype in (object, "category"):
+            sqlite.write(pandas.DataFrame({"v": pandas.Series(values, dtype=object).astype(dtype)}), if_exists="replace")
+            assert sqlite.values("v") == wanted
+    for dtype in (object, "category"):
+        sqlite.write(pandas.DataFrame({"v": pandas.Series([dt.date(2020, 1, 1), None], dtype=object).astype(dtype)}), if_exists="replace")
+        assert sqlite.values("v") == ["2020-01-01", None]
+    periods = pandas.Series(pandas.period_range("2020-01", periods=2, freq="M")).astype("category")
+    with pytest.raises(inrush.UsageError, match="row 1, column v: .*Period"):
+        sqlite.write(pandas.DataFrame({"v": periods}), if_exists="replace")
+
+
 def test_pandas_series_and_odd_names(sqlite, pandas):
     sqlite.write(pandas.Series([1, 2], name="x"))
     assert sqlite.values("x") == [1, 2]
@@ -338,8 +357,23 @@ def test_numpy(sqlite):
     records = numpy.array([(1, 0.5, "2020-01-01T00:00:00.000000001")], dtype=[("a", "i4"), ("b", "f8"), ("c", "M8[ns]")])
     sqlite.write(records, if_exists="replace")
     assert sqlite.read() == (["a", "b", "c"], [(1, 0.5, "2020-01-01T00:00:00.000000001")])
-    with pytest.raises(inrush.UsageError):
-        sqlite.write(numpy.arange(3))
+    for wrong in (numpy.arange(3), numpy.array(5), records[0], records.reshape(1, 1)):
+        with pytest.raises(inrush.UsageError, match="dimensions is no table"):
+            sqlite.write(wrong)
+
+
+def test_polars_integers_of_128_bits_at_any_depth(sqlite):
+    polars = pytest.importorskip("polars")
+    for number, wanted in ((2**100, str(2**100)), (2**127 - 1, f'"{2**127 - 1}"')):
+        frame = polars.DataFrame(
+            {
+                "list": polars.Series([[number]], dtype=polars.List(polars.Int128)),
+                "array": polars.Series([[number]], dtype=polars.Array(polars.Int128, 1)),
+                "struct": polars.Series([{"a": number}], dtype=polars.Struct({"a": polars.Int128})),
+            }
+        )
+        sqlite.write(frame, if_exists="replace")
+        assert sqlite.read()[1] == [(f"[{wanted}]", f"[{wanted}]", f'{{"a":{wanted}}}')]
 
 
 def test_what_is_no_table(sqlite):

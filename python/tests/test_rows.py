@@ -4,6 +4,9 @@ import collections
 import dataclasses
 import datetime as dt
 import decimal
+import enum
+import functools
+import io
 import sqlite3
 import types
 import typing
@@ -47,6 +50,10 @@ class Slots:
 
 class Child(dict):
     pass
+
+
+class Kind(enum.Enum):
+    ODD = "odd"
 
 
 FORMS = {
@@ -93,12 +100,46 @@ def test_iterables(sqlite, make):
     assert sorted(sqlite.read()[1]) == WANTED
 
 
+class Counted:
+    """As progress bars wrap what they count."""
+
+    def __init__(self, rows, total):
+        self._rows, self._total = rows, total
+
+    def __len__(self):
+        return self._total
+
+    def __iter__(self):
+        yield from self._rows
+
+
+@pytest.mark.parametrize("count", [5, 15_000])
+def test_no_row_is_lost_of_what_has_a_length_and_is_read_once(sqlite, count):
+    sqlite.write(Counted(((number,) for number in range(count)), count), columns=["id"])
+    assert sqlite.values("id") == list(range(count))
+    sqlite.write(Counted(((number,) for number in range(count)), count), if_exists="replace", columns=["id"])
+    sqlite.write(Counted(((number,) for number in range(count)), count), if_exists="append")
+    sqlite.write(Counted(({"id": number} for number in range(count)), count), if_exists="append")
+    assert sqlite.values("id") == [*range(count)] * 3
+
+
 def test_cursors_have_names(sqlite):
     connection = sqlite3.connect(":memory:")
     for factory in (None, sqlite3.Row):
         connection.row_factory = factory
         sqlite.write(connection.execute("select 1 as id, 'a' as name"), if_exists="replace")
         assert sqlite.read() == (["id", "name"], [(1, "a")])
+
+
+def test_a_name_that_a_row_has_twice(sqlite):
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    for rows in (lambda answer: answer, lambda answer: answer.fetchall()):
+        with pytest.raises(inrush.UsageError, match="row 1 has several values called id"):
+            sqlite.write(rows(connection.execute("select 1 as id, 2 as id, 3 as x")))
+    connection.row_factory = None
+    sqlite.write(connection.execute("select 1 as id, 2 as id"))
+    assert sqlite.read() == (["id", "id_2"], [(1, 2)])
 
 
 def test_rows_of_sqlalchemy(sqlite):
@@ -124,6 +165,79 @@ def test_rows_of_several_forms(sqlite):
     with pytest.raises(inrush.UsageError, match="row 2, column name: .*no attribute"):
         sqlite.write([Data(1, "a"), types.SimpleNamespace(id=1)])
     assert not sqlite.exists()
+
+
+@pytest.mark.parametrize("first", [Plain(1, "a"), Data(1, "a"), Slots(1, "a")])
+@pytest.mark.parametrize("second", [{"id": 2, "name": "b"}, (2, "b"), Pair(2, "b"), [2, "b"], None, 5, "ab", Plain])
+def test_what_is_no_object_behind_one(sqlite, first, second):
+    """Any value has attributes: these are no row of NULLs."""
+    for write in (sqlite.write, insert_many(sqlite)):
+        with pytest.raises(inrush.UsageError, match="row 2 is a .*, and those before are objects with fields"):
+            write([first, second])
+    assert not sqlite.exists()
+
+
+def insert_many(place):
+    def write(rows):
+        with place.writer() as writer:
+            writer.insert_many(rows)
+
+    return write
+
+
+def test_a_property_that_fails_is_no_missing_field(sqlite):
+    class Lazy:
+        def __init__(self, **fields):
+            self.__dict__.update(fields)
+
+        @functools.cached_property
+        def name(self):
+            return self.nothing
+
+    with pytest.raises(inrush.UsageError, match="row 2, column name: .*nothing"):
+        sqlite.write([Lazy(id=1, name="a"), Lazy(id=2)])
+    assert not sqlite.exists()
+
+
+def test_fields_that_no_column_takes_can_be_left_out(sqlite):
+    rows = [with_fields(Wide(), a=1, _state=object())]
+    with pytest.raises(inrush.UsageError, match=r"row 1, column _state: .*columns=\[...\]"):
+        sqlite.write(rows)
+    sqlite.write(rows, columns=["a"])
+    assert sqlite.read() == (["a"], [(1,)])
+
+
+def test_named_tuples_have_the_same_fields(sqlite):
+    Other = collections.namedtuple("Other", "name id")
+    for columns in (None, ["id", "name"]):
+        with pytest.raises(inrush.UsageError, match="row 2 has the fields .*name.*id"):
+            sqlite.write([Pair(1, "a"), Other("b", 2)], columns=columns)
+    assert not sqlite.exists()
+    sqlite.write([Pair(1, "a"), Typed(2, "b"), (3, "c")])
+    assert sqlite.read() == (["id", "name"], [(1, "a"), (2, "b"), (3, "c")])
+
+
+def test_a_frame_is_no_row(sqlite):
+    """One after the other they go by a writer."""
+    polars, pandas, arrow = (pytest.importorskip(name) for name in ("polars", "pandas", "pyarrow"))
+    for make in (lambda: polars.DataFrame({"a": [1, 2]}), lambda: pandas.DataFrame({"a": [1, 2]}), lambda: arrow.table({"a": [1, 2]})):
+        for write in (sqlite.write, insert_many(sqlite)):
+            for rows in ([make()], iter([make()])):
+                with pytest.raises(inrush.UsageError, match="is no row.*rows.write"):
+                    write(rows)
+        assert not sqlite.exists()
+        with sqlite.writer() as rows:
+            for frame in (make(), make()):
+                rows.write(frame)
+        assert sqlite.values("a") == [1, 2, 1, 2]
+        sqlite.execute("drop table t")
+    chunks = pandas.read_csv(io.StringIO("a\n1\n2\n3\n"), chunksize=2)
+    with pytest.raises(inrush.UsageError, match="a DataFrame is no row"):
+        sqlite.write(chunks)
+    frame = pandas.DataFrame({"a": [1, 2]})
+    for wrong in (frame.groupby("a"), pandas.Categorical(["a"]), pandas.array([1], dtype="Int64"), pandas.Timestamp(0)):
+        with pytest.raises(inrush.UsageError, match="is no frame"):
+            sqlite.write(wrong)
 
 
 def test_wrong_counts(sqlite):
@@ -255,6 +369,25 @@ def test_one_name_is_one_name(sqlite):
     assert sqlite.read() == (["id"], [(1,)])
 
 
+def test_added_columns_are_texts_as_rows_have_them(sqlite):
+    numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+    values = {
+        "moment": pandas.Timestamp("2024-01-01 00:00:00.000000001"),
+        "instant": dt.datetime(2024, 1, 1, tzinfo=dt.timezone.utc),
+        "took": dt.timedelta(days=1, seconds=3),
+        "span": pandas.Timedelta("1ns"),
+        "scalar": numpy.datetime64("2024-01-01T00:00:00.000000001"),
+        "kind": Kind.ODD,
+    }
+    sqlite.write([{"id": 1}], add=values)
+    (added,) = sqlite.read()[1]
+    sqlite.write([{"id": 1, **{name: inrush._inrush.text(value) for name, value in values.items()}}], if_exists="replace")
+    assert (added,) == tuple(sqlite.read()[1])
+    assert added[1:5] == ("2024-01-01T00:00:00.000000001", "2024-01-01T00:00:00+00:00", "PT86403S", "PT0.000000001S")
+    with pytest.raises(inrush.UsageError, match="add: x: no database has a type"):
+        sqlite.write([{"id": 1}], add={"x": object()}, if_exists="replace")
+
+
 def test_added_columns_have_values(sqlite):
     sqlite.write([{"a": 1}], add={"t": True, "n": 1.5, "d": dt.date(2024, 1, 1), "j": {"a": [1]}})
     (row,) = sqlite.read()[1]
@@ -277,6 +410,16 @@ def test_a_key_that_some_dicts_lack_is_null_in_their_rows(database):
     database.execute(f"create table {database.table} (id integer, kind varchar(10) default 'plain')")
     database.write([{"id": 1, "kind": "odd"}, {"id": 2}], if_exists="append")
     assert database.read()[1] == [(1, "odd"), (2, None)]
+
+
+def test_a_first_row_without_keys(sqlite):
+    sqlite.write([{}, {"b": 2}])
+    assert sqlite.read() == (["b"], [(None,), (2,)])
+    rows = ({} if number < 12_000 else {"b": 1} for number in range(12_001))
+    with pytest.raises(inrush.UsageError, match=r"rows 1 to 10000 are empty, .*columns=\[...\]"):
+        sqlite.write(rows, if_exists="replace")
+    with pytest.raises(inrush.UsageError, match=r"row 1 is empty, .*columns=\[...\]"), sqlite.writer(if_exists="replace") as writer:
+        writer.insert({})
 
 
 def test_texts_are_read_as_is_said(database):
@@ -372,3 +515,16 @@ def test_kinds_that_change_with_every_row(sqlite):
     sqlite.write(rows, columns={"id": "integer", "v": "text"})
     assert sqlite.values("id") == list(range(700))
     assert sqlite.values("v")[:7] == ["1", "a", None, "2.5", "true", "x", "2020-01-01"]
+
+
+@pytest.mark.parametrize("late", [{"n": 2.5}, {"price": decimal.Decimal("0.125")}, {"x": 2**60 + 1}])
+def test_a_late_value_of_another_type_changes_its_own_column_alone(sqlite, late):
+    """Texts that look like numbers stay texts, bytes bytes, and decimals keep their digits."""
+    row = {"n": 1, "price": decimal.Decimal("0.10"), "x": 1.5, "zip": "01067", "version": "1.10", "day": "2020-01-01", "raw": b"12"}
+    sqlite.write([row] * 10_001 + [{**row, **late}])
+    names, rows = sqlite.read()
+    kept = {**row, "price": "0.10"}
+    changed = {name: str(value) if name != "n" else value for name, value in late.items()}
+    assert dict(zip(names, rows[-1])) == {**kept, **changed}
+    alone = {name: value for name, value in kept.items() if name not in late}
+    assert {name: value for name, value in zip(names, rows[0]) if name in alone} == alone

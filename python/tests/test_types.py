@@ -1,5 +1,6 @@
 """Every type of Arrow and of Python into every target: what the target's own driver reads is what was written, or the row was bad."""
 
+import collections
 import dataclasses
 import datetime as dt
 import decimal
@@ -9,6 +10,7 @@ import ipaddress
 import json
 import math
 import pathlib
+import types
 import uuid
 import zoneinfo
 from decimal import Decimal as D
@@ -368,6 +370,51 @@ def test_values_that_no_database_has(sqlite, value):
     assert not sqlite.exists()
 
 
+def test_arrays_of_numpy_keep_moments_and_durations(sqlite):
+    moments, spans = np.array(["2020-01-01", "NaT"], "M8[ns]"), np.array([[1, 2]], "m8[ns]")
+    record = np.array([(1, "2020-01-01")], dtype=[("a", "i4"), ("b", "M8[ns]")])
+    sqlite.write([{"m": moments, "d": spans, "within": {"m": [moments]}, "records": record, "record": record[0], "one": np.array(7), "view": record.view(np.recarray)[0]}])
+    assert sqlite.read()[1] == [
+        (
+            '["2020-01-01T00:00:00.000000000",null]',
+            '[["PT0.000000001S","PT0.000000002S"]]',
+            '{"m":[["2020-01-01T00:00:00.000000000",null]]}',
+            '[[1,"2020-01-01T00:00:00.000000000"]]',
+            '[1,"2020-01-01T00:00:00.000000000"]',
+            7,
+            '[1,"2020-01-01T00:00:00.000000000"]',
+        )
+    ]
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{1: "a", "1": "b"}, [{"x": {None: 1, "null": 2}}], {True: 1, "true": 2}, {1.5: 1, "1.5": 2}, types.SimpleNamespace, nested(100_000)],
+    ids=["int", "null", "bool", "float", "class", "deep"],
+)
+def test_documents_that_are_none(sqlite, value):
+    """A name that would be there twice, and what no document can hold."""
+    with pytest.raises(inrush.UsageError, match="row 2, column v: "):
+        sqlite.write([({2: "a", "1": {"1": [1]}},), (value,)], columns=["v"])
+    with pytest.raises(inrush.UsageError, match="row 1, column v: "):
+        sqlite.write([([collections.UserDict(v=value)],)], columns=["v"])
+    assert not sqlite.exists()
+
+
+def test_values_of_two_gibibytes_are_told(sqlite):
+    """Nobody reads these zeros, so they are no memory either."""
+    with pytest.raises(inrush.UsageError, match="row 2, column v: a value of 2 GiB or more is too long"):
+        sqlite.write([(1, b"x"), (2, bytes(1 << 31))], columns=["id", "v"])
+    assert not sqlite.exists()
+
+
 def test_nanoseconds_are_kept_or_told(place):
     """Of pandas and NumPy: exact, as text, or a bad row; never cut."""
     pd = pytest.importorskip("pandas")
@@ -439,7 +486,7 @@ ARROW = {
     "time32 s": (pa.array(CLOCK, pa.time32("s")), CLOCK),
     "time32 ms": (pa.array(CLOCK, pa.time32("ms")), CLOCK),
     "time64 us": (pa.array([dt.time(1, 2, 3, 4), None, dt.time(0)], pa.time64("us")), [dt.time(1, 2, 3, 4), None, dt.time(0)]),
-    "time64 ns": (pa.array([3723 * 10**9 + 5, None, 0], pa.time64("ns")), ["01:02:03.000000005", None, "00:00:00"]),
+    "time64 ns": (pa.array([3723 * 10**9 + 5, None, 0], pa.time64("ns")), ["01:02:03.000000005", None, dt.time()]),
     **{
         f"duration {unit}": (pa.array([90_000, -1_000, None], pa.duration(unit)), [dt.timedelta(**{name: 90_000}), dt.timedelta(**{name: -1_000}), None])
         for unit, name in (("s", "seconds"), ("ms", "milliseconds"), ("us", "microseconds"))
@@ -600,3 +647,18 @@ def test_values_against_types_that_are_said(database):
         database.write([(1,), ("x",)], columns={"a": "integer"})
     assert [(row.position, row.column, row.code, row.row) for row in caught.value.rows] == [(2, "a", "type", ("x",))]
     assert not database.exists()
+
+
+def test_text_of_arrow_that_is_none(place):
+    """A producer that breaks Arrow's rules is told so, whatever the target would make of it."""
+    offsets = pa.py_buffer(np.array([0, 1], "int32").tobytes())
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(b"\xff")])
+    with pytest.raises(inrush.SourceError, match="column a: .*UTF"):
+        place.write(pa.table({"a": broken}))
+
+
+def test_bytes_that_another_database_calls_values_are_told(sqlite):
+    field = pa.field("a", pa.opaque(pa.binary(), "inet", "PostgreSQL"))
+    report = sqlite.write(pa.table([pa.array([b"\x02\x20"], pa.binary()).cast(pa.binary())], schema=pa.schema([field])))
+    assert sqlite.values("a") == [b"\x02\x20"]
+    assert any("PostgreSQL's type inet" in warning for warning in report.warnings)

@@ -343,7 +343,7 @@ def test_rows_that_ask_their_own_writer(sqlite):
         def own():
             assert rows.is_over is False
             assert rows.report is None
-            with pytest.raises(inrush.UsageError):
+            with pytest.raises(inrush.UsageError, match="in the middle of a call"):
                 rows.insert({"id": 2})
             yield {"id": 1}
 
@@ -447,6 +447,18 @@ def test_a_writer_that_is_forgotten_is_aborted_with_a_warning(sqlite):
             getattr(rows, end)()
             del rows
             gc.collect()
+
+
+def test_a_writer_that_has_not_begun_warns_of_nothing(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = inrush.Writer("postgres://me@127.0.0.1:1/x", table="t", progress=False)
+        with pytest.raises(inrush.TargetError):
+            rows.insert_many({"id": number} for number in range(20_000))
+        with pytest.raises(inrush.UsageError, match="over"):
+            rows.insert({"id": 1})
+        del rows
+        gc.collect()
 
 
 def test_a_writer_that_is_open_at_exit(sqlite):
