@@ -58,6 +58,14 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
+/// How much of a second's fraction a column keeps.
+pub fn fraction(digits: u8) -> String {
+    match digits {
+        0 => "without a fraction of a second".to_owned(),
+        digits => format!("with {} of a second's fraction", counted(digits.into(), "digit")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -297,6 +297,17 @@ impl<'a> Ledger<'a> {
         self.jobs.rows.copy(at, (&self.location, self.stop), copying, from)
     }
 
+    /// How many of a hidden table's `rows`, of which `written` came into the other, a trigger has kept out.
+    pub(super) fn lost(
+        &mut self,
+        copying: &Copying,
+        from: &str,
+        rows: u64,
+        written: u64,
+    ) -> Result<u64> {
+        self.jobs.rows.lost(self.at(), copying, from, rows, written)
+    }
+
     /// Gives a hidden table the name of the job's.
     pub(super) fn take_name(&mut self, home: &Home, hidden: &str, replaces: bool) -> Result<()> {
         self.jobs.tables.take_name(&mut *self.console, home, hidden, replaces)

@@ -436,11 +436,14 @@ fn key(
     let primary = of_table.map_or(&request.primary_key, |table| &table.primary_key);
     let key = if request.key.is_empty() { primary } else { &request.key };
     if key.is_empty() {
-        return Err(Error::usage(format!(
-            "--on-conflict {} needs to know the key",
-            request.on_conflict
-        ))
-        .advise("name it with --key COL[,COL], or make one with --primary-key"));
+        let error =
+            Error::usage(format!("--on-conflict {} needs to know the key", request.on_conflict));
+        return Err(error.advise(match there {
+            Some(table) if !table.takes_any => {
+                "name it with --key COL[,COL]: it takes a UNIQUE or PRIMARY KEY of the table"
+            }
+            _ => "name it with --key COL[,COL], or make one with --primary-key",
+        }));
     }
     let others = there.map(|table| table.unique_keys.as_slice()).unwrap_or_default();
     if !others.iter().chain([primary]).any(|unique| same_columns(unique, key)) {
@@ -448,7 +451,9 @@ fn key(
         return Err(match there {
             Some(_) => Error::new(
                 Kind::Target,
-                format!("--key {names}: the table has no UNIQUE or PRIMARY KEY on it"),
+                format!(
+                    "--key {names}: the table has no UNIQUE or PRIMARY KEY on it that holds at once and for all rows"
+                ),
             )
             .advise(format!("make one first: CREATE UNIQUE INDEX ... ({names})")),
             None => Error::usage(format!(
@@ -554,8 +559,9 @@ fn strategy(
         };
         reasons.push(format!("not {}: {why_not}", strategy.id()));
         // What all of them lack is no strategy's fault, and the user chose none.
-        let error = match (advice.is_empty(), named) {
-            (false, None) => Error::usage(why_not),
+        let is_no_fault = !advice.is_empty() || facts.target.read_only.as_ref() == Some(&why_not);
+        let error = match named {
+            None if is_no_fault => Error::usage(why_not),
             _ => Error::usage(format!("{}: {why_not}", strategy.id())),
         };
         last_error = Some(advice.into_iter().fold(error, Error::advise));

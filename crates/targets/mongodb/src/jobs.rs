@@ -221,7 +221,7 @@ impl JobRows for MongoJobs {
     }
 
     fn copying(&self, _job: &Job, _home: &Home, into: &str) -> Copying {
-        Copying { before: into.to_owned(), after: String::new() }
+        Copying { before: into.to_owned(), ..Copying::default() }
     }
 
     fn copy(

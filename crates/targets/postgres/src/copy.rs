@@ -161,6 +161,8 @@ fn make_chunk(table: &Table, columns: &str) -> String {
 
 /// Moves the rows of a chunk on.
 struct Merge {
+    /// Counts those that are missing behind a trigger.
+    lost: Option<String>,
     /// Takes away those that a later row with their key would change at once.
     thin: Option<String>,
     insert: String,
@@ -176,7 +178,12 @@ impl Merge {
         });
         let same: String = same.collect();
         let changes = matches!(job.request.on_conflict, OnConflict::Update | OnConflict::Replace);
+        let lost = ServerFacts::of(&job.facts.target).triggers_decide && !changes;
         Self {
+            lost: lost.then(|| {
+                let (before, after) = ddl::lost(table, &job.choice.key, job);
+                format!("{before}pg_temp.{CHUNK}{after}")
+            }),
             thin: changes.then(|| {
                 format!(
                     "DELETE FROM pg_temp.{CHUNK} chunk WHERE EXISTS \
@@ -187,13 +194,19 @@ impl Merge {
         }
     }
 
-    /// How many rows it has written or superseded.
-    fn run(&self, session: &mut Session<'_>) -> Result<u64, Failure> {
+    /// How many of so many rows it has written or superseded.
+    fn run(&self, session: &mut Session<'_>, rows: u64) -> Result<u64, Failure> {
         let superseded = match &self.thin {
             Some(thin) => session.execute(thin)?,
             None => 0,
         };
-        Ok(superseded + session.execute(&self.insert)?)
+        let done = superseded + session.execute(&self.insert)?;
+        match &self.lost {
+            Some(lost) if done < rows && session.value(lost)?.is_some_and(|lost| lost != "0") => {
+                Err(session::left_out())
+            }
+            _ => Ok(done),
+        }
     }
 }
 
@@ -314,7 +327,7 @@ impl CopyWriter<'_> {
                     true => session::around(&format!("TRUNCATE pg_temp.{CHUNK}")),
                     false => format!("TRUNCATE pg_temp.{CHUNK}; "),
                 };
-                carrier.carry(session, rows, &empty).and_then(|_| merge.run(session))
+                carrier.carry(session, rows, &empty).and_then(|rows| merge.run(session, rows))
             }
         };
         match affected {

@@ -170,6 +170,23 @@ fn spelt<'c>(columns: &'c [Column], name: &'c str) -> &'c str {
     exact.or_else(|| columns.iter().find(alike)).map_or(name, |column| &column.name)
 }
 
+/// A query for how many rows of another table have left no trace in `table` where theirs were inserted unless their `key` was taken:
+/// neither they are there nor others with their key. What stands before that table and after it. A key with a NULL in it is nobody's.
+pub(super) fn lost(table: &Table, key: &[String], job: &Job) -> (String, String) {
+    let names: Vec<String> = key.iter().map(|name| quote(column_named(job, name))).collect();
+    let all =
+        |part: &dyn Fn(&String) -> String| names.iter().map(part).collect::<Vec<_>>().join(" AND ");
+    let is_known = all(&|name| format!("sent.{name} IS NOT NULL"));
+    let is_same = all(&|name| format!("kept.{name} = sent.{name}"));
+    (
+        "SELECT pg_catalog.count(*) FROM ".to_owned(),
+        format!(
+            " sent WHERE {is_known} AND NOT EXISTS (SELECT FROM {} kept WHERE {is_same})",
+            table.only()
+        ),
+    )
+}
+
 /// What stands before and after the rows of an INSERT.
 pub(super) struct Insert {
     pub(super) head: String,

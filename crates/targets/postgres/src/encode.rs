@@ -345,7 +345,7 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
                 if let (Typed::Bytes(..), Some(raw)) = (typed, &store.bytes) {
                     store = raw;
                 }
-                if let (Typed::Moment(Moment { zone: false, .. }), true) =
+                if let (Typed::Date(_) | Typed::Moment(Moment { zone: false, .. }), true) =
                     (typed, store.store.is_of_utc())
                 {
                     let wanted = "a timestamp with a time zone, for the column has one";
@@ -407,6 +407,9 @@ pub(super) fn not_binary(columns: &[Column], utc: bool) -> Option<String> {
 mod tests {
     use super::*;
     use crate::types;
+    use arrow_array::{ArrayRef, BinaryArray, Date32Array, RecordBatch};
+    use inrush_core::encode::{Grammar, ShapeColumn};
+    use inrush_core::flow::{Chunk, Encoded};
 
     /// A column of each sort.
     fn samples() -> Vec<Column> {
@@ -486,8 +489,9 @@ mod tests {
         let (of_utc, others): (Vec<_>, Vec<_>) = samples().into_iter().partition(is_of_utc);
         assert!(!of_utc.is_empty());
         inrush_proof::check(encoders(&others));
-        // A text without an offset is taken as the server takes it, a moment without a zone is refused.
-        let has_zone = |typed| !matches!(typed, Typed::Moment(Moment { zone: false, .. }));
+        // A text without an offset is taken as the server takes it, a day or a moment without a zone is refused.
+        let has_zone =
+            |typed| !matches!(typed, Typed::Date(_) | Typed::Moment(Moment { zone: false, .. }));
         inrush_proof::check_where(has_zone, encoders(&of_utc));
     }
 
@@ -498,48 +502,61 @@ mod tests {
         check::<Tuples>();
     }
 
+    /// What becomes of a column of a batch.
+    fn encoded<N: Notation>(ty: Type, declared: Option<&str>, array: ArrayRef) -> Encoded {
+        let name = "c".to_owned();
+        let column = Column {
+            name: name.clone(),
+            ty,
+            declared: declared.map(str::to_owned),
+            pinned: true,
+            required: false,
+            asked: false,
+            settled: false,
+        };
+        let shape = Shape {
+            grammar: Grammar::Columns,
+            nulls: Default::default(),
+            widths: vec![1],
+            fields: vec![vec![Some(0)]],
+            columns: vec![ShapeColumn {
+                name,
+                pinned: true,
+                bytes: ty == Type::Bytes,
+                is_textual: true,
+                reading: None,
+                added: None,
+                refuses_null: false,
+            }],
+            nul_fault: Some("no NUL"),
+            found_max: 1,
+        };
+        let stores = Stores::of(&[column], true);
+        let row = RowEncoder { stores, sums: false, notation: N::default() };
+        let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
+        let mut encoded = Encoded::default();
+        let chunk = Chunk { batch: Some(batch), ..Chunk::default() };
+        encode::encoder(Arc::new(shape), row).encode(&chunk, &mut encoded);
+        encoded
+    }
+
+    /// The session's time zone would say which moment it is.
+    #[test]
+    fn a_day_of_a_batch_is_no_moment() {
+        let day = || Arc::new(Date32Array::from(vec![18_262])) as ArrayRef;
+        let ty = Type::Timestamp { zone: true };
+        let refused = encoded::<Binary>(ty, Some("timestamp with time zone"), day());
+        assert_eq!(refused.found.len(), 1);
+        let ty = Type::Timestamp { zone: false };
+        assert_eq!(encoded::<Lines>(ty, Some("timestamp without time zone"), day()).found, []);
+    }
+
     /// Bytes of a batch are no notation for bytes, even if they look like it.
     #[test]
     fn bytes_are_what_they_are() {
-        use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
-        use inrush_core::encode::{Grammar, ShapeColumn};
-        use inrush_core::flow::{Chunk, Encoded};
-
-        fn encoded<N: Notation>(value: &[u8], declared: Option<&str>) -> Vec<u8> {
-            let name = "c".to_owned();
-            let column = Column {
-                name: name.clone(),
-                ty: Type::Bytes,
-                declared: declared.map(str::to_owned),
-                pinned: true,
-                required: false,
-                asked: false,
-                settled: false,
-            };
-            let shape = Shape {
-                grammar: Grammar::Columns,
-                nulls: Default::default(),
-                widths: vec![1],
-                fields: vec![vec![Some(0)]],
-                columns: vec![ShapeColumn {
-                    name,
-                    pinned: true,
-                    bytes: true,
-                    is_textual: true,
-                    reading: None,
-                    added: None,
-                    refuses_null: false,
-                }],
-                nul_fault: Some("no NUL"),
-                found_max: 0,
-            };
-            let stores = Stores::of(&[column], true);
-            let row = RowEncoder { stores, sums: false, notation: N::default() };
-            let array: ArrayRef = Arc::new(BinaryArray::from_vec(vec![value]));
-            let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
-            let mut encoded = Encoded::default();
-            let chunk = Chunk { batch: Some(batch), ..Chunk::default() };
-            encode::encoder(Arc::new(shape), row).encode(&chunk, &mut encoded);
+        fn bytes<N: Notation>(value: &[u8], declared: Option<&str>) -> Vec<u8> {
+            let array = Arc::new(BinaryArray::from_vec(vec![value]));
+            let encoded = encoded::<N>(Type::Bytes, declared, array);
             assert_eq!(encoded.found, []);
             encoded.wire.bytes
         }
@@ -547,13 +564,13 @@ mod tests {
         for value in [&b"\\x41"[..], b"\\101", b"\\", b"\xff\0", b""] {
             for declared in [None, Some("bytea")] {
                 let binary = [b"\0\x01\0\0\0", &[value.len() as u8][..], value].concat();
-                assert_eq!(encoded::<Binary>(value, declared), binary);
+                assert_eq!(bytes::<Binary>(value, declared), binary);
                 let mut digits = Vec::new();
                 hex::put(value, &mut digits);
                 let line = [b"\\\\x", &digits[..], b"\n"].concat();
-                assert_eq!(encoded::<Lines>(value, declared), line);
+                assert_eq!(bytes::<Lines>(value, declared), line);
                 let tuple = [b"( E'\\\\x", &digits[..], b"'),"].concat();
-                assert_eq!(encoded::<Tuples>(value, declared), tuple);
+                assert_eq!(bytes::<Tuples>(value, declared), tuple);
             }
         }
     }

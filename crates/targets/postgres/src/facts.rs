@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::ddl::{self, Table, literal, quote};
+use crate::ddl::{self, literal, quote};
 use crate::lost;
-use crate::session::{Failure, Session, pairs};
+use crate::session::{Failure, Session, pairs, state};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::Entry;
@@ -38,6 +38,10 @@ pub(super) struct ServerFacts {
     pub(super) table: String,
     /// Columns of the existing table that count by themselves and take no other number in an update.
     pub(super) always_identity: Vec<String>,
+    /// Whether row-level security decides which rows of the existing table the user sees and may change.
+    pub(super) is_secured: bool,
+    /// Whether triggers have a say in rows of the existing table before they are written.
+    pub(super) triggers_decide: bool,
 }
 
 impl ServerFacts {
@@ -99,6 +103,7 @@ pub(super) fn gather(
     let mut lost_with = Vec::new();
     if let Some(found) = &table {
         server.always_identity.clone_from(&found.always_identity);
+        (server.is_secured, server.triggers_decide) = (found.is_secured, found.triggers_decide);
         let storage = found.facts.storage.as_deref().unwrap_or_default();
         if request.if_exists == IfExists::Replace
             && (storage == "foreign table" || !storage.ends_with("table"))
@@ -108,6 +113,16 @@ pub(super) fn gather(
                 found.facts.name
             ))
             .advise("--if-exists append writes through it, where the server lets it"));
+        }
+        if request.if_exists == IfExists::Truncate
+            && found.is_secured
+            && !may_truncate(&found.facts)
+        {
+            return Err(Error::target(format!(
+                "row-level security decides which rows of table {} this user may delete, and others would stay",
+                found.facts.name
+            ))
+            .advise("use its owner, or a user with BYPASSRLS, or delete the rows yourself and load with --if-exists append"));
         }
         if request.if_exists == IfExists::Replace {
             lost_with = lost::read(session, &found.schema, &found.facts.name)
@@ -232,6 +247,12 @@ fn schema_for(session: &mut Session<'_>, name: &TableName) -> Result<(String, bo
 /// What keeps the rows of a view whose rules say what becomes of them.
 pub(super) const VIEW_WITH_RULES: &str = "view with rules";
 
+/// Whether TRUNCATE empties the table without touching others; where it doesn't, DELETE has to.
+pub(super) fn may_truncate(table: &TableFacts) -> bool {
+    let storage = table.storage.as_deref();
+    !table.is_parent && matches!(storage, Some("table" | "unlogged table" | "partitioned table"))
+}
+
 /// An existing table.
 #[derive(Debug, PartialEq)]
 pub(super) struct Found {
@@ -242,6 +263,10 @@ pub(super) struct Found {
     always_identity: Vec<String>,
     /// Whether the user may make tables in that schema.
     creates: bool,
+    /// Whether row-level security is active for the user.
+    is_secured: bool,
+    /// Whether triggers have a say in rows before they are written.
+    triggers_decide: bool,
 }
 
 /// The table, if it is there.
@@ -261,16 +286,26 @@ fn table_entry(name: &TableName) -> String {
                 pg_catalog.row_security_active(c.oid), \
                 EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '3'), \
                 EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 69 = 69), \
-                pg_catalog.has_schema_privilege(n.oid, 'CREATE') \
+                pg_catalog.has_schema_privilege(n.oid, 'CREATE'), {} \
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relname = {} AND {place} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
+        triggers_decide("c.oid"),
         literal(&name.table)
     )
 }
 
 /// The table that has this entry.
 fn with_columns(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Found>> {
-    let found = table_facts(session, entry).map_err(|failure| session.explain(failure))?;
+    let found = table_facts(session, entry).map_err(|failure| {
+        let lacks_right = state(&failure) == "42501";
+        let error = session.explain(failure);
+        match lacks_right {
+            true => error.advise(
+                "a load takes SELECT on its table: it looks whether that holds rows, and counts them",
+            ),
+            false => error,
+        }
+    })?;
     match found {
         Some(Found { facts, .. }) if facts.columns.is_empty() => Err(Error::new(
             Kind::Target,
@@ -291,10 +326,10 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
     let mut row = row.into_iter().map(Option::unwrap_or_default);
     let mut next = || row.next().unwrap_or_default();
     let (oid, schema, relname, kind, persistence) = (next(), next(), next(), next(), next());
-    let (secured, has_rules) = (next() == "t", next() == "t");
+    let (is_secured, has_rules) = (next() == "t", next() == "t");
     // Of each row, INSTEAD OF, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
     let has_instead = next() == "t";
-    let creates = next() == "t";
+    let (creates, triggers_decide) = (next() == "t", next() == "t");
     let storage = match (kind.as_str(), persistence.as_str()) {
         ("p", _) => "partitioned table",
         ("v", _) if has_rules => VIEW_WITH_RULES,
@@ -314,7 +349,9 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         _ if has_rules => {
             Some(format!("table {relname} has rules for INSERT, which COPY passes over"))
         }
-        _ if secured => Some(format!("table {relname} has row-level security, which COPY refuses")),
+        _ if is_secured => {
+            Some(format!("table {relname} has row-level security, which COPY refuses"))
+        }
         _ => None,
     };
     let mut facts = TableFacts {
@@ -324,14 +361,23 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         ..TableFacts::default()
     };
     let first_row = format!("SELECT 1 FROM {}.{} LIMIT 1", quote(&schema), quote(&facts.name));
-    let [columns, keys, references, first_row] =
-        session.tables([&columns_of(&oid), &keys_of(&oid), &references_to(&oid), &first_row])?;
+    let [_, columns, keys, references, first_row] = session.tables([
+        PLAIN_NAMES,
+        &columns_of(&oid),
+        &keys_of(&oid),
+        &references_to(&oid),
+        &first_row,
+    ])?;
     let always_identity = take_columns(columns, &mut facts);
     take_keys(keys, &mut facts);
     take_references(references, &mut facts);
     facts.holds_rows = !first_row.is_empty();
-    Ok(Some(Found { facts, schema, always_identity, creates }))
+    Ok(Some(Found { facts, schema, always_identity, creates, is_secured, triggers_decide }))
 }
+
+/// Has types spelt without quotes where none are needed, until the transaction is over
+/// (<https://www.postgresql.org/docs/current/runtime-config-compatible.html#GUC-QUOTE-ALL-IDENTIFIERS>).
+const PLAIN_NAMES: &str = "SET LOCAL quote_all_identifiers = off";
 
 /// A table's columns, what a domain is underneath, and the members of an enum: COPY in binary takes the values of those.
 fn columns_of(oid: &str) -> String {
@@ -442,14 +488,11 @@ fn take_references(references: TextRows, facts: &mut TableFacts) {
 }
 
 /// Whether triggers have a say in rows before they are written, of the table or of one of its partitions: then what is written is no
-/// longer what was sent.
-pub(super) fn triggers_decide(session: &mut Session<'_>, table: &Table) -> Result<bool, Failure> {
+/// longer what was sent. A condition; `table` is its OID.
+pub(super) fn triggers_decide(table: &str) -> String {
     // Of each row, BEFORE, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
-    let found = session.value(&format!(
-        "SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgtype & 7 = 7 AND tgenabled <> 'D' \
-         AND (tgrelid = {name}::pg_catalog.regclass \
-              OR tgrelid IN (SELECT relid FROM pg_catalog.pg_partition_tree({name}))))",
-        name = table.literal()
-    ))?;
-    Ok(found.as_deref() == Some("t"))
+    format!(
+        "EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgtype & 7 = 7 AND tgenabled <> 'D' \
+         AND (tgrelid = {table} OR tgrelid IN (SELECT relid FROM pg_catalog.pg_partition_tree({table}))))"
+    )
 }

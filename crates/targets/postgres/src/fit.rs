@@ -252,6 +252,22 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<Str
         });
     }
     let input = facts.source.bytes.unwrap_or(0);
+    if kept.is_some() && ServerFacts::of(&facts.target).is_secured && request.verify != Verify::None
+    {
+        notes.push(
+            "row-level security may hide rows from this user, so they are not counted in the table: what the server says of each statement is what is compared"
+                .to_owned(),
+        );
+    }
+    if kept.is_some_and(|table| table.engine_only.is_some())
+        && request.on_conflict == OnConflict::Skip
+        && ServerFacts::of(&facts.target).triggers_decide
+    {
+        notes.push(
+            "rows that a trigger leaves out are counted with those whose key is taken: only COPY tells them apart, which this table can't have"
+                .to_owned(),
+        );
+    }
     let wal = ServerFacts::of(&facts.target).setting("max_wal_size");
     if let Some(wal) = bytes(wal).filter(|wal| *wal < input) {
         notes.push(format!(

@@ -14,7 +14,7 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
 use inrush_core::target::{Fit, Knobs};
-use inrush_core::{Column, Facts, Job, Request};
+use inrush_core::{Column, Facts, Job, OnConflict, Request};
 use inrush_net::statement::{Batch, Done, Write};
 
 /// INSERT as SQL text.
@@ -36,6 +36,19 @@ pub(super) fn fit_unnest(request: &Request, facts: &Facts, knobs: &mut Knobs) ->
     if let Some(column) = columns.iter().find(|column| ddl::declared(column).ends_with("[]")) {
         let reason = format!("column {} is an array, and unnest would take it apart", column.name);
         return Fit::Unusable { reason };
+    }
+    fit(request, facts, knobs)
+}
+
+/// A row that a trigger leaves out is counted by nobody, as is one whose key is taken; COPY asks for it afterwards.
+pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    // Where COPY isn't to be had, a note says so.
+    if facts.kept_table(request).is_some_and(|table| table.engine_only.is_none())
+        && request.on_conflict == OnConflict::Skip
+        && ServerFacts::of(&facts.target).triggers_decide
+    {
+        let reason = "the table has triggers that may leave rows out, which with --on-conflict skip only COPY tells from those whose key is taken";
+        return Fit::Unusable { reason: reason.to_owned() };
     }
     fit::fit(request, facts, knobs)
 }

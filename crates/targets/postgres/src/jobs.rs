@@ -4,8 +4,8 @@ use crate::ddl::{self, Table, literal, names};
 use crate::facts::ServerFacts;
 use crate::staging;
 use inrush_core::error::{Error, Result};
-use inrush_core::target::{Console, Home, JobTables, SqlRows, Twins, WITHOUT_TABLES};
-use inrush_core::{Job, TargetFacts};
+use inrush_core::target::{Console, Home, JobTables, Lost, SqlRows, Twins, WITHOUT_TABLES};
+use inrush_core::{Job, OnConflict, TargetFacts};
 
 /// Jobs of PostgreSQL: everything that publishes, renames too, is one transaction.
 pub(super) struct PostgresJobs;
@@ -150,6 +150,7 @@ impl Twins for PostgresJobs {
         let (twin, table) = (beside(home, twin), beside(home, table));
         let counting = format!(
             "DO $twin$ DECLARE counted name; BEGIN \
+             PERFORM pg_catalog.set_config('quote_all_identifiers', 'off', true); \
              FOR counted IN SELECT a.attname FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_attrdef d \
              ON d.adrelid = a.attrelid AND d.adnum = a.attnum WHERE a.attrelid = {}::pg_catalog.regclass \
              AND pg_catalog.pg_get_expr(d.adbin, d.adrelid) LIKE '%nextval(%' AND NOT a.attisdropped LOOP \
@@ -202,6 +203,19 @@ impl SqlRows for PostgresJobs {
     fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String) {
         let insert = ddl::Insert::into(&beside(home, table), job);
         (insert.head, insert.tail)
+    }
+
+    /// The server counts a row that changes another as one that is new.
+    fn lost(&self, job: &Job, home: &Home, table: &str) -> Option<Lost> {
+        match job.request.on_conflict {
+            OnConflict::Fail => None,
+            OnConflict::Update | OnConflict::Replace => Some(Lost::Uncounted),
+            OnConflict::Skip if !ServerFacts::of(&job.facts.target).triggers_decide => None,
+            OnConflict::Skip => {
+                let (before, after) = ddl::lost(&beside(home, table), &job.choice.key, job);
+                Some(Lost::Found { before, after })
+            }
+        }
     }
 
     fn columns(&self, job: &Job) -> String {

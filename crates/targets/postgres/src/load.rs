@@ -175,7 +175,7 @@ impl<'a> PostgresLoad<'a> {
             }
             (Mode::Hidden | Mode::Piecemeal | Mode::Survey, _) => self.session.set_up(&begin),
         }
-        if self.may_seek() && !facts::triggers_decide(&mut self.session, &self.target)? {
+        if self.may_seek() && !ServerFacts::of(&job.facts.target).triggers_decide {
             self.session.may_seek = Some(job);
         }
         if job.choice.action == Action::Truncate {
@@ -211,21 +211,30 @@ impl<'a> PostgresLoad<'a> {
     }
 
     /// Deletes all rows, as cheaply as can be done without touching other tables.
-    fn truncate(&mut self) -> Result<(), Failure> {
-        let table = self.job.kept_table();
-        let is_plain = table.is_some_and(|table| {
-            !table.is_parent
-                && matches!(
-                    table.storage.as_deref(),
-                    Some("table" | "unlogged table" | "partitioned table")
-                )
-        });
+    ///
+    /// # Errors
+    /// When the server refuses, or a trigger or a rule keeps rows.
+    fn truncate(&mut self) -> Result<(), Trouble> {
+        let table = self.target.only();
         self.changed = self.mode == Mode::Piecemeal;
-        let sql = match is_plain {
-            true => format!("TRUNCATE {}", self.target.only()),
-            false => format!("DELETE FROM {}", self.target.only()),
-        };
-        self.in_transaction(|session| session.execute(sql)).map(drop)
+        if self.job.kept_table().is_some_and(facts::may_truncate) {
+            let sql = format!("TRUNCATE {table}");
+            return Ok(self.in_transaction(|session| session.execute(sql)).map(drop)?);
+        }
+        let left = self.in_transaction(|session| {
+            session.execute(format!("DELETE FROM {table}"))?;
+            session.table(&format!("SELECT 1 FROM {table} LIMIT 1"))
+        })?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        let name = &self.job.table;
+        Err(Trouble::Ended(
+            Error::target(format!(
+                "rows of table {name} stay where they are deleted: a trigger or a rule keeps them"
+            ))
+            .advise("delete them yourself, and load with --if-exists append"),
+        ))
     }
 
     /// Does `work` in a transaction that begins as all of the load do: in the one that is open, or else in one of its own.
@@ -452,6 +461,9 @@ impl Inspect for PostgresLoad<'_> {
     type Failure = Failure;
 
     fn rows(&mut self) -> Result<Option<u64>, Failure> {
+        if self.job.kept_table().is_some() && ServerFacts::of(&self.job.facts.target).is_secured {
+            return Ok(None);
+        }
         let count = self
             .session
             .value(&format!("SELECT pg_catalog.count(*) FROM {}", self.table().sql()))?;
@@ -598,7 +610,14 @@ impl Load for PostgresLoad<'_> {
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
         let after = self.snapshot(self.job.request.verify);
         let after = after.map_err(|failure| self.session.explain(failure))?;
-        Ok(sent.verdict(&self.before, &after, self.job))
+        let mut verdict = sent.verdict(&self.before, &after, self.job);
+        if self.job.kept_table().is_some()
+            && ServerFacts::of(&self.job.facts.target).is_secured
+            && let Some(difference) = &mut verdict.difference
+        {
+            difference.push_str(", or row-level security hides them from this user");
+        }
+        Ok(verdict)
     }
 
     fn retry(&mut self, ended_by: Ended) -> Option<Retry> {

@@ -325,7 +325,7 @@ pub(super) fn are_values_that_would_not_stay_as_they_are_written<P: Place>() {
             place.files().write("in.csv", format!("id,name\n{rows}x,{odd}\n"));
             let args = ["in.csv", "--max-rejects", "1", "--if-exists", "replace"];
             let run = load(place, &args).exits(3);
-            run.says(&[&format!("'{odd}' (line 5)"), "1 bad row rejected"]);
+            run.prints(&[&format!("'{odd}' (line 5)"), "1 bad row rejected"]);
             assert_eq!(all_of(place, &COLUMNS).len(), good.len(), "{odd}");
             assert_eq!(
                 place.files().read("in.rejects.csv"),

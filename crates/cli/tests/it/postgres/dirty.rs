@@ -209,7 +209,9 @@ fn exactly_the_good_rows_among_answers_to_conflicts() {
         server.write("dirty.csv", &used.file);
         // A key that is there is no fault then: rows 800 and 1000.
         used.places.retain(|place| ![json!(800), json!(1000)].contains(&place["record"]));
-        for way in some(server.ways_into_used()) {
+        // The table has a trigger, and only COPY tells a row that it leaves out from one whose key is there.
+        let ways = server.ways_into_used().into_iter().filter(|way| way.strategy.contains("copy"));
+        for way in some(ways.collect::<Vec<_>>()) {
             server.sql(TABLE).sql(OLD_ROW);
             let load = [
                 "dirty.csv",

@@ -1,4 +1,4 @@
-use super::server::for_each_server;
+use super::server::{for_each_server, rows};
 use super::settings::with_settings;
 use crate::jobs;
 
@@ -70,4 +70,31 @@ fn the_command_says_what_of_a_job_is_seen_early() {
 #[test]
 fn attempts_fill_one_table_at_the_same_time() {
     for_each_server(jobs::straight_into_one_table);
+}
+
+#[test]
+fn rows_that_a_trigger_drops_are_not_counted() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n1,10\n2,-1\n3,30\n").sql(
+            "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (3, 3);
+             CREATE FUNCTION drops() RETURNS trigger LANGUAGE plpgsql AS
+                 $$BEGIN IF NEW.n < 0 THEN RETURN NULL; END IF; RETURN NEW; END$$;
+             CREATE TRIGGER drops BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION drops()",
+        );
+        let url = server.url();
+        for answer in ["skip", "update", "replace"] {
+            let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];
+            let more = ["--if-exists", "append", "--key", "id", "--on-conflict", answer];
+            let begun = server.inrush(&[&begin[..], &more].concat()).exits(0);
+            server.write("job.json", &begun.stdout);
+            let token = server.inrush(&["job", "write", "job.json", "t.csv"]).exits(0);
+            server.write("token", &token.stdout);
+            server
+                .inrush(&["job", "publish", "job.json", "token"])
+                .exits(1)
+                .says(&["wrote 3 rows, and 2 of them came into the table", "triggers"]);
+            assert_eq!(server.query("SELECT * FROM t"), rows![[3, 3]], "{answer}");
+            server.inrush(&["job", "abort", "job.json"]).exits(0);
+        }
+    });
 }

@@ -351,6 +351,47 @@ fn a_row_that_a_trigger_drops_is_told_whatever_the_key() {
     });
 }
 
+/// The server counts both in the same way: not at all.
+#[test]
+fn a_row_that_a_trigger_drops_is_none_whose_key_is_taken() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n1,10\n1,11\n2,-1\n3,30\n");
+        for way in server.ways_into_used() {
+            server.drop_table("t").sql(
+                "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (3, 3);
+                 CREATE OR REPLACE FUNCTION drops() RETURNS trigger LANGUAGE plpgsql AS
+                     $$BEGIN IF NEW.n < 0 THEN RETURN NULL; END IF; RETURN NEW; END$$;
+                 CREATE TRIGGER drops BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION drops()",
+            );
+            let load = [
+                &["t.csv", "--if-exists", "append", "--on-conflict", "skip"][..],
+                &["--max-rejects", "1", "--json"],
+                &way.options(),
+            ]
+            .concat();
+            if !way.strategy.contains("copy") {
+                server.misused(&load).says(&["only COPY tells"]);
+                continue;
+            }
+            let report = server.load(&load).exits(3).json();
+            assert_eq!(report["rows_skipped"], 2, "{way:?}");
+            assert_eq!(server.read("t.rejects.csv"), b"id,n\n2,-1\n", "{way:?}");
+            let rows = server.query("SELECT id, n FROM t ORDER BY id");
+            assert_eq!(rows, rows![["1", "10"], ["3", "3"]], "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn a_key_that_holds_later_is_said_to_be_none() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n").sql("CREATE TABLE t (id int UNIQUE DEFERRABLE)");
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+        server.misused(&load).says(&["needs to know the key", "of the table"]);
+        server.refuses(&[&load[..], &["--key", "id"]].concat()).says(&["holds at once"]);
+    });
+}
+
 #[test]
 fn columns_that_count_by_themselves_keep_their_number_in_a_replaced_row() {
     for_each_server(|server| {

@@ -57,6 +57,19 @@ fn assert_loads(server: &Server, options: &[&str]) {
 }
 
 #[test]
+fn names_in_quotes_are_the_same_types() {
+    for_each_server(|server| {
+        server.write("t.csv", "doc,word\n\"{\"\"a\"\":1,\"\"a\"\":2}\",abc\n");
+        with_settings(server, &["quote_all_identifiers = on"], || {
+            server.sql("CREATE TABLE t (doc jsonb, word name)");
+            server.refuses(&["t.csv"]).says(&["t.csv: line 2, column doc", "no key twice"]);
+            server.drop_table("t");
+            assert_loads(server, &[]);
+        });
+    });
+}
+
+#[test]
 fn transactions_that_are_serializable_by_default() {
     for_each_server(|server| {
         let settings = ["default_transaction_isolation = 'serializable'"];

@@ -384,6 +384,50 @@ fn row_level_security_has_its_say() {
     });
 }
 
+/// What the login may not see it can't count either.
+#[test]
+fn rows_that_a_policy_hides_are_loaded_all_the_same() {
+    for_each_server(|server| {
+        let user = format!("{}_user", server.database);
+        let _gone = OnDrop(|| server.try_sql(&format!("DROP OWNED BY {user}; DROP ROLE {user}")));
+        server.write("t.csv", "id,owner\n1,me\n2,you\n3,me\n").sql(&format!(
+            "CREATE ROLE {user} LOGIN; CREATE TABLE t (id int PRIMARY KEY, owner text); CREATE TABLE child (t int REFERENCES t);
+             GRANT SELECT, INSERT, DELETE ON t TO {user}; ALTER TABLE t ENABLE ROW LEVEL SECURITY;
+             CREATE POLICY mine ON t FOR SELECT USING (owner = 'me');
+             CREATE POLICY everything ON t FOR INSERT WITH CHECK (true); CREATE POLICY gone ON t FOR DELETE USING (true)"
+        ));
+        let url = server.url_of(&user);
+        for way in inserting(server) {
+            server.load_at(&url, &append(&way, &[])).exits(0);
+            assert_eq!(server.count("t"), 3, "{way:?}");
+            server
+                .refuses_at(
+                    &url,
+                    &["t.csv", "--if-exists", "truncate", "--strategy", &way.strategy],
+                )
+                .says(&["row-level security"]);
+            server.sql("DELETE FROM t");
+        }
+    });
+}
+
+#[test]
+fn rows_that_a_trigger_keeps_are_not_taken_for_deleted() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n").sql(
+            "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE child (t int REFERENCES t); INSERT INTO t VALUES (7), (8);
+             CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+                RETURN CASE WHEN OLD.id <> 7 THEN OLD END; END$$;
+             CREATE TRIGGER keep BEFORE DELETE ON t FOR EACH ROW EXECUTE FUNCTION keep()",
+        );
+        for way in some(server.ways_into_used()) {
+            server
+                .refuses(&["t.csv", "--if-exists", "truncate", "--strategy", &way.strategy])
+                .says(&["rows of table t stay"]);
+        }
+    });
+}
+
 #[test]
 fn without_the_privilege_nothing_happens_and_that_is_said() {
     for_each_server(|server| {
@@ -400,6 +444,10 @@ fn without_the_privilege_nothing_happens_and_that_is_said() {
             .says(&["permission denied", "privilege"]);
         server.sql(&format!("GRANT INSERT ON t TO {user}")).load_at(&url, &["t.csv"]).exits(0);
         assert_eq!(server.query("SELECT * FROM t"), rows![[1]]);
+        server.sql(&format!("CREATE TABLE unseen (id int); GRANT INSERT ON unseen TO {user}"));
+        server
+            .refuses_at(&url, &["t.csv", "--table", "unseen"])
+            .says(&["permission denied", "takes SELECT"]);
     });
 }
 

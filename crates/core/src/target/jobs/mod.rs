@@ -240,6 +240,23 @@ pub struct Copying {
     pub before: String,
     /// And after it.
     pub after: String,
+    /// How it is known which of the rows a trigger has kept out; `None` where none can be, or nobody knows.
+    #[serde(default)]
+    pub lost: Option<Lost>,
+}
+
+/// How rows are known that a trigger has kept out, where keys decide what becomes of a row.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Lost {
+    /// The statement counts all others.
+    Uncounted,
+    /// A query counts them. This stands before the table from which they came.
+    Found {
+        /// What the query has before it.
+        before: String,
+        /// And after it.
+        after: String,
+    },
 }
 
 /// Who keeps a job's fence.
@@ -296,6 +313,19 @@ pub trait JobRows: Sync {
         copying: &Copying,
         from: &str,
     ) -> Result<u64>;
+
+    /// How many of a copied table's `rows`, of which `written` were said to come into the other, left no trace there: a trigger has kept
+    /// them out. Asked where keys decide what becomes of a row, so that fewer may come by right.
+    fn lost(
+        &self,
+        _at: At<'_>,
+        _copying: &Copying,
+        _from: &str,
+        _rows: u64,
+        _written: u64,
+    ) -> Result<u64> {
+        Ok(0)
+    }
 
     /// Rows of the ledger.
     fn entries(&self, at: At<'_>, ledger: &str, wanted: Wanted<'_>) -> Result<Vec<Entry>>;

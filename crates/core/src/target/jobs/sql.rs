@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::{
-    At, Copying, Entry, Fence, Home, JobLock, JobRows, Location, Part, Set, Wanted, Which,
+    At, Copying, Entry, Fence, Home, JobLock, JobRows, Location, Lost, Part, Set, Wanted, Which,
 };
 use crate::Job;
 use crate::error::{Error, Result};
@@ -34,6 +34,11 @@ pub trait SqlRows: Sync {
 
     /// What stands before and after a query for the job's columns in the statement that adds its rows to `table`.
     fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String);
+
+    /// How rows are known that a trigger has kept out of `table`, where keys decide what becomes of a row.
+    fn lost(&self, _job: &Job, _home: &Home, _table: &str) -> Option<Lost> {
+        None
+    }
 
     /// The job's columns, as a query names them.
     fn columns(&self, job: &Job) -> String;
@@ -92,7 +97,8 @@ impl<S: SqlRows> JobRows for S {
 
     fn copying(&self, job: &Job, home: &Home, into: &str) -> Copying {
         let (head, after) = self.insert(job, home, into);
-        Copying { before: format!("{head}SELECT {} FROM ", self.columns(job)), after }
+        let before = format!("{head}SELECT {} FROM ", self.columns(job));
+        Copying { before, after, lost: SqlRows::lost(self, job, home, into) }
     }
 
     fn copy(
@@ -102,9 +108,28 @@ impl<S: SqlRows> JobRows for S {
         copying: &Copying,
         from: &str,
     ) -> Result<u64> {
-        let Copying { before, after } = copying;
+        let Copying { before, after, .. } = copying;
         let from = self.named(at.home, from);
         at.console.execute(&format!("{before}{from}{after}"))
+    }
+
+    fn lost(
+        &self,
+        at: At<'_>,
+        copying: &Copying,
+        from: &str,
+        rows: u64,
+        written: u64,
+    ) -> Result<u64> {
+        match &copying.lost {
+            Some(Lost::Found { before, after }) if written < rows => {
+                let from = self.named(at.home, from);
+                let found = at.console.value(&format!("{before}{from}{after}"))?;
+                Ok(found.and_then(|found| found.parse().ok()).unwrap_or(0))
+            }
+            Some(Lost::Uncounted) => Ok(rows.saturating_sub(written)),
+            Some(Lost::Found { .. }) | None => Ok(0),
+        }
     }
 
     fn entries(&self, at: At<'_>, ledger: &str, wanted: Wanted<'_>) -> Result<Vec<Entry>> {

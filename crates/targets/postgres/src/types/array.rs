@@ -26,6 +26,8 @@ pub(super) struct Arrays {
 /// The types whose identifiers are the same in every database, of those that go in binary:
 /// <https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat>.
 pub(super) fn element_oid(name: &str) -> Option<u32> {
+    // Behind an interval stand the units that it keeps.
+    let name = if name.starts_with("interval ") { "interval" } else { name };
     Some(match name {
         "boolean" => 16,
         "bytea" => 17,

@@ -14,7 +14,12 @@ use super::store::Misfit;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Intervals {
     /// Digits of the seconds' fraction.
-    pub(super) digits: u8,
+    digits: u8,
+    /// The smallest unit that it keeps: of smaller ones the server leaves out what a value has, without a word
+    /// (<https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-INTERVAL-INPUT>).
+    least: Unit,
+    /// Whether the server takes `4:05` for minutes and seconds.
+    has_no_hours: bool,
 }
 
 /// Why a text isn't an interval that its column keeps.
@@ -24,6 +29,17 @@ enum Fault {
 }
 
 impl Intervals {
+    /// The type of this name, `interval` or `interval year to month`; `None` where it is another.
+    pub(super) fn named(name: &str, digits: u8) -> Option<Self> {
+        let least = match name.strip_prefix("interval")? {
+            "" => MICROSECOND,
+            fields => unit(fields.rsplit(' ').next()?.as_bytes())?,
+        };
+        // Their digits say more.
+        let least = if least.2 == SECONDS.2 { MICROSECOND } else { least };
+        Some(Self { digits, least, has_no_hours: name == "interval minute to second" })
+    }
+
     pub(super) fn encode<'a>(
         self,
         value: &[u8],
@@ -32,6 +48,9 @@ impl Intervals {
     ) -> Result<(), Misfit<'a>> {
         let span = match value {
             [b'P', rest @ ..] => Span::iso(rest),
+            _ if self.has_no_hours && memchr::memchr_iter(b':', value).count() == 1 => {
+                Err(Fault::Written)
+            }
             _ => Span::words(value),
         };
         let span = span.map_err(|fault| match fault {
@@ -41,10 +60,25 @@ impl Intervals {
             Fault::Range => (Code::Range, wanted),
         })?;
         let kept = span.end(self.digits).ok_or((Code::Range, wanted))?;
+        if !self.keeps(kept) {
+            return Err((Code::Range, wanted));
+        }
         out.extend_from_slice(&kept.0.to_be_bytes());
         out.extend_from_slice(&kept.1.to_be_bytes());
         out.extend_from_slice(&kept.2.to_be_bytes());
         Ok(())
+    }
+}
+
+impl Intervals {
+    /// Whether nothing is smaller than the smallest unit.
+    fn keeps(self, (micros, days, months): (i64, i32, i32)) -> bool {
+        let Unit(part, size, _) = self.least;
+        match part {
+            Part::Micros => micros % size == 0,
+            Part::Days => micros == 0,
+            Part::Months => micros == 0 && days == 0 && i64::from(months) % size == 0,
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use super::moment::{Moments, encode_date, encode_plain_date, put_date};
 use super::number::{Bits, Floats, Integers, truth};
 use super::numeric::Numerics;
 use super::text::{Labels, Texts, encode_bytes};
-use inrush_core::wording::counted;
+use inrush_core::wording::{counted, fraction};
 
 /// The server allocates no gigabyte for a value, its head of four bytes included:
 /// <https://www.postgresql.org/docs/current/limits.html>.
@@ -313,7 +313,6 @@ fn kind(declared: &Declared<'_>, is_made: bool, utc: bool) -> Kind {
         "time with time zone" => {
             Kind::Zoned(Zoned::Time(Times { digits, zone, wants_offset: false }))
         }
-        "interval" => Kind::Interval(Intervals { digits }),
         "text" | "bpchar" => Kind::Text(Texts::ANY),
         "character varying" => Kind::Text(declared.number().map_or(Texts::ANY, Texts::characters)),
         "character" => Kind::Text(Texts::padded(declared.number().unwrap_or(1))),
@@ -328,7 +327,7 @@ fn kind(declared: &Declared<'_>, is_made: bool, utc: bool) -> Kind {
         "cidr" => Kind::Inet { is_network: true },
         "macaddr" => Kind::Card(6),
         "macaddr8" => Kind::Card(8),
-        _ => Kind::Other,
+        name => Intervals::named(name, digits).map_or(Kind::Other, Kind::Interval),
     }
 }
 
@@ -350,6 +349,11 @@ fn wanted(kind: &Kind, declared: &str) -> String {
         }
         Kind::Label(_) => format!("one of {}", Labels::shown(&Declared::parse(declared).labels())),
         Kind::Array(_) => format!("an array as {name} takes it ({{1,2}})"),
+        Kind::Moment(Moments { digits, .. })
+        | Kind::Time(Times { digits, .. })
+        | Kind::Zoned(Zoned::Moment(Moments { digits, .. }) | Zoned::Time(Times { digits, .. })) => {
+            format!("{name}, {}", fraction(*digits))
+        }
         _ => name.to_owned(),
     }
 }

@@ -127,13 +127,39 @@ fn inferred_types_keep_what_stays_as_it_is_written() {
 }
 
 #[test]
+fn an_interval_of_few_units_takes_no_smaller_ones() {
+    let tables: [(&str, &[&str], &[&str]); 6] = [
+        ("interval second(2)", &["1.25 s", "1 day"], &["1.234 s"]),
+        ("interval day to second(1)", &["1 day 00:00:01.5"], &["00:00:01.25"]),
+        ("interval day to hour", &["1 mon 1 day 02:00:00"], &["00:01:00", "1 sec"]),
+        ("interval year to month", &["1 year 2 mons"], &["1 year 2 days", "00:00:01"]),
+        ("interval year", &["24 mons"], &["13 mons", "1 day"]),
+        ("interval minute to second", &["00:04:05", "P1DT1S"], &[]),
+    ];
+    for (declared, kept, lost) in tables {
+        let store = existing(declared);
+        assert!(store.is_binary(), "{declared}");
+        for value in kept {
+            assert_eq!(
+                store.encode(value.as_bytes(), &mut Vec::new()),
+                Ok(()),
+                "{declared} {value}"
+            );
+        }
+        check(&store, &lost.iter().map(|value| (*value, "[range]")).collect::<Vec<_>>());
+    }
+    // Minutes and seconds to the server.
+    check(&existing("interval minute to second"), &[("04:05", "[type]")]);
+}
+
+#[test]
 fn what_only_the_server_can_read_goes_as_text() {
     for declared in [
         "money",
         "int4range",
         "\"char\"",
         "xml",
-        "interval year to month",
+        "tsvector",
         "point[]",
         "mood[] = enum('sad')[]",
         "zip[] = character varying(5)[]",
