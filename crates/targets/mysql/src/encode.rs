@@ -162,6 +162,8 @@ struct ColumnStore {
     store: Store,
     class: Class,
     real: Option<Real>,
+    /// Whether the text that the server will show is known. Of other values only whether there is one is compared.
+    compares: bool,
     required: bool,
 }
 
@@ -206,6 +208,7 @@ impl Stores {
             Ok(ColumnStore {
                 class: store.class(),
                 real: Real::of(&declared),
+                compares: store.compares(),
                 store,
                 required: column.required || !nullable,
             })
@@ -215,6 +218,11 @@ impl Stores {
 
     pub(super) fn reals(&self) -> impl Iterator<Item = Option<Real>> {
         self.0.iter().map(|column| column.real)
+    }
+
+    /// For each column whether what the server shows compares with what was sent.
+    pub(super) fn compare(&self) -> impl Iterator<Item = bool> {
+        self.0.iter().map(|column| column.compares)
     }
 
     pub(super) fn classes(&self) -> impl Iterator<Item = Class> {
@@ -315,7 +323,8 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
         let Self { stores, sums, written, notation } = self;
         let Wire { cells, values, bytes, .. } = wire;
         notation.open(stores.0.len(), bytes);
-        for (column, ColumnStore { store, class, real, required }) in stores.0.iter().enumerate() {
+        for (column, of_column) in stores.0.iter().enumerate() {
+            let ColumnStore { store, class, real, compares, required } = of_column;
             if column > 0 {
                 bytes.extend_from_slice(N::BETWEEN);
             }
@@ -356,6 +365,7 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
                 continue;
             }
             let (home, span) = match kept {
+                _ if !compares => (Home::Wire, Span { at: values.len() as u32, len: 0 }),
                 Kept::AsIs => (home, span),
                 Kept::Written => {
                     let at = values.len() as u32;
@@ -415,8 +425,9 @@ mod tests {
         for (column, declared) in samples() {
             let Ok(store) = Store::of(&column, &declared, MODES) else { continue };
             for sums in [false, true] {
-                let (class, store) = (store.class(), store.clone());
-                let column_store = ColumnStore { class, real: None, store, required: false };
+                let (class, compares, store) = (store.class(), store.compares(), store.clone());
+                let column_store =
+                    ColumnStore { class, real: None, compares, store, required: false };
                 let encoder = RowEncoder {
                     stores: Stores(Arc::new([column_store])),
                     sums,

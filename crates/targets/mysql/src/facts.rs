@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::ddl::{self, literal, quote};
 use crate::indexes;
 use crate::lost;
+use crate::rights;
 use crate::session::{Failure, Session};
 use crate::staging;
 use crate::tablespace::{self, Existing};
@@ -15,6 +16,10 @@ use inrush_core::{
     Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
 };
 use inrush_net::TextRows;
+
+/// Has SELECT and SHOW answer with all rows: by the server's default they may give the first ones alone
+/// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>).
+pub(super) const ALL_ROWS: &str = "SET SESSION sql_select_limit = 18446744073709551615";
 
 /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
 const COLUMNS_MAX: usize = 1017;
@@ -32,6 +37,8 @@ pub(super) struct ServerFacts {
     pub(super) keeps_fractions: bool,
     /// Its storage engines, in lower case.
     pub(super) engines: Vec<String>,
+    /// Whether a default of the existing table's columns asks a sequence for its number.
+    pub(super) asks_sequences: bool,
     /// The existing table, read only for a load that writes its file.
     pub(super) existing: Option<Existing>,
 }
@@ -114,8 +121,14 @@ pub(super) fn gather(
             Error::usage(format!("--table {table_name}: {fault}")).advise("name another --table")
         );
     }
-    let [variables, engines, table] = session
-        .tables([&all_variables(), ENGINES, &table_entry(table_name)])
+    let [_, variables, engines, asking, table] = session
+        .tables([
+            ALL_ROWS,
+            &all_variables(),
+            ENGINES,
+            &sequence_defaults(table_name),
+            &table_entry(table_name),
+        ])
         .map_err(|failure| session.explain(failure))?;
     let variables = by_name(variables);
     let variable = |name: &str| variables.get(name).map_or("", String::as_str);
@@ -137,6 +150,8 @@ pub(super) fn gather(
         has_bulk: session.has_bulk(),
         keeps_fractions,
         engines: engines.into_iter().flatten().flatten().collect(),
+        // MySQL has none.
+        asks_sequences: session.has_bulk() && !asking.is_empty(),
         existing: existing.transpose().map_err(|failure| session.explain(failure))?,
     };
     let ledger = match request.guarantee {
@@ -148,10 +163,26 @@ pub(super) fn gather(
     let mut lost_with = Vec::new();
     if let Some(found) = &table
         && request.if_exists == IfExists::Replace
+        && found.is_parent
+        // What would change others' rows the planner refuses.
+        && found.dependents.is_empty()
+    {
+        let children = session.table(&children(&found.name));
+        let children = children.map_err(|failure| session.explain(failure))?;
+        let children: Vec<String> = children.into_iter().flatten().flatten().collect();
+        return Err(Error::target(format!(
+            "foreign keys of {} refer to table {table_name}, and no other can take its place",
+            children.join(", ")
+        ))
+        .advise("--if-exists truncate keeps the table, and deletes its rows"));
+    }
+    if let Some(found) = &table
+        && request.if_exists == IfExists::Replace
         // A view has none.
         && found.storage.is_some()
     {
-        lost_with = lost::read(session, &found.name).map_err(|failure| session.explain(failure))?;
+        let lost = lost::read(session, &found.name, engine.starts_with("MariaDB"));
+        lost_with = lost.map_err(|failure| session.explain(failure))?;
     }
     let of = |name: &&str| Some(((*name).to_owned(), server.variables.get(*name)?.clone()));
     let settings = SETTINGS.iter().filter_map(of).collect();
@@ -247,6 +278,25 @@ fn table_entry(table: &str) -> String {
     )
 }
 
+/// A query for the tables whose foreign keys refer to this one.
+fn children(table: &str) -> String {
+    format!(
+        "SELECT DISTINCT TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
+         WHERE REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME = {0} \
+         AND NOT (TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {0}) ORDER BY 1",
+        literal(table)
+    )
+}
+
+/// A query for columns whose default asks a sequence (<https://mariadb.com/kb/en/sequence-functions/>).
+fn sequence_defaults(table: &str) -> String {
+    format!(
+        "SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {} \
+         AND COLUMN_DEFAULT REGEXP '(nextval|lastval|setval)[(]' LIMIT 1",
+        literal(table)
+    )
+}
+
 /// The table that has this entry.
 fn with_columns(
     session: &mut Session<'_>,
@@ -289,19 +339,37 @@ fn table_facts(
          ORDER BY INDEX_NAME, SEQ_IN_INDEX",
         of("TABLE_NAME", "TABLE_SCHEMA")
     );
+    // Of a rule that the login may not see the worst is expected.
+    let (is_own, is_parent) = (
+        of("k.TABLE_NAME", "k.TABLE_SCHEMA"),
+        of("k.REFERENCED_TABLE_NAME", "k.REFERENCED_TABLE_SCHEMA"),
+    );
     let references = format!(
-        "SELECT TABLE_NAME, REFERENCED_TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
-         WHERE REFERENCED_TABLE_NAME IS NOT NULL AND ({} OR {})",
-        of("TABLE_NAME", "TABLE_SCHEMA"),
-        of("REFERENCED_TABLE_NAME", "REFERENCED_TABLE_SCHEMA")
+        "SELECT {is_own}, {is_parent}, k.TABLE_NAME, COALESCE(r.DELETE_RULE, 'CASCADE') IN ('CASCADE', 'SET NULL', 'SET DEFAULT') \
+         FROM information_schema.KEY_COLUMN_USAGE k LEFT JOIN information_schema.REFERENTIAL_CONSTRAINTS r \
+         ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME \
+         WHERE k.REFERENCED_TABLE_NAME IS NOT NULL AND ({is_own} OR {is_parent})"
     );
     let triggers = format!(
         "SELECT 1 FROM information_schema.TRIGGERS WHERE {} LIMIT 1",
         of("EVENT_OBJECT_TABLE", "EVENT_OBJECT_SCHEMA")
     );
+    // MySQL's from 8.0 on; MariaDB takes what others say between these for a comment (https://mariadb.com/kb/en/comment-syntax/).
+    let histograms = format!(
+        "SELECT 1 FROM (SELECT '' AS SCHEMA_NAME, '' AS TABLE_NAME FROM DUAL WHERE 1 = 0 \
+         /*!80000 UNION ALL SELECT SCHEMA_NAME, TABLE_NAME FROM information_schema.COLUMN_STATISTICS */) s WHERE {} LIMIT 1",
+        of("TABLE_NAME", "SCHEMA_NAME")
+    );
     let first_row = format!("SELECT 1 FROM {} LIMIT 1", quote(&facts.name));
-    let [columns, keys, references, triggers, first_row] =
-        session.tables([&columns, &keys, &references, &triggers, &first_row])?;
+    let [server, columns, keys, references, triggers, histograms, first_row] = session.tables([
+        "SELECT VERSION(), DATABASE()",
+        &columns,
+        &keys,
+        &references,
+        &triggers,
+        &histograms,
+        &first_row,
+    ])?;
     facts.holds_rows = !first_row.is_empty();
     for row in columns {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
@@ -357,13 +425,32 @@ fn table_facts(
     let mut is_child = false;
     for row in references {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
-        let (child, parent) = (row.next().unwrap_or_default(), row.next().unwrap_or_default());
-        is_child |= child == facts.name;
-        if parent == facts.name && child != facts.name && !facts.dependents.contains(&child) {
-            facts.dependents.push(child);
+        let mut next = || row.next().unwrap_or_default();
+        let (is_own, is_parent, child, changes) =
+            (next() == "1", next() == "1", next(), next() == "1");
+        is_child |= is_own;
+        // What a table's own keys ask of it goes when it goes.
+        if is_parent && !is_own {
+            facts.is_parent = true;
+            if changes && !facts.dependents.contains(&child) {
+                facts.dependents.push(child);
+            }
         }
     }
-    facts.is_parent = !facts.dependents.is_empty();
+    let (mut create, mut grants) = (None, Vec::new());
+    if kind == "BASE TABLE" {
+        let show = indexes::show_create(&facts.name);
+        let asked = [indexes::PLAIN, &show, rights::SHOW_GRANTS, indexes::RESTORE];
+        // Whoever may not see it may not build its indexes either.
+        if let Some([_, shown, granted, _]) =
+            rights::unless_refused(indexes::plainly(session, asked))?
+        {
+            (create, grants) = (Some(indexes::created(shown)), granted);
+        }
+    }
+    let mut server = server.into_iter().flatten().map(Option::unwrap_or_default);
+    let (version, database) =
+        (server.next().unwrap_or_default(), server.next().unwrap_or_default());
     facts.engine_only = if kind != "BASE TABLE" {
         Some(format!("{table} is a {}", kind.to_lowercase()))
     } else if !triggers.is_empty() {
@@ -372,17 +459,22 @@ fn table_facts(
         Some(format!("table {table} has foreign keys"))
     } else if options.to_lowercase().contains("data directory") {
         Some(format!("table {table} has a directory of its own"))
+    } else if !histograms.is_empty() {
+        Some(format!("table {table} has histograms"))
+    } else if version.contains("MariaDB") {
+        None
+    } else if !rights::may_make_triggers(grants, &database, &facts.name) {
+        Some(format!(
+            "whether table {table} has triggers is not known: MySQL shows them to a login with the TRIGGER right"
+        ))
+    } else if create.as_ref().is_none_or(|create| indexes::renames_checks(create, &facts.name)) {
+        Some(format!("table {table} has CHECK constraints with names"))
     } else {
         None
     };
     // Other engines build an index by writing the whole table again.
-    if kind == "BASE TABLE" && facts.storage.as_deref() == Some("innodb") {
-        facts.indexes = match indexes::show(session, &facts.name) {
-            Ok(create) => indexes::deferrable(&create),
-            // Whoever may not see them may not build them either.
-            Err(Failure::Server(_)) => Vec::new(),
-            Err(failure) => return Err(failure),
-        };
+    if facts.storage.as_deref() == Some("innodb") {
+        facts.indexes = create.as_deref().map(indexes::deferrable).unwrap_or_default();
     }
     Ok(Some(facts))
 }

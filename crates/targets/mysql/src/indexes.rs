@@ -6,6 +6,7 @@
 
 use crate::ddl::quote;
 use crate::session::{Failure, Session};
+use inrush_net::TextRows;
 
 /// What stands between the parentheses of CREATE TABLE, as SHOW CREATE TABLE spells it: columns, keys, constraints.
 struct Parts<'s>(Vec<&'s str>);
@@ -192,18 +193,61 @@ pub(super) fn deferrable(create: &str) -> Vec<String> {
     found
 }
 
+/// The server's next number for a column that counts by itself.
+pub(super) fn next_number(create: &str) -> Option<u64> {
+    let options = options(create);
+    let number = options.split(' ').find_map(|option| option.strip_prefix("AUTO_INCREMENT="))?;
+    number.parse().ok()
+}
+
+/// Whether a table made like this one would have other names for its CHECK constraints: MySQL numbers them anew, under the new table's
+/// name, and names those alone after a table that is renamed which it has named so
+/// (<https://dev.mysql.com/doc/refman/8.0/en/create-table-check-constraints.html>). MariaDB keeps the names.
+pub(super) fn renames_checks(create: &str, table: &str) -> bool {
+    let Some(Parts(parts)) = Parts::of(create) else { return true };
+    let checks = parts.iter().filter_map(|part| part.strip_prefix("CONSTRAINT "));
+    let checks = checks.filter_map(name_before_check);
+    (1..).zip(checks).any(|(number, name)| name != quote(&format!("{table}_chk_{number}")))
+}
+
+/// The name of a constraint that is a CHECK.
+fn name_before_check(constraint: &str) -> Option<&str> {
+    name(constraint).filter(|name| constraint[name.len()..].starts_with(" CHECK "))
+}
+
+/// Has the server write names in backticks, whatever its settings.
+pub(super) const PLAIN: &str = "SET @inrush_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = '', SESSION sql_quote_show_create = 1";
+
+/// Ends that.
+pub(super) const RESTORE: &str = "SET SESSION sql_mode = @inrush_sql_mode";
+
 /// SHOW CREATE TABLE, spelt in one way whatever the settings.
 pub(super) fn show(session: &mut Session<'_>, table: &str) -> Result<String, Failure> {
-    let plain = "SET @inrush_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = '', SESSION sql_quote_show_create = 1";
-    let restore = "SET SESSION sql_mode = @inrush_sql_mode";
-    match session.tables([plain, &format!("SHOW CREATE TABLE {}", quote(table)), restore]) {
-        Ok([_, rows, _]) => Ok(rows.into_iter().flatten().nth(1).flatten().unwrap_or_default()),
-        Err(failure) => {
-            // The first failure is the one that tells why.
-            let _ = session.execute(restore);
-            Err(failure)
-        }
+    let [_, rows, _] = plainly(session, [PLAIN, &show_create(table), RESTORE])?;
+    Ok(created(rows))
+}
+
+/// The statement for it.
+pub(super) fn show_create(table: &str) -> String {
+    format!("SHOW CREATE TABLE {}", quote(table))
+}
+
+/// Its answer.
+pub(super) fn created(rows: TextRows) -> String {
+    rows.into_iter().flatten().nth(1).flatten().unwrap_or_default()
+}
+
+/// The answers to statements between [`PLAIN`] and [`RESTORE`], in one round trip.
+pub(super) fn plainly<const N: usize>(
+    session: &mut Session<'_>,
+    statements: [&str; N],
+) -> Result<[TextRows; N], Failure> {
+    let answers = session.tables(statements);
+    if answers.is_err() {
+        // The first failure is the one that tells why.
+        let _ = session.execute(RESTORE);
     }
+    answers
 }
 
 /// Whether two tables have the same columns and the same keys. The server names constraints after their table. And it sorts keys
@@ -305,6 +349,32 @@ mod tests {
             leave("h", &found(&plain)),
             "ALTER TABLE `h` DROP INDEX `a`, DROP INDEX `KEY ``b`` (`, DROP INDEX `d`, DROP INDEX `e`"
         );
+    }
+
+    #[test]
+    fn names_of_checks_that_a_copy_would_not_keep_are_known() {
+        let with = |checks: &[&str]| {
+            let parts =
+                [&["`a` int", "CONSTRAINT `f` FOREIGN KEY (`a`) REFERENCES `b` (`c`)"], checks];
+            renames_checks(&table(&parts.concat()), "t")
+        };
+        assert!(!with(&[]));
+        assert!(!with(&["CONSTRAINT `t_chk_1` CHECK (1)", "CONSTRAINT `t_chk_2` CHECK (1)"]));
+        assert!(with(&["CONSTRAINT `t_chk_2` CHECK (1)"]));
+        assert!(with(&["CONSTRAINT `positive` CHECK (1)"]));
+        assert!(renames_checks("what is not understood", "t"));
+    }
+
+    #[test]
+    fn the_next_number_is_an_option_and_no_comment() {
+        let create = |options: &str| {
+            format!(
+                "CREATE TABLE `t` (\n `a` int AUTO_INCREMENT COMMENT 'AUTO_INCREMENT=7'\n) {options}"
+            )
+        };
+        let next = |options: &str| next_number(&create(options));
+        assert_eq!(next("ENGINE=InnoDB AUTO_INCREMENT=1000 DEFAULT CHARSET=utf8mb4"), Some(1000));
+        assert_eq!(next("ENGINE=InnoDB COMMENT=' AUTO_INCREMENT=8 '"), None);
     }
 
     #[test]

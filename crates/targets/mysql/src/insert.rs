@@ -179,6 +179,16 @@ pub(super) fn fit_bulk(request: &Request, facts: &Facts, knobs: &mut Knobs) -> F
         let reason = "the server takes no rows of parameters in bulk; MariaDB does, from 10.2 on";
         return Fit::Unusable { reason: reason.to_owned() };
     }
+    fit_prepared(request, facts, knobs)
+}
+
+/// A prepared statement keeps what it knows of a sequence from one run to the next, while the server closes that: MariaDB 10.11 crashes.
+pub(super) fn fit_prepared(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    if facts.kept_table(request).is_some() && ServerFacts::of(&facts.target).asks_sequences {
+        let reason =
+            "a column's default asks a sequence, and MariaDB crashes where prepared statements do";
+        return Fit::Unusable { reason: reason.to_owned() };
+    }
     load::fit(request, facts, knobs, true)
 }
 

@@ -45,7 +45,8 @@ impl JobTables for MysqlJobs {
         // One may wait for as long as others copy, and rows which are read for a copy are not to be locked.
         Some(
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES', \
-             SESSION wait_timeout = 2147483, SESSION innodb_lock_wait_timeout = 2147483; \
+             SESSION wait_timeout = 2147483, SESSION innodb_lock_wait_timeout = 2147483, \
+             SESSION sql_select_limit = 18446744073709551615; \
              SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
         )
     }
@@ -106,13 +107,7 @@ impl JobTables for MysqlJobs {
         hidden: &str,
         replaces: bool,
     ) -> Result<()> {
-        let old = quote(&format!("{hidden}_old"));
-        let (hidden, target) = (quote(hidden), quote(&home.table));
-        let sql = match replaces {
-            true => format!("RENAME TABLE {target} TO {old}, {hidden} TO {target}"),
-            false => format!("RENAME TABLE {hidden} TO {target}"),
-        };
-        console.execute(&sql).map(drop)
+        staging::take_name(console, hidden, &home.table, replaces)
     }
 
     fn drop_tables(&self, console: &mut dyn Console, _home: &Home, tables: &[&str]) -> bool {

@@ -7,6 +7,7 @@
 //! ddl      SQL that names things           load     the steps of a load; load_data, insert, csv_file: ways through it
 //! tablespace  the table's file, written without the server
 //! staging  the hidden table                indexes  what it goes without while its rows come
+//! rights   what the login may see
 //! blame    what the server says of rows, for the lane (target/statement)
 //! console  a connection for statements that are no load's    jobs   what several processes write
 //! doctor   what settings and tables put at risk or hold back
@@ -29,6 +30,7 @@ mod knobs;
 mod load;
 mod load_data;
 mod lost;
+mod rights;
 mod session;
 mod staging;
 mod tablespace;
@@ -85,7 +87,7 @@ static STRATEGIES: [&dyn Strategy; 10] = [
         id: "mysql/prepared",
         about: "a prepared INSERT, executed once a row",
         knobs: &knobs::ROW,
-        fit: insert::fit,
+        fit: insert::fit_prepared,
         memory: load::memory,
         start: |job, stop| MysqlLoad::start(&insert::Prepared, job, stop),
     },

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use crate::connect::{self, Place};
 use crate::ddl::{self, quote};
 use crate::encode::{Real, Stores, session_zone};
-use crate::facts::{self, ServerFacts, name_fault};
+use crate::facts::{self, ALL_ROWS, ServerFacts, name_fault};
 use crate::knobs::{
     BINLOG, ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION,
     SQL_LOG_BIN, UNIQUE_CHECKS,
@@ -95,7 +95,8 @@ fn is_staged(request: &Request, facts: &Facts) -> bool {
         && facts.kept_table(request).is_none_or(|table| {
             (request.if_exists == IfExists::Truncate || !table.holds_rows)
                 && request.on_conflict == OnConflict::Fail
-                && table.engine_only.is_none()
+                // A table of the load's own is nobody else's to have triggers on.
+                && (request.owns_table || table.engine_only.is_none())
                 && !table.is_parent
         })
 }
@@ -280,7 +281,10 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         _ if in_steps => "one connection, and a transaction for each step".to_owned(),
         (true, false) => "the rows go into a hidden table, which gets its name when all are in: a rename".to_owned(),
         (true, true) => "the rows go into a hidden table, which takes the place of the existing one when all are in: a rename".to_owned(),
-        (false, _) if transactions && !commits => "one connection and one transaction: the table is in use, or has what a rename would lose".to_owned(),
+        (false, _) if transactions && !commits => match kept.and_then(|table| table.engine_only.as_ref()) {
+            Some(reason) => format!("one connection and one transaction: {reason}"),
+            None => "one connection and one transaction: the table is in use".to_owned(),
+        },
         (false, _) => "one connection, straight into the table".to_owned(),
     });
     if crowded && large && request.lanes.is_none() {
@@ -678,7 +682,7 @@ fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<
         settings.push("SESSION sql_log_bin = 0".to_owned());
     }
     session
-        .execute(format!("SET {}", settings.join(", ")))
+        .execute(format!("{ALL_ROWS}; SET {}", settings.join(", ")))
         .map_err(|failure| session.explain(failure))?;
     spare_write_sets(session, job);
     Ok(())
@@ -721,12 +725,14 @@ impl Inspect for MysqlLoad<'_> {
         let columns = &job.choice.columns;
         let reals: Vec<Option<Real>> = self.stores.reals().collect();
         let classes: Vec<Class> = self.stores.classes().collect();
+        let compare: Vec<bool> = self.stores.compare().collect();
         let shown: Vec<String> = columns
             .iter()
             .enumerate()
             .map(|(index, column)| {
                 let name = quote(&column.name);
                 match (reals[index], classes[index]) {
+                    _ if !compare[index] => format!("IF({name} IS NULL, NULL, '')"),
                     // Of a FLOAT the server shows six digits; as a double it shows all.
                     (Some(Real::Single), _) => format!("{name} + 0e0"),
                     (_, Class::Bit) => format!("{name} + 0"),

@@ -167,7 +167,17 @@ fn writer<'p, 's: 'p>(
             "CREATE TEMPORARY TABLE {CHUNK} ENGINE=InnoDB SELECT {columns} FROM {} WHERE FALSE",
             quote(table)
         );
-        session.execute(sql).map_err(|failure| session.explain(failure))?;
+        session.execute(sql).map_err(|failure| {
+            // Says no more than that the database may not be used so.
+            let lacks_right = failure.refusal().is_some_and(|refused| refused.code == 1044);
+            let error = session.explain(failure);
+            match lacks_right {
+                true => error
+                    .advise("--on-conflict with LOAD DATA takes the right CREATE TEMPORARY TABLES")
+                    .advise("--strategy values does without"),
+                false => error,
+            }
+        })?;
     }
     let into = if merges { CHUNK } else { table };
     let mut fields = Vec::new();

@@ -2,10 +2,15 @@
 
 use crate::ddl::literal;
 use crate::indexes;
+use crate::rights;
 use crate::session::{Failure, Session};
 
 /// In the words of SQL, one each.
-pub(super) fn read(session: &mut Session<'_>, table: &str) -> Result<Vec<String>, Failure> {
+pub(super) fn read(
+    session: &mut Session<'_>,
+    table: &str,
+    is_mariadb: bool,
+) -> Result<Vec<String>, Failure> {
     let mut lost = indexes::beside_columns(&indexes::show(session, table)?);
     let triggers = session.table(&format!(
         "SELECT CONCAT('TRIGGER ', TRIGGER_NAME) FROM information_schema.TRIGGERS \
@@ -13,5 +18,8 @@ pub(super) fn read(session: &mut Session<'_>, table: &str) -> Result<Vec<String>
         literal(table)
     ))?;
     lost.extend(triggers.into_iter().flatten().flatten());
+    if !is_mariadb && !rights::sees_triggers(session, table)? {
+        lost.push("triggers, if it has any: this login can't see them".to_owned());
+    }
     Ok(lost)
 }

@@ -6,11 +6,11 @@
 use crate::ddl::{self, literal, quote};
 use crate::indexes;
 use crate::session::{Failure, Session};
-use inrush_core::error::{Error, Result};
+use inrush_core::error::{Error, Kind, Result};
 use inrush_core::target::Console;
 use inrush_core::{Action, Job};
 use inrush_net::TextRows;
-use inrush_net::staging::{Asks, PREFIX, hidden_name};
+use inrush_net::staging::{Asks, PREFIX, hidden_name, unhidden};
 
 impl Asks for Session<'_> {
     type Failure = Failure;
@@ -58,18 +58,32 @@ impl Staging {
         let staging = Self::named(hidden_name(), false);
         let lock = lock_name(session.database(), &staging.name);
         session.value(&format!("SELECT GET_LOCK({lock}, 10)"))?;
-        session.execute(match job.choice.action.makes_table() {
-            true => ddl::create_table(&staging.name, job, engine),
-            false => staging.like(job),
-        })?;
+        match job.choice.action.makes_table() {
+            true => session.execute(ddl::create_table(&staging.name, job, engine)).map(drop)?,
+            false => staging.make_like(session, job)?,
+        }
         if let Some(add) = ddl::add_columns(&staging.name, job) {
             session.execute(add)?;
         }
         Ok(staging)
     }
 
-    fn like(&self, job: &Job) -> String {
-        format!("CREATE TABLE {} LIKE {}", quote(&self.name), quote(&job.table))
+    /// Makes the table like the target. What that leaves out is where a column that counts by itself goes on, which only TRUNCATE may reset
+    /// (<https://dev.mysql.com/doc/refman/8.0/en/create-table-like.html>).
+    fn make_like(&self, session: &mut Session<'_>, job: &Job) -> Result<(), Failure> {
+        let (staging, target) = (quote(&self.name), quote(&job.table));
+        session.execute(format!("CREATE TABLE {staging} LIKE {target}"))?;
+        if job.choice.action == Action::Append
+            && let Some(next) = indexes::next_number(&indexes::show(session, &job.table)?)
+        {
+            let goes_on = format!("ALTER TABLE {staging} AUTO_INCREMENT = {next}");
+            if let Err(failure) = session.execute(goes_on) {
+                // Who may make tables and not alter them has one that nobody wants.
+                let _ = session.execute(format!("DROP TABLE {staging}"));
+                return Err(failure);
+            }
+        }
+        Ok(())
     }
 
     /// Has the table, made like the target, go without `indexes` until its rows are in, if that can be done.
@@ -88,7 +102,7 @@ impl Staging {
         }
         // Who knows which it has now.
         session.execute(format!("DROP TABLE {}", quote(&self.name)))?;
-        session.execute(self.like(job)).map(drop)
+        self.make_like(session, job)
     }
 
     /// Notes what the table is.
@@ -155,7 +169,7 @@ impl Staging {
         let old = quote(&format!("{}{}", self.name, if appends { EMPTY } else { OLD }));
         let replaces = job.choice.action != Action::Create;
         let sql = match replaces {
-            true => format!("RENAME TABLE {target} TO {old}, {staging} TO {target}"),
+            true => replace(&target, &old, &staging),
             false => format!("RENAME TABLE {staging} TO {target}"),
         };
         // Others may use the table for as long as they like, and the user may not want to wait for them.
@@ -180,7 +194,7 @@ impl Staging {
                 Err(lost @ Failure::Lost(_)) => return Err(session.explain(lost)),
                 Ok(_) | Err(_) => {
                     session
-                        .execute(format!("RENAME TABLE {target} TO {staging}, {old} TO {target}"))
+                        .execute(replace(&target, &staging, &old))
                         .map_err(|failure| session.explain(failure))?;
                     return Err(Error::target(format!(
                         "another client has written rows into table {} during the load",
@@ -190,9 +204,14 @@ impl Staging {
                 }
             }
         }
-        // The load is done whether or not this works: the next one sweeps it away.
-        let _ = session.execute(format!("DROP TABLE {old}"));
-        Ok(())
+        let Err(refused @ Failure::Server(_)) = session.execute(drop_old(&old)) else {
+            // The load is done whether or not the answer came: the next one sweeps the table away.
+            return Ok(());
+        };
+        session
+            .execute(replace(&target, &staging, &old))
+            .map_err(|failure| session.explain(failure))?;
+        Err(stays(session.explain(refused), &job.table))
     }
 
     /// After a connection that was lost in between, only the catalogue knows whether the rename has happened.
@@ -206,6 +225,57 @@ impl Staging {
     pub(super) fn discard(&self, session: &mut Session<'_>) -> bool {
         // Whoever has made the target drops it.
         self.is_target || drop_soon(session, &[&self.name])
+    }
+}
+
+/// Gives a table's name to another one, in one step. Without checks the server would not see to it that foreign keys go along.
+fn replace(target: &str, old: &str, new: &str) -> String {
+    format!("{CHECKED}RENAME TABLE {target} TO {old}, {new} TO {target}")
+}
+
+/// Drops a table whose name another one has taken, unless foreign keys refer to it.
+fn drop_old(old: &str) -> String {
+    format!("{CHECKED}DROP TABLE {old}")
+}
+
+/// Whatever the server's default is.
+const CHECKED: &str = "SET SESSION foreign_key_checks = 1; ";
+
+/// What the user reads where the old table can't be dropped: foreign keys go with it through a rename, and would refer to a table that is
+/// no more. The facts know those that the login may see.
+fn stays(refused: Error, table: &str) -> Error {
+    let suffixed = [OLD, EMPTY].map(|suffix| format!("{table}{suffix}"));
+    let reworded = refused.reworded(|text| {
+        suffixed.iter().fold(unhidden(text, table), |text, old| text.replace(old, table))
+    });
+    reworded.advise(format!(
+        "foreign keys may refer to {table} that this login can't see: once it can, --if-exists append and truncate write straight into the table"
+    ))
+}
+
+/// Gives the hidden table of a job the target's name, as [`Staging::publish`] does.
+///
+/// # Errors
+/// When it kept its name, or when the connection is lost.
+pub(super) fn take_name(
+    console: &mut dyn Console,
+    hidden: &str,
+    table: &str,
+    replaces: bool,
+) -> Result<()> {
+    let (target, new, old) = (quote(table), quote(hidden), quote(&format!("{hidden}{OLD}")));
+    if !replaces {
+        return console.execute(&format!("RENAME TABLE {new} TO {target}")).map(drop);
+    }
+    console.execute(&replace(&target, &old, &new))?;
+    match console.execute(&drop_old(&old)) {
+        Err(refused) if !refused.is_lost_connection() && refused.kind() != Kind::Interrupted => {
+            console.execute(&replace(&target, &new, &old))?;
+            let refused = refused.reworded(|text| text.replace(&format!("{hidden}{OLD}"), table));
+            Err(stays(refused, table))
+        }
+        // What has its name is seen, whatever becomes of the old table: it goes with what else is left of the job.
+        _ => Ok(()),
     }
 }
 

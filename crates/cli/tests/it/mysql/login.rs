@@ -5,16 +5,16 @@ use crate::fixture::{Outcome, finish, start};
 
 use super::server::{Server, for_each_server, rows};
 
-const SECRET: &str = "tiger-7-teeth";
+pub(super) const SECRET: &str = "tiger-7-teeth";
 
 /// A user of this test, with the password, who may do what `grants` says in the test's database. Gone afterwards.
-struct User<'s> {
+pub(super) struct User<'s> {
     server: &'s Server,
     name: String,
 }
 
 impl<'s> User<'s> {
-    fn new(server: &'s Server, grants: &str) -> Self {
+    pub(super) fn new(server: &'s Server, grants: &str) -> Self {
         // At most 16 characters on old servers.
         let name = format!("u{}", server.database.trim_start_matches("inrush_"));
         let database = &server.database;
@@ -25,11 +25,11 @@ impl<'s> User<'s> {
         Self { server, name }
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         self.server.url_of(&self.name)
     }
 
-    fn url_with(&self, password: &str) -> String {
+    pub(super) fn url_with(&self, password: &str) -> String {
         self.server.url_of(&format!("{}:{password}", self.name))
     }
 }
@@ -51,7 +51,7 @@ fn secret_kept(run: Outcome) -> Outcome {
 }
 
 /// The command with an environment of its own.
-fn run(server: &Server, args: &[&str], environment: &[(&str, &str)]) -> Outcome {
+pub(super) fn run(server: &Server, args: &[&str], environment: &[(&str, &str)]) -> Outcome {
     let mut command: Command = server.command(args);
     command.env_remove("MYSQL_PWD").env_remove("INRUSH_PASSWORD").env("HOME", server.dir());
     command.envs(environment.iter().copied());

@@ -36,6 +36,9 @@ mod crashes;
 /// Servers that ask for files.
 mod hostile;
 
+/// Logins that may not see all that a table has.
+mod rights;
+
 /// Ways in, and passwords, which nobody else needs to see.
 mod login;
 

@@ -276,7 +276,7 @@ impl Server {
     /// Sets a global variable, and sets it back afterwards; for tests that are alone.
     pub(super) fn with_global(&self, name: &str, value: &str, work: impl FnOnce()) {
         let before = self.query(&format!("SELECT @@GLOBAL.{name}"))[0][0].clone().unwrap();
-        let restore = match before.parse::<i64>() {
+        let restore = match before.parse::<i128>() {
             Ok(number) => number.to_string(),
             Err(_) => format!("'{before}'"),
         };

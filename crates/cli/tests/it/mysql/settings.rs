@@ -77,6 +77,19 @@ fn a_server_that_is_read_only() {
 }
 
 #[test]
+fn a_server_that_answers_with_one_row() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "c,b,a\n1,2,3\n4,5,6\n");
+        server.sql("CREATE TABLE t (a INT, b INT, c INT, UNIQUE (a), UNIQUE (b)) ENGINE=InnoDB");
+        server.with_global("sql_select_limit", "1", || {
+            server.load(&["t.csv", "--verify", "checksum"]).exits(0);
+            assert_eq!(server.query("SELECT * FROM t ORDER BY a"), rows![[3, 2, 1], [6, 5, 4]]);
+            server.drop_table("t").load(&["t.csv", "--verify", "checksum"]).exits(0);
+        });
+    });
+}
+
+#[test]
 fn a_table_that_is_full() {
     alone_on_each_server(|server| {
         let text: String = (1..=2000).map(|id| format!("{id},name\n")).collect();

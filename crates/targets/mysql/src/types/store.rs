@@ -11,7 +11,7 @@ use super::json;
 use super::moment::{Moments, Times, keep_date, keep_year};
 use super::number::{Bits, Decimals, Floats, Integers, truth};
 use super::text::{Charset, Members, Texts, keep_inet4, keep_inet6, keep_uuid};
-use inrush_core::wording::counted;
+use inrush_core::wording::{counted, fraction};
 
 /// What the session allows of dates and moments.
 #[derive(Clone, Copy, Debug)]
@@ -200,6 +200,12 @@ impl Store {
             Kind::Checked { text, .. } => text.class(),
             Kind::Bytes { .. } => Class::Bytes,
         }
+    }
+
+    /// Whether it is known which text the server will show for a value. A document it spells in its own way
+    /// (<https://dev.mysql.com/doc/refman/8.0/en/json.html#json-normalization>).
+    pub(crate) fn compares(&self) -> bool {
+        !matches!(self.kind, Kind::Document)
     }
 
     /// How `value` is stored. Where the server will show another text for it, that text is appended to `out`; after a misfit
@@ -417,7 +423,10 @@ fn wanted(kind: &Kind, declared: &Declared<'_>, text: &str) -> String {
         Kind::Bytes { max, .. } => format!("at most {} long", counted(*max as u64, "byte")),
         Kind::Enum(members) => format!("one of {}", members.shown()),
         Kind::Set(members) => format!("some of {}", members.shown()),
-        Kind::Time(_) => format!("{text} (-838:59:59 to 838:59:59)"),
+        Kind::Time(Times { digits }) => {
+            format!("{text} (-838:59:59 to 838:59:59), {}", fraction(*digits))
+        }
+        Kind::Moment(Moments { digits, .. }) => format!("{text}, {}", fraction(*digits)),
         _ => text.to_owned(),
     }
 }

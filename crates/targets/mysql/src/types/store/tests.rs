@@ -58,6 +58,26 @@ fn check_pairs(store: &Store, cases: &[(&str, &str)]) {
 }
 
 #[test]
+fn what_lacks_digits_for_a_fraction_is_said_to() {
+    for (declared, value, words) in [
+        ("time", "01:02:03.5", "time (-838:59:59 to 838:59:59), without a fraction of a second"),
+        (
+            "time(1)",
+            "01:02:03.04",
+            "time(1) (-838:59:59 to 838:59:59), with 1 digit of a second's fraction",
+        ),
+        (
+            "datetime(3)",
+            "2020-01-01 01:02:03.0004",
+            "datetime(3), with 3 digits of a second's fraction",
+        ),
+    ] {
+        let store = existing(declared);
+        assert_eq!(store.keep(value.as_bytes(), &mut Vec::new()), Err((Code::Range, words)));
+    }
+}
+
+#[test]
 fn integers_have_ranges_to_the_last_number() {
     for (declared, min, below, max, above) in [
         ("tinyint(4)", "-128", "-129", "127", "128"),

@@ -1,0 +1,93 @@
+use crate::fixture::some;
+use crate::servers::OnDrop;
+
+use super::login::{SECRET, User, run};
+use super::server::{for_each_server, rows};
+
+/// MySQL shows triggers to nobody but those who may make some.
+#[test]
+fn triggers_that_the_login_may_not_see_stay_and_have_their_say() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n1,1\n2,2\n");
+        let user = User::new(server, "SELECT, INSERT, DELETE, CREATE, DROP, ALTER");
+        let url = user.url_with(SECRET);
+        // The server reads files for nobody but those with a right for all databases.
+        let ways = server.ways_into_empty().into_iter().filter(|way| !way.is("load-data-server"));
+        for way in some(ways.collect::<Vec<_>>()) {
+            server.sql(
+                "CREATE TABLE t (id INT PRIMARY KEY, n INT) ENGINE=InnoDB;;
+                 CREATE TRIGGER more BEFORE INSERT ON t FOR EACH ROW SET NEW.n = NEW.n + 10",
+            );
+            server.load_at(&url, &[&["t.csv"], &way.options()[..]].concat()).exits(0);
+            let stored = rows![[1, 11], [2, 12]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            server
+                .load_at(&url, &["t.csv", "--if-exists", "truncate", "--strategy", &way.strategy])
+                .exits(0);
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            assert_eq!(server.query("SHOW TRIGGERS").len(), 1, "{way:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn a_parent_of_tables_that_the_login_may_not_see_stays_one() {
+    for_each_server(|server| {
+        let others = format!("{}_others", server.database);
+        let parent = format!("`{}`.t", server.database);
+        let _gone = OnDrop(|| {
+            server.sql(&format!("DROP DATABASE {others}"));
+        });
+        server.write("t.csv", "id\n1\n2\n");
+        server.sql(&format!(
+            "CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB;; CREATE DATABASE {others};;
+             CREATE TABLE {others}.child (t INT, FOREIGN KEY (t) REFERENCES {parent} (id)) ENGINE=InnoDB"
+        ));
+        let user = User::new(server, "ALL");
+        let url = user.url_with(SECRET);
+        let refers = || {
+            let made = server.query(&format!("SHOW CREATE TABLE {others}.child"));
+            made[0][1].as_ref().unwrap().contains(&format!("REFERENCES `{}`.`t`", server.database))
+        };
+        for if_exists in ["append", "truncate", "replace"] {
+            server
+                .refuses_at(&url, &["t.csv", "--if-exists", if_exists])
+                .says(&["foreign key", "can't see"]);
+            assert!(refers(), "{if_exists}");
+        }
+        // A job that replaces it.
+        let job = |args: &[&str]| run(server, &[&["job"], args].concat(), &[("MYSQL_PWD", SECRET)]);
+        let begin = ["begin", &user.url(), "--table", "t", "--like", "t.csv"];
+        let begun = job(&[&begin[..], &["--if-exists", "replace"]].concat()).exits(0);
+        server.write("job.json", &begun.stdout);
+        server.write("token", job(&["write", "job.json", "t.csv"]).exits(0).stdout);
+        job(&["publish", "job.json", "token"]).exits(1).says(&["foreign key", "can't see"]);
+        assert!(refers());
+        assert_eq!(server.count("t"), 0);
+        job(&["abort", "job.json"]).exits(0);
+        server.sql("DROP TABLE inrush_jobs");
+        // Who sees it loads past it.
+        server.load(&["t.csv"]).exits(0);
+        server.sql(&format!("INSERT INTO {others}.child VALUES (1)"));
+        assert!(refers());
+        server.refuses(&["t.csv", "--if-exists", "replace"]).says(&["child"]);
+    });
+}
+
+#[test]
+fn the_right_to_a_table_in_between_is_named() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        server.sql("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB;; INSERT INTO t VALUES (1)");
+        let user = User::new(server, "SELECT, INSERT, UPDATE");
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "skip"];
+        let by = |strategy| [&load[..], &["--strategy", strategy]].concat();
+        let url = user.url_with(SECRET);
+        server
+            .refuses_at(&url, &by("load-data"))
+            .says(&["CREATE TEMPORARY TABLES", "--strategy values"]);
+        server.load_at(&url, &by("values")).exits(0);
+        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1], [2]]);
+    });
+}

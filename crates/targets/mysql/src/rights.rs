@@ -1,0 +1,85 @@
+//! What a login's rights let it see.
+
+use crate::ddl::quote;
+use crate::indexes::{PLAIN, RESTORE, plainly};
+use crate::session::{Failure, Session};
+use inrush_net::TextRows;
+
+/// What the server answers; `None` where it refuses, as it does to who lacks a right.
+pub(super) fn unless_refused<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Failure::Server(_)) => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The login's rights, of which those of roles are the active ones' (<https://dev.mysql.com/doc/refman/8.0/en/show-grants.html>).
+pub(super) const SHOW_GRANTS: &str = "SHOW GRANTS";
+
+/// Whether MySQL surely shows the table's triggers, if it has any.
+///
+/// # Errors
+/// When the connection is lost.
+pub(super) fn sees_triggers(session: &mut Session<'_>, table: &str) -> Result<bool, Failure> {
+    let database = session.value("SELECT DATABASE()")?.unwrap_or_default();
+    let answers = unless_refused(plainly(session, [PLAIN, SHOW_GRANTS, RESTORE]))?;
+    Ok(answers.is_some_and(|[_, grants, _]| may_make_triggers(grants, &database, table)))
+}
+
+/// Whether the answer to [`SHOW_GRANTS`] says that the login may make triggers on the table: MySQL shows none to who may not
+/// (<https://dev.mysql.com/doc/refman/8.0/en/information-schema-triggers-table.html>); MariaDB shows them to everybody.
+pub(super) fn may_make_triggers(grants: TextRows, database: &str, table: &str) -> bool {
+    let grants: Vec<String> = grants.into_iter().flatten().flatten().collect();
+    has_right(&grants, "TRIGGER", database, table)
+}
+
+/// Whether a login with these grants has a right to the table. A pattern of databases is not looked at: which of several counts, only the
+/// server knows (<https://dev.mysql.com/doc/refman/8.0/en/request-access.html>).
+fn has_right(grants: &[String], right: &str, database: &str, table: &str) -> bool {
+    let database = quote(database);
+    let places =
+        ["*.*".to_owned(), format!("{database}.*"), format!("{database}.{}", quote(table))];
+    let says = |grant: &String, verb: &str, end: &str| {
+        let Some((rights, on)) = grant.strip_prefix(verb).and_then(|said| said.split_once(" ON "))
+        else {
+            return false;
+        };
+        // A database's name is a pattern, in which backslashes stand before what else would be a wildcard.
+        let on = on.replace('\\', "");
+        let is_here = |place: &String| {
+            on.strip_prefix(place.as_str()).is_some_and(|rest| rest.starts_with(end))
+        };
+        rights.split(", ").any(|one| one == right || one == "ALL PRIVILEGES")
+            && places.iter().any(is_here)
+    };
+    grants.iter().any(|grant| says(grant, "GRANT ", " TO "))
+        && !grants.iter().any(|grant| says(grant, "REVOKE ", " FROM "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_right_is_had_where_a_grant_surely_says_so() {
+        for (grants, wanted) in [
+            (&["GRANT ALL PRIVILEGES ON *.* TO `u`@`%` WITH GRANT OPTION"][..], true),
+            (&["GRANT SELECT, TRIGGER, INSERT ON *.* TO 'u'@'%'"], true),
+            (&["GRANT USAGE ON *.* TO `u`@`%`", "GRANT TRIGGER ON `d_b`.* TO `u`@`%`"], true),
+            (&["GRANT ALL PRIVILEGES ON `d\\_b`.* TO `u`@`%`"], true),
+            (&["GRANT SELECT (`id`), TRIGGER ON `d_b`.`t` TO `u`@`%`"], true),
+            (&["GRANT SELECT, INSERT, CREATE, DROP, ALTER ON `d_b`.* TO `u`@`%`"], false),
+            (&["GRANT ALL PRIVILEGES ON `d%`.* TO `u`@`%`"], false),
+            (&["GRANT TRIGGER ON `d_b`.`other` TO `u`@`%`"], false),
+            (&["GRANT TRIGGER ON `d_b2`.* TO `u`@`%`"], false),
+            (&["GRANT `TRIGGER`@`%` TO `u`@`%`"], false),
+            (&["GRANT TRIGGER ON *.* TO `u`@`%`", "REVOKE TRIGGER ON `d_b`.* FROM `u`@`%`"], false),
+            (&["GRANT TRIGGER ON *.* TO `u`@`%`", "REVOKE SELECT ON `d_b`.* FROM `u`@`%`"], true),
+            (&[], false),
+        ] {
+            let grants: Vec<String> = grants.iter().map(|grant| (*grant).to_owned()).collect();
+            assert_eq!(has_right(&grants, "TRIGGER", "d_b", "t"), wanted, "{grants:?}");
+        }
+    }
+}
