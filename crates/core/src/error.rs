@@ -253,22 +253,15 @@ impl std::error::Error for Error {}
 /// What a user typed as a place, as messages show it: of what may be a URL only the scheme, for a password can stand anywhere
 /// in one, and of what looks like settings all but a password and what follows it.
 pub fn without_secrets(place: &str) -> String {
+    if let Some((scheme, rest)) = place.split_once(':')
+        && (rest.starts_with("//") || rest.contains('@'))
+    {
+        return format!("{scheme}:...");
+    }
     let lower = place.to_ascii_lowercase();
     let named = ["password=", "passwd=", "pwd="];
     let ends = named.iter().filter_map(|name| Some(lower.find(name)? + name.len()));
-    if let Some(end) = ends.min() {
-        return format!("{}...", without_secrets_of_urls(&place[..end]));
-    }
-    without_secrets_of_urls(place)
-}
-
-fn without_secrets_of_urls(place: &str) -> String {
-    match place.split_once(':') {
-        Some((scheme, rest)) if rest.starts_with("//") || rest.contains('@') => {
-            format!("{scheme}:...")
-        }
-        _ => place.to_owned(),
-    }
+    ends.min().map_or_else(|| place.to_owned(), |end| format!("{}...", &place[..end]))
 }
 
 /// A value as messages show it: quoted, control characters escaped, cut to 60 characters.
