@@ -270,14 +270,15 @@ fn refuse_other_delimiter(
     let [name] = here else { return Ok(()) };
     let separates = |delimiter: &char| {
         let parts: Vec<&str> = name.split(*delimiter).collect();
-        parts.len() > 1 && parts.iter().all(|part| !part.trim().is_empty())
+        parts.len() == names.len() && parts.iter().all(|part| !part.trim().is_empty())
     };
-    let other = [',', ';', '\t', '|'].into_iter().find(separates);
+    let own = char::from(dialect.delimiter);
+    let other = [',', ';', '\t', '|'].into_iter().filter(|one| *one != own).find(separates);
     match other.filter(|_| names.len() > 1 && !names.contains(name)) {
         Some(other) => Err(Error::source(format!(
             "{input} seems to separate its fields by [{}], and the first input does by [{}]",
             other.escape_default(),
-            char::from(dialect.delimiter).escape_default()
+            own.escape_default()
         ))
         .advise("load files with other delimiters one by one")),
         None => Ok(()),

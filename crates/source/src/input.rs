@@ -173,7 +173,7 @@ impl Source {
             let told = heads.iter().find(|head| head.input.name.contains(".rejects."));
             if let Some(told) = told {
                 error = error.advise(format!(
-                    "leave out what earlier loads have put aside, such as {}",
+                    "leave out the files of an earlier load's bad rows, such as {}",
                     told.input.name
                 ));
             }
@@ -328,6 +328,7 @@ impl Source {
             .map(|n| ShapeColumn {
                 name: n.to_string(),
                 pinned: true,
+                strict: false,
                 // What has a type is looked at as it is, bytes among it.
                 bytes: self.grammar.form() == "columns",
                 is_textual: true,

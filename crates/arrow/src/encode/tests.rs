@@ -25,6 +25,7 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
             .map(|column| ShapeColumn {
                 name: column.name.clone(),
                 pinned: !column.strict,
+                strict: column.strict,
                 bytes: column.ty == DataType::Binary,
                 is_textual: true,
                 reading: None,
@@ -167,6 +168,7 @@ fn absent_columns_are_null_and_required_ones_are_not() {
             .map(|c| ShapeColumn {
                 name: c.name.clone(),
                 pinned: true,
+                strict: false,
                 bytes: false,
                 is_textual: true,
                 reading: None,

@@ -272,6 +272,14 @@ fn an_object_that_is_null_is_no_column_where_objects_are_taken_apart() {
     assert_eq!(fixture.table("t.db", "t"), rows);
     fixture.load(&["t.jsonl", "t.db", "--flatten", "--if-exists", "append"]).exits(0);
     assert_eq!(fixture.table("t.db", "t").len(), 2 * rows.len());
+    // An object may come late.
+    let line = |n| match n {
+        123_457 => "{\"id\":0,\"o\":{\"a\":1}}\n".to_owned(),
+        n => format!("{{\"id\":{n},\"o\":null,\"x\":\"some text to fill\"}}\n"),
+    };
+    fixture.write("late.jsonl", (0..200_000).map(line).collect::<String>());
+    fixture.load(&["late.jsonl", "t.db", "--flatten"]).exits(0);
+    assert_eq!(fixture.query("t.db", "SELECT count(\"o.a\") FROM late"), [[1.into()]]);
     // A value of another kind is one.
     fixture.write("u.jsonl", "{\"o\":{\"a\":1}}\n{\"o\":null}\n{\"o\":2}\n");
     fixture.load(&["u.jsonl", "t.db", "--flatten"]).exits(0);

@@ -144,6 +144,8 @@ pub struct ShapeColumn {
     pub name: String,
     /// Whether a value that doesn't fit is a bad row; else it is a mismatch.
     pub pinned: bool,
+    /// Whether it takes only what a guess takes, see [`Column::is_strict`](crate::Column::is_strict).
+    pub strict: bool,
     /// Whether the column takes bytes that aren't UTF-8.
     pub bytes: bool,
     /// Whether it holds text of whatever kind, days and moments among it.

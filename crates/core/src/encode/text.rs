@@ -439,7 +439,7 @@ fn check_strings<S: Syntax>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
             continue;
         }
         let is_read = column.reading.as_ref().is_some_and(Reading::makes_values);
-        let is_other = !column.pinned && !column.is_textual && !is_read;
+        let is_other = column.strict && !column.is_textual && !is_read;
         if is_other && !row.is_spelling_of_null(index) {
             let message = format!("{} is a string", shorten(field.raw(row.chunk)));
             let column = Some(index);
@@ -447,7 +447,7 @@ fn check_strings<S: Syntax>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
                 column,
                 code: Code::Type,
                 message,
-                verdict: Verdict::Mismatch,
+                verdict: Verdict::OfColumn,
             });
         }
         if !matches!(field.form, Form::Quoted) && !column.bytes {

@@ -148,7 +148,12 @@ impl Plan {
     pub(crate) fn takes_other(&self, before: &Plan, column: Option<&str>) -> bool {
         match column {
             Some(column) => self.guessed(column) != before.guessed(column),
-            None => self.choice.columns.len() != before.choice.columns.len(),
+            None => {
+                let names = |plan: &Plan| -> Vec<String> {
+                    plan.choice.columns.iter().map(|known| known.name.clone()).collect()
+                };
+                names(self) != names(before)
+            }
         }
     }
 

@@ -466,6 +466,7 @@ fn shape(
         .map(|(column, field)| ShapeColumn {
             name: column.name.clone(),
             pinned: column.pinned,
+            strict: column.is_strict(),
             bytes: column.ty == Type::Bytes,
             is_textual: matches!(
                 column.ty,

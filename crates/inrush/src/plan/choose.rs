@@ -266,6 +266,7 @@ fn columns(
         column.ty = asked_type(name, *ty, column, facts)?;
         column.pinned = true;
         column.asked = true;
+        column.settled = false;
     }
     for name in &request.read.columns.required {
         if let Some(at) = called(name, facts, &columns, &fields) {

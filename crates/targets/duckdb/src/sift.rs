@@ -90,6 +90,10 @@ impl Rules {
                     });
                     (value, format!("CAST({raw} AS JSON)"))
                 }
+                Carried::Uuid => {
+                    let value = format!("CAST({raw} AS UUID)");
+                    (value.clone(), value)
+                }
                 _ => (raw.clone(), raw),
             };
             rules.values.push((name, value));

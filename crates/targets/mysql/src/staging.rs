@@ -204,9 +204,12 @@ impl Staging {
                 }
             }
         }
-        let Err(refused @ Failure::Server(_)) = session.execute(drop_old(&old)) else {
-            // The load is done whether or not the answer came: the next one sweeps the table away.
-            return Ok(());
+        let refused = match session.execute(drop_old(&old)) {
+            Err(failure) if failure.refusal().is_some_and(|one| IS_PARENT.contains(&one.code)) => {
+                failure
+            }
+            // The load is done whether or not this worked: the next one sweeps the table away.
+            Ok(_) | Err(_) => return Ok(()),
         };
         session
             .execute(replace(&target, &staging, &old))
@@ -237,6 +240,10 @@ fn replace(target: &str, old: &str, new: &str) -> String {
 fn drop_old(old: &str) -> String {
     format!("{CHECKED}DROP TABLE {old}")
 }
+
+/// How the server refuses to drop a table that foreign keys refer to: ER_ROW_IS_REFERENCED, its second form, and
+/// ER_FK_CANNOT_DROP_PARENT (<https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html>).
+const IS_PARENT: [u16; 3] = [1217, 1451, 3730];
 
 /// Whatever the server's default is.
 const CHECKED: &str = "SET SESSION foreign_key_checks = 1; ";

@@ -522,6 +522,7 @@ mod tests {
             columns: vec![ShapeColumn {
                 name,
                 pinned: true,
+                strict: false,
                 bytes: ty == Type::Bytes,
                 is_textual: true,
                 reading: None,

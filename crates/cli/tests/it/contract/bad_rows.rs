@@ -336,5 +336,11 @@ pub(super) fn are_values_that_would_not_stay_as_they_are_written<P: Place>() {
                 .inrush(&["check", "in.csv", "--max-rejects", "1"])
                 .prints(&["3 good, 1 bad"]);
         }
+        // So does a string among the numbers of JSON, even where it is written alike.
+        let rows: String = (1..=3).map(|n| format!("{{\"id\":\"x\",\"name\":{n}}}\n")).collect();
+        place.files().write("in.jsonl", rows + "{\"id\":\"x\",\"name\":\"4\"}\n");
+        let args = ["in.jsonl", "--max-rejects", "1", "--if-exists", "replace"];
+        load(place, &args).exits(3).prints(&["1 bad row rejected"]);
+        assert_eq!(all_of(place, &COLUMNS).len(), 3);
     });
 }

@@ -125,7 +125,9 @@ impl<S: SqlRows> JobRows for S {
             Some(Lost::Found { before, after }) if written < rows => {
                 let from = self.named(at.home, from);
                 let found = at.console.value(&format!("{before}{from}{after}"))?;
-                Ok(found.and_then(|found| found.parse().ok()).unwrap_or(0))
+                let lost = found.and_then(|found| found.parse().ok()).unwrap_or(0);
+                // More than were left out are rows whose keys a trigger has changed: which of them were is not known.
+                Ok(if lost <= rows - written { lost } else { 0 })
             }
             Some(Lost::Uncounted) => Ok(rows.saturating_sub(written)),
             Some(Lost::Found { .. }) | None => Ok(0),
