@@ -15,7 +15,7 @@ use crate::header::unique;
 use crate::infer::{Observed, Spot};
 use crate::sample::{Sample, record_bytes};
 use crate::{Input, Source};
-use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner};
+use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner, is_inside};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Origin, Part};
 use inrush_core::reading::Readers;
@@ -406,9 +406,6 @@ impl Seen {
     /// The fields, in the order in which they were first seen. Where objects are taken apart, one that is NULL in some rows, and an object
     /// in the others, is none.
     pub(super) fn fields(&self, inputs: &[Input], flatten: bool) -> Vec<FieldFacts> {
-        let is_inside = |name: &[u8], other: &[u8]| {
-            other.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"."))
-        };
         let is_object = |name: &[u8], member: &Member| {
             flatten
                 && member.observed.is_null()

@@ -186,10 +186,8 @@ impl JsonRecords<'_> {
     /// Whether the name is no field, but that of objects whose members are fields.
     fn is_object(&self) -> bool {
         let name = self.name.as_slice();
-        let is_inside =
-            |known: &[u8]| known.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"."));
         !self.json.places.contains_key(name)
-            && self.json.places.keys().any(|known| is_inside(known))
+            && self.json.places.keys().any(|known| is_inside(name, known))
     }
 
     /// The field that the name is.
@@ -237,6 +235,11 @@ impl JsonRecords<'_> {
             }
         }
     }
+}
+
+/// Whether a name is that of a member of the object called `object`, where objects are taken apart.
+pub fn is_inside(object: &[u8], name: &[u8]) -> bool {
+    name.strip_prefix(object).is_some_and(|rest| rest.starts_with(b"."))
 }
 
 /// The members of a value that is an object; none if it is empty, or another value.

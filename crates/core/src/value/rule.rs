@@ -6,7 +6,7 @@
 use inrush_scan as scan;
 
 use crate::flow::Code;
-use crate::value::digits::Digits;
+use crate::value::digits::{Digits, split_digits};
 use crate::value::hex;
 
 /// Why a text is no value of a column: what sort of fault, and what the column takes, in words.
@@ -156,11 +156,8 @@ pub fn timestamp(value: &[u8], zone: bool) -> Result<(), Misfit<'static>> {
     }
 }
 
-/// The nanoseconds since midnight of a time of day, `HH:MM` or `HH:MM:SS.fffffffff`, before 24:00.
-///
-/// # Errors
-/// When it is none, or has more digits.
-pub fn time(value: &[u8]) -> Result<i64, Misfit<'static>> {
+/// The nanoseconds since midnight of `HH:MM[:SS[.f{1,9}]]`, before 24:00, and what follows it.
+pub fn clock(value: &[u8]) -> Option<(i64, &[u8])> {
     fn two(text: &[u8]) -> Option<(i64, &[u8])> {
         match text {
             [tens @ b'0'..=b'9', ones @ b'0'..=b'9', rest @ ..] => {
@@ -169,27 +166,34 @@ pub fn time(value: &[u8]) -> Result<i64, Misfit<'static>> {
             _ => None,
         }
     }
-    let clock = || {
-        let (hours, rest) = two(value)?;
-        let (minutes, rest) = two(rest.strip_prefix(b":")?)?;
-        let (seconds, rest) = match rest {
-            [] => (0, rest),
-            rest => two(rest.strip_prefix(b":")?)?,
-        };
-        let nanos = match rest {
-            [] => 0,
-            [b'.', digits @ ..] if matches!(digits.len(), 1..=9) => {
-                let add = |nanos: i64, digit: &u8| {
-                    digit.is_ascii_digit().then(|| nanos * 10 + i64::from(digit - b'0'))
-                };
-                digits.iter().try_fold(0, add)? * 10_i64.pow(9 - digits.len() as u32)
+    let (hours, rest) = two(value)?;
+    let (minutes, rest) = two(rest.strip_prefix(b":")?)?;
+    let (mut seconds, mut nanos, mut rest) = (0, 0, rest);
+    if let [b':', behind @ ..] = rest {
+        (seconds, rest) = two(behind)?;
+        if let [b'.', behind @ ..] = rest {
+            let (digits, behind) = split_digits(behind);
+            if !(1..=9).contains(&digits.len()) {
+                return None;
             }
-            _ => return None,
-        };
-        let is_of_day = hours < 24 && minutes < 60 && seconds < 60;
-        is_of_day.then_some(((hours * 60 + minutes) * 60 + seconds) * 1_000_000_000 + nanos)
-    };
-    clock().ok_or((Code::Type, "a time of day (HH:MM:SS)"))
+            let add = |number, digit: &u8| number * 10 + i64::from(digit - b'0');
+            nanos = digits.iter().fold(0, add) * 10_i64.pow(9 - digits.len() as u32);
+            rest = behind;
+        }
+    }
+    let is_of_day = hours < 24 && minutes < 60 && seconds < 60;
+    is_of_day.then_some((((hours * 60 + minutes) * 60 + seconds) * 1_000_000_000 + nanos, rest))
+}
+
+/// The nanoseconds since midnight of a time of day, see [`clock`].
+///
+/// # Errors
+/// When it is none, or something follows it.
+pub fn time(value: &[u8]) -> Result<i64, Misfit<'static>> {
+    match clock(value) {
+        Some((nanos, [])) => Ok(nanos),
+        _ => Err((Code::Type, "a time of day (HH:MM:SS)")),
+    }
 }
 
 /// The bytes of a UUID: 32 hexadecimal digits, with a hyphen behind any four of them or none, in braces or not, as PostgreSQL takes them:
@@ -218,9 +222,8 @@ pub fn uuid(value: &[u8]) -> Result<[u8; 16], Misfit<'static>> {
 pub fn uuid_text(bytes: [u8; 16]) -> [u8; 36] {
     let mut text = [b'-'; 36];
     let places = (0..36).filter(|at| !matches!(at, 8 | 13 | 18 | 23));
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    for (at, digit) in places.zip(digits) {
-        text[at] = b"0123456789abcdef"[usize::from(digit)];
+    for (at, digit) in places.zip(bytes.into_iter().flat_map(hex::pair)) {
+        text[at] = digit;
     }
     text
 }

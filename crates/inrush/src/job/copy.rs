@@ -29,11 +29,10 @@ pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> R
     }
     let written = ledger.copy(&record.copying, &hidden);
     let written = written.map_err(|error| in_words(ledger, record, error))?;
-    let lost = match job.load.on_conflict {
-        OnConflict::Fail if written != token.rows => return Err(gone(written)),
-        OnConflict::Fail => 0,
-        _ => ledger.lost(&record.copying, &hidden, token.rows, written)?,
-    };
+    if job.load.on_conflict == OnConflict::Fail {
+        return if written == token.rows { Ok(0) } else { Err(gone(written)) };
+    }
+    let lost = ledger.lost(&record.copying, &hidden, token.rows, written)?;
     match job.load.on_conflict {
         _ if lost > 0 => Err(gone(token.rows.saturating_sub(lost))),
         OnConflict::Skip => Ok(token.rows.saturating_sub(written)),

@@ -11,6 +11,7 @@ use crate::columns::nested;
 use crate::columns::widen::widen;
 use inrush_core::Type;
 use inrush_core::encode::is_viewed;
+use inrush_core::value::rule;
 
 /// One of the load's columns.
 #[derive(Clone, Debug)]
@@ -229,19 +230,13 @@ fn field_of(array: &ArrayRef, at: usize) -> Result<ArrayRef, ArrowError> {
     Ok(make_array(field.to_data().into_builder().nulls(nulls).build()?))
 }
 
+/// As texts. What is read so is of 16 bytes each: Arrow's extension by [`add`], Parquet's logical type by the format's rules.
 fn uuids(array: &ArrayRef) -> StringArray {
-    let values = array.as_fixed_size_binary();
-    (0..values.len())
-        .map(|at| {
-            values.is_valid(at).then(|| {
-                let hex: String =
-                    values.value(at).iter().map(|byte| format!("{byte:02x}")).collect();
-                // 8-4-4-4-12, RFC 9562.
-                let parts = [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)];
-                parts.map(|(from, to)| hex.get(from..to).unwrap_or_default()).join("-")
-            })
-        })
-        .collect()
+    let text = |bytes: &[u8]| {
+        let text = rule::uuid_text(bytes.try_into().expect("16 bytes"));
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    array.as_fixed_size_binary().iter().map(|value| value.map(text)).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use inrush_net::TextRows;
 
 /// Has SELECT and SHOW answer with all rows: by the server's default they may give the first ones alone
 /// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>).
-pub(super) const ALL_ROWS: &str = "SET SESSION sql_select_limit = 18446744073709551615";
+pub(super) const ALL_ROWS: &str = "SESSION sql_select_limit = 18446744073709551615";
 
 /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
 const COLUMNS_MAX: usize = 1017;
@@ -123,7 +123,7 @@ pub(super) fn gather(
     }
     let [_, variables, engines, asking, table] = session
         .tables([
-            ALL_ROWS,
+            &format!("SET {ALL_ROWS}"),
             &all_variables(),
             ENGINES,
             &sequence_defaults(table_name),

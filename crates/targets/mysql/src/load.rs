@@ -672,6 +672,7 @@ fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<
         "SESSION autocommit = 1".to_owned(),
         // A load may take its time between two statements of the first connection.
         "SESSION wait_timeout = 2147483".to_owned(),
+        ALL_ROWS.to_owned(),
     ];
     settings.extend(own.map(str::to_owned));
     if session_zone(job) != SessionZone::Servers {
@@ -691,7 +692,7 @@ fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<
         settings.push("SESSION sql_log_bin = 0".to_owned());
     }
     session
-        .execute(format!("{ALL_ROWS}; SET {}", settings.join(", ")))
+        .execute(format!("SET {}", settings.join(", ")))
         .map_err(|failure| session.explain(failure))?;
     spare_write_sets(session, job);
     Ok(())

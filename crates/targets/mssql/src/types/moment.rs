@@ -13,7 +13,7 @@ use inrush_scan::{self as scan, Zone};
 use tiberius::time::DateTime2;
 
 use inrush_core::flow::Code;
-use inrush_core::value::rule::{DATE, TIMESTAMP_ZONED};
+use inrush_core::value::rule::{DATE, TIMESTAMP_ZONED, clock};
 
 use super::store::Misfit;
 
@@ -143,37 +143,6 @@ impl Moment {
         let ticks = self.ticks(scale)? - self.offset.unwrap_or(0) * MINUTE;
         (0..DAYS_END * DAY).contains(&ticks).then_some(ticks)
     }
-}
-
-/// Reads `HH:MM[:SS[.f{1,9}]]`, and gives what follows.
-fn clock(value: &[u8]) -> Option<(i64, &[u8])> {
-    let is_two = |two: &[u8]| two.len() == 2 && two.iter().all(u8::is_ascii_digit);
-    let (hours, rest) = value.split_at_checked(2)?;
-    let (minutes, mut rest) = rest.strip_prefix(b":")?.split_at_checked(2)?;
-    if !is_two(hours) || !is_two(minutes) {
-        return None;
-    }
-    let mut seconds = 0;
-    let mut nanos = 0;
-    if let [b':', behind @ ..] = rest {
-        let (digits, behind) = behind.split_at_checked(2)?;
-        if !is_two(digits) {
-            return None;
-        }
-        seconds = two(digits);
-        rest = behind;
-        if let [b'.', behind @ ..] = rest {
-            let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            if !(1..=9).contains(&digits) {
-                return None;
-            }
-            nanos = two(&behind[..digits]) * 10_i64.pow(9 - digits as u32);
-            rest = &behind[digits..];
-        }
-    }
-    let (hours, minutes) = (two(hours), two(minutes));
-    (hours < 24 && minutes < 60 && seconds < 60)
-        .then_some((((hours * 60 + minutes) * 60 + seconds) * NANOS + nanos, rest))
 }
 
 /// Ticks, where a column of `scale` digits keeps all of them.
