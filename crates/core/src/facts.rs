@@ -88,7 +88,7 @@ impl Facts {
         let is_own = |table: &TableFacts| {
             !table.takes_any && table.columns.iter().any(|own| own.name == column.name)
         };
-        column.asked || self.kept_table(request).is_some_and(is_own)
+        column.is_asked() || self.kept_table(request).is_some_and(is_own)
     }
 
     /// The places of the loaded fields that an existing table has no column for, where such columns are to be added to it.
@@ -233,6 +233,9 @@ pub struct FieldFacts {
     pub spoiler: Option<Spoiler>,
     /// Whether the type is the input's own word, and no guess.
     pub is_declared: bool,
+    /// Whether whoever began the load has decided on the type by most of its values, so that others are bad rows
+    /// ([`Basis::Settled`](crate::Basis::Settled)).
+    pub is_settled: bool,
     /// How fine its moments are, where it has any.
     pub moments: MomentFacts,
     /// What its values are as the options of reading have it.

@@ -52,6 +52,9 @@ pub struct Entry {
     pub options: BTreeMap<String, String>,
     /// The table that it found, or made.
     pub begun: Option<Begun>,
+    /// Columns of the source whose types the load has settled on by most of their values, so that others are bad rows.
+    #[serde(default)]
+    pub settled: Vec<String>,
     /// What the steps add up to.
     pub so_far: SoFar,
 }
@@ -132,6 +135,7 @@ impl Entry {
             inputs,
             options,
             begun: None,
+            settled: Vec::new(),
             so_far,
         }
     }

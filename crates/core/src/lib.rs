@@ -51,5 +51,5 @@ pub use request::{
     Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
     MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, RowIds, Verify,
 };
-pub use schema::{Column, Type};
+pub use schema::{Basis, Column, Type};
 pub use split::{Parts, Split};

@@ -157,6 +157,7 @@ mod tests {
             ty,
             spoiler: None,
             is_declared: false,
+            is_settled: false,
             moments,
             reads: Default::default(),
         }

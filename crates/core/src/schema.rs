@@ -183,29 +183,49 @@ pub struct Column {
     /// The type as the target's catalogue spells it; `None` for a table that the load makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<String>,
-    /// Whether the type is a promise (an existing table, `--type`) rather than an inference: a value that
-    /// doesn't fit a pinned column is a bad row, one that doesn't fit an inferred column widens the column.
+    /// What the type rests on.
     #[serde(skip)]
-    pub pinned: bool,
+    pub basis: Basis,
     /// Whether a NULL is a bad row although the engine would take it, and make up a value.
     #[serde(skip)]
     pub required: bool,
-    /// Whether `--type` says what it is.
-    #[serde(skip)]
-    pub asked: bool,
-    /// Whether it is pinned to what most of its values are, and no promise of the user's: the others are bad rows.
-    #[serde(skip)]
-    pub settled: bool,
+}
+
+/// What a column's type rests on, which decides on a value that doesn't fit it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The values that were looked at: another one widens the column.
+    Inferred,
+    /// What most of its values are, and no promise of the user's: the others are bad rows.
+    Settled,
+    /// `--type`: another value is a bad row.
+    Asked,
+    /// The table as it is, or the source's own types: another value is a bad row.
+    Declared,
 }
 
 impl Column {
+    /// Whether a value that doesn't fit the type is a bad row, rather than what widens the column.
+    pub fn is_pinned(&self) -> bool {
+        self.basis != Basis::Inferred
+    }
+
+    /// Whether `--type` says what it is.
+    pub fn is_asked(&self) -> bool {
+        self.basis == Basis::Asked
+    }
+
     /// Whether only values are taken that stay as they are written. A guess takes no others, for they disprove it. Where a type is
     /// a promise, a value may be written otherwise and be the same; but days and moments of which `--type` speaks are those that
     /// a guess would find, whatever else the engine takes for one.
     pub fn is_strict(&self) -> bool {
         let is_moment =
             matches!(self.ty, Type::Date | Type::Timestamp { .. } | Type::TimestampNs { .. });
-        !self.pinned || self.settled || (self.asked && is_moment)
+        match self.basis {
+            Basis::Inferred | Basis::Settled => true,
+            Basis::Asked => is_moment,
+            Basis::Declared => false,
+        }
     }
 }
 

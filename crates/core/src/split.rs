@@ -87,6 +87,9 @@ pub struct SplitField {
     /// What its values are: a declared type, for whoever has a part of the rows can't guess another.
     #[serde(rename = "type")]
     pub ty: Type,
+    /// Whether that is what most of its values are, so that others are bad rows ([`FieldFacts::is_settled`]).
+    #[serde(default)]
+    pub is_settled: bool,
     /// The decimal digits of a second that its moments need.
     pub digits: u8,
     /// Of what families its values are as they are written, whatever the options read.
@@ -389,8 +392,13 @@ mod tests {
             width: 1,
         };
         let ty = Type::Decimal { precision: 9, scale: 2 };
-        let fields =
-            vec![SplitField { name: "a".to_owned(), ty, digits: 0, plain: Families::default() }];
+        let fields = vec![SplitField {
+            name: "a".to_owned(),
+            ty,
+            is_settled: false,
+            digits: 0,
+            plain: Families::default(),
+        }];
         let writing = Writing::from(&Dialect { escape: Some(b'\\'), ..Dialect::tsv() });
         let read = ReadRequest { nulls: vec!["NA".to_owned()], ..ReadRequest::default() };
         Split::new((1, 3), writing, true, read, fields, vec![part])

@@ -19,6 +19,7 @@ use crate::plan::{
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
 use inrush_core::flow::{Chunk, Encode, Encoded, Meter, Phase, Point, Slot};
+use inrush_core::schema::Basis;
 use inrush_source::profile::{Profile, Profiles};
 
 /// Shapes of a column that are told.
@@ -201,7 +202,7 @@ fn attempt(
     // Where the values of a text alone decide, there is nothing that they could be refused for.
     let is_free = plan.request.target.is_empty()
         && plan.source.grammar.dialect().is_some()
-        && plan.choice.columns.iter().all(|column| !column.pinned && !column.required)
+        && plan.choice.columns.iter().all(|column| !column.is_pinned() && !column.required)
         && shape.columns.iter().all(|column| column.reading.is_none());
     let encoders = (0..threads).map(|_| {
         if is_free {
@@ -310,7 +311,7 @@ fn columns(plan: &Plan, profiles: &[Profile]) -> Vec<CheckedColumn> {
     let columns = plan.choice.columns.iter().zip(profiles).zip(&plan.shape.columns);
     let checked = columns.map(|((column, profile), shape)| {
         // What is read otherwise than it is written tells nothing as it is written.
-        let is_declared = column.pinned && !column.settled;
+        let is_declared = column.is_pinned() && column.basis != Basis::Settled;
         let decider = if is_declared || shape.reading.is_some() {
             None
         } else {

@@ -8,6 +8,7 @@ use crate::observer::Observer;
 use crate::plan::{Inference, Plan, Request, plan_check};
 use inrush_core::error::{Error, Result};
 use inrush_core::reading::{Families, Family, Reading, of_source};
+use inrush_core::schema::Basis;
 use inrush_core::split::SplitField;
 pub use inrush_core::split::{Parts, Split};
 
@@ -61,7 +62,7 @@ fn is_guessed(plan: &Plan) -> bool {
     plan.choice.action.makes_table()
         && plan.request.inference == Inference::Infer
         && plan.source.grammar.form() == "text"
-        && plan.choice.columns.iter().any(|column| !column.pinned)
+        && plan.choice.columns.iter().any(|column| !column.is_pinned())
 }
 
 /// The source's columns, each of the type that a table made for them has.
@@ -81,6 +82,7 @@ fn fields(plan: &Plan) -> Vec<SplitField> {
         SplitField {
             name: field.name.clone(),
             ty: column.map_or(field.ty, |column| column.ty),
+            is_settled: column.is_some_and(|column| column.basis == Basis::Settled),
             digits: field.moments.digits,
             plain,
         }

@@ -262,6 +262,7 @@ impl Source {
                 ty: seen.ty(),
                 spoiler: seen.spoiler(&source.inputs),
                 is_declared: false,
+                is_settled: false,
                 moments: seen.moments(&source.inputs),
                 reads: seen.reads(&source.inputs).proposing(proposal),
             })

@@ -225,6 +225,7 @@ impl Source {
                     ty: Type::Text,
                     spoiler: None,
                     is_declared: false,
+                    is_settled: false,
                     moments: Default::default(),
                     reads: Default::default(),
                 })
@@ -423,6 +424,7 @@ impl Seen {
                 ty: member.observed.ty(),
                 spoiler: member.observed.spoiler(inputs),
                 is_declared: false,
+                is_settled: false,
                 moments: member.observed.moments(inputs),
                 reads: member.observed.reads(inputs),
             })

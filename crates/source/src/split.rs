@@ -288,6 +288,7 @@ impl Source {
                 ty: field.ty,
                 spoiler: None,
                 is_declared: true,
+                is_settled: field.is_settled,
                 moments: MomentFacts { digits: field.digits, ..MomentFacts::default() },
                 reads: ReadFacts {
                     is_read: field.plain == Families::default(),

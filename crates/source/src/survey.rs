@@ -125,6 +125,7 @@ impl<'a> Survey<'a> {
                         ty: if are_typed { seen.ty_after(field.ty) } else { seen.ty() },
                         spoiler: seen.spoiler(inputs).filter(|_| !are_typed),
                         is_declared: seen.has_specials(),
+                        is_settled: false,
                         moments: seen.moments(inputs),
                         reads: seen.reads(inputs),
                     },

@@ -90,6 +90,7 @@ impl Added {
             ty,
             spoiler: None,
             is_declared: true,
+            is_settled: false,
             moments: MomentFacts { digits, ..MomentFacts::default() },
             reads: Default::default(),
         }
@@ -310,6 +311,7 @@ mod tests {
             ty: Type::Text,
             spoiler: None,
             is_declared: false,
+            is_settled: false,
             moments: Default::default(),
             reads: Default::default(),
         }

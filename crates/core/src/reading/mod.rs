@@ -609,7 +609,8 @@ impl Reading {
         let family = match (own, reads.declared) {
             // Text may be written as any of them. A target without types takes what its values are.
             (None, declared) if matches!(column.ty, Type::Text | Type::Json) => {
-                let is_typeless = column.declared.is_none() && !column.asked && !holds.all_text;
+                let is_typeless =
+                    column.declared.is_none() && !column.is_asked() && !holds.all_text;
                 declared.or(Family::of(field.ty).filter(|own| is_typeless && reads.has(*own)))
             }
             (own, _) => own.filter(|own| reads.has(*own)),
@@ -624,7 +625,7 @@ impl Reading {
         if family.is_none() && reads.trim == Trim::No {
             return None;
         }
-        let is_final = column.pinned || reads.is_declared();
+        let is_final = column.is_pinned() || reads.is_declared();
         let in_utc = family == Some(Family::Moment)
             && own.is_some()
             && !holds.takes_offsets

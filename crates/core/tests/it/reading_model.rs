@@ -9,7 +9,7 @@ use inrush_core::moments::MomentFacts;
 use inrush_core::reading::{
     ColumnReads, Holds, ReadFacts, ReadRequest, ReadType, Readers, Reading, Unit,
 };
-use inrush_core::schema::{Column, Type};
+use inrush_core::schema::{Basis, Column, Type};
 use jiff::civil::Date;
 
 /// How a column is to be read.
@@ -80,8 +80,8 @@ pub(crate) fn check(way: Way, text: &str) {
 fn reading(reads: &Arc<ColumnReads>) -> Reading {
     let name = "c".to_owned();
     let ty = Type::Text;
-    let (declared, pinned, required, asked, settled) = (None, false, false, false, false);
-    let column = Column { name: name.clone(), ty, declared, pinned, required, asked, settled };
+    let (basis, required) = (Basis::Inferred, false);
+    let column = Column { name: name.clone(), ty, declared: None, basis, required };
     let field = FieldFacts {
         name,
         written: None,
@@ -89,6 +89,7 @@ fn reading(reads: &Arc<ColumnReads>) -> Reading {
         ty,
         spoiler: None,
         is_declared: false,
+        is_settled: false,
         moments: MomentFacts::default(),
         reads: ReadFacts::default(),
     };

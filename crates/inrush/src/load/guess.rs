@@ -56,7 +56,7 @@ pub(crate) fn guess_again(
 /// The plan for a load that can't change its table's types on the way, for a step of it is committed by then, or rows are out: all values
 /// are looked at first, unless the types are known without that.
 pub(super) fn looked_at(plan: Plan, observer: &dyn Observer, began: Instant) -> Result<Plan> {
-    let is_guess = plan.choice.columns.iter().any(|column| !column.pinned);
+    let is_guess = plan.choice.columns.iter().any(|column| !column.is_pinned());
     // Of JSON not even the columns are known.
     let is_json = matches!(plan.source.grammar, Grammar::Json(_));
     let is_stream = plan.facts.target.is_stream && plan.facts.source.seekable;

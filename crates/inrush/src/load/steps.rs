@@ -76,6 +76,7 @@ impl Steps {
         let so_far = &self.entry.so_far;
         if self.entry.begun.is_none() {
             self.entry.begun = Some(load.begun()?);
+            self.entry.settled = plan.settled();
             return Ok(());
         }
         if plan.request.verify != Verify::None {

@@ -141,7 +141,7 @@ impl Plan {
         let choice = &self.choice;
         let at = choice.columns.iter().position(|known| known.name == column)?;
         let known = &choice.columns[at];
-        (!known.pinned).then_some((choice.fields[at], known.ty))
+        (!known.is_pinned()).then_some((choice.fields[at], known.ty))
     }
 
     /// Whether a value that disproved the type of a column before may be taken now; without a column, what disproved them all.

@@ -16,13 +16,14 @@ use inrush_core::encode::{AddedValue, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
+use inrush_core::ledger::StepPlan;
 use inrush_core::nulls::Nulls;
 use inrush_core::reading::{Added, Family, Holds, Proposal, ReadRequest, Readers, Reading, Unread};
 use inrush_core::request::{
     DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
     Verify,
 };
-use inrush_core::schema::{Column, Type};
+use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
 use inrush_core::wording::{counted, shell_word};
 use inrush_source::{BatchSource, Compression, Place, Source, decode};
@@ -231,6 +232,13 @@ fn gather(
         start.with_dialect(&shown, source.grammar.dialect().is_some())
     });
     let steps = steps.transpose()?;
+    for name in steps.iter().flat_map(|steps: &StepPlan| &steps.entry.settled) {
+        source_facts
+            .fields
+            .iter_mut()
+            .filter(|field| field.name == *name)
+            .for_each(|field| field.is_settled = true);
+    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let memory_bytes = inrush_machine::memory_bytes();
     let facts = Facts { source: source_facts, target: target_facts, processors, memory_bytes };
@@ -276,6 +284,14 @@ impl Plan {
         self.shape_again();
     }
 
+    /// Columns of the source whose types most of their values have decided on.
+    pub(crate) fn settled(&self) -> Vec<String> {
+        let choice = &self.choice;
+        let pairs = choice.columns.iter().zip(&choice.fields);
+        let settled = pairs.filter(|(column, _)| column.basis == Basis::Settled);
+        settled.map(|(_, field)| self.facts.source.fields[*field].name.clone()).collect()
+    }
+
     /// The input's names, in order.
     pub fn source_names(&self) -> Vec<&str> {
         self.source.inputs.iter().map(|input| input.name.as_str()).collect()
@@ -319,7 +335,7 @@ fn readable<'a>(
     let readable = |(field, column): (&usize, &Column)| {
         let field = &facts.fields[*field];
         let proposal = field.reads.proposal.as_ref()?;
-        let is_guess = column.declared.is_none() && !column.asked && column.ty == Type::Text;
+        let is_guess = column.declared.is_none() && !column.is_asked() && column.ty == Type::Text;
         let is_of_type = Family::of(column.ty) == Some(proposal.family);
         let is_meant = is_guess && request.inference == Inference::Infer || is_of_type;
         is_meant.then(|| (field.source_name(), proposal))
@@ -377,7 +393,7 @@ fn unread(request: &Request, facts: &Facts, choice: &Choice, shape: &Shape) -> V
         let is_guess = match Family::of(column.ty) {
             Some(_) => !facts.is_typed(request, column),
             // A file of text has no types of its own.
-            None => column.declared.is_none() && !column.asked,
+            None => column.declared.is_none() && !column.is_asked(),
         };
         let is_read = shape.columns[at].reading.as_ref().is_some_and(Reading::makes_values);
         if !is_guess || is_read || column.ty == Type::Text && spoiler.is_some() {
@@ -465,7 +481,7 @@ fn shape(
         .zip(&choice.fields)
         .map(|(column, field)| ShapeColumn {
             name: column.name.clone(),
-            pinned: column.pinned,
+            pinned: column.is_pinned(),
             strict: column.is_strict(),
             bytes: column.ty == Type::Bytes,
             is_textual: matches!(

@@ -17,7 +17,7 @@ use crate::target::{Fit, Knobs, Strategy, Target};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::moments::Settled;
 use inrush_core::reading::Family;
-use inrush_core::schema::{Column, Type};
+use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::wording::counted_in;
 
 /// What a short bad row takes in memory: its note, and the message with the allocator's share. Longer ones have longer messages,
@@ -86,7 +86,7 @@ pub(crate) fn choose_because(
              behind the last one",
             steps::commit_rows(request)?
         ));
-        if columns.iter().any(|column| !column.pinned) && !facts.source.is_surveyed {
+        if columns.iter().any(|column| !column.is_pinned()) && !facts.source.is_surveyed {
             reasons.push(
                 "all of the input is looked at first: after a step the table can get no other types"
                     .to_owned(),
@@ -238,6 +238,12 @@ fn columns(
             let adds = target.adds_columns();
             let (mut columns, mut fields) =
                 existing_columns(found, request, facts, table, adds, reasons, hints)?;
+            // The table is the load's own, whatever the catalogue knows of it.
+            for (column, field) in columns.iter_mut().zip(&fields) {
+                if facts.source.fields[*field].is_settled {
+                    column.basis = Basis::Settled;
+                }
+            }
             let new = facts.new_fields(request);
             if !new.is_empty() {
                 may_add(request, target, facts)?;
@@ -264,9 +270,7 @@ fn columns(
         };
         let column = &mut columns[at];
         column.ty = asked_type(name, *ty, column, facts)?;
-        column.pinned = true;
-        column.asked = true;
-        column.settled = false;
+        column.basis = Basis::Asked;
     }
     for name in &request.read.columns.required {
         if let Some(at) = called(name, facts, &columns, &fields) {
@@ -383,10 +387,13 @@ fn made_columns(
                 name: field.name.clone(),
                 ty,
                 declared: None,
-                pinned: pinned || has_price || is_settled,
+                basis: match () {
+                    () if field.is_settled => Basis::Settled,
+                    () if pinned => Basis::Declared,
+                    () if has_price || is_settled => Basis::Settled,
+                    () => Basis::Inferred,
+                },
                 required: request.primary_key.iter().any(is_key),
-                asked: false,
-                settled: !pinned && (has_price || is_settled),
             }
         })
         .collect();
@@ -597,6 +604,7 @@ mod tests {
             ty,
             spoiler: None,
             is_declared: false,
+            is_settled: false,
             moments: Default::default(),
             reads: Default::default(),
         }
@@ -640,10 +648,8 @@ mod tests {
                 name: (*name).to_owned(),
                 ty: Type::Text,
                 declared: Some("TEXT".to_owned()),
-                pinned: true,
+                basis: Basis::Declared,
                 required: false,
-                asked: false,
-                settled: false,
             })
             .collect();
         TableFacts { name: "t".to_owned(), columns, holds_rows, ..TableFacts::default() }
@@ -665,7 +671,7 @@ mod tests {
                     "{}:{}<-{field}{}",
                     column.name,
                     column.ty,
-                    if column.pinned { "!" } else { "" }
+                    if column.is_pinned() { "!" } else { "" }
                 )
             })
             .collect();

@@ -28,4 +28,4 @@ pub use inrush_core::request::{
     Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
     MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify,
 };
-pub use inrush_core::schema::{Column, Type};
+pub use inrush_core::schema::{Basis, Column, Type};

@@ -174,6 +174,7 @@ mod tests {
             ty: Type::Text,
             spoiler,
             is_declared: false,
+            is_settled: false,
             moments: Default::default(),
             reads: Default::default(),
         }

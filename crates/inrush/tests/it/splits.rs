@@ -309,6 +309,27 @@ fn a_value_behind_all_samples_decides_the_type_before_the_file_is_split() {
 }
 
 #[test]
+fn what_is_a_bad_row_of_the_whole_is_one_of_its_part() {
+    let (_folder, folder) = folder();
+    let path = folder.join("in.csv");
+    let odd = ["007,1.5,true", "7,+4.5,true", "7,1.5,1"];
+    let row = |n: usize| match n {
+        1_500..=1_502 => format!("{}\n", odd[n - 1_500]),
+        _ => format!("{n},{n}.5,{}\n", n.is_multiple_of(2)),
+    };
+    let rows: String = (1..=2_000).map(row).collect();
+    fs::write(&path, format!("n,f,b\n{rows}")).unwrap();
+    let options = LoadOptions { max_rejects: RejectLimit::All, ..LoadOptions::default() };
+    let request = Request { options, ..request(&[&path]) };
+    let splits = expect_parts(&folder, &request, Parts::Count(3));
+    assert!(splits.iter().all(|split| split.fields.iter().all(|field| field.is_settled)));
+    let parts =
+        splits.into_iter().map(|split| Request { split: Some(split), ..Request::default() });
+    let loaded = loaded(&folder, &parts.collect::<Vec<_>>());
+    assert_eq!((loaded.rows.len(), loaded.bad.len()), (1_997, 3));
+}
+
+#[test]
 fn values_are_read_in_a_part_as_in_the_whole() {
     let (_folder, folder) = folder();
     let path = folder.join("in.csv");

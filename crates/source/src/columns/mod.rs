@@ -225,6 +225,7 @@ impl Source {
                 ty,
                 spoiler,
                 is_declared,
+                is_settled: false,
                 moments,
                 reads: read_facts.proposing(proposal),
             };

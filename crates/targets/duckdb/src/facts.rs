@@ -9,6 +9,7 @@ use crate::ddl::{self, literal, quote};
 use crate::library::{library, wanted};
 use crate::lost;
 use crate::types;
+use inrush_core::Basis;
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{self, Entry};
 use inrush_core::pending::{directory, follow_link, no_directory};
@@ -286,10 +287,8 @@ fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>
             name: column.clone(),
             ty: types::declared(declared).0,
             declared: Some(declared.clone()),
-            pinned: true,
+            basis: Basis::Declared,
             required,
-            asked: false,
-            settled: false,
         });
     }
     for row in connection.rows(&format!(

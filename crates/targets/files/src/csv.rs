@@ -94,7 +94,7 @@ impl CsvEncoder {
             .iter()
             .map(|column| {
                 let store = Store::of_text(column);
-                (column.pinned && !store.takes_all()).then_some(store)
+                (column.is_pinned() && !store.takes_all()).then_some(store)
             })
             .collect();
         let sums = job.request.verify == Verify::Checksum;
@@ -184,7 +184,7 @@ mod tests {
         let mut encoders: Vec<(String, CsvEncoder)> = Vec::new();
         for column in samples() {
             for sums in [false, true] {
-                let checks = vec![column.pinned.then(|| Store::of(&column))];
+                let checks = vec![column.is_pinned().then(|| Store::of(&column))];
                 let encoder = CsvEncoder { order: vec![Some(0)], checks, copies: false, sums };
                 encoders.push((format!("{column:?}"), encoder));
             }

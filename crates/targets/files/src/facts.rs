@@ -8,6 +8,7 @@ use crate::json::JsonRow;
 use crate::parquet;
 use crate::place::{Format, Place};
 use crate::read;
+use inrush_core::Basis;
 use inrush_core::error::{Error, Result};
 use inrush_core::{
     Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type, Verify,
@@ -212,7 +213,7 @@ fn read_csv(bytes: &[u8], table: &mut Option<TableFacts>) -> bool {
 }
 
 fn column(name: String, ty: Type) -> Column {
-    Column { name, ty, declared: None, pinned: true, required: false, asked: false, settled: false }
+    Column { name, ty, declared: None, basis: Basis::Declared, required: false }
 }
 
 /// Whether rows can be added under the table's columns.

@@ -200,7 +200,7 @@ fn push_moment(value: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::types::samples;
-    use inrush_core::{Column, Type};
+    use inrush_core::{Basis, Column, Type};
 
     fn written(ty: Type, pinned: bool, value: &str) -> Option<String> {
         let name = String::new();
@@ -208,10 +208,8 @@ mod tests {
             name,
             ty,
             declared: None,
-            pinned,
+            basis: if pinned { Basis::Declared } else { Basis::Inferred },
             required: false,
-            asked: false,
-            settled: false,
         });
         let kept = store.keep(value.as_bytes()).ok()?;
         let mut out = Vec::new();

@@ -135,6 +135,8 @@ impl Store {
 /// A column of each sort, for tests.
 #[cfg(test)]
 pub(super) fn samples() -> Vec<Column> {
+    use inrush_core::Basis;
+
     let types = [
         Type::Integer,
         Type::Float,
@@ -152,7 +154,13 @@ pub(super) fn samples() -> Vec<Column> {
     ];
     let column = |ty, pinned| {
         let name = "c".to_owned();
-        Column { name, ty, declared: None, pinned, required: false, asked: false, settled: false }
+        Column {
+            name,
+            ty,
+            declared: None,
+            basis: if pinned { Basis::Declared } else { Basis::Inferred },
+            required: false,
+        }
     };
     types.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, pinned))).collect()
 }

@@ -305,7 +305,7 @@ mod tests {
     use crate::bson::Raw;
     use crate::types::Wishes;
     use inrush_core::value::double::Specials;
-    use inrush_core::{Column, Type};
+    use inrush_core::{Basis, Column, Type};
 
     fn encoder_of(column: &Column, wishes: Wishes) -> Documents {
         let store = Store::of(column, wishes);
@@ -344,10 +344,8 @@ mod tests {
                     name: "a".to_owned(),
                     ty,
                     declared: None,
-                    pinned,
+                    basis: if pinned { Basis::Declared } else { Basis::Inferred },
                     required: false,
-                    asked: false,
-                    settled: false,
                 };
                 encoders.push((format!("{column:?}"), encoder_of(&column, wishes)));
             }

@@ -231,6 +231,7 @@ const DAYS: std::ops::RangeInclusive<i64> = -719_162..=2_932_896;
 mod tests {
     use super::*;
     use crate::bson::Value;
+    use inrush_core::Basis;
 
     const WISHES: Wishes =
         Wishes { decimals: true, wide: false, text_timestamps: false, specials: Specials::All };
@@ -240,10 +241,8 @@ mod tests {
             name: String::new(),
             ty,
             declared: None,
-            pinned,
+            basis: if pinned { Basis::Declared } else { Basis::Inferred },
             required: false,
-            asked: false,
-            settled: false,
         };
         let mut out = Vec::new();
         let (kind, _) = Store::of(&column, wishes).put(text.as_bytes(), &mut out).ok()?;

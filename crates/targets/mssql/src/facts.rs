@@ -7,7 +7,9 @@ use crate::lost;
 use crate::session::{Failure, Session, number};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::target::TableName;
-use inrush_core::{Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type};
+use inrush_core::{
+    Basis, Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
+};
 
 /// <https://learn.microsoft.com/en-us/sql/sql-server/maximum-capacity-specifications-for-sql-server>
 const COLUMNS_MAX: usize = 1024;
@@ -236,10 +238,8 @@ fn columns(
             name,
             ty: meaning(&ty, &scale),
             declared: Some(declared),
-            pinned: true,
+            basis: Basis::Declared,
             required: !nullable,
-            asked: false,
-            settled: false,
         });
     }
     Ok(identity)

@@ -263,7 +263,7 @@ pub(super) fn session_zone(job: &Job) -> SessionZone {
     let gets_offsets = |(column, field): (&Column, &usize)| {
         let is_timestamp =
             column.declared.as_ref().is_some_and(|declared| declared.starts_with("timestamp"));
-        let ty = if column.asked { column.ty } else { job.facts.source.fields[*field].ty };
+        let ty = if column.is_asked() { column.ty } else { job.facts.source.fields[*field].ty };
         is_timestamp && ty.has_offset()
     };
     match job.choice.columns.iter().zip(&job.choice.fields).any(gets_offsets) {
@@ -387,6 +387,7 @@ mod tests {
     use super::*;
     use crate::binary::{BulkRows, Parameters};
     use crate::types;
+    use inrush_core::Basis;
     use inrush_core::Type;
 
     const MODES: Modes = Modes {
@@ -402,10 +403,8 @@ mod tests {
             name: "c".to_owned(),
             ty,
             declared: declared.map(str::to_owned),
-            pinned,
+            basis: if pinned { Basis::Declared } else { Basis::Inferred },
             required: false,
-            asked: false,
-            settled: false,
         };
         let made = types::MADE.iter().flat_map(|ty| {
             let spelled = types::spell(*ty, true, false);

@@ -10,6 +10,7 @@ use crate::session::{Failure, Session};
 use crate::staging;
 use crate::tablespace::{self, Existing};
 use crate::types;
+use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entry};
 use inrush_core::{
@@ -406,10 +407,8 @@ fn table_facts(
             name,
             ty: types::declared(&declared),
             declared: Some(declared),
-            pinned: true,
+            basis: Basis::Declared,
             required: !nullable,
-            asked: false,
-            settled: false,
         });
     }
     let mut unique: BTreeMap<String, Vec<String>> = BTreeMap::new();

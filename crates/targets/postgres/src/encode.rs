@@ -408,6 +408,7 @@ mod tests {
     use super::*;
     use crate::types;
     use arrow_array::{ArrayRef, BinaryArray, Date32Array, RecordBatch};
+    use inrush_core::Basis;
     use inrush_core::encode::{Grammar, ShapeColumn};
     use inrush_core::flow::{Chunk, Encoded};
 
@@ -460,10 +461,8 @@ mod tests {
             name: "c".to_owned(),
             ty,
             declared: declared.map(str::to_owned),
-            pinned,
+            basis: if pinned { Basis::Declared } else { Basis::Inferred },
             required: false,
-            asked: false,
-            settled: false,
         };
         let made = made.iter().flat_map(|ty| [false, true].map(|pinned| column(*ty, None, pinned)));
         let existing = existing.map(|text| column(types::declared(text), Some(text), true));
@@ -509,10 +508,8 @@ mod tests {
             name: name.clone(),
             ty,
             declared: declared.map(str::to_owned),
-            pinned: true,
+            basis: Basis::Declared,
             required: false,
-            asked: false,
-            settled: false,
         };
         let shape = Shape {
             grammar: Grammar::Columns,

@@ -6,6 +6,7 @@ use crate::ddl::{self, literal, quote};
 use crate::lost;
 use crate::session::{Failure, Session, pairs, state};
 use crate::types;
+use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::Entry;
 use inrush_core::target::TableName;
@@ -433,10 +434,8 @@ fn take_columns(columns: TextRows, facts: &mut TableFacts) -> Vec<String> {
             name,
             ty: types::declared(&declared),
             declared: Some(declared),
-            pinned: true,
+            basis: Basis::Declared,
             required: not_null,
-            asked: false,
-            settled: false,
         });
     }
     always_identity

@@ -133,16 +133,15 @@ impl Insert {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inrush_core::Basis;
 
     fn column(name: &str, ty: Type) -> Column {
         Column {
             name: name.to_owned(),
             ty,
             declared: None,
-            pinned: false,
+            basis: Basis::Inferred,
             required: false,
-            asked: false,
-            settled: false,
         }
     }
 

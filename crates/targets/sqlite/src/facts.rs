@@ -15,7 +15,7 @@ use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entry};
 use inrush_core::pending::{directory, follow_link, no_directory};
-use inrush_core::{Column, Guarantee, IfExists, Own, Request, TableFacts, TargetFacts};
+use inrush_core::{Basis, Column, Guarantee, IfExists, Own, Request, TableFacts, TargetFacts};
 
 /// What only this target knows: how an existing database is laid out.
 #[derive(Debug, Default)]
@@ -214,10 +214,8 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
             name: column,
             ty,
             declared: Some(declared),
-            pinned: true,
+            basis: Basis::Declared,
             required,
-            asked: false,
-            settled: false,
         });
     }
     key.sort();

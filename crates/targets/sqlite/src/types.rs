@@ -142,7 +142,7 @@ impl Store {
             Type::Date => Kind::Date,
             // An existing table may hold moments with and without an offset: its type doesn't say.
             Type::Timestamp { zone } | Type::TimestampNs { zone } => {
-                Kind::Timestamp { zone: (existing.is_none() || column.asked).then_some(zone) }
+                Kind::Timestamp { zone: (existing.is_none() || column.is_asked()).then_some(zone) }
             }
             Type::Text | Type::Time | Type::Uuid | Type::Interval => Kind::Text,
             Type::Json => Kind::Json,
@@ -348,6 +348,8 @@ fn unchanged_by_affinity(value: &[u8]) -> Result<Kept, Misfit> {
 /// A column of each sort, for tests.
 #[cfg(test)]
 pub(super) fn samples() -> Vec<Column> {
+    use inrush_core::Basis;
+
     let types = [
         Type::Integer,
         Type::Float,
@@ -374,10 +376,8 @@ pub(super) fn samples() -> Vec<Column> {
                     name,
                     ty,
                     declared,
-                    pinned,
+                    basis: if pinned { Basis::Declared } else { Basis::Inferred },
                     required: false,
-                    asked: false,
-                    settled: false,
                 });
             }
         }
@@ -388,16 +388,15 @@ pub(super) fn samples() -> Vec<Column> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inrush_core::Basis;
 
     fn column(ty: Type, declared: Option<&str>, pinned: bool) -> Store {
         Store::of(&Column {
             name: "c".to_owned(),
             ty,
             declared: declared.map(str::to_owned),
-            pinned,
+            basis: if pinned { Basis::Declared } else { Basis::Inferred },
             required: false,
-            asked: false,
-            settled: false,
         })
     }
 

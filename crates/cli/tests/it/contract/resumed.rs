@@ -200,6 +200,31 @@ pub(super) fn a_load_that_ends_behind_a_step_is_resumable<P: Place>() {
     });
 }
 
+/// Types that a load has settled on stay strict when it goes on, though the table stands then with types of its own.
+pub(super) fn what_is_no_value_of_a_settled_type_stays_a_bad_row<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    let odd = ["2501,007,1.5,true", "2502,7,+4.5,true", "2503,7,1.5,1"];
+    let row = |id: usize| match id {
+        BAD => format!("{id}x,7,1.5,true\n"),
+        2_501..=2_503 => format!("{}\n", odd[id - 2_501]),
+        _ => format!("{id},{id},{id}.5,{}\n", id.is_multiple_of(2)),
+    };
+    let rows: String = (1..=ROWS).map(row).collect();
+    P::for_each(|place| {
+        place.files().write("in.csv", format!("id,n,f,b\n{rows}"));
+        let args = [&PLAIN[..], &IN_STEPS, &["--max-rejects", "3"]].concat();
+        // Four bad rows end a load that is allowed three, behind some steps.
+        load(place, &args).exits(1).says(&["in.csv: line 2504"]);
+        let on = [&PLAIN[..], &IN_STEPS, &["--max-rejects", "4", "--resume"]].concat();
+        load(place, &on).exits(3);
+        assert_eq!(all_of(place, &["id"]).len(), ROWS - 4);
+        let aside = format!("id,n,f,b\n{BAD}x,7,1.5,true\n{}\n", odd.join("\n"));
+        assert_eq!(place.files().read("in.rejects.csv"), aside.as_bytes());
+    });
+}
+
 pub(super) fn what_has_changed_since_the_last_step_is_refused<P: Place>() {
     if !P::TRAITS.has_steps {
         return;

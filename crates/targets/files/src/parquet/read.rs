@@ -31,7 +31,7 @@ use inrush_core::encode::{Texts, is_viewed};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Checksum;
 use inrush_core::target::Row;
-use inrush_core::{Column, TableFacts, Type};
+use inrush_core::{Basis, Column, TableFacts, Type};
 
 /// A file's footer.
 pub(crate) fn metadata(place: &Place, file: &File) -> Result<ParquetMetaData> {
@@ -106,10 +106,8 @@ fn plan_column(column: &ArrowColumn) -> Column {
         name: column.name.clone(),
         ty,
         declared: Some(declared(&column.ty, column.content)),
-        pinned: true,
+        basis: Basis::Declared,
         required: column.required,
-        asked: false,
-        settled: false,
     }
 }
 

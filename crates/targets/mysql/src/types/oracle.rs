@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use inrush_core::{Column, Type};
+use inrush_core::{Basis, Column, Type};
 
 use super::{Class, Kept, Modes, SessionZone, Store, declared, spell};
 
@@ -190,10 +190,8 @@ fn cases(modes: Modes) -> Vec<Case> {
             name: "v".into(),
             ty: declared(text),
             declared: Some((*text).to_owned()),
-            pinned: true,
+            basis: Basis::Declared,
             required: false,
-            asked: false,
-            settled: false,
         };
         ((*text).to_owned(), column)
     });
@@ -202,10 +200,8 @@ fn cases(modes: Modes) -> Vec<Case> {
             name: "v".into(),
             ty: *ty,
             declared: None,
-            pinned: false,
+            basis: Basis::Inferred,
             required: false,
-            asked: false,
-            settled: false,
         };
         (spell(*ty, true, false), column)
     });
@@ -223,7 +219,7 @@ fn cases(modes: Modes) -> Vec<Case> {
                 Err((code, wanted)) => Err(format!("{code}: {wanted}")),
             };
             assert_eq!(out, b"before", "{declared} {}", value.escape_ascii());
-            if !column.pinned {
+            if !column.is_pinned() {
                 assert_survives(column.ty, value, &kept);
             }
             cases.push(Case {
@@ -470,10 +466,8 @@ fn character_sets_have_what_the_server_has() {
             name: "v".into(),
             ty: Type::Text,
             declared: Some(declared.clone()),
-            pinned: true,
+            basis: Basis::Declared,
             required: false,
-            asked: false,
-            settled: false,
         };
         let modes = MODES;
         let store = Store::of(&column, &declared, modes).unwrap();

@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use inrush_core::{Column, Type};
+use inrush_core::{Basis, Column, Type};
 
 use super::{Store, declared, spell, sql_type};
 use random::Random;
@@ -139,7 +139,7 @@ impl Trial {
             Case { value, kept }
         };
         let cases = values.into_iter().map(case).collect();
-        let (pinned, compares) = (column.pinned, store.compares());
+        let (pinned, compares) = (column.is_pinned(), store.compares());
         Self { declared: declared.to_owned(), send, pinned, compares, cases }
     }
 }
@@ -167,10 +167,8 @@ fn trials(cases: usize) -> Vec<Trial> {
         name: "v".to_owned(),
         ty,
         declared: declared.map(str::to_owned),
-        pinned: declared.is_some(),
+        basis: if declared.is_some() { Basis::Declared } else { Basis::Inferred },
         required: false,
-        asked: false,
-        settled: false,
     };
     let existing = DECLARED.iter().map(|(text, families, send)| {
         let column = column(declared(text), Some(text));

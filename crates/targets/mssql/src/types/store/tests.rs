@@ -1,14 +1,13 @@
 use super::*;
+use inrush_core::Basis;
 
 fn column(declared: Option<&str>, ty: Type, pinned: bool) -> Column {
     Column {
         name: "c".to_owned(),
         ty,
         declared: declared.map(str::to_owned),
-        pinned,
+        basis: if pinned { Basis::Declared } else { Basis::Inferred },
         required: false,
-        asked: false,
-        settled: false,
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use inrush_core::Basis;
 
 const MODES: Modes = Modes {
     zero_date: false,
@@ -24,10 +25,8 @@ fn of(ty: Type, declared: Option<&str>, pinned: bool, modes: Modes) -> Store {
         name: "c".to_owned(),
         ty,
         declared: declared.map(str::to_owned),
-        pinned,
+        basis: if pinned { Basis::Declared } else { Basis::Inferred },
         required: false,
-        asked: false,
-        settled: false,
     };
     let spelled = declared::spell(ty, true, false);
     Store::of(&column, declared.unwrap_or(&spelled), modes).unwrap()
@@ -377,10 +376,8 @@ fn some_types_take_no_text() {
             name: "c".to_owned(),
             ty: Type::Bytes,
             declared: Some(declared.to_owned()),
-            pinned: true,
+            basis: Basis::Declared,
             required: false,
-            asked: false,
-            settled: false,
         };
         assert!(Store::of(&column, declared, MODES).is_err(), "{declared}");
     }

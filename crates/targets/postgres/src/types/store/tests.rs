@@ -1,4 +1,5 @@
 use super::*;
+use inrush_core::Basis;
 
 pub(in crate::types) mod cases;
 
@@ -18,10 +19,8 @@ fn column(ty: Type, declared: Option<&str>, pinned: bool) -> Column {
         name: "c".to_owned(),
         ty,
         declared: declared.map(str::to_owned),
-        pinned,
+        basis: if pinned { Basis::Declared } else { Basis::Inferred },
         required: false,
-        asked: false,
-        settled: false,
     }
 }
 
