@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use arrow_schema::Field;
+
 use crate::ledger::Entry;
 use crate::moments::{MomentFacts, MomentLimits};
 use crate::reading::{Added, ReadFacts};
@@ -86,7 +88,8 @@ impl Facts {
     /// Whether the type of a column is the table's or the user's word, and no guess.
     pub fn is_typed(&self, request: &Request, column: &Column) -> bool {
         let is_own = |table: &TableFacts| {
-            !table.takes_any && table.columns.iter().any(|own| own.name == column.name)
+            let is_it = |own: &Column| own.name == column.name && own.is_pinned();
+            !table.takes_any && table.columns.iter().any(is_it)
         };
         column.is_asked() || self.kept_table(request).is_some_and(is_own)
     }
@@ -278,6 +281,33 @@ pub enum Spoiler {
     },
 }
 
+/// The key of [`Spoiler::marked`] in a field's metadata.
+const SPOILER_KEY: &str = "inrush.spoiler";
+
+impl Spoiler {
+    /// The field of a program's texts that were values of several kinds, with this in its metadata: a schema has no other place for
+    /// it. Only values of another kind are told so.
+    pub fn marked(&self, mut field: Field) -> Field {
+        if let Self::Values { narrower, fitting, seen, misfit } = self {
+            let row = misfit.row.unwrap_or(0);
+            let said = format!("{narrower} {fitting} {seen} {row} {}", misfit.value);
+            field.metadata_mut().insert(SPOILER_KEY.to_owned(), said);
+        }
+        field
+    }
+
+    /// What a field's metadata says: the way back from [`Spoiler::marked`].
+    pub fn of_marked(field: &Field) -> Option<Self> {
+        let mut parts = field.metadata().get(SPOILER_KEY)?.splitn(5, ' ');
+        let narrower = parts.next()?.parse().ok()?;
+        let mut number = || parts.next()?.parse().ok();
+        let (fitting, seen, row) = (number()?, number()?, number()?);
+        let value = parts.next()?.to_owned();
+        let misfit = Misfit { value, file: None, line: None, row: Some(row), byte: 0 };
+        Some(Self::Values { narrower, fitting, seen, misfit })
+    }
+}
+
 /// How a number is written that may be none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -296,6 +326,8 @@ pub struct Misfit {
     pub file: Option<String>,
     /// The physical line on which its record begins, from 1, where that is known: of places in the middle of a file it isn't.
     pub line: Option<u64>,
+    /// Of rows of a program, which have no lines: the row's number, from 1.
+    pub row: Option<u64>,
     /// The record's offset in the decoded input, from 0.
     pub byte: u64,
 }
@@ -306,9 +338,10 @@ impl fmt::Display for Misfit {
         if let Some(file) = &self.file {
             write!(f, "{file}, ")?;
         }
-        match self.line {
-            Some(line) => write!(f, "line {line})"),
-            None => write!(f, "near byte {})", self.byte),
+        match (self.line, self.row) {
+            (Some(line), _) => write!(f, "line {line})"),
+            (None, Some(row)) => write!(f, "row {row})"),
+            (None, None) => write!(f, "near byte {})", self.byte),
         }
     }
 }
@@ -418,6 +451,9 @@ pub struct TableFacts {
     pub is_parent: bool,
     /// Why only the engine itself can write rows into this table: a trigger, a CHECK.
     pub engine_only: Option<String>,
+    /// The module that keeps the rows of a virtual table. Only that knows what it stores of a value, so what is counted elsewhere is
+    /// compared by value there.
+    pub module: Option<String>,
 }
 
 impl TargetFacts {
@@ -462,6 +498,26 @@ mod tests {
         assert_eq!(format!("{own:?}"), "Server { is_local: true }");
         assert_eq!(format!("{:?}", Own::default()), "None");
         assert_eq!(Own::default().get::<Server>(), &Server::default());
+    }
+
+    #[test]
+    fn a_field_says_what_keeps_it_from_a_narrower_type() {
+        let misfit = |value: &str| Misfit {
+            value: value.to_owned(),
+            file: None,
+            line: None,
+            row: Some(7),
+            byte: 0,
+        };
+        let narrower = Type::Decimal { precision: 38, scale: 2 };
+        for value in ["'x'", "'a b '", "b'\\xff'"] {
+            let spoiler = Spoiler::Values { narrower, fitting: 2, seen: 3, misfit: misfit(value) };
+            let field = spoiler.marked(Field::new("a", arrow_schema::DataType::Utf8, true));
+            assert_eq!(Spoiler::of_marked(&field), Some(spoiler));
+        }
+        assert_eq!(misfit("'x'").to_string(), "'x' (row 7)");
+        let plain = Field::new("a", arrow_schema::DataType::Utf8, true);
+        assert_eq!(Spoiler::of_marked(&plain), None);
     }
 
     #[test]

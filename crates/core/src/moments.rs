@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn misfit(value: &str) -> Misfit {
-        Misfit { value: format!("'{value}'"), file: None, line: Some(7), byte: 0 }
+        Misfit { value: format!("'{value}'"), file: None, line: Some(7), row: None, byte: 0 }
     }
 
     const MICROS: &str = "2024-01-01 00:00:00.123456000";

@@ -180,7 +180,7 @@ pub struct Column {
     /// What its values are.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// The type as the target's catalogue spells it; `None` for a table that the load makes.
+    /// The type as the target's catalogue spells it; `None` for a table that the load makes, and where the catalogue has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<String>,
     /// What the type rests on.
@@ -200,7 +200,8 @@ pub enum Basis {
     Settled,
     /// `--type`: another value is a bad row.
     Asked,
-    /// The table as it is, or the source's own types: another value is a bad row.
+    /// The table as it is, or the source's own types: another value is a bad row. A column of an existing table whose type is not
+    /// the catalogue's word is [`Basis::Inferred`] there, and takes the type that the source's column would have in a new table.
     Declared,
 }
 

@@ -320,10 +320,7 @@ fn columns(plan: &Plan, profiles: &[Profile]) -> Vec<CheckedColumn> {
         CheckedColumn {
             name: column.name.clone(),
             ty: column.ty,
-            declared: column
-                .declared
-                .clone()
-                .unwrap_or_else(|| plan.target.spell(column, &plan.job)),
+            declared: plan.spelled(column),
             is_declared,
             values: profile.values(),
             nulls: profile.nulls,

@@ -161,7 +161,13 @@ impl Sight {
     fn misfit(&self, inputs: &[Input]) -> Misfit {
         let Spot { file, byte, line } = self.spot;
         let name = inputs.get(file as usize).filter(|_| inputs.len() > 1);
-        Misfit { value: self.value.clone(), file: name.map(|input| input.name.clone()), line, byte }
+        Misfit {
+            value: self.value.clone(),
+            file: name.map(|input| input.name.clone()),
+            line,
+            row: None,
+            byte,
+        }
     }
 }
 
@@ -907,7 +913,7 @@ mod tests {
 
     fn misfit(value: &str, line: u64) -> Misfit {
         let (value, byte) = (format!("'{value}'"), (line - 1) * 10);
-        Misfit { value, file: None, line: Some(line), byte }
+        Misfit { value, file: None, line: Some(line), row: None, byte }
     }
 
     #[test]

@@ -489,12 +489,14 @@ fn rows_without_the_row_they_refer_to_are_bad_rows() {
         fixture.load(&[&load[..], &["t", "--max-rejects", "1"]].concat()).exits(3);
         assert_eq!(fixture.table("t.db", "t"), rows![[1, 1], [3, ()]]);
         assert_eq!(json_lines(&fixture.read("in.rejects.csv.jsonl"))[0]["code"], "foreign-key");
-        // Looked at when all rows are there; SQLite then names no row.
-        fixture.refuses(&[&load[..], &["late"]].concat()).says(&["FOREIGN KEY"]);
+        // SQLite itself looks when all rows are there, and then names none.
+        fixture.refuses(&[&load[..], &["late"]].concat()).says(&["in.csv: line 3", "FOREIGN KEY"]);
         // The rows that refer to it keep the parent table as it is.
         fixture.write("parent.csv", "id\n5\n");
         for word in ["truncate", "replace"] {
-            fixture.refuses(&["parent.csv", "t.db", "--if-exists", word]).says(&["FOREIGN KEY"]);
+            fixture
+                .refuses(&["parent.csv", "t.db", "--if-exists", word])
+                .says(&["the rows of table parent can't be deleted: foreign keys of t refer"]);
         }
     }
 }

@@ -1,3 +1,10 @@
+/// Foreign keys: what they forbid, and when that is known.
+mod foreign_keys;
+/// Existing tables: columns without types, STRICT, triggers, names that are taken.
+mod tables;
+/// Virtual tables, whose modules decide what they store.
+mod virtuals;
+
 use rusqlite::types::Value;
 
 use crate::contract::{Place, Traits, select};

@@ -122,6 +122,16 @@ pub trait Target: Sync {
         Some("no transaction takes rows and the ledger of steps together")
     }
 
+    /// What `--if-exists truncate` does to the rows of an existing table.
+    fn truncating(&self, _facts: &TargetFacts) -> &'static str {
+        "deletes them first, in the same transaction"
+    }
+
+    /// The statement that makes columns of an existing table unique.
+    fn unique_key(&self, _table: &str, columns: &[String]) -> String {
+        format!("CREATE UNIQUE INDEX ... ({})", columns.join(","))
+    }
+
     /// The engine's type for a column of a table that the load makes.
     fn spell(&self, column: &Column, job: &Job) -> String;
 

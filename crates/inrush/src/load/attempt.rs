@@ -182,11 +182,7 @@ fn carry_out(
             verified = verdict.ok;
             grown = sent.grown.get();
             match verdict.difference {
-                Some(difference) => {
-                    Err(Error::new(Kind::Verify, format!("{}: {difference}", plan.table)).advise(
-                        "look for triggers that change rows; --verify none loads without comparing",
-                    ))
-                }
+                Some(difference) => Err(differs(plan, &difference)),
                 None => Ok(()),
             }
         })?;
@@ -243,6 +239,20 @@ fn carry_out(
         steps,
         warnings,
     })
+}
+
+/// The table is not what was sent.
+fn differs(plan: &Plan, difference: &str) -> Error {
+    let table = &plan.table;
+    let error = |why: &str| Error::new(Kind::Verify, format!("{table}: {difference}{why}"));
+    match plan.kept_table().and_then(|table| table.module.as_ref()) {
+        Some(module) => {
+            error(&format!(": {module}, the module of this virtual table, stores others"))
+                .advise("--verify none loads without comparing, and leaves them to the module")
+        }
+        None => error("")
+            .advise("look for triggers that change rows; --verify none loads without comparing"),
+    }
 }
 
 /// The inputs of a load in which the engine read them by itself. Of several it says no more than how many rows all of them held;

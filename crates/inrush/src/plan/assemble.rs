@@ -20,8 +20,8 @@ use inrush_core::ledger::StepPlan;
 use inrush_core::nulls::Nulls;
 use inrush_core::reading::{Added, Family, Holds, Proposal, ReadRequest, Readers, Reading, Unread};
 use inrush_core::request::{
-    DialectRequest, Durability, Guarantee, IfExists, Inference, RejectLimit, RejectsTo, Request,
-    Verify,
+    DialectRequest, Durability, Guarantee, IfExists, Inference, OnConflict, RejectLimit, RejectsTo,
+    Request, Verify,
 };
 use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
@@ -202,6 +202,12 @@ fn gather(
         // What is out is whoever reads it to keep, and to count.
         let streamed = adjusted.get_or_insert_with(|| request.clone());
         (streamed.durability, streamed.verify) = (Durability::None, Verify::None);
+    }
+    let is_virtual = target_facts.table.as_ref().is_some_and(|table| table.module.is_some());
+    let is_kept = request.if_exists != IfExists::Replace;
+    let is_counted = request.verify == Verify::Count && request.on_conflict == OnConflict::Fail;
+    if is_virtual && is_kept && is_counted {
+        adjusted.get_or_insert_with(|| request.clone()).verify = Verify::Checksum;
     }
     let request = adjusted.as_ref().unwrap_or(request);
     target_facts.ledger = Vec::new();

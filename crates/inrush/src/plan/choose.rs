@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::plan::lost::lost_with;
-use crate::plan::matching::existing_columns;
+use crate::plan::matching::{existing_columns, list};
 use crate::plan::spoilt;
 use crate::plan::steps;
 use crate::plan::{
@@ -65,14 +65,14 @@ pub(crate) fn choose_because(
 ) -> Result<Choice> {
     let mut reasons = Vec::new();
     let mut hints = Vec::new();
-    let action = action(request, facts, place, table)?;
+    let action = action(request, facts, target, place, table)?;
     if action == Action::Replace {
         hints.extend(lost_with(request, facts));
     }
     let mut tolerated = Vec::new();
     let (columns, fields) =
         columns(request, facts, target, action, table, &mut reasons, &mut hints, &mut tolerated)?;
-    let key = key(request, facts, action, &columns)?;
+    let key = key(request, facts, target, action, table, &columns)?;
     let (strategy, knobs, fit) =
         strategy(request, facts, target, because, &mut reasons, &mut hints)?;
     let Fit::Usable { atomic, lanes, lanes_max, encoders, .. } = fit else {
@@ -93,6 +93,13 @@ pub(crate) fn choose_because(
             );
         }
     }
+    if let Some(module) = facts.kept_table(request).and_then(|table| table.module.as_ref())
+        && request.verify == Verify::Checksum
+    {
+        reasons.push(format!(
+            "table {table} is virtual: what its module, {module}, stores is compared with the values that were sent"
+        ));
+    }
     let (lanes, lanes_max) = if in_steps { (1, 1) } else { (lanes, lanes_max) };
     let lanes = match request.lanes {
         Some(0) => return Err(Error::usage("--lanes 0: takes at least 1")),
@@ -112,6 +119,7 @@ pub(crate) fn choose_because(
     let mut usual_bytes = memory.chunk_bytes;
     if let Some(round_trip) = facts.target.round_trip.filter(|round_trip| *round_trip >= FAR)
         && request.chunk_bytes.is_none()
+        && facts.source.bytes.is_none_or(|bytes| bytes > usual_bytes as u64)
     {
         usual_bytes *= FAR_TIMES;
         reasons.push(format!(
@@ -162,7 +170,13 @@ pub(crate) fn choose_because(
     })
 }
 
-fn action(request: &Request, facts: &Facts, place: &str, table: &str) -> Result<Action> {
+fn action(
+    request: &Request,
+    facts: &Facts,
+    target: &dyn Target,
+    place: &str,
+    table: &str,
+) -> Result<Action> {
     let Some(found) = &facts.target.table else {
         return match request.if_exists {
             IfExists::Append | IfExists::Truncate => Err(missing(request.if_exists, place, table)),
@@ -193,7 +207,7 @@ fn action(request: &Request, facts: &Facts, place: &str, table: &str) -> Result<
         IfExists::Empty if found.holds_rows => {
             Err(Error::new(Kind::Target, format!("table {table} in {place} holds rows already"))
                 .advise("--if-exists append adds the new rows to them")
-                .advise("--if-exists truncate deletes them first, in the same transaction")
+                .advise(format!("--if-exists truncate {}", target.truncating(&facts.target)))
                 .advise("--if-exists replace drops the table and recreates it")
                 .advise("--table NAME loads into another table"))
         }
@@ -238,6 +252,20 @@ fn columns(
             let adds = target.adds_columns();
             let (mut columns, mut fields) =
                 existing_columns(found, request, facts, table, adds, reasons, hints)?;
+            let open: Vec<usize> =
+                (0..columns.len()).filter(|at| !columns[*at].is_pinned()).collect();
+            if !open.is_empty() {
+                let theirs: Vec<usize> = open.iter().map(|at| fields[*at]).collect();
+                let (made, prices) = made_columns(request, facts, 0, &theirs, hints)?;
+                tolerated.extend(prices.into_iter().map(|at| open[at]));
+                reasons.push(format!(
+                    "without a type in table {table}, so that values are stored as in a new one: {}",
+                    list(open.iter().map(|at| columns[*at].name.as_str()))
+                ));
+                for (at, made) in open.into_iter().zip(made) {
+                    (columns[at].ty, columns[at].basis) = (made.ty, made.basis);
+                }
+            }
             // The table is the load's own, whatever the catalogue knows of it.
             for (column, field) in columns.iter_mut().zip(&fields) {
                 if facts.source.fields[*field].is_settled {
@@ -403,7 +431,9 @@ fn made_columns(
 fn key(
     request: &Request,
     facts: &Facts,
+    target: &dyn Target,
     action: Action,
+    table: &str,
     columns: &[Column],
 ) -> Result<Vec<String>> {
     let known = |names: &[String], option: &str| match names
@@ -463,7 +493,7 @@ fn key(
                     "--key {names}: the table has no UNIQUE or PRIMARY KEY on it that holds at once and for all rows"
                 ),
             )
-            .advise(format!("make one first: CREATE UNIQUE INDEX ... ({names})")),
+            .advise(format!("make one first: {}", target.unique_key(table, key))),
             None => Error::usage(format!(
                 "--key {names}: nothing makes these columns unique in a new table"
             ))
@@ -701,6 +731,7 @@ mod tests {
         let after = |milliseconds| {
             let mut facts = facts();
             facts.target.round_trip = Some(Duration::from_millis(milliseconds));
+            facts.source.bytes = Some(1 << 30);
             facts
         };
         let usual = decide(&LoadOptions::default(), &after(9)).unwrap();
@@ -714,6 +745,9 @@ mod tests {
         let asked = decide(&asked, &after(10)).unwrap();
         assert_eq!(asked.chunk_bytes, 8 << 10);
         assert!(!told(&asked).contains("to answer"));
+        let mut few = after(10);
+        few.source.bytes = Some(100);
+        assert!(!told(&decide(&LoadOptions::default(), &few).unwrap()).contains("to answer"));
     }
 
     #[test]

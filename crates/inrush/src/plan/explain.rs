@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::plan::{Action, Plan, RejectLimit};
+use crate::plan::{Action, Column, Plan, RejectLimit};
 use inrush_core::wording::counted;
 
 impl Plan {
@@ -34,8 +34,7 @@ impl Plan {
             .unwrap_or(0)
             .min(40);
         for column in &choice.columns {
-            let engine =
-                column.declared.clone().unwrap_or_else(|| self.target.spell(column, &self.job));
+            let engine = self.spelled(column);
             let pad = wide.saturating_sub(column.name.chars().count());
             let _ = writeln!(
                 out,
@@ -77,6 +76,17 @@ impl Plan {
             let _ = writeln!(out, "  ! {warning}");
         }
         out
+    }
+
+    /// The target's type of a column, in its own words.
+    pub(crate) fn spelled(&self, column: &Column) -> String {
+        let is_open = |own: &Column| own.name == column.name && !own.is_pinned();
+        let is_open = || self.kept_table().is_some_and(|table| table.columns.iter().any(is_open));
+        match &column.declared {
+            Some(declared) if !declared.is_empty() => declared.clone(),
+            declared if declared.is_some() || is_open() => "no type of its own".to_owned(),
+            _ => self.target.spell(column, &self.job),
+        }
     }
 
     fn dialect_words(&self) -> String {

@@ -192,7 +192,7 @@ impl Sides<'_> {
 }
 
 /// Names, as messages list them.
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     match names.len().checked_sub(NAMES_SHOWN) {
         None | Some(0) => names.join(", "),

@@ -47,6 +47,8 @@ struct Nearly {
 /// What the column nearly is. One whose values all are of the type, but written in a way that it would not keep, has no bad values.
 fn nearly(spoiler: &Spoiler) -> Option<Nearly> {
     match spoiler {
+        // Bytes take any text, so none would be a bad value.
+        Spoiler::Values { narrower: Type::Bytes, .. } => None,
         Spoiler::Null { narrower, fitting, seen, .. }
         | Spoiler::Values { narrower, fitting, seen, .. } => {
             Some(Nearly { ty: *narrower, misfits: seen - fitting, seen: *seen })
@@ -152,6 +154,7 @@ fn is_read_otherwise(ty: Type, shown: &str) -> bool {
         Type::Decimal { .. } => rule::decimal(value, None, false, "").is_ok(),
         Type::Boolean => rule::boolean(value, false, Truths::Digits).is_ok(),
         Type::Json => rule::json(value).is_ok(),
+        Type::Bytes => true,
         _ => false,
     }
 }
@@ -181,7 +184,8 @@ mod tests {
     }
 
     fn values(fitting: u64, seen: u64) -> Option<Spoiler> {
-        let misfit = Misfit { value: "'free'".to_owned(), file: None, line: Some(3), byte: 9 };
+        let misfit =
+            Misfit { value: "'free'".to_owned(), file: None, line: Some(3), row: None, byte: 9 };
         Some(Spoiler::Values { narrower: Type::Float, fitting, seen, misfit })
     }
 
@@ -246,7 +250,13 @@ mod tests {
     #[test]
     fn a_declared_type_may_take_what_a_guess_does_not() {
         let said = |value: &str, narrower| {
-            let misfit = Misfit { value: format!("'{value}'"), file: None, line: Some(3), byte: 9 };
+            let misfit = Misfit {
+                value: format!("'{value}'"),
+                file: None,
+                line: Some(3),
+                row: None,
+                byte: 9,
+            };
             let spoiler = Spoiler::Values { narrower, fitting: 2, seen: 3, misfit };
             types_of("0", &[field("a", Some(spoiler))]).1.remove(0)
         };

@@ -41,7 +41,7 @@ impl Plan {
             Some(Spoiler::Form { form, misfit, .. }) => {
                 format!("column {name} is text: {}", form_words(*form, name, misfit))
             }
-            Some(Spoiler::Values { misfit, .. }) => format!(
+            Some(Spoiler::Values { narrower: Type::Float, misfit, .. }) => format!(
                 "column {name} is text: {engine} has no {ty}, and {misfit} has more digits than a double keeps \
                  (--type {name}=float rounds fractions, and makes rows bad rows whose whole number would be another)"
             ),

@@ -136,7 +136,10 @@ impl<'a> MssqlLoad<'a> {
     }
 
     /// Deletes all rows, as cheaply as the server lets us.
-    fn truncate(&mut self) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// When the server refuses, or a trigger or a policy keeps rows.
+    fn truncate(&mut self) -> Result<(), Trouble> {
         let table = self.table.sql();
         self.changed = self.piecemeal;
         let is_plain = self
@@ -147,10 +150,21 @@ impl<'a> MssqlLoad<'a> {
             match self.session.execute(format!("TRUNCATE TABLE {table}")) {
                 // Not for tables that are replicated, have history, or belong to another client.
                 Err(Failure::Server(_)) => {}
-                outcome => return outcome,
+                outcome => return Ok(outcome?),
             }
         }
-        self.session.execute(format!("DELETE FROM {table}"))
+        self.session.execute(format!("DELETE FROM {table}"))?;
+        let holds = format!("SELECT CASE WHEN EXISTS (SELECT * FROM {table}) THEN 1 ELSE 0 END");
+        if self.session.value(&holds)?.as_deref() != Some("1") {
+            return Ok(());
+        }
+        let name = &self.job.table;
+        Err(Trouble::Ended(
+            Error::target(format!(
+                "rows of table {name} stay where they are deleted: a trigger or a policy keeps them"
+            ))
+            .advise("delete them yourself, and load with --if-exists append"),
+        ))
     }
 
     fn rows_per_transaction(&self) -> usize {

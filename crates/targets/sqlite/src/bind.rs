@@ -94,7 +94,7 @@ impl Lane for BindLane<'_> {
                 ack.faults.push(fault(row, code, column, message));
                 continue;
             }
-            match self.statement.step(session)? {
+            match self.transaction.run(|| self.statement.step(session))? {
                 Step::Done if session.connection().changes() == 0 => match self.skips {
                     true => ack.skipped += 1,
                     false => ack.faults.push(left_out(row)),

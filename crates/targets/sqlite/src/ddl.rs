@@ -1,5 +1,6 @@
 //! SQL text: identifiers quoted, tables made, rows inserted.
 
+use crate::facts::DatabaseFacts;
 use crate::types;
 use inrush_core::ledger::{self, Ledger};
 use inrush_core::{Column, Job, OnConflict, Type};
@@ -51,11 +52,17 @@ pub(super) fn create_table(table: &str, columns: &[Column], primary_key: &[Strin
     format!("CREATE TABLE {} (\n  {}\n)", quote(table), parts.join(",\n  "))
 }
 
+/// The type of a column that the load makes, in a table of its own or an existing one.
+pub(super) fn spell(ty: Type, job: &Job) -> &'static str {
+    let is_strict = DatabaseFacts::of(&job.facts.target).is_strict;
+    if is_strict && job.kept_table().is_some() { types::spell_strict(ty) } else { types::spell(ty) }
+}
+
 /// A statement for each column that the load adds to an existing table (<https://sqlite.org/lang_altertable.html#altertabaddcol>).
 pub(super) fn add_columns(job: &Job) -> impl Iterator<Item = String> {
     let add = |column: &Column| {
         let (table, name) = (quote(&job.table), quote(&column.name));
-        format!("ALTER TABLE {table} ADD COLUMN {name} {}", types::spell(column.ty))
+        format!("ALTER TABLE {table} ADD COLUMN {name} {}", spell(column.ty, job))
     };
     job.added_columns().map(add)
 }

@@ -1,5 +1,6 @@
 //! What a database says of itself, read without changing it.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -9,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 
 use crate::ddl::{self, quote};
 use crate::lost;
+use crate::obstacle;
 use crate::pages::layout::{database_obstacle, table_obstacle};
 use crate::session::{Home, LockWait, explain, open_file, refuse_leftovers, with_suffix};
 use crate::types;
@@ -26,6 +28,8 @@ pub(super) struct DatabaseFacts {
     pub(super) page_bytes: u32,
     /// Whether it is in memory.
     pub(super) is_in_memory: bool,
+    /// Whether the existing table is STRICT.
+    pub(super) is_strict: bool,
 }
 
 impl DatabaseFacts {
@@ -72,7 +76,11 @@ pub(super) fn gather(
     }
     let mut facts = read(&connection, table).map_err(|error| explain(path, &error))?;
     facts.exists = exists;
-    let database = database(&connection, is_memory).map_err(|error| explain(path, &error))?;
+    let mut database = database(&connection, is_memory).map_err(|error| explain(path, &error))?;
+    if let Some(found) = &facts.table {
+        database.is_strict =
+            is_strict(&connection, &found.name).map_err(|error| explain(path, &error))?;
+    }
     if exists {
         facts.settings = [
             ("journal_mode".to_owned(), database.journal_mode.clone()),
@@ -95,8 +103,13 @@ pub(super) fn gather(
         ))
         .advise("name another --table"));
     }
+    if facts.table.is_none() {
+        refuse_index(&connection, table).map_err(|error| explain(path, &error))??;
+    }
     if let Some(found) = &facts.table {
         refuse_view(&connection, &found.name).map_err(|error| explain(path, &error))??;
+        obstacle::look(&connection, found, request.if_exists)
+            .map_err(|error| explain(path, &error))??;
         if request.if_exists == IfExists::Replace {
             facts.lost_with =
                 lost::read(&connection, &found.name).map_err(|error| explain(path, &error))?;
@@ -170,7 +183,13 @@ fn database(connection: &Connection, is_in_memory: bool) -> rusqlite::Result<Dat
         journal_mode: connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?,
         page_bytes: connection.query_row("PRAGMA page_size", [], |row| row.get(0))?,
         is_in_memory,
+        ..DatabaseFacts::default()
     })
+}
+
+fn is_strict(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT strict FROM pragma_table_list(?1)";
+    connection.query_row(sql, [table], |row| row.get(0))
 }
 
 fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<TableFacts>> {
@@ -183,9 +202,7 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
         .optional()?;
     let Some(name) = name else { return Ok(None) };
     let mut facts = TableFacts { name: name.clone(), ..TableFacts::default() };
-    let strict: bool =
-        connection
-            .query_row("SELECT strict FROM pragma_table_list(?1)", [&name], |row| row.get(0))?;
+    let strict = is_strict(connection, &name)?;
     let mut key: Vec<(i64, String)> = Vec::new();
     // table_xinfo: cid, name, type, notnull, dflt_value, pk, hidden; hidden columns are generated (2 and 3), or a virtual table's own.
     let mut generated =
@@ -209,12 +226,12 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
         }
         // And the one in a record's header that says what it is.
         facts.default_bytes.push(1 + row.get::<_, u32>(4)?);
-        let ty = types::declared(&declared);
+        let (ty, is_open) = (types::declared(&declared), declared.is_empty());
         facts.columns.push(Column {
             name: column,
             ty,
-            declared: Some(declared),
-            basis: Basis::Declared,
+            declared: (!is_open).then_some(declared),
+            basis: if is_open { Basis::Inferred } else { Basis::Declared },
             required,
         });
     }
@@ -229,6 +246,24 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
     }
     facts.primary_key = key.into_iter().map(|(_, column)| column).collect();
     facts.unique_keys = unique_keys(connection, &name)?;
+    let keys = facts.unique_keys.iter().chain([&facts.primary_key]);
+    let in_key: HashSet<String> = keys.flatten().cloned().collect();
+    for column in &mut facts.columns {
+        if !column.is_pinned()
+            && in_key.contains(&column.name)
+            && holds_texts(connection, &name, &column.name)?
+        {
+            (column.declared, column.basis) = (Some(String::new()), Basis::Declared);
+        }
+    }
+    facts.module = module(connection, &name)?;
+    // An R*Tree numbers a row whose id is NULL (https://sqlite.org/rtree.html).
+    let is_tree = |module: &str| module.to_ascii_lowercase().starts_with("rtree");
+    if let Some(id) = facts.columns.first_mut()
+        && facts.module.as_deref().is_some_and(is_tree)
+    {
+        id.required = true;
+    }
     facts.dependents = dependents(connection, &name)?;
     facts.is_parent = is_parent(connection, &name)?;
     facts.engine_only = table_obstacle(connection, &name)?;
@@ -238,6 +273,33 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
         |row| row.get(0),
     )?;
     Ok(Some(facts))
+}
+
+/// The first values of a column that say what all of them are.
+const VALUES_SEEN: u32 = 1_000;
+
+/// Whether a column without a type holds texts alone, as `.import` leaves them, as far as its first values show: a key of it finds
+/// only texts.
+fn holds_texts(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let (table, column) = (quote(table), quote(column));
+    let sql = format!(
+        "SELECT count(*) > 0 AND min(kind = 'text') FROM (SELECT typeof({column}) AS kind FROM {table} LIMIT {VALUES_SEEN}) \
+         WHERE kind <> 'null'"
+    );
+    connection.query_row(&sql, [], |row| row.get(0))
+}
+
+/// The module of a virtual table.
+fn module(connection: &Connection, table: &str) -> rusqlite::Result<Option<String>> {
+    let sql: Option<String> = connection
+        .query_row(
+            "SELECT sql FROM sqlite_schema WHERE name = ?1 AND type = 'table'",
+            [table],
+            |row| row.get(0),
+        )
+        .optional()?
+        .flatten();
+    Ok(sql.as_deref().and_then(lost::module).map(str::to_owned))
 }
 
 /// The column lists that SQLite accepts as the target of ON CONFLICT: unique indexes on plain columns without a condition.
@@ -279,6 +341,22 @@ fn dependents(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Stri
 fn is_parent(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
     let enforced = "(SELECT foreign_keys FROM pragma_foreign_keys)";
     Ok(!children(connection, table, enforced)?.is_empty())
+}
+
+/// Tables and indexes share their names.
+fn refuse_index(connection: &Connection, name: &str) -> rusqlite::Result<Result<()>> {
+    let of = "SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?1 COLLATE NOCASE";
+    let of: Option<String> = connection.query_row(of, [name], |row| row.get(0)).optional()?;
+    Ok(match of {
+        Some(of) => Err(Error::new(
+            Kind::Target,
+            format!(
+                "there is an index {name} already, on table {of}, and no table can have its name"
+            ),
+        )
+        .advise("name another --table, or drop the index")),
+        None => Ok(()),
+    })
 }
 
 fn refuse_view(connection: &Connection, name: &str) -> rusqlite::Result<Result<()>> {

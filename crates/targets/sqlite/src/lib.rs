@@ -6,16 +6,19 @@
 //! cells    rows as parameters              pages     pages of b-trees, past the SQL engine (crates/sqlite-pages)
 //! session  one connection, its waits       console   a connection for statements that are no load's
 //! ddl      SQL that names things           doctor    what the file puts at risk or holds back
+//! obstacle what SQLite would refuse        deferred foreign keys that are checked at the end
 //! ```
 
 mod bind;
 mod cells;
 mod console;
 mod ddl;
+mod deferred;
 mod doctor;
 mod facts;
 mod load;
 mod lost;
+mod obstacle;
 mod pages;
 mod session;
 mod statement;
@@ -134,8 +137,8 @@ impl Target for Sqlite {
         None
     }
 
-    fn spell(&self, column: &Column, _plan: &Job) -> String {
-        types::spell(column.ty).to_owned()
+    fn spell(&self, column: &Column, job: &Job) -> String {
+        ddl::spell(column.ty, job).to_owned()
     }
 
     fn checker(&self, job: &Job) -> Result<Box<dyn Encode>> {

@@ -8,13 +8,15 @@ use std::sync::atomic::AtomicBool;
 use rusqlite::types::ValueRef;
 
 use crate::ddl;
+use crate::deferred;
 use crate::facts::{self, DatabaseFacts};
 use crate::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::session::Session;
+use crate::statement::Step;
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
-use inrush_core::flow::{Cell, Checksum, Encode};
+use inrush_core::flow::{Cell, Checksum, Code, Encode};
 use inrush_core::ledger::{self, Begun, Entry};
 use inrush_core::target::{
     Ended, Fit, Inspect, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict,
@@ -346,9 +348,7 @@ impl<'a> SqliteLoad<'a> {
         }
         match job.choice.action {
             Action::Append => {}
-            Action::Truncate => {
-                self.session.execute(&format!("DELETE FROM {}", ddl::quote(table)))?
-            }
+            Action::Truncate => self.truncate()?,
             Action::Replace => {
                 self.session.execute(&format!("DROP TABLE {}", ddl::quote(table)))?
             }
@@ -369,6 +369,22 @@ impl<'a> SqliteLoad<'a> {
             None => self.snapshot(job.request.verify)?,
         };
         Ok(())
+    }
+
+    /// Deletes all rows.
+    ///
+    /// # Errors
+    /// When SQLite refuses, or a trigger keeps rows (`RAISE(IGNORE)`).
+    fn truncate(&self) -> Result<()> {
+        let (table, name) = (ddl::quote(&self.job.table), &self.job.table);
+        self.session.execute(&format!("DELETE FROM {table}"))?;
+        if self.session.value(&format!("SELECT EXISTS (SELECT 1 FROM {table})"))? == "0" {
+            return Ok(());
+        }
+        Err(Error::target(format!(
+            "rows of table {name} stay where they are deleted: a trigger keeps them"
+        ))
+        .advise("delete them yourself, and load with --if-exists append"))
     }
 
     /// Enters a load in steps into the ledger.
@@ -430,9 +446,14 @@ impl Load for SqliteLoad<'_> {
     }
 
     fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
+        // A table that the load makes has no such keys, and its file may be written without a connection.
+        let settles_by_row = self.job.kept_table().is_some()
+            && deferred::settles_by_row(self.session.connection(), &self.job.table)
+                .map_err(|error| self.session.explain(&error))?;
         let transaction = Transaction {
             session: &self.session,
             job: self.job,
+            settles_by_row,
             rows_max: rows_per_transaction(&self.job.choice.knobs),
             rows: 0,
             committed: &mut self.committed,
@@ -454,7 +475,7 @@ impl Load for SqliteLoad<'_> {
     }
 
     fn step(&mut self) -> Result<()> {
-        self.session.execute("COMMIT")?;
+        commit(&self.session, self.job)?;
         self.session.keep();
         begin(&self.session, self.job)
     }
@@ -496,7 +517,7 @@ impl Load for SqliteLoad<'_> {
         // From here on there is no stopping halfway.
         self.session.unwatch();
         if self.session.in_transaction() {
-            self.session.execute("COMMIT")?;
+            commit(&self.session, self.job)?;
         }
         self.session.keep();
         if let Some(unsure) = self.session.finish()? {
@@ -542,6 +563,7 @@ impl Load for SqliteLoad<'_> {
 pub(super) struct Transaction<'l> {
     pub(super) session: &'l Session<'l>,
     job: &'l Job,
+    settles_by_row: bool,
     rows_max: u64,
     rows: u64,
     committed: &'l mut Committed,
@@ -559,7 +581,31 @@ pub(super) fn begin(session: &Session<'_>, job: &Job) -> Result<()> {
     Ok(())
 }
 
+/// Ends the transaction. Where a foreign key that is checked then refuses that, the error says which rows are to blame.
+fn commit(session: &Session<'_>, job: &Job) -> Result<()> {
+    let blame = |error| deferred::blame(session.connection(), &job.table).unwrap_or(error);
+    session.execute("COMMIT").map_err(blame)
+}
+
 impl Transaction<'_> {
+    /// Runs a statement that inserts rows, and takes them back where one of them lacks a parent that no later row can be.
+    #[inline]
+    pub(super) fn run(&self, insert: impl FnOnce() -> Result<Step>) -> Result<Step> {
+        // By itself SQLite refuses such a row where each is a transaction.
+        if !self.settles_by_row || !self.session.in_transaction() {
+            return insert();
+        }
+        self.session.execute("SAVEPOINT inrush_row")?;
+        let mut step = insert()?;
+        if matches!(step, Step::Done) && deferred::are_open(self.session.connection()) {
+            self.session.execute("ROLLBACK TO inrush_row")?;
+            let message = "FOREIGN KEY constraint failed".to_owned();
+            step = Step::Refused(Code::ForeignKey, None, message);
+        }
+        self.session.execute("RELEASE inrush_row")?;
+        Ok(step)
+    }
+
     /// A row was refused. Where SQLite has rolled back the whole transaction because of it (a trigger's RAISE(ROLLBACK)), the
     /// rows before it are gone, and going on would lose them.
     pub(super) fn refused(&self, message: &str) -> Result<()> {
@@ -584,7 +630,7 @@ impl Transaction<'_> {
         self.rows += rows;
         if self.rows >= self.rows_max {
             if self.session.in_transaction() {
-                self.session.execute("COMMIT")?;
+                commit(self.session, self.job)?;
             }
             self.committed.anything = true;
             self.committed.rows += self.rows;

@@ -37,6 +37,9 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Vec
         [table],
         |row| row.get(0),
     )?;
+    if let Some(made) = sql.strip_prefix("CREATE ").filter(|_| module(&sql).is_some()) {
+        lost.push(made.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
     lost.extend(checks(&sql));
     foreign_keys(connection, table, &mut lost)?;
     indexes(connection, table, &mut lost)?;
@@ -116,6 +119,14 @@ fn indexes(connection: &Connection, table: &str, lost: &mut Vec<String>) -> rusq
     Ok(())
 }
 
+/// The module of a virtual table, by the statement that made it.
+pub(super) fn module(sql: &str) -> Option<&str> {
+    let mut tokens = tokens(sql);
+    let is_virtual = tokens.nth(1)?.eq_ignore_ascii_case("VIRTUAL");
+    tokens.find(|token| is_virtual && token.eq_ignore_ascii_case("USING"))?;
+    tokens.next()
+}
+
 /// The CHECK constraints of a CREATE TABLE, which no PRAGMA tells.
 fn checks(sql: &str) -> Vec<String> {
     let mut checks = Vec::new();
@@ -147,7 +158,7 @@ fn checks(sql: &str) -> Vec<String> {
 }
 
 /// The tokens of SQL text: words, what is in quotes, single characters. Comments and blanks are left out.
-fn tokens(sql: &str) -> impl Iterator<Item = &str> {
+pub(super) fn tokens(sql: &str) -> impl Iterator<Item = &str> {
     let mut rest = sql;
     std::iter::from_fn(move || {
         loop {

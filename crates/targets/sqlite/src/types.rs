@@ -30,12 +30,23 @@ pub(super) fn spell(ty: Type) -> &'static str {
     }
 }
 
+/// The same in a STRICT table, which has no other types (<https://sqlite.org/stricttables.html>).
+pub(super) fn spell_strict(ty: Type) -> &'static str {
+    match ty {
+        Type::Boolean => "INTEGER",
+        Type::Date | Type::Timestamp { .. } | Type::TimestampNs { .. } => "TEXT",
+        other => spell(other),
+    }
+}
+
 /// What a declared type says about its values.
 pub(super) fn declared(declared: &str) -> Type {
     let upper = declared.trim().to_ascii_uppercase();
     let has = |word: &str| upper.contains(word);
     match affinity(declared) {
+        // SQLite finds INT in these words.
         Affinity::Integer if has("POINT") => Type::Decimal { precision: 0, scale: 0 },
+        Affinity::Integer if upper.starts_with("INTERVAL") => Type::Text,
         Affinity::Integer => Type::Integer,
         Affinity::Text => Type::Text,
         Affinity::None if upper.is_empty() => Type::Text,
@@ -411,6 +422,7 @@ mod tests {
             ("BLOB", Type::Bytes),
             ("double precision", Type::Float),
             ("FLOATING POINT", decimal),
+            ("INTERVAL", Type::Text),
             ("DECIMAL(10,2)", decimal),
             ("BOOLEAN", Type::Boolean),
             ("date", Type::Date),

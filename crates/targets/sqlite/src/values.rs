@@ -223,7 +223,8 @@ impl<'l> TextLane<'l> {
         if several {
             session.execute("SAVEPOINT inrush_statement")?;
         }
-        let step = Statement::prepare(session, &self.sql)?.step(session)?;
+        let step =
+            self.transaction.run(|| Statement::prepare(session, &self.sql)?.step(session))?;
         let rows = (to - from) as u64;
         let changed = session.connection().changes();
         let left_out = matches!(step, Step::Done) && changed < rows && !self.skips;

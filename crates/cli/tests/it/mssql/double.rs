@@ -53,6 +53,8 @@ pub(super) struct Script {
     pub(super) cuts_commit: bool,
     /// Stores other values than were sent.
     pub(super) lies: bool,
+    /// A trigger deletes nothing instead of what it is asked to, and no table can be truncated.
+    pub(super) keeps_rows: bool,
     /// Never answers when rows come.
     pub(super) hangs: bool,
     /// Insists on encryption.
@@ -615,6 +617,13 @@ impl Connection {
         let name = table.sql();
         if sql == format!("DROP TABLE {name}") {
             self.change(|table, _| *table = None);
+            return Outcome::Done;
+        }
+        let keeps_rows = lock(&self.state).script.keeps_rows;
+        if sql == format!("TRUNCATE TABLE {name}") && keeps_rows {
+            return Outcome::Failed(4_712, format!("Cannot truncate table '{name}'."));
+        }
+        if sql == format!("DELETE FROM {name}") && keeps_rows {
             return Outcome::Done;
         }
         if sql == format!("TRUNCATE TABLE {name}") || sql == format!("DELETE FROM {name}") {

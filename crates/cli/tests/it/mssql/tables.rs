@@ -41,6 +41,17 @@ fn a_table_that_holds_rows_is_added_to_emptied_or_replaced_as_was_asked() {
 }
 
 #[test]
+fn rows_that_a_trigger_keeps_are_not_taken_for_deleted() {
+    let double = filled();
+    double.state().script.keeps_rows = true;
+    load(&Fixture::new(), &double, "id,name\n1,a\n", &["--if-exists", "truncate"])
+        .exits(1)
+        .says(&["rows of table t stay where they are deleted", "--if-exists append"])
+        .ends_with_nothing_changed();
+    assert_eq!(double.rows(), [[int(-1), text("old")]]);
+}
+
+#[test]
 fn a_load_is_one_transaction_and_others_are_kept_from_the_table_while_it_counts() {
     let double = filled();
     load(&Fixture::new(), &double, "id,name\n1,a\n", &["--if-exists", "append"]).exits(0);

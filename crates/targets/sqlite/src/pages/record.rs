@@ -381,6 +381,12 @@ mod tests {
             let store = Store::of(&column);
             let declared = column.declared.as_deref().unwrap_or_else(|| spell(column.ty));
             let affinity = affinity(declared);
+            if column.declared.is_none() {
+                // A column of an existing table without a type.
+                let affinity = Affinity::None;
+                let open = Slot::Field { column: 0, store, affinity, required: false };
+                encoders.push((format!("typeless {column:?}"), encoder(vec![open])));
+            }
             let field = Slot::Field { column: 0, store, affinity, required: false };
             let rowid = Slot::Rowid { column: 0, store };
             encoders.push((format!("{column:?}"), encoder(vec![field.clone(), field])));

@@ -1,0 +1,152 @@
+use crate::fixture::{Fixture, rows};
+
+const STRATEGIES: [&str; 4] = ["sqlite/pages", "sqlite/bind", "sqlite/values", "sqlite/row-sql"];
+
+/// Two tables whose columns have no type: an ordinary one, and one that is STRICT.
+const TYPELESS: [&str; 2] = [
+    "CREATE TABLE t (id PRIMARY KEY, v, b, d, s)",
+    "CREATE TABLE t (id ANY PRIMARY KEY, v ANY, b ANY, d ANY, s ANY) STRICT",
+];
+
+#[test]
+fn a_column_without_a_type_stores_what_a_new_table_would() {
+    let json = "{\"id\":1,\"v\":2.5,\"b\":true,\"d\":\"2024-02-29\",\"s\":\"7x\"}\n\
+                {\"id\":-2,\"v\":0.1,\"b\":false,\"d\":null,\"s\":\"\"}\n";
+    let csv = "id,v,b,d,s\n1,2.5,true,2024-02-29,7x\n-2,0.1,false,,\"\"\n";
+    let wanted = rows![
+        ["integer", 1, "real", 2.5, "integer", 1, "text", "2024-02-29", "text", "7x"],
+        ["integer", -2, "real", 0.1, "integer", 0, "null", (), "text", ""],
+    ];
+    for table in TYPELESS {
+        for strategy in STRATEGIES {
+            for (name, text) in [("t.jsonl", json), ("t.csv", csv)] {
+                let fixture = Fixture::new();
+                fixture.write(name, text).sql("t.db", table);
+                let args = [name, "t.db", "--table", "t", "--verify", "checksum"];
+                let is_strict = table.ends_with("STRICT");
+                if is_strict && strategy == "sqlite/pages" {
+                    continue;
+                }
+                fixture.load(&[&args[..], &["--strategy", strategy]].concat()).exits(0);
+                assert_eq!(fixture.typed_table("t.db", "t"), wanted, "{table} {strategy} {name}");
+                fixture.assert_sound("t.db");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_without_a_type_find_their_keys() {
+    for table in ["CREATE TABLE t (id PRIMARY KEY, v)", "CREATE TABLE t (id UNIQUE, v)"] {
+        for (name, text) in [
+            ("t.jsonl", "{\"id\":1,\"v\":2.5}\n{\"id\":2,\"v\":3}\n"),
+            ("t.csv", "id,v\n1,2.5\n2,3\n"),
+        ] {
+            for how in ["update", "skip"] {
+                let fixture = Fixture::new();
+                fixture.write(name, text).sql("t.db", table);
+                fixture.sql("t.db", "INSERT INTO t VALUES (1, 1.5)");
+                let args = [name, "t.db", "--table", "t", "--if-exists", "append", "--key", "id"];
+                fixture.load(&[&args[..], &["--on-conflict", how]].concat()).exits(0);
+                let kept = if how == "update" { 2.5 } else { 1.5 };
+                assert_eq!(
+                    fixture.typed_table("t.db", "t"),
+                    rows![["integer", 1, "real", kept], ["integer", 2, "real", 3.0]],
+                    "{table} {name} {how}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_without_a_type_that_holds_texts_is_compared_with_texts() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,v\n1,5\n2,6\n");
+    // As `.import` leaves it.
+    fixture.sql("t.db", "CREATE TABLE t (id PRIMARY KEY, v); INSERT INTO t VALUES ('1', '4')");
+    let args = ["t.csv", "t.db", "--if-exists", "append", "--on-conflict", "update"];
+    fixture.load(&args).exits(0);
+    assert_eq!(
+        fixture.typed_table("t.db", "t"),
+        rows![["text", "1", "integer", 5], ["text", "2", "integer", 6]]
+    );
+}
+
+#[test]
+fn values_that_are_no_numbers_keep_a_column_without_a_type_text() {
+    let fixture = Fixture::new();
+    let rows: String = (1..=3_000).map(|id| format!("{id}\n")).collect();
+    fixture.write("t.csv", format!("id\n{rows}007\n")).sql("t.db", "CREATE TABLE t (id)");
+    fixture.load(&["t.csv", "t.db"]).exits(0);
+    let kinds = fixture.query("t.db", "SELECT typeof(id), count(*) FROM t GROUP BY 1");
+    assert_eq!(kinds, rows![["text", 3_001]]);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t WHERE id = '007'"), 1);
+    // The user's word makes it a bad row, or texts from the start.
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id\n1\nx\n").sql("t.db", "CREATE TABLE t (id)");
+    fixture.load(&["t.csv", "t.db", "--type", "id=integer", "--max-rejects", "1"]).exits(3);
+    assert_eq!(fixture.typed_table("t.db", "t"), rows![["integer", 1]]);
+    fixture.load(&["t.csv", "t.db", "--types", "text", "--if-exists", "truncate"]).exits(0);
+    assert_eq!(fixture.typed_table("t.db", "t"), rows![["text", "1"], ["text", "x"]]);
+}
+
+#[test]
+fn the_plan_says_what_becomes_of_a_column_without_a_type() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,v\n1,x\n").sql("t.db", "CREATE TABLE t (id PRIMARY KEY, v)");
+    fixture.inrush(&["plan", "t.csv", "t.db"]).exits(0).prints(&[
+        "id  integer      no type of its own",
+        "v   text         no type of its own",
+        "without a type in table t, so that values are stored as in a new one: id, v",
+    ]);
+}
+
+#[test]
+fn rows_that_a_trigger_keeps_are_not_taken_for_deleted() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id\n2\n").sql(
+        "t.db",
+        "CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1);
+         CREATE TRIGGER g BEFORE DELETE ON t BEGIN SELECT RAISE(IGNORE); END",
+    );
+    fixture
+        .refuses(&["t.csv", "t.db", "--if-exists", "truncate"])
+        .says(&["rows of table t stay where they are deleted: a trigger keeps them", "append"]);
+}
+
+#[test]
+fn columns_are_added_to_a_strict_table_in_its_own_types() {
+    let fixture = Fixture::new();
+    fixture
+        .write("t.csv", "id,d,b,m,f\n1,2024-02-29,true,2024-02-29 10:00:00,1.5\n")
+        .sql("t.db", "CREATE TABLE t (id INTEGER) STRICT");
+    let args = ["t.csv", "t.db", "--new-columns", "add", "--verify", "checksum"];
+    fixture.inrush(&[&["plan"], &args[..]].concat()).exits(0).prints(&[
+        "d   date         TEXT",
+        "b   boolean      INTEGER",
+        "m   timestamp    TEXT",
+    ]);
+    fixture.load(&args).exits(0);
+    let types: Vec<String> = fixture.columns("t.db", "t").into_iter().map(|(_, ty)| ty).collect();
+    assert_eq!(types, ["INTEGER", "TEXT", "INTEGER", "TEXT", "REAL"]);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "2024-02-29", 1, "2024-02-29 10:00:00", 1.5]]);
+}
+
+#[test]
+fn a_name_that_an_index_has_is_known_beforehand() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id\n1\n").sql("t.db", "CREATE TABLE u (a); CREATE INDEX T ON u (a)");
+    let says = ["there is an index t already, on table u", "--table"];
+    fixture.refuses(&["t.csv", "t.db"]).says(&says);
+    fixture.inrush(&["plan", "t.csv", "t.db"]).exits(1).says(&says);
+    fixture.inrush(&["check", "t.csv", "t.db"]).exits(1).says(&says);
+}
+
+#[test]
+fn intervals_are_texts_although_int_is_in_the_word() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "i\n1 day\n").sql("t.db", "CREATE TABLE t (i INTERVAL)");
+    fixture.load(&["t.csv", "t.db"]).exits(0);
+    assert_eq!(fixture.typed_table("t.db", "t"), rows![["text", "1 day"]]);
+}
