@@ -216,14 +216,16 @@ def write(
 def publish(job: Job | str, tokens: Iterable[Token | str]) -> JobReport:
     """Lets others see the rows that the tokens name, all at once, and no other rows.
 
-    A job that is published a second time says what it has done the first time, and does nothing.
+    A job that is published a second time says what it has done the first time, and does nothing. Where more rows are bad than the job
+    allows, the `rows` of the error have them all.
     """
     texts = []
     for token in tokens:
         if token is None:
             raise UsageError("tokens: one is None, so the rows of an attempt are missing; write them again")
         texts.append(_text("tokens", token))
-    return JobReport(_inrush.job_publish(_options.UNWATCHED, _text("job", job), texts))
+    watching = _options.watching(False, None, _same)
+    return JobReport(_inrush.job_publish(watching, _text("job", job), texts))
 
 
 def abort(job: Job | str) -> Job:

@@ -621,3 +621,14 @@ def test_a_writer_that_is_killed_adds_its_partition_once(home, then):
     assert tokens[0].already_written == (then == "dies after")
     inrush.job.publish(job, tokens)
     assert ids(home) == list(range(200))
+
+
+def test_bad_rows_of_a_job_that_is_refused_are_with_the_error(home):
+    home.execute(f"create table {home.table} (id bigint primary key, name varchar(3))")
+    job = begin(home, if_exists="append", max_rejects="1%")
+    rows = pyarrow.table({"id": [1, 2], "name": ["a", "too long"]}, schema=SCHEMA)
+    token = inrush.job.write(job, rows)
+    with pytest.raises(inrush.RejectedRows, match="1 row of 2 of job") as caught:
+        inrush.job.publish(job, [token])
+    assert [(row.position, row.column) for row in caught.value.rows] == [(2, "name")]
+    inrush.job.abort(job)

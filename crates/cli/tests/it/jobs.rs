@@ -1,6 +1,7 @@
 //! Jobs: one load that several processes write. What is to be seen of one is all of its rows, or nothing.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::net::TcpStream;
 use std::ops::Range;
 use std::process::{Child, Command, Stdio};
@@ -16,7 +17,7 @@ use inrush::{LoadOptions, Unobserved};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::fixture::{INRUSH, size};
+use crate::fixture::{INRUSH, Outcome, size, wait_until};
 use crate::proxy::{self, Fate, Proxy};
 use crate::servers::{Database, Server};
 
@@ -87,6 +88,18 @@ fn nothing_left<D: Database>(server: &Server<D>) {
     }
     let tables = server.tables();
     assert!(tables.iter().all(|table| table == "t" || table == job::LEDGER), "{tables:?}");
+}
+
+/// Deletes what the ledger knows of jobs that are not committed.
+fn forget_aborted<D: Database>(server: &Server<D>) {
+    let ledger = job::LEDGER;
+    run(
+        server,
+        &format!("DELETE FROM {ledger} WHERE state <> 'committed'"),
+        &format!(
+            "{{\"delete\": \"{ledger}\", \"deletes\": [{{\"q\": {{\"state\": {{\"$ne\": \"committed\"}}}}, \"limit\": 0}}]}}"
+        ),
+    );
 }
 
 /// A step of one of two jobs.
@@ -402,14 +415,7 @@ pub(crate) fn in_any_order<D: Database>(server: &Server<D>) {
         }
         if server.tables().iter().any(|name| name == job::LEDGER) {
             // But what is known of aborted jobs, until their rows of the ledger are deleted.
-            let ledger = job::LEDGER;
-            run(
-                server,
-                &format!("DELETE FROM {ledger} WHERE state <> 'committed'"),
-                &format!(
-                    "{{\"delete\": \"{ledger}\", \"deletes\": [{{\"q\": {{\"state\": {{\"$ne\": \"committed\"}}}}, \"limit\": 0}}]}}"
-                ),
-            );
+            forget_aborted(server);
             nothing_left(server);
         }
         Ok(())
@@ -681,6 +687,9 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
     job(&["recover", &url, "nobody's"]).exits(2).says(&["there is no job"]);
     job(&["gc", &url, "--older-than", "soon"]).exits(2).says(&["90s, 30m, 12h or 1d"]);
     job(&["gc", &url, "--older-than", "0"]).exits(0).prints(&["\"tables\":0"]);
+    job(&["begin", &url, "--table", "t", "--like", "a.csv", "--job-id", "shell "])
+        .exits(2)
+        .says(&["ends with blanks: 'shell '"]);
     job(&["begin", "own.db", "--table", "t", "--like", "a.csv"])
         .exits(2)
         .says(&["one writer", "Parquet"]);
@@ -933,5 +942,199 @@ pub(crate) fn options_of_files_travel<D: Database>(server: &Server<D>) {
     rows.sort();
     let row = |id: &str, name: Option<&str>| vec![Some(id.to_owned()), name.map(str::to_owned)];
     assert_eq!(rows, [row("1", None), row("2", Some("b")), row("3", Some("c"))]);
+    nothing_left(server);
+}
+
+/// A job of `a.csv`, by the command; its text is in `job.json`.
+#[track_caller]
+fn begun<D: Database>(server: &Server<D>, like: &str, more: &[&str]) {
+    let url = server.url();
+    let begin = ["job", "begin", &url, "--table", "t", "--like", like, "--if-exists", "append"];
+    server.write("job.json", &server.inrush(&[&begin[..], more].concat()).exits(0).stdout);
+}
+
+/// Publishes the job with the token that the command has printed for each of these.
+#[track_caller]
+fn published<D: Database>(server: &Server<D>, tokens: &[Outcome]) -> Outcome {
+    let tokens: Vec<&str> = tokens.iter().map(|token| token.stdout.trim()).collect();
+    server.write("tokens", tokens.join("\n"));
+    server.inrush(&["job", "publish", "job.json", "tokens"])
+}
+
+/// The columns of the job are copied, all of them: an attempt that has others would lose values, or write what it does not have.
+pub(crate) fn columns_are_those_of_the_job<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id,name\n1,a\n").write("more.csv", "id,name,z\n2,b,9\n");
+    server.write("less.csv", "id\n3\n").write("other.csv", "id,z\n4,9\n");
+    for guarantee in ["atomic", "per_partition", "none"] {
+        drop_table(server, "t");
+        server.query("CREATE TABLE t (id int PRIMARY KEY, name varchar(20) DEFAULT 'DEF', z int)");
+        server.query("INSERT INTO t VALUES (3, 'kept', 5)");
+        for answer in ["fail", "update"] {
+            let more = ["--guarantee", guarantee, "--on-conflict", answer, "--key", "id"];
+            begun(server, "a.csv", &more[..if answer == "fail" { 4 } else { 6 }]);
+            let write = |file: &str, partition: &str, more: &[&str]| {
+                let write = ["job", "write", "job.json", file, "--partition", partition];
+                server.inrush(&[&write[..], more].concat())
+            };
+            // An attempt without a guarantee is a load into the table itself.
+            if guarantee == "none" {
+                write("more.csv", "0", &[]).exits(0);
+                server.inrush(&["job", "abort", "job.json"]).exits(0);
+                break;
+            }
+            for more in [&[][..], &["--new-columns", "ignore"], &["--missing-columns", "null"]] {
+                write("more.csv", "0", more).exits(1).says(&["also have column z", "--drop z"]);
+                write("less.csv", "0", more).exits(1).says(&["lack column name", "--add name="]);
+                write("other.csv", "0", more).exits(1).says(&["also have column z"]);
+            }
+            let tokens = [
+                write("more.csv", "0", &["--drop", "z"]).exits(0),
+                write("less.csv", "1", &["--add", "name=x"])
+                    .exits(if answer == "fail" && guarantee == "per_partition" { 1 } else { 0 }),
+            ];
+            if answer == "fail" {
+                server.inrush(&["job", "abort", "job.json"]).exits(0);
+                server.query("DELETE FROM t WHERE id = 2");
+                continue;
+            }
+            published(server, &tokens).exits(0);
+        }
+        let mut rows = server.rows("t", &["id", "name", "z"]);
+        rows.sort();
+        let row = |id: &str, name: &str, z: Option<&str>| {
+            vec![Some(id.to_owned()), Some(name.to_owned()), z.map(str::to_owned)]
+        };
+        let wanted = match guarantee {
+            "none" => [row("2", "b", Some("9")), row("3", "kept", Some("5"))],
+            _ => [row("2", "b", None), row("3", "x", Some("5"))],
+        };
+        assert_eq!(rows, wanted, "{guarantee}");
+    }
+    let url = server.url();
+    server.write("new.csv", "id,fresh\n1,2\n");
+    let begin =
+        ["job", "begin", &url, "--table", "t", "--like", "new.csv", "--if-exists", "append"];
+    let run = server.inrush(&[&begin[..], &["--new-columns", "add"]].concat());
+    run.exits(2).says(&["no job adds columns", "fresh"]);
+    forget_aborted(server);
+    nothing_left(server);
+}
+
+/// A column that counts by itself, and which the job does not have, goes on counting by the table's own counter.
+pub(crate) fn counters_are_the_tables<D: Database>(server: &Server<D>, id: &str) {
+    server.write("a.csv", "name\na\nb\n").write("b.csv", "name\nc\nd\n");
+    server.write("c.csv", "id,name\n9,e\n");
+    for guarantee in ["atomic", "per_partition"] {
+        drop_table(server, "t");
+        server.query(&format!("CREATE TABLE t (id {id}, name varchar(20))"));
+        server.query("INSERT INTO t (name) VALUES ('x'), ('y')");
+        begun(server, "a.csv", &["--guarantee", guarantee]);
+        let write = |file, partition| {
+            server.inrush(&["job", "write", "job.json", file, "--partition", partition])
+        };
+        write("c.csv", "0").exits(1).says(&["also have column id"]);
+        let tokens = [write("a.csv", "0").exits(0), write("b.csv", "1").exits(0)];
+        published(server, &tokens).exits(0);
+        let ids = ids(server);
+        assert_eq!(ids.len(), 6);
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "{ids:?}");
+        server.query("INSERT INTO t (name) VALUES ('z')");
+        assert_eq!(server.rows("t", &["id"]).len(), 7);
+        begun(server, "c.csv", &["--guarantee", guarantee]);
+        write("a.csv", "0").exits(1).says(&["lack column id"]);
+        server.inrush(&["job", "abort", "job.json"]).exits(0);
+    }
+    nothing_left(server);
+}
+
+/// No job goes on behind partitions that are not in the table any more.
+pub(crate) fn partitions_that_are_gone<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id,name\n1,a\n2,b\n").write("b.csv", "id,name\n3,c\n");
+    let changes = [
+        ("TRUNCATE TABLE t", "{\"delete\": \"t\", \"deletes\": [{\"q\": {}, \"limit\": 0}]}"),
+        (
+            "DELETE FROM t WHERE id = 1",
+            "{\"delete\": \"t\", \"deletes\": [{\"q\": {\"id\": 1}, \"limit\": 0}]}",
+        ),
+        ("DROP TABLE t", "{\"drop\": \"t\"}"),
+    ];
+    for (sql, command) in changes {
+        for holds_rows in [false, true] {
+            drop_table(server, "t");
+            server.load(&["b.csv", "--table", "t"]).exits(0);
+            if !holds_rows {
+                run(server, changes[0].0, changes[0].1);
+            }
+            let id = own_name();
+            let more = ["--guarantee", "per_partition", "--job-id", &id];
+            let write =
+                || server.inrush(&["job", "write", "job.json", "a.csv", "--partition", "0"]);
+            begun(server, "a.csv", &more);
+            write().exits(0);
+            server.inrush(&["job", "abort", "job.json"]).exits(0);
+            run(server, sql, command);
+            if sql.starts_with("DROP") {
+                // Another table of the name.
+                server.load(&["b.csv", "--table", "t"]).exits(0);
+            }
+            let url = server.url();
+            let begin = ["job", "begin", &url, "--table", "t", "--like", "a.csv"];
+            let begin = [&begin[..], &["--if-exists", "append"], &more[..]].concat();
+            let refused = server.inrush(&begin).exits(1);
+            refused.says(&["1 partition with 2 rows", "another name", "--verify none"]);
+            let goes_on = server.inrush(&[&begin[..], &["--verify", "none"]].concat()).exits(0);
+            server.write("job.json", &goes_on.stdout);
+            write().exits(0).prints(&["\"already_written\":true"]);
+            server.inrush(&["job", "abort", "job.json"]).exits(0);
+            forget_aborted(server);
+        }
+    }
+    nothing_left(server);
+}
+
+/// A share of bad rows is one of all rows of the job, however they are spread.
+pub(crate) fn shares_of_bad_rows<D: Database>(server: &Server<D>) {
+    let good: Vec<String> = (1..=18).map(|id| id.to_string()).collect();
+    server.write("a.csv", "id\nx\n0\n").write("b.csv", format!("id\n{}\n", good.join("\n")));
+    let url = server.url();
+    for share in ["5%", "4.9%"] {
+        drop_table(server, "t");
+        let begin =
+            ["job", "begin", &url, "--table", "t", "--like", "b.csv", "--max-rejects", share];
+        server.write("job.json", &server.inrush(&begin).exits(0).stdout);
+        let tokens = [
+            server.inrush(&["job", "write", "job.json", "a.csv", "--header", "yes"]).exits(3),
+            server.inrush(&["job", "write", "job.json", "b.csv"]).exits(0),
+        ];
+        let run = published(server, &tokens);
+        if share == "5%" {
+            run.exits(3).prints(&["\"rows_loaded\":19", "\"rows_rejected\":1"]);
+        } else {
+            run.exits(1).says(&["1 row of 20", "is bad, and 4.9%"]);
+            server.inrush(&["job", "abort", "job.json"]).exits(0);
+        }
+    }
+    nothing_left(server);
+}
+
+/// Who still writes when the job is over hears that, and not that tables are gone.
+pub(crate) fn late_writers<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id\n1\n");
+    begun(server, "a.csv", &[]);
+    let mut writes = Command::new(INRUSH)
+        .args(["job", "write", "job.json", "-"])
+        .current_dir(server.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let attempts = || server.tables().iter().filter(|name| name.starts_with("inrush_job_")).count();
+    wait_until("an attempt has its table", || attempts() == 2);
+    server.inrush(&["job", "abort", "job.json"]).exits(0);
+    writes.stdin.take().unwrap().write_all(b"id\n2\n").unwrap();
+    let done = writes.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.contains("is aborted: it takes no more rows"), "{said}");
     nothing_left(server);
 }

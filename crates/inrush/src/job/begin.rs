@@ -14,11 +14,12 @@ use super::{BEAT, LEDGER};
 use crate::observer::Observer;
 use crate::plan::{
     IfExists, Inference, LoadOptions, OnConflict, Plan, ReadRequest, RejectLimit, RejectsTo,
-    Request, TargetFacts, plan_knowing,
+    Request, TargetFacts, Verify, plan_knowing,
 };
 use crate::split::{Parts, Split, split_with_warnings};
 use crate::target::{Untold, WITHOUT_TABLES};
 use inrush_core::error::{Error, Result};
+use inrush_core::wording::{counted, noun};
 use inrush_core::{RowIds, unique};
 
 /// Characters of a job's name.
@@ -181,6 +182,13 @@ fn begun(
     }
     let plan = planned(&request, &mut job, facts)?;
     place.jobs.tables.refuse(&plan.job)?;
+    refuse_new_columns(&plan)?;
+    let makes = plan.choice.action.makes_table();
+    // Rows that go straight into an existing table need no other.
+    let makes_tables = job.guarantee != Guarantee::None || makes;
+    if makes_tables {
+        ledger.admits(&plan.job)?;
+    }
     if !has_ledger {
         ledger.make()?;
     }
@@ -191,13 +199,19 @@ fn begun(
     }
     let keyed =
         job.load.on_conflict != OnConflict::Fail || request.max_rejects != RejectLimit::Rows(0);
-    let makes = plan.choice.action.makes_table();
     let early = job.guarantee.is_early();
     let into = if makes && !early { job.new_table() } else { job.home.table.clone() };
     let (tables, kept) = (place.jobs.tables, plan.facts.target.table.as_ref());
-    if let Some(begun) = &earlier {
-        begun.admits(&job)?;
-    }
+    let before = match &earlier {
+        Some(begun) => {
+            begun.admits(&job)?;
+            if request.verify != Verify::None {
+                begun.stays(&mut ledger, &job)?;
+            }
+            begun.before.filter(|_| adds_each(&job))
+        }
+        None => rows_before(&mut ledger, &plan, &job)?,
+    };
     let partitions = match &earlier {
         Some(begun) => Some(begun.partitions.clone()),
         None => (job.guarantee == Guarantee::PerPartition).then(partitions::new_name),
@@ -215,6 +229,7 @@ fn begun(
         outline: kept.map(|table| tables.outline(table)),
         counts: job.load.on_conflict == OnConflict::Fail,
         partitions,
+        before,
         warnings: plan.warnings(),
         job,
     };
@@ -235,8 +250,7 @@ fn begun(
         };
     }
     let mut template = Vec::new();
-    // Rows that go straight into an existing table need no other.
-    if record.job.guarantee != Guarantee::None || makes {
+    if makes_tables {
         let name = record.job.template();
         template = tables.make_template(&plan.job, &record.job.home, &name, keyed);
     }
@@ -248,6 +262,18 @@ fn begun(
             .advise("a job makes tables in the schema of its own: ask for the right to")
             .advise(WITHOUT_TABLES));
     }
+    if makes {
+        let (template, other) = (record.job.template(), record.job.new_table());
+        if let Err(error) = ledger.try_name(&template, &other) {
+            withdraw(&mut ledger, &record);
+            let (table, why) = (record.job.table(), error.what());
+            return Err(Error::target(format!(
+                "a job gives a table that it has made the name {table}, and this user may not rename it: {why}"
+            ))
+            .advise("ask for ALTER and DROP on the tables of the database")
+            .advise(WITHOUT_TABLES));
+        }
+    }
     if makes && early {
         let named = make_named(&mut ledger, &place, &mut record, observer);
         if let Err(error) = named {
@@ -256,6 +282,41 @@ fn begun(
         }
     }
     Ok(record.job)
+}
+
+/// Refuses columns that the table lacks: attempts would add them to their own.
+fn refuse_new_columns(plan: &Plan) -> Result<()> {
+    let new: Vec<&str> = plan.job.added_columns().map(|column| column.name.as_str()).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "no job adds columns to a table: table {} has no {} {}",
+        plan.table,
+        noun(new.len() as u64, "column"),
+        new.join(", ")
+    ))
+    .advise("add them to the table first")
+    .advise("or --new-columns ignore leaves them out"))
+}
+
+/// Whether each row that the job loads is a row more in its table.
+fn adds_each(job: &Job) -> bool {
+    matches!(job.load.on_conflict, OnConflict::Fail | OnConflict::Skip)
+}
+
+/// Rows of the table before those of a job whose partitions come in by themselves: whoever goes on with it compares.
+fn rows_before(ledger: &mut Ledger<'_>, plan: &Plan, job: &Job) -> Result<Option<u64>> {
+    let counts = job.guarantee == Guarantee::PerPartition
+        && job.load.verify != Verify::None
+        && adds_each(job);
+    let Some(kept) = plan.job.kept_table() else { return Ok(counts.then_some(0)) };
+    // A view may hide rows that go through it.
+    let is_view = kept.storage.as_deref().is_some_and(|storage| storage.contains("view"));
+    match counts && !is_view {
+        true => ledger.count(&job.home.table).map(Some),
+        false => Ok(None),
+    }
 }
 
 /// Makes what attempts need.
@@ -364,6 +425,15 @@ fn check(request: &Request, options: &Options) -> Result<()> {
     {
         return Err(Error::usage(format!("a job's name has 1 to {ID_MAX} characters, and no NUL")));
     }
+    // Some databases take a name with blanks behind it for the name without.
+    if let Some(id) = &options.id
+        && id.trim() != id
+    {
+        return Err(Error::usage(format!(
+            "a job's name neither begins nor ends with blanks: '{id}'"
+        ))
+        .advise("leave the blanks out"));
+    }
     Ok(())
 }
 
@@ -383,9 +453,34 @@ struct Begun {
     visible: Visible,
     columns: Vec<String>,
     attempts: Option<u32>,
+    before: Option<u64>,
 }
 
 impl Begun {
+    /// Refuses to go on behind rows that are not in the table any more: none of them would be written again.
+    fn stays(&self, ledger: &mut Ledger<'_>, job: &Job) -> Result<()> {
+        let Visible { partitions, rows } = self.visible;
+        let found = ledger.count(&job.home.table)?;
+        let wanted = self.before.map_or(rows.min(1), |before| before + rows);
+        if found >= wanted {
+            return Ok(());
+        }
+        let of = match self.before {
+            Some(before @ 1..) => format!(", besides {before} of before"),
+            _ => String::new(),
+        };
+        Err(Error::target(format!(
+            "{} with {} of job {} were in table {}{of}, and the table holds {} now",
+            counted(partitions, "partition"),
+            counted(rows, "row"),
+            job.id,
+            job.table(),
+            counted(found, "row")
+        ))
+        .advise("give this load another name, and it loads all of its rows, when nothing of the first one is left in the table")
+        .advise("or go on with --verify none, if other programs had a right to delete the rows that are missing"))
+    }
+
     /// Refuses a job whose partitions can't be those of the earlier one.
     fn admits(&self, job: &Job) -> Result<()> {
         let why = match (self.attempts, job.attempts) {
@@ -462,8 +557,9 @@ fn free(
     match (entry.state, entry.partitions.clone()) {
         (State::Aborted, Some(partitions)) if visible.partitions > 0 => {
             ledger.clear(&known);
+            let before = entry.record()?.before;
             let Job { digits, columns, attempts, .. } = known;
-            Ok(Name::Begun(Begun { digits, partitions, visible, columns, attempts }))
+            Ok(Name::Begun(Begun { digits, partitions, visible, columns, attempts, before }))
         }
         (State::Aborted, _) if ledger.delete(&job.id, &known.digits, State::Aborted)? => {
             ledger.clear(&known);

@@ -9,11 +9,15 @@ use inrush_core::error::{Error, Kind, Result};
 pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> Result<u64> {
     let job = &record.job;
     let hidden = token.table(job);
-    let gone = |found: u64| {
+    let missing = |came: u64, skipped: u64| {
+        let skipped = match skipped {
+            0 => String::new(),
+            skipped => format!(", besides {skipped} whose key was a duplicate"),
+        };
         Error::new(
             Kind::Verify,
             format!(
-                "attempt {} wrote {} rows, and {found} of them came into the table",
+                "attempt {} wrote {} rows, and {came} of them came into the table{skipped}",
                 token.attempt, token.rows
             ),
         )
@@ -21,6 +25,7 @@ pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> R
             "look for triggers that leave rows out, and whether the server has crashed meanwhile",
         )
     };
+    let gone = |found| missing(found, 0);
     if !record.counts {
         let found = ledger.count(&hidden)?;
         if found != token.rows {
@@ -33,23 +38,31 @@ pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> R
         return if written == token.rows { Ok(0) } else { Err(gone(written)) };
     }
     let lost = ledger.lost(&record.copying, &hidden, token.rows, written)?;
+    let left = token.rows.saturating_sub(lost);
     match job.load.on_conflict {
-        _ if lost > 0 => Err(gone(token.rows.saturating_sub(lost))),
+        OnConflict::Skip if lost > 0 => Err(missing(written, left.saturating_sub(written))),
+        _ if lost > 0 => Err(gone(left)),
         OnConflict::Skip => Ok(token.rows.saturating_sub(written)),
         _ => Ok(0),
     }
 }
 
-/// A row that repeats a key can be in any of the tables by now.
+/// A row that the attempt's table took can repeat a key of another one, and break rules that only the job's table has.
 fn in_words(ledger: &Ledger<'_>, record: &Record, error: Error) -> Error {
     let (hidden, table) = (record.job.new_table(), record.job.table().to_owned());
     let error = error.reworded(|text| text.replace(&hidden, &table));
-    let what = error.what().to_lowercase();
-    if !what.contains("duplicate") {
-        return error;
+    if error.what().to_lowercase().contains("duplicate") {
+        return error.advise(match ledger.jobs.rows.has_transactions() {
+            true => "a row has the key of one in the table, or of another attempt's: --on-conflict skip or update decides",
+            false => "a row has another one's key: --guarantee per_partition compares them, and --on-conflict skip or update decides",
+        });
     }
-    error.advise(match ledger.jobs.rows.has_transactions() {
-        true => "a row has the key of one in the table, or of another attempt's: --on-conflict skip or update decides",
-        false => "a row has another one's key: --guarantee per_partition compares them, and --on-conflict skip or update decides",
-    })
+    let may_pass = error.is_lost_connection() || error.gave_way();
+    match error.kind() == Kind::Target && !may_pass {
+        true => error.advise(format!(
+            "a row that breaks a foreign key, a partition or a trigger of {table} is no bad row of its own here: leave it out or have the \
+             table take it, and write its part again"
+        )),
+        false => error,
+    }
 }

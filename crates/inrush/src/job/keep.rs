@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::LEDGER;
 use super::ledger::{Entry, Ledger, Lock};
 use super::partitions::Partitions;
 use super::publish::{entry_of, finish, own_entry};
 use super::text::{Guarantee, Job, Place, State, Visible};
 use crate::observer::Observer;
 use crate::target::{Home, JOB_PREFIX};
-use inrush_core::error::{Error, Result};
+use inrush_core::error::{Error, Kind, Result};
 
 /// Ends a job, and drops what it has written and nobody sees; the job, in the state in which it has ended, with what others go on
 /// seeing of it. One that is committed stays so: a scheduler may ask for this after a commit whose answer was lost.
@@ -109,12 +110,29 @@ pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Resul
     Ok(listed)
 }
 
-/// The ledgers of a database, in whatever schema.
+/// The ledgers of a database, in whatever schema. What has the name and is none is passed over.
 fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'a>>> {
     let open =
         |schema| Ledger::open(place, &Home { schema, table: String::new() }, observer.stop());
-    let schemas = open(None)?.schemas()?;
-    schemas.into_iter().map(open).collect()
+    let mut ledgers = Vec::new();
+    for schema in open(None)?.schemas()? {
+        let mut ledger = open(schema.clone())?;
+        // No job is called so: this asks for the columns.
+        match ledger.entry("", false) {
+            Ok(_) => ledgers.push(ledger),
+            Err(error) if error.is_lost_connection() || error.kind() == Kind::Interrupted => {
+                return Err(error);
+            }
+            Err(error) => {
+                let schema = schema.map(|schema| format!("{schema}.")).unwrap_or_default();
+                observer.replanned(&format!(
+                    "note: {schema}{LEDGER} is passed over, for it can't be read as the table in which jobs are kept: {}",
+                    error.what()
+                ));
+            }
+        }
+    }
+    Ok(ledgers)
 }
 
 /// Brings a job to its end whose processes are gone: one that was being published is published, any other is aborted. The job, in the

@@ -39,6 +39,9 @@ pub(super) struct Record {
     /// The table that knows its partitions, where each comes in by itself.
     #[serde(default)]
     pub(super) partitions: Option<String>,
+    /// Rows of the table before the job's first one, where each that the job loads is a row more; `None` where they weren't counted.
+    #[serde(default)]
+    pub(super) before: Option<u64>,
     /// What a user should know, such as what goes with a table that is replaced.
     pub(super) warnings: Vec<String>,
 }
@@ -149,6 +152,16 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// Refuses what of a job only the database can say, before anything is made.
+    pub(super) fn admits(&mut self, job: &inrush_core::Job) -> Result<()> {
+        self.jobs.tables.admits(&mut *self.console, job, &self.home)
+    }
+
+    /// Gives a hidden table the name of another one, and its own again.
+    pub(super) fn try_name(&mut self, hidden: &str, other: &str) -> Result<()> {
+        self.jobs.tables.try_name(&mut *self.console, &self.home, hidden, other)
+    }
+
     /// Makes the ledger.
     pub(super) fn make(&mut self) -> Result<()> {
         let sql = self.jobs.tables.make_ledger(&self.home, LEDGER);
@@ -171,7 +184,8 @@ impl<'a> Ledger<'a> {
 
     /// The job's row; with `settled` once nobody is changing it.
     pub(super) fn entry(&mut self, id: &str, settled: bool) -> Result<Option<Entry>> {
-        Ok(self.read(Wanted::One { id, settled })?.pop())
+        // A database may take one with blanks behind it for the same.
+        Ok(self.read(Wanted::One { id, settled })?.into_iter().find(|entry| entry.id == id))
     }
 
     /// All rows.

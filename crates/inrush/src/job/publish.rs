@@ -21,10 +21,11 @@ use super::ledger::{Entry, Ledger, Lock, NEVER, Record};
 use super::partitions::Partitions;
 use super::text::{Guarantee, Job, Place, PublishSeconds, Published, State, Token};
 use crate::observer::Observer;
-use crate::plan::{IfExists, LoadOptions, Request};
+use crate::plan::{IfExists, LoadOptions, RejectLimit, Request};
 use inrush_core::TableFacts;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::Phase;
+use inrush_core::wording::counted;
 
 /// Connections that copy rows into a hidden table.
 const COPIERS: usize = 4;
@@ -61,18 +62,22 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
     }
     let checked = own(job, tokens).and_then(|()| all(job, tokens));
     checked.map_err(|error| error.leaving(left_by(&mut ledger, record, tokens)))?;
-    let rejected: usize = tokens.iter().map(|token| token.rejected.len()).sum();
+    let rejected = tokens.iter().map(|token| token.rejected.len() as u64).sum();
     let read = tokens.iter().map(|token| token.rows_read).sum();
-    if record.job.load.max_rejects().exceeded(rejected as u64, read, true) {
-        return Err(Error::new(
-            Kind::Rejects,
-            format!(
-                "{rejected} rows of job {} are bad, and {} are allowed",
-                job.id, record.job.load.max_rejects
-            ),
-        )
-        .advise("the tokens have them, with their reasons")
-        .leaving(left_by(&mut ledger, record, tokens)));
+    let allowed = record.job.load.max_rejects();
+    if allowed.exceeded(rejected, read, true) {
+        let rows = tokens.iter().flat_map(|token| &token.rejected);
+        rows.for_each(|row| observer.rejected(&row.told()));
+        let (all, are) = (counted(rejected, "row"), if rejected == 1 { "is" } else { "are" });
+        let what = match allowed {
+            RejectLimit::Percent(_) => {
+                format!("{all} of {read} of job {} {are} bad, and {allowed} of them may be", job.id)
+            }
+            _ => format!("{all} of job {} {are} bad, and {allowed} may be", job.id),
+        };
+        return Err(Error::new(Kind::Rejects, what)
+            .advise("the tokens have them, with their reasons")
+            .leaving(left_by(&mut ledger, record, tokens)));
     }
     if job.guarantee == Guarantee::Atomic {
         known(&mut ledger, job, tokens)?;
@@ -378,7 +383,13 @@ impl Publishing<'_> {
             tokens = found;
         }
         let this = Self { tokens, ..*self };
-        let published = this.published(publish, 0, PublishSeconds::default());
+        let mut published = this.published(publish, 0, PublishSeconds::default());
+        if self.job().guarantee == Guarantee::None && this.tokens.is_empty() {
+            published.warnings.push(
+                "no token came: rows that attempts have written are in the table, and are not counted here"
+                    .to_owned(),
+            );
+        }
         let (steps, text) = ((State::Publishing, State::Committed), published.to_string());
         if !ledger.step(self.names(), steps, None, Some(&text))? {
             return Err(self.foreign());

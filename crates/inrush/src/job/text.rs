@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pipe::reject::Reject;
+use crate::pipe::reject::{Position, Reject};
 use crate::plan::{DialectRequest, MatchBy, OnConflict, ReadRequest, RejectLimit, Verify};
 use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target, Untold};
 use inrush_core::error::{Error, Result};
@@ -382,6 +382,23 @@ impl Rejected {
             code: reject.code,
             message: message.clone(),
             row: String::from_utf8_lossy(raw).trim_end_matches(['\r', '\n']).to_owned(),
+        }
+    }
+
+    /// The row as observers are told of it.
+    pub(super) fn told(&self) -> Reject {
+        let at = match self.line {
+            Some(line) => Position::Text { line, byte: 0 },
+            None => Position::Rows { row: self.record },
+        };
+        Reject {
+            file: 0,
+            record: self.record,
+            at,
+            column: self.column.clone(),
+            code: self.code,
+            message: self.message.clone(),
+            raw: self.row.clone().into_bytes(),
         }
     }
 }

@@ -12,12 +12,13 @@ use crate::load::run;
 use crate::observer::{Observer, Redirected};
 use crate::pipe::reject::Reject;
 use crate::plan::{
-    DialectRequest, Durability, IfExists, LoadOptions, OnConflict, Plan, ReadRequest, RejectsTo,
-    Request, plan, plan_rows,
+    DialectRequest, Durability, IfExists, LoadOptions, OnConflict, Plan, ReadRequest, RejectLimit,
+    RejectsTo, Request, plan, plan_rows,
 };
 use crate::report::Report;
 use crate::split::Split;
-use inrush_core::error::{Error, Result};
+use inrush_core::error::{Error, Kind, Result};
+use inrush_core::wording::noun;
 use inrush_core::{RowIds, unique};
 use inrush_source::BatchSource;
 
@@ -122,7 +123,9 @@ fn written(
     let table = own.as_ref().unwrap_or(&job.home.table);
     if let Some(own) = &own {
         let make = place.jobs.tables.make_like(&job.home, own, &job.template());
-        ledger.run([&make]).map_err(|error| in_job(job, own, error))?;
+        if let Err(error) = ledger.run([&make]) {
+            return Err(still_open(&place, job, in_job(job, own, error)));
+        }
     }
     let request = Request {
         target: place.location.secret.clone(),
@@ -135,7 +138,7 @@ fn written(
             match_by: job.load.match_by,
             on_conflict: job.load.on_conflict,
             key: job.load.key.clone(),
-            max_rejects: job.load.max_rejects(),
+            max_rejects: allowed(job),
             rejects: RejectsTo::Observer,
             verify: job.load.verify,
             strategy: job.load.strategy.clone(),
@@ -159,8 +162,16 @@ fn written(
             observer.rejected(row);
         },
     };
+    // What is copied from the attempt's table are the job's columns, by name; a document is copied whole.
+    let copies_columns = own.is_some() && place.jobs.rows.has_transactions();
     let outcome = beating(&place, job, || {
         let plan = planned(&request, &collecting)?;
+        for warning in &plan.facts.source.warnings {
+            observer.replanned(&format!("note: {warning}"));
+        }
+        if copies_columns {
+            has_columns(job, &plan)?;
+        }
         let report = run(&plan, &collecting)?;
         Ok((report, plan.source_names().into_iter().map(str::to_owned).collect::<Vec<_>>()))
     });
@@ -201,7 +212,61 @@ fn written(
     {
         ledger.drop_tables(std::slice::from_ref(own));
     }
-    judged.map_err(|error| in_job(job, table, error))
+    judged.map_err(|error| still_open(&place, job, in_job(job, table, error)))
+}
+
+/// How many bad rows an attempt may have: a share is one of all rows, which only publishing knows.
+fn allowed(job: &Job) -> RejectLimit {
+    match job.load.max_rejects() {
+        RejectLimit::Percent(_) => RejectLimit::All,
+        limit => limit,
+    }
+}
+
+/// Refuses rows that have other columns than the job: one more would be lost, and one that is missing would get the default of the
+/// attempt's table, also where the job's table has a value already, or counts.
+fn has_columns(job: &Job, plan: &Plan) -> Result<()> {
+    let own: Vec<&String> = plan.choice.columns.iter().map(|column| &column.name).collect();
+    let list =
+        |names: &[&String]| names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    let more: Vec<&String> =
+        own.iter().copied().filter(|name| !job.columns.contains(name)).collect();
+    let missing: Vec<&String> = job.columns.iter().filter(|name| !own.contains(name)).collect();
+    let refused = |verb: &str, names: &[&String]| {
+        Error::target(format!(
+            "the rows {verb} {} {}: job {} was begun for the columns {}",
+            noun(names.len() as u64, "column"),
+            list(names),
+            job.id,
+            job.columns.join(", ")
+        ))
+    };
+    match (more.as_slice(), missing.as_slice()) {
+        ([], []) => Ok(()),
+        ([], [name, ..]) => Err(refused("lack", &missing)
+            .advise(format!("--add {name}=VALUE gives these rows a value"))
+            .advise("or begin a job for the columns that all of its rows have")),
+        _ => Err(refused("also have", &more)
+            .advise(format!(
+                "--drop {} leaves out what the job does not have",
+                list(&more).replace(", ", ",")
+            ))
+            .advise("or begin a job for all columns")),
+    }
+}
+
+/// The error of an attempt; or, where its job is over, that: then its tables are gone, which is what the database speaks of.
+fn still_open(place: &Place, job: &Job, error: Error) -> Error {
+    if error.is_lost_connection() || error.kind() == Kind::Interrupted {
+        return error;
+    }
+    let entry =
+        Ledger::open(place, &job.home, &NEVER).and_then(|mut ledger| ledger.entry(&job.id, false));
+    match (entry.map(|entry| taking(job, entry)), error.aftermath()) {
+        (Ok(Err(over)), Some(aftermath)) => over.leaving(aftermath),
+        (Ok(Err(over)), None) => over,
+        _ => error,
+    }
 }
 
 /// Rows of an attempt's table, of a job that is still open.
@@ -220,11 +285,17 @@ fn is_program(report: &Report) -> bool {
 
 /// The row of a job that takes rows; an error where it is over.
 pub(super) fn is_open(ledger: &mut Ledger<'_>, job: &Job) -> Result<Entry> {
+    let entry = ledger.entry(&job.id, false)?;
+    taking(job, entry)
+}
+
+/// The job's row, if that says that it takes rows.
+fn taking(job: &Job, entry: Option<Entry>) -> Result<Entry> {
     let over = |how: &str| {
         Error::target(format!("job {} {how}: it takes no more rows", job.id))
             .advise("begin another job")
     };
-    match ledger.entry(&job.id, false)? {
+    match entry {
         Some(entry) if entry.digits != job.digits => {
             Err(over("has been begun again by another process"))
         }

@@ -110,6 +110,20 @@ impl JobTables for MysqlJobs {
         staging::take_name(console, hidden, &home.table, replaces)
     }
 
+    /// RENAME takes ALTER (<https://dev.mysql.com/doc/refman/8.0/en/rename-table.html>).
+    fn try_name(
+        &self,
+        console: &mut dyn Console,
+        _home: &Home,
+        hidden: &str,
+        other: &str,
+    ) -> Result<()> {
+        for (from, to) in [(hidden, other), (other, hidden)] {
+            console.execute(&format!("RENAME TABLE {} TO {}", quote(from), quote(to)))?;
+        }
+        Ok(())
+    }
+
     fn drop_tables(&self, console: &mut dyn Console, _home: &Home, tables: &[&str]) -> bool {
         staging::drop_soon(console, tables)
     }

@@ -108,6 +108,10 @@ fn in_words(failure: Failure) -> Error {
         {
             Error::target(refused.message).of_giving_way()
         }
-        Failure::Server(refused) => Error::target(refused.message),
+        // Which row, or which other object, the server says apart.
+        Failure::Server(refused) => Error::target(match refused.detail {
+            Some(detail) => format!("{} ({})", refused.message, detail.trim_end_matches('.')),
+            None => refused.message,
+        }),
     }
 }

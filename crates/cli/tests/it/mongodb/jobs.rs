@@ -100,7 +100,7 @@ fn what_takes_a_transaction_is_refused() {
     for_each_server(|server| {
         let url = server.url();
         server.write("a.csv", "id,name\n1,a\n2,b\n");
-        server.query("{\"insert\": \"t\", \"documents\": [{\"id\": 7}]}");
+        server.query("{\"insert\": \"t\", \"documents\": [{\"_id\": 7}]}");
         let begin = ["job", "begin", &url, "--table", "t", "--like", "a.csv"];
         let begin = |more: &[&str]| server.inrush(&[&begin[..], more].concat());
         begin(&["--if-exists", "append"]).exits(2).says(&[
@@ -184,4 +184,19 @@ fn forget_partitions(server: &Server<super::server::Mongodb>) {
 
 fn count(server: &Server<super::server::Mongodb>) -> usize {
     server.rows("t", &["name"]).len()
+}
+
+#[test]
+fn nobody_goes_on_behind_partitions_that_are_gone() {
+    for_each_server(jobs::partitions_that_are_gone);
+}
+
+#[test]
+fn a_share_of_bad_rows_is_one_of_the_job() {
+    for_each_server(jobs::shares_of_bad_rows);
+}
+
+#[test]
+fn who_writes_too_late_hears_that_the_job_is_over() {
+    for_each_server(jobs::late_writers);
 }

@@ -1,3 +1,4 @@
+use super::login::{SECRET, User, run};
 use super::server::for_each_server;
 use crate::jobs;
 
@@ -61,4 +62,53 @@ fn the_command_says_what_of_a_job_is_seen_early() {
 #[test]
 fn attempts_fill_one_table_at_the_same_time() {
     for_each_server(jobs::straight_into_one_table);
+}
+
+#[test]
+fn an_attempt_has_the_columns_of_its_job() {
+    for_each_server(jobs::columns_are_those_of_the_job);
+}
+
+#[test]
+fn nobody_goes_on_behind_partitions_that_are_gone() {
+    for_each_server(jobs::partitions_that_are_gone);
+}
+
+#[test]
+fn a_share_of_bad_rows_is_one_of_the_job() {
+    for_each_server(jobs::shares_of_bad_rows);
+}
+
+#[test]
+fn who_writes_too_late_hears_that_the_job_is_over() {
+    for_each_server(jobs::late_writers);
+}
+
+#[test]
+fn a_counter_that_the_job_lacks_is_the_tables() {
+    for_each_server(|server| {
+        jobs::counters_are_the_tables(server, "int AUTO_INCREMENT PRIMARY KEY")
+    });
+}
+
+/// What would be found out when the job is published is found out when it begins.
+#[test]
+fn who_may_not_rename_tables_makes_none() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let user = User::new(server, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP");
+        let begin = |table: &str, if_exists: &str| {
+            let begin = ["job", "begin", &user.url(), "--table", table, "--like", "t.csv"];
+            let begin = [&begin[..], &["--if-exists", if_exists]].concat();
+            run(server, &begin, &[("MYSQL_PWD", SECRET)])
+        };
+        begin("t", "append").exits(1).says(&["may not rename", "ALTER and DROP"]);
+        server.sql("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB");
+        begin("t", "replace").exits(1).says(&["may not rename", "ALTER and DROP"]);
+        assert_eq!(server.tables(), ["inrush_jobs", "t"]);
+        begin("t", "append").exits(0);
+        let url = server.url();
+        server.inrush(&["job", "gc", &url, "--older-than", "0"]).exits(0);
+        assert_eq!(server.tables(), ["inrush_jobs", "t"]);
+    });
 }

@@ -59,6 +59,15 @@ pub trait JobTables: Sync {
         Ok(())
     }
 
+    /// Refuses what only the database can say, before anything is made: a table that can't be read as a whole, or that can't make room for
+    /// the one which replaces it.
+    ///
+    /// # Errors
+    /// Why, and what to do instead; or as the database says.
+    fn admits(&self, _console: &mut dyn Console, _job: &Job, _home: &Home) -> Result<()> {
+        Ok(())
+    }
+
     /// What of a table has to be the same when a job is published as when it began, in words.
     fn outline(&self, table: &TableFacts) -> String {
         let TableFacts { columns, primary_key, unique_keys, storage, .. } = table;
@@ -117,6 +126,21 @@ pub trait JobTables: Sync {
         hidden: &str,
         replaces: bool,
     ) -> Result<()>;
+
+    /// Gives a hidden table the name of another one that does not exist, and its own again, where a right of its own is needed for what
+    /// [`take_name`](Self::take_name) does.
+    ///
+    /// # Errors
+    /// As the database says.
+    fn try_name(
+        &self,
+        _console: &mut dyn Console,
+        _home: &Home,
+        _hidden: &str,
+        _other: &str,
+    ) -> Result<()> {
+        Ok(())
+    }
 
     /// Drops the tables, of which there is one at least, unless another connection goes on using one of them; whether they are gone.
     fn drop_tables(&self, console: &mut dyn Console, home: &Home, tables: &[&str]) -> bool;
