@@ -16,6 +16,7 @@ use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer, OffsetBuffer
 use arrow_schema::{DataType, TimeUnit};
 
 use crate::column::ArrowColumn;
+use crate::nested::Nested;
 use crate::value::{self, Decimals, Misfit, Moments, Whole, plain_whole};
 use inrush_core::Type;
 use inrush_core::encode::Typed;
@@ -85,6 +86,8 @@ enum Values {
     Text(Runs),
     /// Text of some kind.
     Document(Runs, Type),
+    /// Documents of lists, structs or maps.
+    Nested(Runs, Arc<Nested>),
     /// UUIDs, as most programs write them.
     Uuid(Runs),
     Bytes(Runs),
@@ -125,11 +128,12 @@ impl Values {
             DataType::Time64(_) => Self::Time(Vec::new()),
             DataType::Binary => Self::Bytes(Runs::new()),
             // There is nothing else, see `ArrowColumn::takes`.
-            _ => match column.content {
-                content @ (Type::Json | Type::Decimal { .. }) => {
+            _ => match (&column.nested, column.content) {
+                (Some(nested), _) => Self::Nested(Runs::new(), Arc::clone(nested)),
+                (None, content @ (Type::Json | Type::Decimal { .. })) => {
                     Self::Document(Runs::new(), content)
                 }
-                Type::Uuid => Self::Uuid(Runs::new()),
+                (None, Type::Uuid) => Self::Uuid(Runs::new()),
                 _ => Self::Text(Runs::new()),
             },
         }
@@ -173,7 +177,11 @@ impl Builder {
             Values::UInt8(values) => put(values, plain_whole(bytes, start, end)),
             Values::Bytes(runs) => runs.push(&bytes[start..end]),
             Values::Time(values) => put(values, value::time(&bytes[start..end]).ok()),
-            Values::Single(_) | Values::Document(..) | Values::Uuid(_) | Values::Absent(_) => false,
+            Values::Single(_)
+            | Values::Document(..)
+            | Values::Nested(..)
+            | Values::Uuid(_)
+            | Values::Absent(_) => false,
         }
     }
 
@@ -247,6 +255,10 @@ impl Builder {
                 value::check_text(text, *content)?;
                 return runs.push(text).then_some(()).ok_or(TOO_LONG);
             }
+            Values::Nested(runs, nested) => {
+                nested.write(text, &mut runs.data)?;
+                return runs.push(&[]).then_some(()).ok_or(TOO_LONG);
+            }
             Values::Text(runs) | Values::Bytes(runs) => {
                 return runs.push(text).then_some(()).ok_or(TOO_LONG);
             }
@@ -276,6 +288,7 @@ impl Builder {
             Values::Boolean(values) => values.push(false),
             Values::Text(runs)
             | Values::Document(runs, _)
+            | Values::Nested(runs, _)
             | Values::Uuid(runs)
             | Values::Bytes(runs) => {
                 runs.push_nothing();
@@ -307,6 +320,7 @@ impl Builder {
             Values::Boolean(values) => values.truncate(rows),
             Values::Text(runs)
             | Values::Document(runs, _)
+            | Values::Nested(runs, _)
             | Values::Uuid(runs)
             | Values::Bytes(runs) => {
                 runs.truncate(rows);
@@ -358,7 +372,10 @@ impl Builder {
                 values.clear();
                 Arc::new(BooleanArray::new(bits, nulls))
             }
-            Values::Text(runs) | Values::Document(runs, _) | Values::Uuid(runs) => {
+            Values::Text(runs)
+            | Values::Document(runs, _)
+            | Values::Nested(runs, _)
+            | Values::Uuid(runs) => {
                 let (offsets, data) = runs.take();
                 // Whoever reads rows has looked at their text; the array looks again, which takes a small part of the time that
                 // copying it took.

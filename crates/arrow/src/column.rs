@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
+use crate::nested::Nested;
 use inrush_core::{Column, Type};
 
 /// The most digits of a decimal of 128 bits.
@@ -20,6 +21,8 @@ pub struct ArrowColumn {
     pub ty: DataType,
     /// What texts have to be; [`Type::Text`] for any. Says nothing of columns that aren't text.
     pub content: Type,
+    /// Where they are documents of lists, structs or maps, what these have to hold.
+    pub nested: Option<Arc<Nested>>,
     /// Only values that stay as they are written: the type is a guess, and a value that would change disproves it.
     pub strict: bool,
     /// NULL is a bad row.
@@ -35,6 +38,7 @@ impl ArrowColumn {
             from: Some(from),
             ty: arrow_type(column.ty),
             content: column.ty,
+            nested: None,
             strict: column.is_strict(),
             required: column.required,
         }

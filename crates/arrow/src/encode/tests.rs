@@ -11,7 +11,8 @@ use inrush_core::encode::{Grammar, Shape, ShapeColumn, Typed, encoder};
 
 fn column(from: usize, ty: DataType, strict: bool) -> ArrowColumn {
     let name = format!("c{from}");
-    ArrowColumn { name, from: Some(from), ty, content: Type::Text, strict, required: false }
+    let from = Some(from);
+    ArrowColumn { name, from, ty, content: Type::Text, nested: None, strict, required: false }
 }
 
 fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {

@@ -192,7 +192,7 @@ unsafe fn fill(
     // SAFETY: the vector is live.
     let data = unsafe { (library.vector_get_data)(vector) }.cast::<u8>();
     match carried {
-        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => {
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Nested | Carried::Cast => {
             let strings = array.as_string::<i32>();
             rows.each(|slot, row| {
                 // SAFETY: the string is copied during the call.
@@ -294,7 +294,9 @@ fn logical_type(library: &Library, carried: Carried) -> TypeHandle {
         Carried::Timestamp { .. } => kind::TIMESTAMP,
         Carried::Moment => kind::TIMESTAMP_TZ,
         Carried::Time => kind::TIME,
-        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => kind::VARCHAR,
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Nested | Carried::Cast => {
+            kind::VARCHAR
+        }
         Carried::Bytes => kind::BLOB,
     };
     // SAFETY: a type without parameters.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::types::Carried;
+use crate::types::{self, Carried};
 use inrush_arrow::{ArrowColumn, ArrowEncoder};
 use inrush_core::encode::{self, Shape};
 use inrush_core::flow::{Encode, Wire};
@@ -25,11 +25,16 @@ pub(super) fn encoder(shape: Arc<Shape>, job: &Job, carried: &[Carried]) -> Box<
         .map(|(index, (column, carried))| {
             let content = match carried {
                 Carried::Uuid => Type::Uuid,
-                Carried::Cast => Type::Text,
+                Carried::Cast | Carried::Nested => Type::Text,
                 Carried::Json => Type::Json,
                 _ => column.ty,
             };
-            ArrowColumn { ty: data_type(*carried), content, ..ArrowColumn::of(index, column) }
+            let nested = match carried {
+                Carried::Nested => types::nested(column).map(|nested| nested.tree),
+                _ => None,
+            };
+            let ty = data_type(*carried);
+            ArrowColumn { ty, content, nested, ..ArrowColumn::of(index, column) }
         })
         .collect();
     let sums = (job.request.verify == Verify::Checksum).then_some(columns.len());
@@ -63,7 +68,9 @@ fn data_type(carried: Carried) -> DataType {
         Carried::Timestamp { .. } => DataType::Timestamp(TimeUnit::Microsecond, None),
         Carried::Moment => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         Carried::Time => DataType::Time64(TimeUnit::Microsecond),
-        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => DataType::Utf8,
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Nested | Carried::Cast => {
+            DataType::Utf8
+        }
         Carried::Bytes => DataType::Binary,
     }
 }

@@ -8,7 +8,7 @@ use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
 use crate::ddl::{self, literal, quote};
 use crate::library::{library, wanted};
 use crate::lost;
-use crate::types;
+use crate::types::{self, Carried};
 use inrush_core::Basis;
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{self, Entry};
@@ -27,6 +27,17 @@ pub(super) struct DatabaseFacts {
     pub(super) is_in_memory: bool,
     /// The table as the user names it.
     pub(super) name: TableName,
+    /// What the existing table asks of rows besides its keys.
+    pub(super) asks: Asks,
+}
+
+/// What a table asks of rows besides its keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asks {
+    /// A CHECK, a foreign key, a unique index on an expression, or a type of which the engine has the last word: it may refuse rows.
+    pub(super) refuses: bool,
+    /// A foreign key refers to the table itself.
+    pub(super) refers_to_itself: bool,
 }
 
 impl DatabaseFacts {
@@ -112,6 +123,10 @@ pub(super) fn gather(
     facts.own = Own::new(DatabaseFacts {
         has_json: has_json(&connection).map_err(words)?,
         is_in_memory: matches!(home, Home::Memory(_)),
+        asks: match &facts.table {
+            Some(found) => asks(&connection, found).map_err(words)?,
+            None => Asks::default(),
+        },
         name,
     });
     if let Some(found) = &facts.table
@@ -222,6 +237,29 @@ pub(super) fn read(connection: &Connection, table: Option<&str>) -> Result<Targe
     Ok(facts)
 }
 
+fn asks(connection: &Connection, table: &TableFacts) -> Result<Asks, Refusal> {
+    let sql = format!(
+        "SELECT constraint_type, referenced_table FROM duckdb_constraints() \
+         WHERE {} AND constraint_type IN ('CHECK', 'FOREIGN KEY')",
+        here(&table.name)
+    );
+    let constraints = connection.rows(&sql)?;
+    let is_own = |parent: &Option<String>| {
+        parent.as_ref().is_some_and(|parent| parent.eq_ignore_ascii_case(&table.name))
+    };
+    let is_asked = |index: &Index| index.is_unique && index.columns(&table.columns).is_none();
+    let is_cast = |column: &Column| {
+        let declared = column.declared.as_deref().unwrap_or_default();
+        types::declared(declared).1 == Carried::Cast
+    };
+    Ok(Asks {
+        refuses: !constraints.is_empty()
+            || indexes(connection, &table.name)?.iter().any(is_asked)
+            || table.columns.iter().any(is_cast),
+        refers_to_itself: constraints.iter().any(|row| row.get(1).is_some_and(is_own)),
+    })
+}
+
 /// The table's loads in steps.
 fn ledger(connection: &Connection, table: &str) -> Result<Result<Vec<Entry>>, Refusal> {
     let known = format!("SELECT count(*) FROM duckdb_tables() WHERE {}", here(ledger::TABLE));
@@ -303,14 +341,10 @@ fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>
             _ => facts.unique_keys.push(columns),
         }
     }
-    for row in connection.rows(&format!(
-        "SELECT index_name, CAST(is_unique AS VARCHAR), expressions FROM duckdb_indexes() WHERE {} ORDER BY index_oid",
-        here(name)
-    ))? {
-        let [Some(index), unique, Some(expressions)] = row.as_slice() else { continue };
-        match unique.as_deref() {
-            Some("true") => facts.unique_keys.extend(index_columns(expressions, &facts.columns)),
-            _ => facts.indexes.push(index.clone()),
+    for index in indexes(connection, name)? {
+        match index.is_unique {
+            true => facts.unique_keys.extend(index.columns(&facts.columns)),
+            false => facts.indexes.push(index.name),
         }
     }
     let parents = format!(
@@ -325,27 +359,53 @@ fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>
 }
 
 /// Whether a column's values are the engine's: it refuses to compile a statement that gives one.
-fn is_generated(connection: &Connection, table: &str, column: &str) -> bool {
+pub(super) fn is_generated(connection: &Connection, table: &str, column: &str) -> bool {
     let sql = format!("INSERT INTO {} ({}) VALUES (NULL)", quote(table), quote(column));
     connection.prepare(&sql).is_err_and(|refusal| refusal.message.contains("generated column"))
 }
 
-/// The columns of an index. None where one is an expression.
-fn index_columns(expressions: &str, columns: &[Column]) -> Option<Vec<String>> {
-    let names = index_parts(expressions)?;
-    let known = |name: &String| columns.iter().any(|column| column.name == *name);
-    names.iter().all(known).then_some(names)
+/// An index as the engine lists it.
+pub(super) struct Index {
+    pub(super) name: String,
+    pub(super) is_unique: bool,
+    /// What it is on, in the words of SQL.
+    pub(super) parts: Vec<String>,
 }
 
-/// What an index is on, as the engine lists it: `[a, "b c"]`.
-pub(super) fn index_parts(expressions: &str) -> Option<Vec<String>> {
-    let inner = expressions.strip_prefix('[')?.strip_suffix(']')?;
-    let plain = |text: &str| {
-        let text = text.trim().trim_matches('\'');
-        match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-            Some(text) => text.replace("\"\"", "\""),
-            None => text.to_owned(),
-        }
+impl Index {
+    /// The columns that it is on. None where one of its parts is an expression.
+    fn columns(&self, columns: &[Column]) -> Option<Vec<String>> {
+        let column = |part: &String| {
+            let name = plain(part);
+            columns.iter().any(|column| column.name == name).then_some(name)
+        };
+        self.parts.iter().map(column).collect()
+    }
+}
+
+/// A name without the quotes that SQL may have around it.
+pub(super) fn plain(part: &str) -> String {
+    match part.strip_prefix('"').and_then(|part| part.strip_suffix('"')) {
+        Some(part) => part.replace("\"\"", "\""),
+        None => part.to_owned(),
+    }
+}
+
+/// A table's indexes.
+pub(super) fn indexes(connection: &Connection, table: &str) -> Result<Vec<Index>, Refusal> {
+    // The engine writes a list, and reads what it has written.
+    let sql = format!(
+        "SELECT index_name, CAST(is_unique AS VARCHAR), array_to_string(CAST(expressions AS VARCHAR[]), chr(31)) \
+         FROM duckdb_indexes() WHERE {} ORDER BY index_oid",
+        here(table)
+    );
+    let index = |row: Vec<Option<String>>| match row.as_slice() {
+        [Some(name), unique, Some(parts)] => Some(Index {
+            name: name.clone(),
+            is_unique: unique.as_deref() == Some("true"),
+            parts: parts.split('\u{1f}').map(str::to_owned).collect(),
+        }),
+        _ => None,
     };
-    Some(inner.split(", ").map(plain).collect())
+    Ok(connection.rows(&sql)?.into_iter().filter_map(index).collect())
 }

@@ -5,6 +5,7 @@
 //! connection  one connection, its answers        load      the steps of a load, in one transaction
 //! encode      rows as Arrow batches              stream, appender, prepared, read_file: ways through it
 //! types, ddl  columns; SQL that names things     sift      which rows the engine would refuse, asked beforehand
+//! nested      lists, structs and maps, whose values are documents
 //! console     a connection for statements that are no load's
 //! ```
 
@@ -19,6 +20,7 @@ mod knobs;
 mod library;
 mod load;
 mod lost;
+mod nested;
 mod prepared;
 mod read_file;
 mod session;

@@ -57,6 +57,13 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     {
         return fit;
     }
+    let asks = DatabaseFacts::of(&facts.target).asks;
+    if kept.is_some() && asks.refers_to_itself && way != Way::Prepared {
+        return unusable(
+            "rows may refer to others of the table, and DuckDB finds those only of earlier statements"
+                .to_owned(),
+        );
+    }
     if let Some(table) = kept
         && changes
         && table.unique_keys.len() + usize::from(!table.primary_key.is_empty()) > 1
@@ -92,8 +99,9 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     if in_steps && let Some(reason) = no_steps(way, keyed, knobs) {
         return unusable(reason.to_owned());
     }
+    let is_asked = keyed || kept.is_some() && asks.refuses;
     // Which row it was a pipe can't be asked a second time, nor rows that are committed.
-    if conflicts || in_steps && (keyed || kept.is_some()) || keyed && !facts.source.seekable {
+    if conflicts || in_steps && (keyed || kept.is_some()) || is_asked && !facts.source.seekable {
         knobs.suggest(&knobs::SIFT, "on");
     }
     if conflicts && !is_sifted(knobs) {

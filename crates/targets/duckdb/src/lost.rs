@@ -1,7 +1,7 @@
 //! What a table has besides columns and rows, which goes when it is dropped.
 
 use crate::connection::{Connection, Refusal};
-use crate::facts::{here, index_parts};
+use crate::facts::{here, indexes, is_generated, plain};
 
 /// In the words of SQL, one each.
 pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, Refusal> {
@@ -36,20 +36,28 @@ pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, 
     };
     lost.extend(of("NOT NULL").into_iter().filter(|lost| !is_of_key(lost)));
     let defaults = connection.rows(&format!(
-        "SELECT 'DEFAULT ' || column_default || ' of ' || column_name FROM duckdb_columns() \
+        "SELECT column_name, column_default FROM duckdb_columns() \
          WHERE {here} AND column_default IS NOT NULL AND column_default <> 'NULL' ORDER BY column_index"
     ))?;
-    lost.extend(defaults.into_iter().flatten().flatten());
+    for row in defaults {
+        let [Some(column), Some(default)] = row.as_slice() else { continue };
+        // What a generated column is made of is shown as its default.
+        lost.push(match is_generated(connection, table, column) {
+            true => {
+                let made = default.strip_prefix("CAST(").and_then(|made| made.rsplit_once(" AS "));
+                let made = made.map_or(default.as_str(), |(made, _)| made);
+                format!("GENERATED ALWAYS AS ({made}) of {column}")
+            }
+            false => format!("DEFAULT {default} of {column}"),
+        });
+    }
     for kind in ["CHECK", "UNIQUE", "FOREIGN KEY"] {
         lost.extend(of(kind));
     }
-    for row in connection.rows(&format!(
-        "SELECT CASE WHEN is_unique THEN 'UNIQUE INDEX ' ELSE 'INDEX ' END || index_name, expressions \
-         FROM duckdb_indexes() WHERE {here} ORDER BY index_oid"
-    ))? {
-        let [Some(index), Some(expressions)] = row.as_slice() else { continue };
-        let parts = index_parts(expressions).unwrap_or_else(|| vec![expressions.clone()]);
-        lost.push(format!("{index} ({})", parts.join(", ")));
+    for index in indexes(connection, table)? {
+        let kind = if index.is_unique { "UNIQUE INDEX" } else { "INDEX" };
+        let parts: Vec<String> = index.parts.iter().map(|part| plain(part)).collect();
+        lost.push(format!("{kind} {} ({})", index.name, parts.join(", ")));
     }
     Ok(lost)
 }

@@ -97,7 +97,11 @@ impl PreparedWriter {
                         let value = array.as_binary::<i32>().value(row);
                         (library.bind_blob)(handle, at, value.as_ptr().cast(), value.len() as u64)
                     }
-                    Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => {
+                    Carried::Text
+                    | Carried::Uuid
+                    | Carried::Json
+                    | Carried::Nested
+                    | Carried::Cast => {
                         let value = array.as_string::<i32>().value(row);
                         (library.bind_varchar_length)(
                             handle,
@@ -166,7 +170,9 @@ fn parameter(carried: Carried) -> String {
         Carried::Timestamp { .. } => "TIMESTAMP",
         Carried::Moment => "TIMESTAMPTZ",
         Carried::Time => "TIME",
-        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => "VARCHAR",
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Nested | Carried::Cast => {
+            "VARCHAR"
+        }
         Carried::Bytes => "BLOB",
     };
     name.to_owned()

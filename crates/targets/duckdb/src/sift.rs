@@ -10,17 +10,18 @@ use arrow_array::RecordBatch;
 use crate::connection::{Connection, Refusal};
 use crate::ddl::{self, literal, quote};
 use crate::encode::batch_of;
-use crate::facts::here;
+use crate::facts::{here, indexes, plain};
 use crate::knobs;
 use crate::load::Outcome;
+use crate::nested::NestedType;
 use crate::session::Session;
 use crate::stream::{ROWS, Replay, Stream};
 use crate::sums;
-use crate::types::Carried;
+use crate::types::{self, Carried};
 use inrush_core::error::Result;
 use inrush_core::flow::{Ack, Chunk, Code, RowFault, Wire};
 use inrush_core::target::Lane;
-use inrush_core::{Job, OnConflict};
+use inrush_core::{Column, Job, OnConflict};
 
 /// What numbers the rows of a chunk, from 0.
 const NUMBER: &str = "\"inrush row\"";
@@ -35,8 +36,65 @@ pub(super) struct Rules {
     /// What it takes for columns that the source does not have.
     defaults: Vec<(String, String)>,
     of_row: Vec<RowRule>,
-    keys: Vec<Vec<String>>,
+    keys: Vec<Key>,
+    /// Foreign keys to the table itself, whose parents may be rows of the same load.
+    own_parents: Vec<OwnParent>,
     table: String,
+}
+
+/// What no two rows may have the same of.
+#[derive(Debug)]
+struct Key {
+    /// The columns, or what else it is on, in the words of SQL.
+    names: Vec<String>,
+    /// The values, made of a row's columns.
+    values: Vec<String>,
+}
+
+impl Key {
+    fn of_columns(names: &[String]) -> Self {
+        Self { names: names.to_vec(), values: names.iter().map(|name| quote(name)).collect() }
+    }
+
+    /// What `of` makes of each value's name in the query, which has several keys.
+    fn each(&self, index: usize, between: &str, of: impl Fn(&str) -> String) -> String {
+        let part = |part: usize| of(&Self::name(index, part));
+        (0..self.values.len()).map(part).collect::<Vec<_>>().join(between)
+    }
+
+    /// The values under these names.
+    fn list(&self, index: usize) -> String {
+        let values = self.values.iter().enumerate();
+        let value = |(part, value)| format!("{value} AS {}", Self::name(index, part));
+        values.map(value).collect::<Vec<_>>().join(", ")
+    }
+
+    fn name(index: usize, part: usize) -> String {
+        format!("\"inrush key {index}.{part}\"")
+    }
+
+    /// The column, where it is one alone.
+    fn column(&self) -> Option<String> {
+        match (self.names.as_slice(), self.values.as_slice()) {
+            ([name], [value]) if quote(name) == *value => Some(name.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// Columns of a row that have the values of others in another row of the table.
+#[derive(Debug)]
+struct OwnParent {
+    ours: Vec<String>,
+    theirs: Vec<String>,
+}
+
+impl OwnParent {
+    fn each(&self, between: &str, of: impl Fn(&str, &str) -> String) -> String {
+        let pairs = self.ours.iter().zip(&self.theirs);
+        let pair = |(ours, theirs): (&String, &String)| of(&quote(ours), &quote(theirs));
+        pairs.map(pair).collect::<Vec<_>>().join(between)
+    }
 }
 
 /// What a row has to be by itself.
@@ -67,17 +125,22 @@ impl Rules {
                     let value = format!("TRY_CAST({raw} AS {declared})");
                     let as_written = format!("CAST({value} AS VARCHAR) IS NOT DISTINCT FROM {raw}");
                     let message = format!("is not written as DuckDB writes {}", shown(declared));
-                    let words = literal(&format!("a value of column {} {message}", column.name));
-                    rules.of_row.push(RowRule {
-                        broken: format!("NOT ({as_written})"),
-                        of_given: true,
-                        code: Code::Type,
-                        column: Some(column.name.clone()),
-                        message,
-                    });
-                    let checked =
-                        format!("CASE WHEN {as_written} THEN {value} ELSE error({words}) END");
-                    (value, checked)
+                    let checked = rules.check(column, &raw, &as_written, message);
+                    (value, format!("TRY_CAST({checked} AS {declared})"))
+                }
+                Carried::Nested => {
+                    let Some(NestedType { texts, compared, .. }) = types::nested(column) else {
+                        return Err(Refusal::new(&format!("{declared} is not a nested type")));
+                    };
+                    let given = |raw: &str| format!("TRY_CAST(TRY_CAST({raw} AS JSON) AS {texts})");
+                    let value = format!("TRY_CAST({} AS {declared})", given(&raw));
+                    let is_kept = format!(
+                        "CAST({value} AS {compared}) IS NOT DISTINCT FROM CAST({} AS {compared})",
+                        given(&raw)
+                    );
+                    let message = format!("is not kept as it is by {}", shown(declared));
+                    let checked = rules.check(column, &raw, &is_kept, message);
+                    (value, format!("TRY_CAST({} AS {declared})", given(&checked)))
                 }
                 Carried::Json if ddl::has_json(job) || column.declared.is_some() => {
                     let value = format!("TRY_CAST({raw} AS JSON)");
@@ -110,21 +173,56 @@ impl Rules {
                         columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
                     column.map_or_else(|| name.clone(), |column| column.name.clone())
                 };
-                rules.keys.push(key.iter().map(spelled).collect());
+                rules.keys.push(Key::of_columns(&key.iter().map(spelled).collect::<Vec<_>>()));
             }
             return Ok(rules);
         };
         rules.read_defaults(connection, job)?;
         rules.read_constraints(connection)?;
         let keys = [&there.primary_key].into_iter().chain(&there.unique_keys);
-        // A key of which the engine makes up a part is not repeated.
-        let is_known = |name: &String| {
-            let name = quote(name);
-            rules.values.iter().chain(&rules.defaults).any(|(known, _)| *known == name)
+        let mut keys: Vec<Key> =
+            keys.filter(|key| !key.is_empty()).map(|key| Key::of_columns(key)).collect();
+        let is_column = |part: &String| {
+            let name = plain(part);
+            there.columns.iter().any(|column| column.name == name)
         };
-        rules.keys =
-            keys.filter(|key| !key.is_empty() && key.iter().all(is_known)).cloned().collect();
+        for index in indexes(connection, &rules.table)? {
+            if index.is_unique && !index.parts.iter().all(is_column) {
+                let names = index.parts.iter().map(|part| plain(part)).collect();
+                keys.push(Key { names, values: index.parts });
+            }
+        }
+        // A key of which the engine makes up a part is not repeated.
+        keys.retain(|key| rules.are_known(connection, &key.values));
+        rules.keys = keys;
         Ok(rules)
+    }
+
+    /// Whether values can be made of the columns that are known of a row.
+    fn are_known(&self, connection: &Connection, values: &[String]) -> bool {
+        let columns = self.values.iter().chain(&self.defaults);
+        let columns = columns.map(|(name, _)| format!("target.{name}"));
+        let sql = format!(
+            "SELECT {} FROM (SELECT {} FROM {} target)",
+            values.join(", "),
+            columns.collect::<Vec<_>>().join(", "),
+            quote(&self.table)
+        );
+        connection.prepare(&sql).is_ok()
+    }
+
+    /// Adds the rule that what is given for a column has to be `kept`. What is given where it is; the statement fails where it isn't.
+    fn check(&mut self, column: &Column, raw: &str, kept: &str, message: String) -> String {
+        let words = literal(&format!("a value of column {} {message}", column.name));
+        self.of_row.push(RowRule {
+            broken: format!("NOT ({kept})"),
+            of_given: true,
+            code: Code::Type,
+            column: Some(column.name.clone()),
+            message,
+        });
+        // Not of the value itself: the engine has no CASE of arrays.
+        format!("CASE WHEN {kept} THEN {raw} ELSE error({words}) END")
     }
 
     fn read_defaults(&mut self, connection: &Connection, job: &Job) -> Result<(), Refusal> {
@@ -157,6 +255,8 @@ impl Rules {
                 text(at).split('\u{1f}').map(str::to_owned).collect()
             };
             match text(0).as_str() {
+                // What takes a value that the engine makes up it looks at alone.
+                "CHECK" if !self.are_known(connection, &[text(1)]) => {}
                 "CHECK" => self.of_row.push(RowRule {
                     broken: format!("NOT ({})", text(1)),
                     of_given: false,
@@ -164,8 +264,16 @@ impl Rules {
                     column: None,
                     message: format!("the table's {} refuses it", text(2)),
                 }),
-                // Rows may refer to others of the same load.
-                _ if text(4).eq_ignore_ascii_case(&self.table) => {}
+                _ if !self.are_known(
+                    connection,
+                    &names(3).iter().map(|name| quote(name)).collect::<Vec<_>>(),
+                ) => {}
+                _ if text(4).eq_ignore_ascii_case(&self.table) => {
+                    let theirs: Vec<String> = names(5).iter().map(|name| quote(name)).collect();
+                    if self.are_known(connection, &theirs) {
+                        self.own_parents.push(OwnParent { ours: names(3), theirs: names(5) });
+                    }
+                }
                 _ => {
                     let (ours, theirs) = (names(3), names(5));
                     let each = |between: &str, of: &dyn Fn(&str, &str) -> String| {
@@ -200,7 +308,7 @@ impl Rules {
 
     /// Whether the engine may refuse rows.
     pub(super) fn refuse_rows(&self) -> bool {
-        !self.of_row.is_empty() || !self.keys.is_empty()
+        !self.of_row.is_empty() || !self.keys.is_empty() || !self.own_parents.is_empty()
     }
 
     /// The loaded columns' values, made of the rows of `given`; a statement with them fails at a value that would change.
@@ -208,8 +316,8 @@ impl Rules {
         self.checked.join(", ")
     }
 
-    /// The query that finds the rows to look at: their number, which rule they break, and for each key the first row with the same
-    /// one, and whether the table has it.
+    /// The query that finds the rows to look at: their number, which rule they break, for each key the first row with the same
+    /// one, and whether the table has it, and for each reference to a row that the table does not have, which rows are that one.
     fn query(&self) -> String {
         let all = || self.values.iter().chain(&self.defaults);
         let values: Vec<String> = all().map(|(name, value)| format!("{value} AS {name}")).collect();
@@ -224,18 +332,18 @@ impl Rules {
             values.join(", "),
             self.cases(true)
         );
+        let keys = self.keys.iter().enumerate();
+        let key_values: Vec<String> = keys.clone().map(|(index, key)| key.list(index)).collect();
         sql.push_str(&format!(
-            ", judged AS MATERIALIZED (SELECT *, coalesce(\"inrush given\", {}) AS \"inrush fault\" FROM made)",
-            self.cases(false)
+            ", judged AS MATERIALIZED (SELECT *, coalesce(\"inrush given\", {}) AS \"inrush fault\"{} FROM made)",
+            self.cases(false),
+            key_values.iter().map(|values| format!(", {values}")).collect::<String>()
         ));
         let table = quote(&self.table);
-        for (index, key) in self.keys.iter().enumerate() {
-            let names = ddl::list(key);
-            let same: Vec<String> =
-                key.iter().map(|name| format!("target.{0} = judged.{0}", quote(name))).collect();
+        for ((index, key), values) in keys.clone().zip(&key_values) {
             sql.push_str(&format!(
-                ", taken{index} AS MATERIALIZED (SELECT DISTINCT {names} FROM {table} target SEMI JOIN judged ON {})",
-                same.join(" AND ")
+                ", taken{index} AS MATERIALIZED (SELECT DISTINCT * FROM (SELECT {values} FROM {table}) target SEMI JOIN judged ON {})",
+                key.each(index, " AND ", |name| format!("target.{name} = judged.{name}"))
             ));
         }
         let mut columns = vec![
@@ -243,15 +351,12 @@ impl Rules {
             "\"inrush fault\" AS fault".to_owned(),
         ];
         let mut suspect = vec!["fault IS NOT NULL".to_owned()];
-        for (index, key) in self.keys.iter().enumerate() {
-            let names = ddl::list(key);
-            let is_whole: Vec<String> =
-                key.iter().map(|name| format!("{} IS NOT NULL", quote(name))).collect();
-            let is_whole = format!("\"inrush fault\" IS NULL AND {}", is_whole.join(" AND "));
-            let same: Vec<String> = key
-                .iter()
-                .map(|name| format!("taken{index}.{0} = judged.{0}", quote(name)))
-                .collect();
+        for (index, key) in keys {
+            let names = key.each(index, ", ", str::to_owned);
+            let is_whole = key.each(index, " AND ", |name| format!("{name} IS NOT NULL"));
+            let is_whole = format!("\"inrush fault\" IS NULL AND {is_whole}");
+            let same =
+                key.each(index, " AND ", |name| format!("taken{index}.{name} = judged.{name}"));
             let group = format!("OVER (PARTITION BY {names}, \"inrush fault\" IS NULL)");
             columns.push(format!(
                 "CASE WHEN {is_whole} THEN min({NUMBER}) {group} END AS first{index}"
@@ -259,12 +364,23 @@ impl Rules {
             columns.push(format!(
                 "CASE WHEN {is_whole} THEN count(*) {group} ELSE 0 END AS count{index}"
             ));
-            columns.push(format!(
-                "EXISTS (SELECT 1 FROM taken{index} WHERE {}) AS taken{index}",
-                same.join(" AND ")
-            ));
+            columns
+                .push(format!("EXISTS (SELECT 1 FROM taken{index} WHERE {same}) AS taken{index}"));
             suspect.push(format!("count{index} > 1"));
             suspect.push(format!("taken{index}"));
+        }
+        for (index, parent) in self.own_parents.iter().enumerate() {
+            let is_same = |table: &str| {
+                parent.each(" AND ", |ours, theirs| format!("{table}.{theirs} = judged.{ours}"))
+            };
+            columns.push(format!(
+                "CASE WHEN {} AND NOT EXISTS (SELECT 1 FROM {table} parent WHERE {}) THEN \
+                 coalesce((SELECT string_agg(CAST(other.{NUMBER} AS VARCHAR), ',') FROM judged other WHERE {}), '') END AS parents{index}",
+                parent.each(" AND ", |ours, _| format!("judged.{ours} IS NOT NULL")),
+                is_same("parent"),
+                is_same("other")
+            ));
+            suspect.push(format!("parents{index} IS NOT NULL"));
         }
         let mut shown =
             vec!["CAST(number AS VARCHAR)".to_owned(), "CAST(fault AS VARCHAR)".to_owned()];
@@ -272,6 +388,7 @@ impl Rules {
             shown.push(format!("CAST(first{index} AS VARCHAR)"));
             shown.push(format!("CAST(taken{index} AS VARCHAR)"));
         }
+        shown.extend((0..self.own_parents.len()).map(|index| format!("parents{index}")));
         shown.push("CAST(seen AS VARCHAR)".to_owned());
         sql.push_str(&format!(
             " SELECT {} FROM (SELECT {} FROM judged) WHERE {} ORDER BY number",
@@ -330,6 +447,8 @@ struct Suspect {
     rule: Option<usize>,
     /// For each key the first row of the chunk with the same one, and whether the table has it.
     keys: Vec<(Option<u32>, bool)>,
+    /// For each reference to another row of the table, which the table does not have, the rows of the chunk that may be that one.
+    parents: Vec<Option<Vec<u32>>>,
 }
 
 /// What is to become of a chunk's rows.
@@ -354,7 +473,7 @@ impl Sifted {
                     .iter()
                     .all(|name| choice.iter().any(|other| other.eq_ignore_ascii_case(name)))
         };
-        let asked = rules.keys.iter().position(|key| is_asked(key));
+        let asked = rules.keys.iter().position(|key| is_asked(&key.names));
         let changes = matches!(conflict, OnConflict::Update | OnConflict::Replace);
         let mut held: Vec<HashSet<u32>> = vec![HashSet::new(); rules.keys.len()];
         // Of rows that change the same one the last has the last word.
@@ -378,6 +497,28 @@ impl Sifted {
                 });
                 continue;
             }
+            // The engine looks at what came before.
+            let is_there =
+                |parent: &u32| *parent < row && sifted.without.binary_search(parent).is_err();
+            let lacks = suspect.parents.iter().position(|parents| {
+                parents.as_ref().is_some_and(|parents| !parents.iter().any(is_there))
+            });
+            if let Some(reference) = lacks {
+                sifted.without.push(row);
+                sifted.faults.push(RowFault {
+                    row,
+                    column: match rules.own_parents[reference].ours.as_slice() {
+                        [column] => Some(column.clone()),
+                        _ => None,
+                    },
+                    code: Code::ForeignKey,
+                    message: format!(
+                        "the row of {} that it refers to is not there, nor is it an earlier good row",
+                        rules.table
+                    ),
+                });
+                continue;
+            }
             let met = suspect.keys.iter().enumerate().find(|(index, (first, taken))| {
                 let is_held = first.is_some_and(|first| held[*index].contains(&first));
                 let is_changed = changes && asked == Some(*index);
@@ -392,12 +533,9 @@ impl Sifted {
                 let key = &rules.keys[index];
                 sifted.faults.push(RowFault {
                     row,
-                    column: match key.as_slice() {
-                        [column] => Some(column.clone()),
-                        _ => None,
-                    },
+                    column: key.column(),
                     code: Code::DuplicateKey,
-                    message: format!("duplicate key (key: {})", key.join(", ")),
+                    message: format!("duplicate key (key: {})", key.names.join(", ")),
                 });
                 continue;
             }
@@ -477,14 +615,18 @@ impl<'l> SiftLane<'l> {
             .rows(&self.query)?
             .iter()
             .filter_map(|row| {
-                // What is behind the keys has done its work.
-                let keys = row[2..row.len() - 1].chunks_exact(2);
+                // What is last has done its work.
+                let (keys, parents) = row[2..row.len() - 1].split_at(2 * self.how.rules.keys.len());
+                let keys = keys.chunks_exact(2);
+                let rows =
+                    |text: &String| text.split(',').filter_map(|row| row.parse().ok()).collect();
                 Some(Suspect {
                     row: number(&row[0])?,
                     rule: row[1].as_deref().and_then(|text| text.parse().ok()),
                     keys: keys
                         .map(|key| (number(&key[0]), key[1].as_deref() == Some("true")))
                         .collect(),
+                    parents: parents.iter().map(|parents| parents.as_ref().map(rows)).collect(),
                 })
             })
             .collect();

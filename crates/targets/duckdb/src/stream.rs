@@ -206,7 +206,7 @@ fn format_of(carried: Carried) -> String {
         Carried::Timestamp { .. } => "tsu:",
         Carried::Moment => "tsu:UTC",
         Carried::Time => "ttu",
-        Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => "u",
+        Carried::Text | Carried::Uuid | Carried::Json | Carried::Nested | Carried::Cast => "u",
         Carried::Bytes => "z",
     };
     format.to_owned()

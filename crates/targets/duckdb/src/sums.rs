@@ -4,7 +4,8 @@ use arrow_array::RecordBatch;
 
 use crate::connection::{Connection, Refusal, Vector};
 use crate::ddl::{self, quote};
-use crate::types::Carried;
+use crate::nested::NestedType;
+use crate::types::{self, Carried};
 use inrush_arrow::add_batch;
 use inrush_core::Job;
 use inrush_core::flow::checksum::Stored;
@@ -28,10 +29,20 @@ pub(super) fn of_table(
     job: &Job,
     carried: &[Carried],
 ) -> Result<Checksum, Refusal> {
-    let columns = job.choice.columns.iter().zip(carried).map(|(column, carried)| {
+    let nested: Vec<Option<NestedType>> = (job.choice.columns.iter().zip(carried))
+        .map(|(column, carried)| match carried {
+            Carried::Nested => types::nested(column),
+            _ => None,
+        })
+        .collect();
+    let columns = job.choice.columns.iter().zip(carried).zip(&nested);
+    let columns = columns.map(|((column, carried), nested)| {
         let name = quote(&column.name);
-        match carried {
-            Carried::Uuid | Carried::Json | Carried::Cast => {
+        match (carried, nested) {
+            (_, Some(nested)) => {
+                format!("CAST(to_json(CAST({name} AS {})) AS VARCHAR)", nested.texts)
+            }
+            (Carried::Uuid | Carried::Json | Carried::Cast, None) => {
                 format!("CAST({name} AS VARCHAR)")
             }
             _ => name,
@@ -40,9 +51,10 @@ pub(super) fn of_table(
     let columns: Vec<String> = columns.collect();
     let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(ddl::table(job)));
     let mut sums = Checksum::new(carried.len());
+    let mut again = Vec::new();
     let mut answer = connection.prepare(&sql)?.stream()?;
     while let Some(chunk) = answer.chunk() {
-        for (column, carried) in carried.iter().enumerate() {
+        for (column, (carried, nested)) in carried.iter().zip(&nested).enumerate() {
             let vector = chunk.vector(column);
             for row in 0..chunk.rows() {
                 // SAFETY: the row is one of the chunk's, and the column of the type that was asked for.
@@ -52,6 +64,15 @@ pub(super) fn of_table(
                     {
                         let digits = decimal(&vector, *precision, row).to_le_bytes();
                         sums.add(column, Stored::Bytes(&digits));
+                    } else if let (Some(nested), true) = (nested, vector.is_valid(row)) {
+                        let document = vector.bytes(row);
+                        again.clear();
+                        // What the type does not take was not sent, and makes the sums differ.
+                        let kept = nested.tree.write_again(document, &mut again);
+                        sums.add(
+                            column,
+                            Stored::Text(if kept.is_ok() { &again } else { document }),
+                        );
                     } else {
                         sums.add(column, stored(&vector, *carried, row));
                     }
@@ -95,7 +116,7 @@ unsafe fn stored<'c>(vector: &Vector<'c>, carried: Carried, row: usize) -> Store
             Carried::Bytes => Stored::Bytes(vector.bytes(row)),
             // Decimals are the caller's.
             Carried::Decimal { .. } => Stored::Null,
-            Carried::Text | Carried::Uuid | Carried::Json | Carried::Cast => {
+            Carried::Text | Carried::Uuid | Carried::Json | Carried::Nested | Carried::Cast => {
                 Stored::Text(vector.bytes(row))
             }
         }

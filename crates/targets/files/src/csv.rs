@@ -28,7 +28,12 @@ pub(super) fn header(layout: &Layout) -> Vec<u8> {
         if index > 0 {
             out.push(b',');
         }
-        push_value(column.name.as_bytes(), &mut out);
+        let name = &column.name;
+        match name.trim() == name {
+            true => push_value(name.as_bytes(), &mut out),
+            // Without quotes the blanks at an end are not the name's.
+            false => push_quoted(name.as_bytes(), &mut out),
+        }
     }
     out.push(b'\n');
     out
@@ -63,6 +68,10 @@ pub(super) fn push_value(value: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(value);
         return;
     }
+    push_quoted(value, out);
+}
+
+fn push_quoted(value: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = value;
     while let Some(at) = memchr::memchr(b'"', rest) {

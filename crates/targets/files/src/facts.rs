@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use inrush_scan::{Scanner, unescape};
+use inrush_scan::{Form, Scanner, unescape};
 
 use crate::json::JsonRow;
 use crate::parquet;
@@ -197,7 +197,12 @@ fn read_csv(bytes: &[u8], table: &mut Option<TableFacts>) -> bool {
             let columns = fields.iter().map(|field| {
                 let mut name = Vec::new();
                 unescape(&dialect, field.raw(bytes), field.form, &mut name);
-                column(String::from_utf8_lossy(&name).into_owned(), Type::Text)
+                let name = String::from_utf8_lossy(&name);
+                // As a source's names are read.
+                column(
+                    if field.form == Form::Plain { name.trim() } else { &name }.to_owned(),
+                    Type::Text,
+                )
             });
             // A line whose quoting is broken names nothing.
             let columns = if record.fault.is_some() { Vec::new() } else { columns.collect() };

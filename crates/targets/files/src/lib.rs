@@ -4,6 +4,7 @@
 //! place   the file, its version       types   what each column takes, and how JSON says it
 //! facts   what it holds already       csv, jsonl, parquet: rows in the file's form
 //! output  the hidden file             load    the steps of a load; read: the file read back
+//! old     what new rows are added to
 //! stdout  rows that go to standard output instead
 //! ```
 
@@ -16,6 +17,7 @@ mod jsonl;
 mod knobs;
 mod layout;
 mod load;
+mod old;
 mod output;
 mod parquet;
 mod place;

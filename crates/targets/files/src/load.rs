@@ -13,9 +13,9 @@ use crate::layout::Layout;
 use crate::output::{Output, WAITING_MAX};
 use crate::parquet::{self, ParquetLane, ParquetLayout, ParquetOutput};
 use crate::place::{Format, Place, Version};
-use crate::read;
 use crate::stdout::StdoutLoad;
 use crate::{csv, jsonl};
+use crate::{old, read};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::{Ack, Cell, Checksum, Chunk, Encode, RowMark, Wire};
@@ -198,7 +198,9 @@ impl<'a> FileLoad<'a> {
     /// A file of text: the old rows, or a header.
     fn begin_text(&mut self, action: Action, found: Option<&Metadata>) -> Result<()> {
         if action == Action::Append {
-            return self.copy_old();
+            self.copy_old()?;
+            let columns = &self.job.choice.columns;
+            return old::check(&self.place, self.old_path(), &self.layout, columns, self.stop);
         }
         self.keep_permissions(found)?;
         if let (Format::Csv, Sink::Text(output)) = (self.place.format, &mut self.sink) {

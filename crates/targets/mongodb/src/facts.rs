@@ -2,6 +2,7 @@
 
 use crate::bson::{Document, Raw, Value};
 use crate::client::{Failure, Reply, code, code_of};
+use crate::keys::{self, KeyField};
 use crate::knobs::TIMESTAMPS;
 use crate::lost;
 use crate::session::Session;
@@ -21,6 +22,8 @@ pub(super) struct ServerFacts {
     pub(super) is_ferret: bool,
     /// Whether it is FerretDB, and keeps its documents in SQLite.
     pub(super) is_on_sqlite: bool,
+    /// The key that `--on-conflict` compares, where the collection holds it.
+    pub(super) keys: Vec<KeyField>,
 }
 
 impl ServerFacts {
@@ -52,14 +55,23 @@ pub(super) fn gather(
         check_name(session.database(), collection, is_ferret)?;
         (engine(info.document()), is_ferret)
     };
-    let server = ServerFacts {
+    let mut server = ServerFacts {
         database: session.database().to_owned(),
         wire_version: session.greeted.wire_version,
         is_router: session.greeted.is_router,
         is_ferret,
         is_on_sqlite: is_ferret && is_on_sqlite(session),
+        keys: Vec::new(),
     };
     let table = read_table(session, collection).map_err(|failure| session.explain(failure))?;
+    if let Some(found) = &table
+        && !matches!(request.if_exists, IfExists::Replace | IfExists::Truncate)
+        // Others have no index on _id.
+        && matches!(found.storage.as_deref(), Some(PLAIN | CAPPED))
+    {
+        let keys = keys::read(session, found, request);
+        server.keys = keys.map_err(|failure| session.explain(failure))?;
+    }
     let mut lost_with = Vec::new();
     if let Some(found) = &table
         && request.if_exists == IfExists::Replace

@@ -9,6 +9,7 @@
 //! json     JSON to BSON and back      load    the steps of a load
 //! decimal  decimals of 128 bits       staging the hidden collection
 //! ids      which row of a job a document is
+//! keys     of which kinds the values of a key are
 //! console  a connection for commands that are no load's
 //! jobs     collections and locks of loads that several processes write
 //! ```
@@ -26,6 +27,7 @@ mod ids;
 mod insert;
 mod jobs;
 mod json;
+mod keys;
 mod knobs;
 mod load;
 mod lost;
@@ -115,6 +117,22 @@ impl Target for Mongodb {
             make: "{\"ping\": 1}".to_owned(),
             drop: "{\"dropDatabase\": 1}".to_owned(),
         })
+    }
+
+    fn truncating(&self, facts: &TargetFacts) -> &'static str {
+        // What `load::is_staged` says.
+        match facts::ServerFacts::of(facts).is_router {
+            true => "deletes them first, and a load that fails does not bring them back",
+            false => "puts the new ones in their place, when all are in",
+        }
+    }
+
+    fn unique_key(&self, table: &str, columns: &[String]) -> String {
+        let fields: Vec<String> = columns.iter().map(|name| format!("{name:?}: 1")).collect();
+        format!(
+            "db.getCollection({table:?}).createIndex({{{}}}, {{unique: true}})",
+            fields.join(", ")
+        )
     }
 
     fn doctor(&self) -> Option<&'static dyn Doctor> {

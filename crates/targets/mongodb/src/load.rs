@@ -13,6 +13,7 @@ use crate::facts::{self, CAPPED, ID, PLAIN, ServerFacts, TIME_SERIES, VIEW};
 use crate::fields;
 use crate::ids::{self, Ids};
 use crate::insert::{self, Concern, InsertLane, Shared};
+use crate::keys;
 use crate::knobs::{JOURNAL, WRITE_CONCERN};
 use crate::session::Session;
 use crate::staging::{self, Staging};
@@ -67,6 +68,10 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         return unusable("rows of a capped collection can't be deleted".to_owned());
     }
     if let Some(reason) = name_fault(request, facts) {
+        return unusable(reason);
+    }
+    let key_fault = kept.and_then(|_| keys::fault(request, facts, knobs));
+    if let Some(keys::Fault::All(reason)) = key_fault {
         return unusable(reason);
     }
     let names: Vec<&str> =
@@ -134,7 +139,10 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         lanes_max,
         // The server does most of the work, and may be on this machine.
         encoders: (facts.processors / 2).max(1),
-        notes: notes(request, facts, knobs, staged),
+        notes: notes(request, facts, knobs, staged)
+            .into_iter()
+            .chain(key_fault.map(keys::Fault::words))
+            .collect(),
     }
 }
 

@@ -139,3 +139,99 @@ fn a_row_whose_key_is_there_is_skipped_or_changes_it() {
         }
     }
 }
+
+/// An index on an expression is a key like any other.
+#[test]
+fn rows_that_repeat_an_expression_are_named() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,name\n1,ann\n2,Bob\n3,BOB\n4,\n5,\n6,OLD\n");
+    for strategy in STRATEGIES {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        sql(
+            &fixture,
+            &db,
+            "CREATE TABLE t (id INTEGER, name VARCHAR); INSERT INTO t VALUES (0, 'old'); \
+             CREATE UNIQUE INDEX u ON t (lower(name)); CREATE UNIQUE INDEX w ON t (id, coalesce(name, ', ''x'))",
+        );
+        let load =
+            ["t.csv", &db, "--strategy", strategy, "--if-exists", "append", "--max-rejects", "2"];
+        fixture.refuses(&load[..6]).says(&["t.csv: line 4: duplicate key (key: (lower"]);
+        fixture.load(&[&load[..], &["--verify", "checksum"]].concat()).exits(3);
+        assert_eq!(fixture.read("t.rejects.csv"), b"id,name\n3,BOB\n6,OLD\n");
+        let kept = ["0|old", "1|ann", "2|Bob", "4|~", "5|~"];
+        assert_eq!(lines(&fixture, &db, "FROM t ORDER BY id"), kept, "{strategy}");
+        forget_rejects(&fixture);
+    }
+}
+
+/// Of a pipe no row can be asked for a second time.
+#[test]
+fn a_pipe_s_rows_are_named_whatever_refuses_them() {
+    let Some(fixture) = fixture() else { return };
+    for (made, row) in [
+        ("CREATE TABLE t (id INTEGER CHECK (id > 0))", "-1"),
+        (
+            "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE t (id INTEGER REFERENCES p (id))",
+            "7",
+        ),
+        ("CREATE TABLE t (id HUGEINT[])", "[1.5]"),
+        (
+            "CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (7); CREATE UNIQUE INDEX u ON t (abs(id))",
+            "-7",
+        ),
+    ] {
+        let _ = fs::remove_file(fixture.path("x.duckdb"));
+        sql(&fixture, "x.duckdb", made);
+        let load = ["-", "x.duckdb", "--table", "t", "--if-exists", "append"];
+        let run = fixture.load_reading(format!("id\n{row}\n").as_bytes(), &load);
+        run.exits(1).says(&["line 2"]);
+    }
+}
+
+/// The engine finds a parent that came in an earlier statement alone.
+#[test]
+fn rows_may_refer_to_earlier_rows_of_the_same_load() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,boss\n1,\n2,1\n3,9\n4,3\n5,2\n6,7\n7,1\n8,8\n9,0\n");
+    sql(
+        &fixture,
+        "x.duckdb",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES t (id)); INSERT INTO t VALUES (0, NULL)",
+    );
+    let append = ["--if-exists", "append"];
+    fixture
+        .inrush(&[&["plan", "t.csv", "x.duckdb"], &append[..]].concat())
+        .exits(0)
+        .prints(&["duckdb/prepared", "rows may refer to others of the table"]);
+    fixture.refuses(&[&["t.csv", "x.duckdb"], &append[..]].concat()).says(&["line 4, column boss"]);
+    let load = ["t.csv", "x.duckdb", "--max-rejects", "4", "--verify", "checksum"];
+    fixture.load(&[&load[..], &append].concat()).exits(3);
+    assert_eq!(fixture.read("t.rejects.csv"), b"id,boss\n3,9\n4,3\n6,7\n8,8\n");
+    let kept = ["0|~", "1|~", "2|1", "5|2", "7|1", "9|0"];
+    assert_eq!(lines(&fixture, "x.duckdb", "FROM t ORDER BY id"), kept);
+    // A parent that a later load knows.
+    fixture.write("u.csv", "id,boss\n20,21\n21,5\n22,21\n");
+    let load = ["u.csv", "x.duckdb", "--table", "t", "--max-rejects", "1"];
+    fixture.load(&[&load[..], &append].concat()).exits(3);
+    assert_eq!(fixture.read("u.rejects.csv"), b"id,boss\n20,21\n");
+}
+
+/// The engine has no CASE of arrays.
+#[test]
+fn a_bad_array_is_a_bad_row() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,v\n1,\"[1.0, 2.0, 3.5]\"\n2,\"[1.0, 2.0]\"\n3,\n4,x\n");
+    for strategy in ["duckdb/arrow", "duckdb/prepared"] {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        sql(&fixture, &db, "CREATE TABLE t (id INTEGER, v FLOAT[3])");
+        let load = ["t.csv", &db, "--strategy", strategy, "--if-exists", "append"];
+        fixture
+            .refuses(&load)
+            .says(&["line 3, column v", "is not written as DuckDB writes FLOAT[3]"]);
+        fixture
+            .load(&[&load[..], &["--max-rejects", "2", "--verify", "checksum"]].concat())
+            .exits(3);
+        assert_eq!(lines(&fixture, &db, "FROM t ORDER BY id"), ["1|[1.0, 2.0, 3.5]", "3|~"]);
+        forget_rejects(&fixture);
+    }
+}

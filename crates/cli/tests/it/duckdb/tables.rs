@@ -129,6 +129,24 @@ fn a_table_may_be_in_another_schema() {
 }
 
 #[test]
+fn what_is_lost_is_said_in_the_words_of_its_definition() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id\n1\n");
+    sql(
+        &fixture,
+        "x.duckdb",
+        "CREATE TABLE t (id INTEGER DEFAULT 7, name VARCHAR, up VARCHAR GENERATED ALWAYS AS (upper(name) || ', x')); \
+         CREATE UNIQUE INDEX u ON t (coalesce(name, ', '''), \"id\")",
+    );
+    let run = fixture.inrush(&["plan", "t.csv", "x.duckdb", "--if-exists", "replace"]).exits(0);
+    run.prints(&[
+        "DEFAULT 7 of id",
+        "GENERATED ALWAYS AS ((upper(\"name\") || ', x')) of up",
+        "UNIQUE INDEX u ((COALESCE(\"name\", ', ''')), id)",
+    ]);
+}
+
+#[test]
 fn a_view_is_no_table() {
     let Some(fixture) = fixture() else { return };
     fixture.write("t.csv", "id\n1\n");

@@ -269,6 +269,108 @@ fn some_value(random: &mut Random) -> String {
     }
 }
 
+/// Documents of JSON, and lists and structs of Parquet, which come as such, go into what DuckDB has for them.
+#[test]
+fn documents_go_into_lists_structs_and_maps() {
+    let Some(fixture) = fixture() else { return };
+    let made = "CREATE TABLE t (i INTEGER, l BIGINT[], s STRUCT(a INTEGER, b VARCHAR[]), v VARCHAR[], m MAP(VARCHAR, DOUBLE), \
+                f FLOAT[2], d DECIMAL(38,2)[], t TIMESTAMP[], z TIMESTAMPTZ[], h HUGEINT[], e ENUM('x', 'y')[], n INTEGER[][])";
+    fixture.write(
+        "t.jsonl",
+        "{\"i\":1,\"l\":[1, -2,null],\"s\":{\"a\":7,\"b\":[\"p\",\"q \\\"\\u00e9\\n'\"]},\"v\":[\"p\",\"1\",\"\",\"a, b\"],\
+         \"m\":{\"k\":1e300,\"\":0.1},\"f\":[3.1,1],\"d\":[123456789012345678901234567890.5],\
+         \"t\":[\"2020-01-01T10:00:00.5\"],\"z\":[\"2020-01-01T02:00:00+02:00\"],\
+         \"h\":[170141183460469231731687303715884105727],\"e\":[\"y\"],\"n\":[[1],null,[]]}\n\
+         {\"i\":2,\"l\":[],\"s\":{\"a\":null,\"b\":null},\"v\":null,\"m\":{},\"f\":null,\"d\":[],\"t\":[],\"z\":[],\"h\":[],\"e\":[],\"n\":[]}\n",
+    );
+    let shown = [
+        "1|[1, -2, NULL]|7|q \"\u{e9}\n'|4|p|1||a, b|1e+300|0.1|[3.1, 1.0]|[123456789012345678901234567890.50]|\
+         2020-01-01 10:00:00.5|2020-01-01 00:00:00|[170141183460469231731687303715884105727]|[y]|[[1], NULL, []]",
+        "2|[]|~|~|~|~|~|~|~|~|~|~|[]|~|~|[]|[]|[]",
+    ];
+    let all = "SELECT i, l, s.a, s.b[2], len(v), v[1], v[2], v[3], v[4], m['k'], m[''], f, d, t[1], z[1] AT TIME ZONE 'UTC', h, e, n FROM t ORDER BY i";
+    for strategy in ["duckdb/arrow", "duckdb/prepared"] {
+        for sift in ["off", "on"] {
+            let db = format!("{}-{sift}.duckdb", &strategy[7..]);
+            sql(&fixture, &db, made);
+            let sift = format!("sift={sift}");
+            let load =
+                ["t.jsonl", &db, "--strategy", strategy, "--verify", "checksum", "--set", &sift];
+            let report = fixture.report(&load);
+            assert_eq!(report["verify"], json!({"method": "checksum", "ok": true}));
+            assert_eq!(lines(&fixture, &db, all), shown, "{strategy} {sift}");
+        }
+    }
+    // And back, by way of a Parquet file.
+    let file = fixture.path("p.parquet").display().to_string();
+    let copy = "SELECT i, l, s, v, m, f, t, z, n FROM t";
+    sql(
+        &fixture,
+        "arrow-off.duckdb",
+        &format!("COPY ({copy} ORDER BY i) TO '{file}' (FORMAT parquet)"),
+    );
+    sql(&fixture, "p.duckdb", made);
+    let load = ["p.parquet", "p.duckdb", "--table", "t", "--verify", "checksum"];
+    fixture.load(&load).exits(0);
+    let same = |db: &str| {
+        lines(
+            &fixture,
+            db,
+            &format!(
+                "SELECT CAST(row(i, l, s, v, m, f, t, z, n) AS VARCHAR) FROM ({copy}) ORDER BY i"
+            ),
+        )
+    };
+    assert_eq!(same("p.duckdb"), same("arrow-off.duckdb"));
+}
+
+#[test]
+fn a_document_that_a_nested_type_would_change_is_a_bad_row() {
+    let Some(fixture) = fixture() else { return };
+    for (ty, good, bad) in [
+        (
+            "INTEGER[]",
+            "[1]",
+            &["[1.5]", "[2147483648]", "[\"1\"]", "[true]", "[[1]]", "1", "{\"a\":1}"][..],
+        ),
+        ("VARCHAR[]", "[\"1\"]", &["[1]", "[true]", "[[]]"]),
+        ("FLOAT[3]", "[1,2.5,3]", &["[1,2]", "[1,2,1e39]", "[1,2,3,4]"]),
+        (
+            "STRUCT(a INTEGER, b INTEGER)",
+            "{\"a\":1,\"b\":2}",
+            &["{\"a\":1}", "{\"b\":2,\"a\":1}", "{\"a\":1,\"b\":2,\"c\":3}", "{}", "[1,2]"],
+        ),
+        (
+            "MAP(INTEGER, VARCHAR)",
+            "{\"1\":\"x\"}",
+            &["{\"x\":\"x\"}", "{\"1\":\"x\",\"1\":\"y\"}", "{\"1\":1}"],
+        ),
+        ("DECIMAL(5,2)[]", "[1.5]", &["[1.005]", "[1000]"]),
+        ("DATE[]", "[\"2020-01-31\"]", &["[\"2020-02-31\"]", "[\"20200131\"]"]),
+        ("ENUM('x', 'y')[]", "[\"x\"]", &["[\"z\"]"]),
+        ("INTERVAL[]", "[\"1 day\"]", &["[\"P1D\"]"]),
+    ] {
+        let mut text = format!("{{\"i\":0,\"v\":{good}}}\n");
+        for (i, bad) in bad.iter().enumerate() {
+            writeln!(text, "{{\"i\":{},\"v\":{bad}}}", i + 1).unwrap();
+        }
+        fixture.write("t.jsonl", &text);
+        let _ = std::fs::remove_file(fixture.path("x.duckdb"));
+        sql(&fixture, "x.duckdb", &format!("CREATE TABLE t (i INTEGER, v {ty})"));
+        let load = ["t.jsonl", "x.duckdb", "--verify", "checksum"];
+        fixture.refuses(&load).says(&["line 2, column v"]);
+        let report = fixture
+            .load(&[&load[..], &["--max-rejects", "90%", "--json"]].concat())
+            .exits(3)
+            .json();
+        assert_eq!(report["rows_rejected"], bad.len(), "{ty}");
+        assert_eq!(lines(&fixture, "x.duckdb", "SELECT i FROM t"), ["0"], "{ty}");
+        for name in fixture.names().iter().filter(|name| name.contains(".rejects.")) {
+            std::fs::remove_file(fixture.path(name)).unwrap();
+        }
+    }
+}
+
 #[test]
 fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
     let Some(fixture) = fixture() else { return };

@@ -97,21 +97,64 @@ fn json_rows_are_added_with_the_types_of_those_that_are_there() {
     }
 }
 
+/// What can't be read would take the new rows with it: an open quote swallows them, and text of two encodings is text of none.
 #[test]
-fn a_quote_that_the_old_file_leaves_open_swallows_no_row() {
-    // The rows would be read otherwise once the quote closes: what is read back is what counts.
+fn rows_are_added_only_to_what_can_be_read() {
     let fixture = with_files();
-    fixture.write("out", "id,size\n1,\"open\n").write("in.csv", "id,size\n2,\"x\"\"\ny\"\n3,4\n");
-    let load = ["in.csv", "csv:out", "--if-exists", "append"];
-    let before = fixture.read("out");
-    let run = fixture.load(&load);
-    match run.status.code() {
-        Some(0) => {
-            let out = fixture.read("out");
-            assert!(out.starts_with(&before) && out.ends_with(b"3,4\n"));
+    fixture.write("in.csv", "id,size\n2,\"x\"\"\ny\"\n3,\u{e9}\n");
+    let far: String = (0..50_000).map(|n| format!("{n},\"x\ny\"\n")).collect();
+    for (old, words) in [
+        (&b"id,size\n1,\"open\n"[..], "out: line 2 has a quote that is not closed"),
+        (b"id,size\n1,\"a\"b\n4,5\n", "out: line 2 has a quote"),
+        (b"id,size\n1,\"\nn\xe9\"\n", "out: line 2 is not UTF-8 in column 2"),
+        (b"id,size\n1,x\n2,caf\xe9\n", "out: line 3 is not UTF-8 in column 2"),
+        (b"id,size,n\xe9\n1,x,2\n", "out: line 1 is not UTF-8 in column 3"),
+        (&[b"id,size\n", far.as_bytes(), b"1,\xe9\n"].concat(), "out: line 100002 is not UTF-8"),
+    ] {
+        for verify in ["count", "none"] {
+            fixture.write("out", old);
+            let load = ["in.csv", "csv:out", "--if-exists", "append", "--verify", verify];
+            let run = fixture.leaves_all(|| fixture.load(&load).exits(1));
+            run.says(&[words, "--if-exists replace"]);
         }
-        code => assert_eq!((code, fixture.read("out")), (Some(1), before)),
     }
+    fixture.write("out", b"id,size\n1,caf\xe9\n");
+    let load = ["in.csv", "csv:out", "--if-exists", "append", "--type", "size=bytes"];
+    fixture.load(&load).exits(0);
+    assert_eq!(fixture.read("out"), b"id,size\n1,caf\xe9\n2,\"x\"\"\ny\"\n3,\xc3\xa9\n");
+    for (old, words) in [
+        (
+            &b"{\"id\":1,\"size\":\"x\"}\n{\"id\":2,\"size\":\"\xe9\"}\n"[..],
+            "out does not hold a row of JSON",
+        ),
+        (
+            &[&b"{\"id\":1,\"size\":\"x\"}\n".repeat(20_000)[..], b"{\"id\":"].concat(),
+            "out: line 20001 does not hold",
+        ),
+    ] {
+        fixture.write("out", old);
+        let load = ["in.csv", "jsonl:out", "--if-exists", "append"];
+        fixture.leaves_all(|| fixture.load(&load).exits(1)).says(&[words]);
+    }
+}
+
+#[test]
+fn blanks_at_the_end_of_a_name_are_part_of_it() {
+    let fixture = Fixture::new();
+    fixture.write("in.jsonl", "{\" a\":1,\"b \":2,\"c\":3}\n");
+    let out = loaded(&fixture, &["in.jsonl", "csv:out"]);
+    assert_eq!(out, "\" a\",\"b \",c\n1,2,3\n");
+    // The same columns, whichever way they go.
+    let out = loaded(&fixture, &["in.jsonl", "csv:out", "--if-exists", "append"]);
+    assert_eq!(out, "\" a\",\"b \",c\n1,2,3\n1,2,3\n");
+    fixture.write("back.csv", out);
+    fixture.load(&["back.csv", "jsonl:back.jsonl"]).exits(0);
+    let row = "{\" a\":1,\"b \":2,\"c\":3}\n";
+    assert_eq!(String::from_utf8(fixture.read("back.jsonl")).unwrap(), row.repeat(2));
+    // Without quotes they are not.
+    fixture.write("bare.csv", " a, b ,c\n1,2,3\n");
+    fixture.load(&["bare.csv", "jsonl:bare.jsonl"]).exits(0);
+    assert_eq!(fixture.read("bare.jsonl"), b"{\"a\":1,\"b\":2,\"c\":3}\n");
 }
 
 #[test]

@@ -61,6 +61,50 @@ fn several_connections_leave_it_to_one_to_say_which_row_came_first() {
     });
 }
 
+/// To the server `1` and `'1'` are two keys: rows with the one would be added beside documents with the other.
+#[test]
+fn rows_whose_keys_are_of_another_kind_than_the_documents_are_refused() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,new\n3,new\n");
+        server.write("old.csv", "id,name\n1,a\n2,b\n");
+        server
+            .load(&["old.csv", "--table", "t", "--primary-key", "id", "--type", "id=text"])
+            .exits(0);
+        for how in ["skip", "update", "replace"] {
+            let load =
+                ["t.csv", "--primary-key", "id", "--if-exists", "append", "--on-conflict", how];
+            let said = ["_id holds values of kind string", "number in the rows", "--type id=text"];
+            server.misused(&load).says(&said);
+            server.plan(&load).exits(2).says(&said);
+        }
+        assert_eq!(server.documents("t"), rows![["1", "a"], ["2", "b"]]);
+        let update = ["--primary-key", "id", "--if-exists", "append", "--on-conflict", "update"];
+        server.load(&[&["t.csv", "--type", "id=text"], &update[..]].concat()).exits(0);
+        assert_eq!(server.documents("t"), rows![["1", "new"], ["2", "b"], ["3", "new"]]);
+        // Of both kinds, some are none of the rows'.
+        server.load(&["t.csv", "--primary-key", "id", "--if-exists", "append"]).exits(0);
+        let load = [&["t.csv"], &update[..]].concat();
+        server.plan(&load).exits(0).prints(&["of kind string are none of the rows'"]);
+        server.load(&load).exits(0);
+    });
+}
+
+#[test]
+fn advice_is_in_the_words_of_the_server() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n");
+        server.load(&["t.csv", "--primary-key", "id"]).exits(0);
+        let run = server.load(&["t.csv", "--primary-key", "id"]).exits(1);
+        let run = run.says(&["--if-exists truncate puts the new ones in their place"]);
+        assert!(!run.stderr.contains("transaction"), "{}", run.stderr);
+        let load =
+            ["t.csv", "--primary-key", "id", "--if-exists", "append", "--on-conflict", "skip"];
+        let run = server.load(&[&load[..], &["--key", "name"]].concat()).exits(1);
+        let run = run.says(&["createIndex({\"name\": 1}, {unique: true})"]);
+        assert!(!run.stderr.contains("CREATE UNIQUE"), "{}", run.stderr);
+    });
+}
+
 #[test]
 fn several_columns_are_kept_unique_by_an_index() {
     for_each_server(|server| {

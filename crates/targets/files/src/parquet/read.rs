@@ -53,6 +53,7 @@ pub(super) fn columns_of(schema: &SchemaDescriptor) -> parquet::errors::Result<V
                 from: None,
                 ty: field.data_type().clone(),
                 content: if is_json { Type::Json } else { Type::Text },
+                nested: None,
                 strict: false,
                 required: !field.is_nullable(),
             }
