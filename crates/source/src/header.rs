@@ -1,6 +1,6 @@
 //! The columns' names: from a header, or made up.
 
-use inrush_scan::Dialect;
+use inrush_scan::{Dialect, Scanner};
 
 use crate::Source;
 use crate::head::{Head, body_start};
@@ -67,7 +67,10 @@ impl Source {
                     }
                     body_at = start + record.next as usize;
                     head.input.header = text[record.start as usize..record.next as usize].to_vec();
-                    header_names(&head.input.name, values)?
+                    let quoted = quoted(&head.input.header, dialect);
+                    let names = header_names(&head.input.name, values, &quoted)?;
+                    warnings.extend(stray_quote(&names, &quoted, dialect));
+                    names
                 }
                 Some((values, _)) if index == 0 => {
                     let width = sniff::width(text, head.whole, dialect).max(if head.whole {
@@ -164,7 +167,27 @@ pub(super) fn unclear(
 /// Fields of a line that a message shows.
 const SHOWN_MAX: usize = 10;
 
-fn header_names(input: &str, values: Vec<Vec<u8>>) -> Result<Vec<String>> {
+/// Which fields of the header's record are in quotes.
+fn quoted(header: &[u8], dialect: &Dialect) -> Vec<bool> {
+    let mut fields = Vec::new();
+    Scanner::new(dialect, header).next(&mut fields);
+    fields.iter().map(|field| field.form.is_quoted()).collect()
+}
+
+/// What to know of a file in which a blank stands before quotes: they quote nothing then (RFC 4180, section 2).
+fn stray_quote(names: &[String], quoted: &[bool], dialect: &Dialect) -> Option<String> {
+    let quote = char::from(dialect.quote?);
+    let is_stray = |(name, is_quoted): (&String, &bool)| !is_quoted && name.starts_with(quote);
+    let stray = names.iter().zip(quoted).position(is_stray)?;
+    Some(format!(
+        "a blank stands before the quote of {} in the header, so its quotes are part of the name, and those of values after a blank are \
+         part of them: a quoted field begins with its quote",
+        names[stray]
+    ))
+}
+
+/// The names; blanks at an end of one are part of it only in quotes.
+fn header_names(input: &str, values: Vec<Vec<u8>>, quoted: &[bool]) -> Result<Vec<String>> {
     let bad = |what: &str, n: usize| {
         Error::source(format!("{input}: the name of column {n} in the header {what}"))
             .advise("check --encoding, or say --header no if the first line is data")
@@ -177,7 +200,8 @@ fn header_names(input: &str, values: Vec<Vec<u8>>) -> Result<Vec<String>> {
             if name.contains('\0') {
                 return Err(bad("holds a NUL byte", index + 1));
             }
-            Ok(name.trim().to_owned())
+            let is_quoted = quoted.get(index).copied().unwrap_or(false);
+            Ok(if is_quoted && !name.trim().is_empty() { name } else { name.trim().to_owned() })
         })
         .collect()
 }
@@ -243,6 +267,15 @@ pub(super) fn order(
     let found: Vec<usize> = order.iter().copied().flatten().collect();
     let are_told_apart =
         found.iter().collect::<std::collections::HashSet<_>>().len() == found.len();
+    // The pieces of a file that was split have no header but the first.
+    if found.is_empty() && !names.is_empty() && !here.is_empty() {
+        return Err(Error::source(format!(
+            "{input} has none of the first input's columns: its first line is {}",
+            list(here)
+        ))
+        .advise("if that is a row, the file is a piece of a split one: cat FIRST SECOND... | inrush load - TARGET --table NAME")
+        .advise("or load files of different shape into tables of their own"));
+    }
     if !is_other && are_told_apart {
         return Ok(order);
     }

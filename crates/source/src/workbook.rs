@@ -499,7 +499,7 @@ fn cell(value: DataRef<'_>, is_formula: bool) -> Option<Cell<'_>> {
         DataRef::String(text) => return text_of(Cow::Owned(text)),
         DataRef::DateTime(moment) => moment_of(moment),
         DataRef::DateTimeIso(text) => iso_moment_of(text),
-        DataRef::DurationIso(text) => Cell::Text(Cow::Owned(text)),
+        DataRef::DurationIso(text) => iso_time_of(text),
         DataRef::Error(error) => error_cell(error.to_string()),
         #[allow(unreachable_patterns)]
         other => return text_of(Cow::Owned(format!("{other:?}"))),
@@ -542,10 +542,18 @@ fn text_of(text: Cow<'_, str>) -> Option<Cell<'_>> {
     (!text.is_empty()).then_some(Cell::Text(text))
 }
 
+/// From here on a whole double is what several integers become.
+const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
+
+/// Whether a cell may have been another integer before its program made a double of it.
+pub(crate) fn is_inexact(number: f64) -> bool {
+    // Beyond 64 bits these are measurements.
+    number.fract() == 0.0 && (INEXACT_FROM..u64::MAX as f64).contains(&number.abs())
+}
+
 /// Whole doubles are integers as far as each of them is one of its own.
 fn number_of(number: f64) -> Cell<'static> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match number.fract() == 0.0 && number.abs() <= EXACT {
+    match number.fract() == 0.0 && number.abs() < INEXACT_FROM {
         true => Cell::Integer(number as i64),
         false => Cell::Float(number),
     }
@@ -596,6 +604,40 @@ fn duration(ms: i64) -> String {
         0 => format!("PT{sign}{seconds}S"),
         ms => format!("PT{sign}{}S", format!("{seconds}.{ms:03}").trim_end_matches('0')),
     }
+}
+
+/// OpenDocument has one type for times of day and durations: an XML Schema duration (OpenDocument 1.3, part 3, 19.383). One of less than a
+/// day is what its programs show as a time of day.
+fn iso_time_of(text: String) -> Cell<'static> {
+    match iso_milliseconds(&text) {
+        Some(ms @ 0..DAY_MS) => Cell::Text(Cow::Owned(time(ms))),
+        Some(ms) => Cell::Text(Cow::Owned(duration(ms))),
+        None => Cell::Text(Cow::Owned(text)),
+    }
+}
+
+/// The milliseconds of `PT13H30M00.5S` and its like; `None` of what has other parts, or is finer.
+fn iso_milliseconds(text: &str) -> Option<i64> {
+    let (sign, rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    let mut rest = rest.strip_prefix("PT")?;
+    let mut total = 0_i64;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (whole, fraction) = rest[..end].split_once('.').unwrap_or((&rest[..end], ""));
+        let unit_ms = match (rest.as_bytes()[end], fraction) {
+            (b'H', "") => 3_600_000,
+            (b'M', "") => 60_000,
+            (b'S', _) => 1_000,
+            _ => return None,
+        };
+        let fraction = fraction.trim_end_matches('0');
+        let thousandths = format!("{fraction:0<3}");
+        let ms = (thousandths.len() == 3).then(|| thousandths.parse::<i64>().ok())??;
+        let units = whole.parse::<i64>().ok()?;
+        total = total.checked_add(units.checked_mul(unit_ms)?)?.checked_add(ms)?;
+        rest = &rest[end + 1..];
+    }
+    Some(sign * total)
 }
 
 /// OpenDocument writes days and moments as text of ISO 8601.
@@ -657,10 +699,32 @@ mod tests {
     }
 
     #[test]
+    fn times_of_opendocument_are_of_a_day_or_durations() {
+        let of = |text: &str| match iso_time_of(text.to_owned()) {
+            Cell::Text(text) => text.into_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(of("PT13H30M00S"), "13:30:00");
+        assert_eq!(of("PT00H00M07.250S"), "00:00:07.25");
+        assert_eq!(of("PT30H00M00S"), "PT108000S");
+        assert_eq!(of("-PT00H00M00.5S"), "PT-0.5S");
+        for text in ["P1DT2H", "PT1.5H", "PT1H2", "PT0.0001S", ""] {
+            assert_eq!(of(text), text);
+        }
+    }
+
+    #[test]
     fn whole_numbers_are_integers() {
         assert_eq!(number_of(3.0), Cell::Integer(3));
         assert_eq!(number_of(-0.0), Cell::Integer(0));
         assert_eq!(number_of(1e300), Cell::Float(1e300));
+        assert_eq!(number_of(9_007_199_254_740_991.0), Cell::Integer(9_007_199_254_740_991));
+        let first = 9_007_199_254_740_992.0;
+        assert_eq!(number_of(first), Cell::Float(first));
+        assert_eq!(
+            [first - 1.0, first, -first, 1e300, 0.5].map(is_inexact),
+            [false, true, true, false, false]
+        );
         assert_eq!(number_of(0.1), Cell::Float(0.1));
     }
 }

@@ -4,6 +4,8 @@
 //! file, program -> batches of whole rows -> each column in a form that encoders know (reading) -> chunks
 //! ```
 
+#[cfg(feature = "parquet")]
+mod int96;
 mod ipc;
 mod nested;
 #[cfg(feature = "parquet")]
@@ -196,7 +198,10 @@ impl Source {
             let seen = all().filter_map(|(table, at)| Some(table.sheet()?.seen[at].clone()));
             let seen: Vec<sheet::Seen> = seen.collect();
             let is_of_sheets = seen.len() == all().count();
-            let spoiler = seen.iter().find_map(|seen| seen.spoiler.clone());
+            let spoiler = seen
+                .iter()
+                .find_map(|seen| seen.spoiler.clone())
+                .or_else(|| all().find_map(|(table, at)| table.readings[at].spoiler.clone()));
             let read_facts = seen.iter().map(|seen| seen.reads.clone()).reduce(both);
             let moments = match seen.into_iter().max_by_key(|seen| seen.moments.digits) {
                 Some(seen) if is_of_sheets => seen.moments,

@@ -24,6 +24,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::blocks::{Piece, Room};
+use crate::columns::int96::{self, Twin};
 use crate::columns::reading::{Reading, Way, readings};
 use crate::columns::{Batch, Failure, Take};
 use inrush_core::Type;
@@ -88,6 +89,8 @@ fn duration(own: &DataType, written: &DataType) -> Option<DataType> {
 #[derive(Clone, Debug)]
 pub(super) struct Footer {
     metadata: ArrowReaderMetadata,
+    /// What timestamps of INT96 are compared with.
+    twin: Option<Twin>,
     /// What reading takes in memory besides batches.
     pub(super) memory_bytes: u64,
     /// How much of it is in memory at a time, where it has to be fetched.
@@ -104,6 +107,11 @@ impl Footer {
             let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
             metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
         }
+        let int96 = int96::of(file, &metadata, metadata.schema())?;
+        let (metadata, twin) = match int96 {
+            Some((metadata, twin)) => (metadata, Some(twin)),
+            None => (metadata, None),
+        };
         let groups = metadata.metadata().row_groups().iter();
         let largest = groups.max_by_key(|group| group.total_byte_size());
         let stored = largest.map_or(0, |group| group.compressed_size().unsigned_abs());
@@ -114,7 +122,7 @@ impl Footer {
             // To look at each column's first page would take as many requests.
             (Piece::Blocks(_), Some(group)) => room.bytes() + likely_pages_bytes(group),
         };
-        Ok(Self { metadata, memory_bytes, room })
+        Ok(Self { metadata, twin, memory_bytes, room })
     }
 
     /// Rows and stored bytes of row groups.
@@ -241,17 +249,31 @@ impl Footer {
         groups: &[Group],
         to: &Sender<Part>,
     ) -> Result<(), Failure> {
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), share.iter().copied());
+        let rows = |metadata: &ArrowReaderMetadata, roots: &[usize], group: &Group| {
+            let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().copied());
+            let again = file.again()?;
+            ParquetRecordBatchReaderBuilder::new_with_metadata(again, metadata.clone())
+                .with_row_groups(vec![group.at])
+                .with_projection(mask)
+                .with_batch_size(group.batch_rows as usize)
+                .build()
+        };
+        let is_own = |root: &usize| share.binary_search(root).is_ok();
+        let of_twin = self.twin.as_ref().map(|twin| {
+            let roots: Vec<usize> = twin.roots.iter().copied().filter(is_own).collect();
+            (&twin.metadata, roots)
+        });
+        let of_twin = of_twin.filter(|(_, roots)| !roots.is_empty());
         for group in groups {
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
-                file.again()?,
-                self.metadata.clone(),
-            )
-            .with_row_groups(vec![group.at])
-            .with_projection(mask.clone())
-            .with_batch_size(group.batch_rows as usize);
-            for batch in builder.build()? {
+            let mut twins = match &of_twin {
+                Some((metadata, roots)) => Some(rows(metadata, roots, group)?),
+                None => None,
+            };
+            for batch in rows(&self.metadata, share, group)? {
                 let batch = batch?;
+                if let Some(twin) = twins.as_mut().and_then(Iterator::next) {
+                    int96::compare(&batch, &twin?)?;
+                }
                 let mut columns = Vec::new();
                 for (index, reading) in readings.iter().enumerate() {
                     if let Ok(root) = share.binary_search(&reading.path[0]) {

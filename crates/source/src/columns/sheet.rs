@@ -16,7 +16,7 @@ use crate::columns::{Batch, Failure, Take};
 use crate::header;
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::proposal::Forms;
-use crate::workbook::{self, Cell, Workbook, letters};
+use crate::workbook::{self, Cell, Workbook, is_inexact, letters};
 use crate::{Input, sniff};
 use inrush_core::encode::{Typed, csv_field};
 use inrush_core::error::{Error, Result};
@@ -67,10 +67,13 @@ impl Sorts {
     const DATE: u8 = 8;
     const MOMENT: u8 = 16;
     const TEXT: u8 = 32;
+    /// Floats that may have been other whole numbers.
+    const INEXACT: u8 = 64;
 
     fn add(&mut self, cell: &Cell<'_>) {
         self.0 |= match cell {
             Cell::Integer(_) => Self::INTEGER,
+            Cell::Float(number) if is_inexact(*number) => Self::FLOAT | Self::INEXACT,
             Cell::Float(_) => Self::FLOAT,
             Cell::Boolean(_) => Self::BOOLEAN,
             Cell::Date(_) => Self::DATE,
@@ -78,6 +81,10 @@ impl Sorts {
             Cell::Text(_) => Self::TEXT,
             Cell::Bad { .. } => 0,
         };
+    }
+
+    fn are_inexact(self) -> bool {
+        self.0 & Self::INEXACT != 0
     }
 
     fn are_texts(self) -> bool {
@@ -88,7 +95,7 @@ impl Sorts {
     fn becomes(self) -> (DataType, Option<Type>) {
         const NUMBER: u8 = Sorts::INTEGER | Sorts::FLOAT;
         const DAY: u8 = Sorts::DATE | Sorts::MOMENT;
-        match self.0 {
+        match self.0 & !Self::INEXACT {
             Self::INTEGER => (DataType::Int64, Some(Type::Integer)),
             Self::FLOAT | NUMBER => (DataType::Float64, Some(Type::Float)),
             Self::BOOLEAN => (DataType::Boolean, Some(Type::Boolean)),
@@ -350,6 +357,16 @@ pub(super) fn look(
         columns.push((*column as u32, becomes));
     }
     notes.extend(of_merged(&merged, &input.name));
+    let is_inexact = |(column, _): &(&u32, &String)| {
+        look.columns.get(**column as usize).is_some_and(|found| found.sorts.are_inexact())
+    };
+    let places = columns.iter().map(|(column, _)| column);
+    notes.extend(places.zip(&names).filter(is_inexact).map(|(_, name)| {
+        format!(
+            "column {name} has whole numbers beyond 9007199254740991: a sheet keeps 15 digits of a number, so the others may not be \
+             those that were typed"
+        )
+    }));
     reasons.push("types are those of the sheet's cells, which were all looked at".to_owned());
     let first = if has_header { first_row + 1 } else { first_row };
     let memory_bytes = memory(&book, look.rows, used.len(), input.bytes_stored.unwrap_or(0));
