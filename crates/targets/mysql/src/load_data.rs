@@ -162,9 +162,9 @@ fn writer<'p, 's: 'p>(
     let merges = job.request.on_conflict != OnConflict::Fail;
     if merges {
         let columns = ddl::columns(job);
-        // Keys stay behind; types, character sets and NOT NULL come along.
+        // Keys stay behind; types, character sets and NOT NULL come along. The steps of a load have one connection, and one such table.
         let sql = format!(
-            "CREATE TEMPORARY TABLE {CHUNK} ENGINE=InnoDB SELECT {columns} FROM {} WHERE FALSE",
+            "CREATE TEMPORARY TABLE IF NOT EXISTS {CHUNK} ENGINE=InnoDB SELECT {columns} FROM {} WHERE FALSE",
             quote(table)
         );
         session.execute(sql).map_err(|failure| {

@@ -321,6 +321,7 @@ over_every_target! {
         resumed::a_load_goes_on_behind_its_last_step_wherever_it_ended,
         resumed::a_load_that_ends_behind_a_step_is_resumable,
         resumed::what_is_no_value_of_a_settled_type_stays_a_bad_row,
+        resumed::existing_rows_have_a_say_in_every_step,
         resumed::what_has_changed_since_the_last_step_is_refused,
         resumed::the_first_step_leaves_nothing_when_it_fails,
         resumed::every_form_of_file_goes_on_where_it_ended,

@@ -225,6 +225,36 @@ pub(super) fn what_is_no_value_of_a_settled_type_stays_a_bad_row<P: Place>() {
     });
 }
 
+pub(super) fn existing_rows_have_a_say_in_every_step<P: Place>() {
+    if !P::TRAITS.has_steps || !P::TRAITS.has_keys {
+        return;
+    }
+    by_every_strategy::<P>(|place, way| {
+        let rows: String = (1..=ROWS).map(|id| format!("{id},n {id}\n")).collect();
+        place
+            .files()
+            .write("in.csv", format!("id,name\n{rows}"))
+            .write("old.csv", format!("id,name\n7,old\n{},old\n", ROWS - 7));
+        for how in ["skip", "update", "replace"] {
+            load(place, &["old.csv", "--if-exists", "replace", "--primary-key", "id"]).exits(0);
+            let add = ["in.csv", "--if-exists", "append", "--on-conflict", how];
+            let args = [&add[..], &IN_STEPS, P::TRAITS.with_key, way].concat();
+            let url = place.url();
+            let plan = [&["plan", "--table", place.table(), &url][..], &args].concat();
+            if !place.files().inrush(&plan).status.success() {
+                println!("not {how} by {way:?}");
+                continue;
+            }
+            load(place, &args).exits(0);
+            let found = all_of(place, &COLUMNS);
+            let old = if how == "skip" { 2 } else { 0 };
+            assert_eq!(found.len(), ROWS, "{how} by {way:?}");
+            let is_old = |row: &&Vec<Option<String>>| row[1].as_deref() == Some("old");
+            assert_eq!(found.iter().filter(is_old).count(), old, "{how} by {way:?}");
+        }
+    });
+}
+
 pub(super) fn what_has_changed_since_the_last_step_is_refused<P: Place>() {
     if !P::TRAITS.has_steps {
         return;

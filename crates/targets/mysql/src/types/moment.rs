@@ -217,6 +217,13 @@ impl Times {
         out: &mut Vec<u8>,
     ) -> Result<Kept, Misfit<'a>> {
         const NO_TIME: Misfit<'static> = (Code::Type, "a time (HH:MM:SS)");
+        if let Some(duration) = value.strip_prefix(b"PT") {
+            let text = clock_of(duration).ok_or(NO_TIME)?.ok_or((Code::Range, wanted))?;
+            if self.keep(&text, wanted, out)? == Kept::AsIs {
+                out.extend_from_slice(&text);
+            }
+            return Ok(Kept::Written);
+        }
         let (negative, time) = match value {
             [b'-', time @ ..] => (true, time),
             _ => (false, value),
@@ -270,6 +277,22 @@ impl Times {
         }
         Ok(settle(value, start, out))
     }
+}
+
+/// The time that a duration is of which this comes behind `PT`, as programs' durations are written: `-93600.5S` is `-26:00:00.5`.
+/// `None` where it is written otherwise, `Some(None)` where it has more hours than any time has.
+fn clock_of(duration: &[u8]) -> Option<Option<Vec<u8>>> {
+    let text = std::str::from_utf8(duration).ok()?.strip_suffix('S')?;
+    let (sign, text) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+    if whole.is_empty() || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let seconds = whole.parse::<u64>().ok().filter(|seconds| seconds / 3_600 <= 838);
+    Some(seconds.map(|seconds| {
+        let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}").into_bytes()
+    }))
 }
 
 /// A year: four digits, for two are taken for this century or the last.

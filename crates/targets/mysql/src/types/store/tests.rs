@@ -268,6 +268,11 @@ fn times_and_years() {
         &existing("time(2)"),
         "10:11:12.5=10:11:12.50|-0:00:00.01=-00:00:00.01|838:59:59.5=[range]",
     );
+    check(
+        &existing("time(2)"),
+        "PT48600S=13:30:00.00|PT-93600.5S=-26:00:00.50|PT3020399S=838:59:59.00|PT3020400S=[range]|PT0.005S=[range]|\
+         PT99999999999999999999S=[range]|PT-0S=00:00:00.00|PT1H=[type]|PT=[type]|PT1.S=[type]|P1D=[type]",
+    );
     check(&existing("year(4)"), "1901|2155|0000|1900=[range]|99=[type]|0=[type]");
 }
 
