@@ -288,7 +288,7 @@ def write(
     given["types"] = _options.types(types, columns)
     said = _options.request(target=target, rejects=rejects, **given)
     watching = _options.watching(progress, rejects, source.as_given)
-    return Report(*_inrush.write(source.fed(source.names(said)), watching, said))
+    return Report(*_inrush.write(source.fed(source.names(said)), watching, said), notes=source.notes)
 
 
 def _given(said: dict[str, Any]) -> dict[str, Any]:
@@ -324,6 +324,8 @@ class Rows:
 
     def __init__(self, rows: Any, columns: Any = None) -> None:
         self.columns = _options.names("columns", columns)
+        #: What a report is to warn of.
+        self.notes: list[str] = []
         # Whose child it may be, too.
         modules = {kind.__module__.partition(".")[0] for kind in type(rows).__mro__}
         self.is_pandas = "pandas" in modules
@@ -355,6 +357,7 @@ class Rows:
             frame = frame.to_frame()
         if not isinstance(frame, pandas.DataFrame):
             raise UsageError(f"a {type(frame).__name__} is no frame: write a DataFrame or a Series")
+        self.notes = _unnamed_index(frame)
         frame = _with_index(frame)
         frame.columns = [str(name) for name in frame.columns]
         table = _arrow_of(frame)
@@ -422,6 +425,17 @@ class Rows:
         from ._values import as_given
 
         return row._replace(row=as_given(row.row, getattr(self.rows, "first", None)))
+
+
+def _unnamed_index(frame: Any) -> list[str]:
+    """What to say of a pandas frame whose index has no name, and may be more than the numbers of its rows."""
+    import pandas
+
+    levels = [level for level, name in enumerate(frame.index.names) if name is None]
+    if not levels or isinstance(frame.index, pandas.RangeIndex):
+        return []
+    which = "the index" if frame.index.nlevels == 1 else f"level {', '.join(map(str, levels))} of the index"
+    return [f"{which} has no name and is left out: frame.rename_axis(...) gives it one, with which it is a column, as does reset_index()"]
 
 
 def _with_index(frame: Any) -> Any:

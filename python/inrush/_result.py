@@ -127,8 +127,10 @@ class Report(_Told):
     steps: dict[str, Any] | None
     warnings: list[str]
 
-    def __init__(self, told: str | dict[str, Any], words: str = "") -> None:
+    def __init__(self, told: str | dict[str, Any], words: str = "", notes: Iterable[str] = ()) -> None:
         super().__init__(told)
+        # Of what was found before there was a load.
+        self._data["warnings"] += notes
         #: What was decided.
         self.plan = Plan(self._data["plan"], words)
 

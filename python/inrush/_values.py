@@ -144,7 +144,7 @@ def _name(key: Any) -> str:
 def _with_words(value: Any) -> Any:
     """JSON has no number that is none: as in documents of Arrow's values, it is a text."""
     if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, Mapping):
         return {name: _with_words(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):

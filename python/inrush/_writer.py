@@ -56,6 +56,8 @@ class Writer(_inrush.RowWriter):
     report: Report | Any
     _in_steps: bool
     _is_aborted: bool
+    #: What the report is to warn of, once each.
+    _notes: dict[str, None]
     #: For whoever prints it.
     _where: str
     #: What SIGTERM had done before.
@@ -163,6 +165,7 @@ class Writer(_inrush.RowWriter):
         self = super().__new__(cls, _options.watching(progress, rejects, given), said, names, steps)
         own.append(weakref.ref(self))
         self.report = None
+        self._notes = {}
         self._is_aborted = False
         self._where = table or _inrush.shown(os.fspath(target))
         self._in_steps, self._old_handler = steps is not None, None
@@ -176,6 +179,7 @@ class Writer(_inrush.RowWriter):
         """Adds the rows of a frame, or of anything else that has Arrow's interface. Columns are found by name."""
         rows = Rows(frame)
         self.write_frame(rows.rows, rows.columns)
+        self._notes.update(dict.fromkeys(rows.notes))
 
     def commit(self) -> None:
         """Commits the rows so far; of a writer with `commit="batch"` only."""
@@ -187,7 +191,7 @@ class Writer(_inrush.RowWriter):
         """Loads what is left, verifies, commits, and says what was done. Again it says the same."""
         if self.report is None:
             _OPEN.discard(self)
-            self.report = Report(*self.end())
+            self.report = Report(*self.end(), notes=self._notes)
         return self.report
 
     def abort(self) -> None:

@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
-use inrush::plan::Type;
+use inrush::plan::{Misfit, Spoiler, Type};
 use inrush_scan::Zone;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     Named,
     Json,
 }
+
+const KINDS: usize = Kind::Json as usize + 1;
 
 /// The kinds that a column has had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,6 +174,14 @@ impl Spans {
 pub(crate) struct Column {
     pub(crate) name: String,
     kinds: Kinds,
+    /// How many values of each kind there were.
+    counts: [u64; KINDS],
+    /// Of each kind the first value, as messages show it, and its row, from 1.
+    firsts: [Option<(u64, String)>; KINDS],
+    /// What the last value is that was added; `None` of NULL.
+    last: Option<Kind>,
+    /// Rows that were taken, or came before the column did.
+    before: u64,
     /// Those that it had when its type was said.
     said: Option<Kinds>,
     /// Of decimals and of integers beyond 64 bits: the most digits before the point, and behind it.
@@ -219,10 +229,15 @@ impl From<PyErr> for Full {
 }
 
 impl Column {
-    pub(crate) fn new(name: String, nan_is_null: bool) -> Self {
+    /// A column of which so many rows have come without it.
+    pub(crate) fn new(name: String, nan_is_null: bool, before: u64) -> Self {
         Self {
             name,
             kinds: Kinds::default(),
+            counts: [0; KINDS],
+            firsts: [const { None }; KINDS],
+            last: None,
+            before,
             said: None,
             whole: 0,
             scale: 0,
@@ -248,6 +263,7 @@ impl Column {
             Data::Text(spans) | Data::Bytes(spans) => spans.push_null(),
         }
         self.nulls.append_null();
+        self.last = None;
         self.rows += 1;
     }
 
@@ -259,14 +275,14 @@ impl Column {
             Data::Int(values) if value.is_exact_instance_of::<PyInt>() => {
                 if let Ok(number) = value.extract::<i64>() {
                     values.push(number);
-                    return Ok(self.pushed(8));
+                    return Ok(self.pushed(Kind::Int, 8));
                 }
             }
             Data::Float(values) if value.is_exact_instance_of::<PyFloat>() => {
                 let number = value.extract::<f64>()?;
                 if !(number.is_nan() && self.nan_is_null) {
                     values.push(number);
-                    return Ok(self.pushed(8));
+                    return Ok(self.pushed(Kind::Float, 8));
                 }
             }
             Data::Moment(values, zone) => {
@@ -274,7 +290,8 @@ impl Column {
                 let is_plain = value.get_type().is(Classes::get(py)?.datetime.bind(py));
                 if is_plain && let Some(micros) = micros_of(value, *zone)? {
                     values.push(micros);
-                    return Ok(self.pushed(8));
+                    let kind = if *zone { Kind::Instant } else { Kind::Moment };
+                    return Ok(self.pushed(kind, 8));
                 }
             }
             Data::Text(spans) => {
@@ -283,7 +300,7 @@ impl Column {
                     && self.kinds.has(Kind::Text)
                 {
                     spans.push(text.as_bytes())?;
-                    return Ok(self.pushed(text.len() + 4));
+                    return Ok(self.pushed(Kind::Text, text.len() + 4));
                 }
             }
             _ => {}
@@ -296,8 +313,10 @@ impl Column {
     }
 
     #[inline]
-    fn pushed(&mut self, bytes: usize) -> usize {
+    fn pushed(&mut self, kind: Kind, bytes: usize) -> usize {
         self.nulls.append_non_null();
+        self.counts[kind as usize] += 1;
+        self.last = Some(kind);
         self.rows += 1;
         bytes
     }
@@ -312,6 +331,7 @@ impl Column {
     }
 
     fn put(&mut self, kind: Kind, value: &Bound<'_, PyAny>) -> Result<usize, Full> {
+        self.see(kind, value, self.before + self.rows as u64 + 1);
         if let Data::Nothing = self.data {
             self.data = self.begin(kind);
         }
@@ -379,7 +399,16 @@ impl Column {
             _ => return self.close_as_text(kind),
         };
         self.kinds.add(kind);
-        Ok(self.pushed(bytes))
+        Ok(self.pushed(kind, bytes))
+    }
+
+    /// Keeps the first value of each kind.
+    #[inline]
+    fn see(&mut self, kind: Kind, value: &Bound<'_, PyAny>, row: u64) {
+        let first = &mut self.firsts[kind as usize];
+        if first.is_none() {
+            *first = Some((row, shown(kind, value)));
+        }
     }
 
     /// Its type is what its values so far say.
@@ -396,27 +425,35 @@ impl Column {
         said == Kinds::default() || is_form || (is_exact && said.is_within(&[Kind::Int]))
     }
 
-    /// Learns what a value is that will be pushed later. What is wrong with it is told then.
+    /// Learns what a value is that will be pushed later, as part of this row, from 1. What is wrong with it is told then.
     #[inline]
-    pub(crate) fn look_at(&mut self, value: &Bound<'_, PyAny>) {
+    pub(crate) fn look_at(&mut self, value: &Bound<'_, PyAny>, row: u64) {
         if value.is_none() {
             return;
         }
-        if value.is_exact_instance_of::<PyString>() {
-            self.kinds.add(Kind::Text);
+        let kind = if value.is_exact_instance_of::<PyString>() {
+            Kind::Text
         } else if value.is_exact_instance_of::<PyInt>() && value.extract::<i64>().is_ok() {
-            self.kinds.add(Kind::Int);
+            Kind::Int
         } else if value.is_exact_instance_of::<PyFloat>() && !self.nan_is_null {
-            self.kinds.add(Kind::Float);
+            Kind::Float
         } else {
-            self.look_closely(value);
-        }
+            return self.look_closely(value, row);
+        };
+        self.look(kind, value, row);
+    }
+
+    #[inline]
+    fn look(&mut self, kind: Kind, value: &Bound<'_, PyAny>, row: u64) {
+        self.see(kind, value, row);
+        self.counts[kind as usize] += 1;
+        self.kinds.add(kind);
     }
 
     #[inline(never)]
-    fn look_closely(&mut self, value: &Bound<'_, PyAny>) {
+    fn look_closely(&mut self, value: &Bound<'_, PyAny>, row: u64) {
         let Ok(Some((kind, value))) = kind_of(value.py(), value, self.nan_is_null) else { return };
-        self.kinds.add(kind);
+        self.look(kind, &value, row);
         if matches!(kind, Kind::Decimal | Kind::BigInt)
             && let Ok(text) = text_of(kind, &value)
             && let Ok(text) = text.to_str()
@@ -502,6 +539,10 @@ impl Column {
             Data::Moment(values, _) => values.truncate(rows),
             Data::Text(spans) | Data::Bytes(spans) => spans.truncate(rows),
         }
+        // Never more than the last row, which did not fit.
+        if let Some(kind) = self.last.take() {
+            self.counts[kind as usize] -= 1;
+        }
         self.nulls.truncate(rows);
         self.rows = rows;
     }
@@ -509,6 +550,7 @@ impl Column {
     /// The values so far, and none are left.
     pub(crate) fn take(&mut self) -> ArrayRef {
         let rows = std::mem::take(&mut self.rows);
+        self.before += rows as u64;
         let nulls = self.nulls.finish();
         let text = |spans: Spans| {
             let offsets = OffsetBuffer::new(ScalarBuffer::from(spans.offsets));
@@ -558,6 +600,53 @@ impl Column {
             Some(ty) => ty.marked(field),
             None => field,
         }
+    }
+
+    /// What keeps values of several kinds from being of the type that most of them have: as texts they are not what they were.
+    pub(crate) fn spoiler(&self) -> Option<Spoiler> {
+        use Kind as K;
+        let has_reason = !self.kinds.is_within(&[K::Text, K::Named]);
+        if *self.field().data_type() != DataType::Utf8 || !has_reason {
+            return None;
+        }
+        let decimal = match self.decimal() {
+            DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
+                Type::Decimal { precision: precision.into(), scale: scale.unsigned_abs().into() }
+            }
+            _ => Type::Text,
+        };
+        let candidates: [(Type, &[Kind]); 12] = [
+            (Type::Boolean, &[K::Bool]),
+            (Type::Integer, &[K::Int]),
+            (Type::Float, &[K::Int, K::Float]),
+            (decimal, &[K::Int, K::BigInt, K::Decimal]),
+            (Type::Date, &[K::Date]),
+            (Type::Timestamp { zone: false }, &[K::Moment]),
+            (Type::Timestamp { zone: true }, &[K::Instant]),
+            (Type::Bytes, &[K::Bytes]),
+            (Type::Time, &[K::Time]),
+            (Type::Uuid, &[K::Uuid]),
+            (Type::Interval, &[K::Duration]),
+            (Type::Json, &[K::Json]),
+        ];
+        // Integers alone are no floats, and no decimals.
+        let is_open = |(ty, kinds): &(Type, &[Kind])| {
+            let own = if kinds.len() > 1 { &kinds[1..] } else { kinds };
+            *ty != Type::Text && own.iter().any(|kind| self.kinds.has(*kind))
+        };
+        // Of several the one that held out longest.
+        let nearest = candidates.into_iter().filter(is_open).filter_map(|(narrower, kinds)| {
+            let fitting: u64 = kinds.iter().map(|kind| self.counts[*kind as usize]).sum();
+            let is_other = |at: &usize| !kinds.iter().any(|kind| *kind as usize == *at);
+            let others = (0..KINDS).filter(is_other).filter_map(|at| self.firsts[at].as_ref());
+            let (row, value) = others.min_by_key(|(row, _)| *row)?;
+            Some((fitting, row, narrower, value))
+        });
+        let (fitting, row, narrower, value) =
+            nearest.max_by_key(|(fits, row, ..)| (*fits, *row))?;
+        let misfit =
+            Misfit { value: value.clone(), file: None, line: None, row: Some(*row), byte: 0 };
+        Some(Spoiler::Values { narrower, fitting, seen: self.counts.iter().sum(), misfit })
     }
 
     /// A decimal with as many digits behind the point as were seen, and as many before it as are left.
@@ -734,6 +823,51 @@ pub(crate) fn text<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py,
     own.map(|(kind, value)| text_of(kind, &value)).transpose()
 }
 
+/// A value in quotes for messages, and not all of a long one.
+fn shown(kind: Kind, value: &Bound<'_, PyAny>) -> String {
+    const LENGTH_MAX: usize = 40;
+    let text = match kind {
+        Kind::Bytes => value.repr(),
+        _ => text_of(kind, value),
+    };
+    // What has no text is refused elsewhere.
+    let text = text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
+    let quote = if kind == Kind::Bytes { "" } else { "'" };
+    match text.char_indices().nth(LENGTH_MAX) {
+        None => format!("{quote}{text}{quote}"),
+        Some((end, _)) => format!("{quote}{}...{quote}", &text[..end]),
+    }
+}
+
+/// A float as a column of floats has it as text.
+fn float_text(number: f64) -> String {
+    match number {
+        _ if number.is_nan() => "NaN".to_owned(),
+        f64::INFINITY => "Infinity".to_owned(),
+        f64::NEG_INFINITY => "-Infinity".to_owned(),
+        _ => serde_json::Value::from(number).to_string(),
+    }
+}
+
+/// A moment as a column of moments has it as text: `YYYY-MM-DD HH:MM:SS`, a fraction without zeros at its end, and `+00:00` where it
+/// has a zone. One that no such column holds stays as it is.
+fn moment_text<'py>(iso: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let found = inrush_scan::read_timestamp(iso.cast::<PyString>()?.to_str()?.as_bytes());
+    let second = found
+        .as_ref()
+        .and_then(|moment| inrush_scan::timestamp_text(moment.seconds.checked_mul(1_000_000)?));
+    let (Some(moment), Some(second)) = (found, second) else { return Ok(iso.clone()) };
+    let mut text = String::from_utf8_lossy(&second[..19]).into_owned();
+    if moment.nanoseconds > 0 {
+        let fraction = format!(".{:09}", moment.nanoseconds);
+        text.push_str(fraction.trim_end_matches('0'));
+    }
+    if moment.zone == Zone::Offset {
+        text.push_str("+00:00");
+    }
+    Ok(PyString::new(iso.py(), &text).into_any())
+}
+
 /// A value as text: exactly what it is.
 fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
     let py = value.py();
@@ -745,12 +879,11 @@ fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
         }
         // `repr` of a subclass may be anything.
         Kind::Int | Kind::BigInt => py.get_type::<PyInt>().call_method1("__repr__", (value,))?,
-        Kind::Float => py.get_type::<PyFloat>().call_method1("__repr__", (value,))?,
+        Kind::Float => PyString::new(py, &float_text(value.extract()?)).into_any(),
         // Without an exponent.
         Kind::Decimal => value.call_method1("__format__", ("f",))?,
-        Kind::Date | Kind::Moment | Kind::Instant | Kind::Time => {
-            value.call_method0("isoformat")?
-        }
+        Kind::Date | Kind::Time => value.call_method0("isoformat")?,
+        Kind::Moment | Kind::Instant => moment_text(&value.call_method0("isoformat")?)?,
         Kind::Uuid | Kind::Named => value.str()?.into_any(),
         Kind::Duration => PyString::new(py, &duration(value)?).into_any(),
         Kind::Json => Classes::get(py)?.dumps.bind(py).call1((value,))?,

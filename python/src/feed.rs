@@ -87,7 +87,7 @@ enum Given<'py> {
     /// Anything to iterate over.
     Rows {
         object: Bound<'py, PyAny>,
-        begun: Option<Begun<'py>>,
+        begun: Option<Box<Begun<'py>>>,
         names: Option<Vec<String>>,
         nan_is_null: bool,
         /// Whether the first ones have misled, and all of them were looked at.
@@ -175,7 +175,7 @@ impl<'py> Given<'py> {
             }
             Given::Rows { object, begun, names, nan_is_null, is_whole, found } => {
                 if begun.is_none() {
-                    *begun = Begun::begin(object, names.as_ref(), *nan_is_null)?;
+                    *begun = Begun::begin(object, names.as_ref(), *nan_is_null)?.map(Box::new);
                     if let Some(begun) = begun {
                         begun.go_on(watching, true)?;
                         if *is_whole && found.is_empty() {

@@ -56,6 +56,8 @@ pub(crate) struct Rows {
     bytes: usize,
     /// Rows so far, for messages.
     pub(crate) position: u64,
+    /// Rows that were looked at behind these.
+    looked: u64,
     batches: VecDeque<RecordBatch>,
     /// Those of `batches`.
     waiting: usize,
@@ -84,7 +86,7 @@ impl Rows {
         let keys = names.iter().map(|name| PyString::intern(py, name).unbind()).collect();
         let known = PyDict::new(py);
         names.iter().try_for_each(|name| known.set_item(name, py.None()))?;
-        let columns = names.into_iter().map(|name| Column::new(name, nan_is_null)).collect();
+        let columns = names.into_iter().map(|name| Column::new(name, nan_is_null, 0)).collect();
         Ok(Self {
             form,
             keys,
@@ -99,6 +101,7 @@ impl Rows {
             rows: 0,
             bytes: 0,
             position: 0,
+            looked: 0,
             batches: VecDeque::new(),
             waiting: 0,
         })
@@ -119,9 +122,13 @@ impl Rows {
         Ok(())
     }
 
-    /// The columns, after what they have had so far.
+    /// The columns, after what they have had so far, and what keeps some of them from being more than texts.
     pub(crate) fn schema(&self) -> SchemaRef {
-        Arc::new(Schema::new(self.columns.iter().map(Column::field).collect::<Vec<_>>()))
+        let field = |column: &Column| match column.spoiler() {
+            Some(spoiler) => spoiler.marked(column.field()),
+            None => column.field(),
+        };
+        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
     }
 
     /// Whether enough was seen to say what the columns are.
@@ -247,9 +254,7 @@ impl Rows {
         let py = row.py();
         for key in row.keys() {
             let Ok(name) = key.extract::<String>() else {
-                let position = self.position + 1;
-                let what = format!("row {position}: the keys of rows are names of columns");
-                return Err(errors::usage(py, what).into());
+                return Err(self.nameless_key(&key).into());
             };
             if self.columns.iter().any(|column| column.name == name) {
                 continue;
@@ -271,6 +276,18 @@ impl Rows {
         Ok(())
     }
 
+    /// A key that is no name.
+    fn nameless_key(&self, key: &Bound<'_, PyAny>) -> PyErr {
+        let position = self.position + 1;
+        let error = match key.is_none() {
+            // Such rows are those of csv.DictReader.
+            true => Error::usage(format!("row {position} has more values than there are columns, under the key None"))
+                .advise("load the file itself: inrush.load makes bad rows of such lines, which max_rejects allows"),
+            false => Error::usage(format!("row {position}: the keys of rows are names of columns")),
+        };
+        errors::raise(key.py(), &error, Vec::new())
+    }
+
     /// Adds a column, which is NULL in all rows so far.
     fn add_column(&mut self, py: Python<'_>, name: String) -> PyResult<()> {
         let rows = self.rows;
@@ -278,7 +295,7 @@ impl Rows {
         self.close();
         self.keys.push(PyString::intern(py, &name).unbind());
         self.known.bind(py).set_item(&name, py.None())?;
-        self.columns.push(Column::new(name, self.nan_is_null));
+        self.columns.push(Column::new(name, self.nan_is_null, self.position));
         Ok(())
     }
 
@@ -286,14 +303,16 @@ impl Rows {
     /// told then.
     pub(crate) fn look_at(&mut self, row: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = row.py();
+        self.looked += 1;
+        let position = self.position + self.looked;
         let named = match self.form {
             Form::Sequence => {
                 if let Ok(row) = row.cast::<PyTuple>() {
                     let pairs = self.columns.iter_mut().zip(row.iter_borrowed());
-                    pairs.for_each(|(column, value)| column.look_at(&value));
+                    pairs.for_each(|(column, value)| column.look_at(&value, position));
                 } else if let Some(row) = list_of(row)? {
                     let pairs = self.columns.iter_mut().zip(row.iter());
-                    pairs.for_each(|(column, value)| column.look_at(&value));
+                    pairs.for_each(|(column, value)| column.look_at(&value, position));
                 }
                 return Ok(());
             }
@@ -306,7 +325,7 @@ impl Rows {
         for (key, column) in self.keys.iter().zip(&mut self.columns) {
             if let Some(value) = row.get_item(key.bind(py))? {
                 found += 1;
-                column.look_at(&value);
+                column.look_at(&value, position);
             }
         }
         if found < row.len() && self.is_open {
@@ -316,7 +335,7 @@ impl Rows {
                 {
                     self.add_column(py, name)?;
                     if let Some(column) = self.columns.last_mut() {
-                        column.look_at(&value);
+                        column.look_at(&value, position);
                     }
                 }
             }

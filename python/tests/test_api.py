@@ -538,8 +538,8 @@ def test_advice_for_rows_of_a_program(sqlite):
     with pytest.raises(inrush.RejectedRows) as caught:
         sqlite.write([(1,), (float("nan"),)], columns={"v": "float"})
     assert any("max_rejects=N" in one and "rejects=FILE" in one for one in caught.value.advice)
-    assert any(one.startswith('nulls=["v=nan"]') for one in caught.value.advice)
-    assert sqlite.write([(1,), (float("nan"),)], columns={"v": "float"}, nulls=["v=nan"]).rows_loaded == 2
+    assert any(one.startswith('nulls=["v=NaN"]') for one in caught.value.advice)
+    assert sqlite.write([(1,), (float("nan"),)], columns={"v": "float"}, nulls=["v=NaN"]).rows_loaded == 2
     with pytest.raises(inrush.RejectedRows) as caught:
         sqlite.write([("a",), ("\ud800",)], columns=["v"], if_exists="replace")
     assert not any("encoding" in one for one in caught.value.advice)

@@ -246,6 +246,23 @@ def test_pandas_index(sqlite, pandas):
     assert sqlite.read() == (["v"], [(1.5,), (None,)])
 
 
+def test_pandas_index_that_is_left_out_is_told(sqlite, pandas):
+    days = pandas.date_range("2024-01-01", periods=2)
+    frame = pandas.DataFrame({"v": [1, 2]}, index=days)
+    (warning,) = sqlite.write(frame).warnings
+    assert warning.startswith("the index has no name and is left out"), warning
+    assert sqlite.write(frame.rename_axis("day"), if_exists="replace").warnings == []
+    assert sqlite.write(frame.reset_index(), if_exists="replace").warnings == []
+    assert sqlite.write(frame.reset_index(drop=True), if_exists="replace").warnings == []
+    with sqlite.writer(if_exists="replace") as rows:
+        rows.write(frame)
+        rows.write(frame)
+    assert rows.report.warnings == [warning]
+    frame.index = pandas.MultiIndex.from_arrays([days, ["a", "b"]], names=[None, "k"])
+    (warning,) = sqlite.write(frame, if_exists="replace").warnings
+    assert warning.startswith("level 0 of the index has no name"), warning
+
+
 def test_pandas_index_that_is_a_column(sqlite, pandas):
     frame = pandas.DataFrame({"id": [7, 8], "v": [1, 2]}).set_index("id", drop=False)
     sqlite.write(frame)
@@ -318,7 +335,7 @@ def test_pandas_dates_and_times_that_arrow_would_cut(sqlite, pandas):
     """Also as categories, and periods as categories."""
     moment, zone = dt.datetime(2020, 1, 1, 5), dt.timezone(dt.timedelta(hours=2))
     for values, wanted in [
-        ([dt.date(2020, 1, 1), moment], ["2020-01-01", "2020-01-01T05:00:00"]),
+        ([dt.date(2020, 1, 1), moment], ["2020-01-01", "2020-01-01 05:00:00"]),
         ([moment, moment.replace(tzinfo=zone)], ["2020-01-01 05:00:00", "2020-01-01 03:00:00+00:00"]),
         ([dt.time(1, 2, tzinfo=zone), dt.time(3, 4)], ["01:02:00+02:00", "03:04:00"]),
     ]:
@@ -356,7 +373,7 @@ def test_numpy(sqlite):
     assert sqlite.read()[1] == [(1, 2), (3, 4)]
     records = numpy.array([(1, 0.5, "2020-01-01T00:00:00.000000001")], dtype=[("a", "i4"), ("b", "f8"), ("c", "M8[ns]")])
     sqlite.write(records, if_exists="replace")
-    assert sqlite.read() == (["a", "b", "c"], [(1, 0.5, "2020-01-01T00:00:00.000000001")])
+    assert sqlite.read() == (["a", "b", "c"], [(1, 0.5, "2020-01-01 00:00:00.000000001")])
     for wrong in (numpy.arange(3), numpy.array(5), records[0], records.reshape(1, 1)):
         with pytest.raises(inrush.UsageError, match="dimensions is no table"):
             sqlite.write(wrong)

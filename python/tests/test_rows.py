@@ -1,6 +1,7 @@
 """The forms that rows of Python have."""
 
 import collections
+import csv
 import dataclasses
 import datetime as dt
 import decimal
@@ -383,7 +384,7 @@ def test_added_columns_are_texts_as_rows_have_them(sqlite):
     (added,) = sqlite.read()[1]
     sqlite.write([{"id": 1, **{name: inrush._inrush.text(value) for name, value in values.items()}}], if_exists="replace")
     assert (added,) == tuple(sqlite.read()[1])
-    assert added[1:5] == ("2024-01-01T00:00:00.000000001", "2024-01-01T00:00:00+00:00", "PT86403S", "PT0.000000001S")
+    assert added[1:5] == ("2024-01-01 00:00:00.000000001", "2024-01-01 00:00:00+00:00", "PT86403S", "PT0.000000001S")
     with pytest.raises(inrush.UsageError, match="add: x: no database has a type"):
         sqlite.write([{"id": 1}], add={"x": object()}, if_exists="replace")
 
@@ -482,6 +483,90 @@ def test_a_type_that_turns_out_to_be_another_of_a_generator(sqlite):
         sqlite.write(rows, columns=["v"])
     assert [(row.position, row.row) for row in caught.value.rows] == [(30_001, ("x",))]
     assert not sqlite.exists()
+
+
+UTC_NOON = dt.datetime(2024, 1, 2, 12, tzinfo=dt.timezone.utc)
+
+#: Values of several kinds, and what is said of the column that holds them.
+MIXED = {
+    "a text": ([1] * 9 + ["x"], "9 of 10 values seen are of type integer, but 'x' (row 10) is not"),
+    "a number": (["x", None, "y", 1], "1 of 3 values seen are of type integer, but 'x' (row 1) is not"),
+    "a truth": ([True, 2], "1 of 2 values seen are of type boolean, but '2' (row 2) is not"),
+    "a big number": ([1, 2.5, 2**70], "2 of 3 values seen are of type float, but '1180591620717411303424' (row 3) is not"),
+    "a float": ([decimal.Decimal("0.1"), 0.1], "1 of 2 values seen are of type decimal(38,1), but '0.1' (row 2) is not"),
+    "a zone": ([UTC_NOON, UTC_NOON.replace(tzinfo=None)], "1 of 2 values seen are of type timestamptz, but '2024-01-02 12:00:00' (row 2)"),
+    "bytes": (["x", b"y"], "1 of 2 values seen are of type bytes, but 'x' (row 1) is not"),
+    "a text of bytes": ([b"y", "x"], "1 of 2 values seen are of type bytes, but 'x' (row 2) is not"),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("way", ["list", "generator", "writer", "pandas"])
+def test_a_column_of_several_kinds_is_text_and_told(sqlite, name, way):
+    values, words = MIXED[name]
+    rows = [{"id": at, "v": value} for at, value in enumerate(values)]
+    if way == "writer":
+        with sqlite.writer() as writer:
+            writer.insert_many(rows)
+        report = writer.report
+    elif way == "pandas":
+        pandas = pytest.importorskip("pandas")
+        report = sqlite.write(pandas.DataFrame({"id": range(len(values)), "v": pandas.Series(values, dtype=object)}))
+    else:
+        report = sqlite.write(rows if way == "list" else iter(rows))
+    (warning,) = report.warnings
+    assert warning.startswith(f"column v is text: {words}"), warning
+    # Into a column that is there, or of a type that was asked for, nothing was decided.
+    assert sqlite.write(rows, if_exists="append").warnings == []
+    assert sqlite.write(rows, if_exists="replace", types={"v": "text"}).warnings == []
+
+
+def test_columns_of_one_kind_are_no_news(sqlite):
+    row = {"a": 1, "b": "x", "c": None, "d": b"x", "e": dt.time(1), "f": [1], "g": 2.5, "h": dt.date(2024, 1, 1)}
+    assert sqlite.write([row, {**row, "c": "y", "g": 5}, {**row, "a": None, "b": None}]).warnings == []
+
+
+def test_values_that_are_looked_at_later_are_counted_once(sqlite):
+    """The row with another column has the first 10,000 looked at again."""
+    rows = [{"v": 1}] * 11_000 + [{"v": "x", "w": 1}, {"v": True}]
+    (warning,) = sqlite.write(rows).warnings
+    assert warning.startswith("column v is text: 11000 of 11002 values seen are of type integer, but 'x' (row 11001) is not"), warning
+
+
+def test_a_mostly_uniform_column_keeps_its_type_where_bad_rows_are_allowed(sqlite):
+    bad = []
+    report = sqlite.write([(1,)] * 9 + [("x",)], columns=["v"], max_rejects=1, rejects=bad)
+    assert sqlite.values("v") == [1] * 9
+    assert [(row.position, row.row) for row in bad] == [(10, ("x",))]
+    assert "column v is integer" in report.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (dt.datetime(2024, 1, 2), "2024-01-02 00:00:00"),
+        (dt.datetime(2024, 1, 2, 3, 4, 5, 600_000), "2024-01-02 03:04:05.6"),
+        (dt.datetime(2024, 1, 2, 1, tzinfo=dt.timezone(dt.timedelta(hours=2))), "2024-01-01 23:00:00+00:00"),
+        (dt.datetime(1, 1, 1), "0001-01-01 00:00:00"),
+        (1e16, "1e+16"),
+        (1e-7, None),
+        (float("inf"), "Infinity"),
+        (float("-inf"), "-Infinity"),
+        (float("nan"), "NaN"),
+        (True, "true"),
+    ],
+)
+def test_a_value_has_one_text_whatever_comes_first(sqlite, value, text):
+    sqlite.write([(value,), ("x",), (dt.date(2024, 1, 1),), (value,)], columns=["v"])
+    first, _, _, last = sqlite.values("v")
+    assert first == last and (text is None or first == text)
+
+
+def test_a_row_of_csv_with_more_values_than_names(sqlite):
+    rows = csv.DictReader(io.StringIO("a,b\n1,2\n3,4,5\n"))
+    with pytest.raises(inrush.UsageError, match="row 2 has more values than there are columns") as caught:
+        sqlite.write(rows)
+    assert "inrush.load" in caught.value.advice[0]
 
 
 def test_long_values_and_wide_rows(sqlite):

@@ -88,7 +88,7 @@ PYTHON = {
     "dict": ([{"a": 1, "b": [1.5, None, "é"]}, {}, None], None),
     "list": ([[1, "x", None], [], None], None),
     "dataclass": ([Point(1, 2.5), None], [{"x": 1, "y": 2.5}, None]),
-    "JSON without numbers that are none": ([{"a": math.nan, "b": [math.inf, -math.inf, 1.5]}], [{"a": "NaN", "b": ["inf", "-inf", 1.5]}]),
+    "JSON without numbers that are none": ([{"a": math.nan, "b": [math.inf, -math.inf, 1.5]}], [{"a": "NaN", "b": ["Infinity", "-Infinity", 1.5]}]),
     "nested": (
         [{"when": dt.date(2020, 1, 1), "who": UUID, "cost": D("1.10"), "color": Color.RED, "for": dt.timedelta(seconds=90), "raw": b"ab"}],
         [{"when": "2020-01-01", "who": str(UUID), "cost": "1.10", "color": "red", "for": "PT90S", "raw": "YWI="}],
@@ -110,7 +110,7 @@ PYTHON = {
     "numpy array": ([np.array([1, 2]), np.array([0.5])], [[1, 2], [0.5]]),
     "nothing": ([None, None], None),
     "several kinds": ([1, "a", 2.5, None, True], ["1", "a", "2.5", None, "true"]),
-    "date and datetime": ([dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 3)], ["2020-01-01", "2020-01-01T03:00:00"]),
+    "date and datetime": ([dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 3)], ["2020-01-01", "2020-01-01 03:00:00"]),
 }
 
 
@@ -280,6 +280,22 @@ def test_moments_with_a_zone_are_the_same_in_timestamp_columns_of_mysql(database
     with pytest.raises(inrush.RejectedRows) as caught:
         database.write([(dt.datetime(2120, 1, 1, tzinfo=UTC),)], if_exists="append")
     assert caught.value.rows[0].column == "happened"
+
+
+def test_durations_are_times_of_mysql(database):
+    """As PyMySQL returns the values of such columns."""
+    if not isinstance(database, Mysql):
+        pytest.skip("MySQL's own")
+    database.execute(f"create table {database.table} (took time(6) null)")
+    least = dt.timedelta(hours=838, minutes=59, seconds=59)
+    took = [dt.timedelta(hours=13.5), dt.timedelta(days=-1, microseconds=1), least, -least, dt.timedelta(0), None]
+    database.write([(value,) for value in took], if_exists="append")
+    assert database.values("took") == took
+    database.write(table(took=pa.array([-90_000_500], pa.duration("us"))), if_exists="append")
+    assert database.values("took")[-1] == dt.timedelta(microseconds=-90_000_500)
+    with pytest.raises(inrush.RejectedRows) as caught:
+        database.write([(least + dt.timedelta(seconds=1),)], if_exists="append")
+    assert [(row.column, row.code) for row in caught.value.rows] == [("took", "range")]
 
 
 def test_moments_without_a_zone_are_no_moments(database):

@@ -113,7 +113,7 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
         ty => {
             let text = shown(array, at)?;
             // JSON has no number that isn't one.
-            let is_number = ty.is_numeric() && !text.ends_with(['N', 'f']);
+            let is_number = ty.is_numeric() && !text.ends_with(['N', 'y']);
             match is_number || *ty == DataType::Boolean {
                 true => out.push_str(&text),
                 false => string(&text, out),
@@ -126,6 +126,10 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
 fn shown(array: &dyn Array, at: usize) -> Result<String, ArrowError> {
     let mut text = String::new();
     texts(array)?.write(at, &mut text)?;
+    if array.data_type().is_floating() && text.ends_with("inf") {
+        // As it is spelled in columns of texts.
+        text.replace_range(text.len() - "inf".len().., "Infinity");
+    }
     Ok(text)
 }
 
@@ -146,7 +150,8 @@ mod tests {
         list.append_value([Some(1), None, Some(3)]);
         list.append_null();
         list.append_value([]);
-        let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1.5, f64::NAN, -0.0]));
+        let numbers: ArrayRef =
+            Arc::new(Float64Array::from(vec![1.5, f64::NAN, f64::NEG_INFINITY]));
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a\"b\n", "é", ""]));
         let lists: ArrayRef = Arc::new(list.finish());
         let pairs = [("list", lists), ("number", numbers), ("text", texts)].map(|(name, array)| {
@@ -156,7 +161,7 @@ mod tests {
         let documents = documents(&array).unwrap();
         assert_eq!(documents.value(0), r#"{"list":[1,null,3],"number":1.5,"text":"a\"b\n"}"#);
         assert_eq!(documents.value(1), r#"{"list":null,"number":"NaN","text":"é"}"#);
-        assert_eq!(documents.value(2), r#"{"list":[],"number":-0.0,"text":""}"#);
+        assert_eq!(documents.value(2), r#"{"list":[],"number":"-Infinity","text":""}"#);
         for document in documents.iter().flatten() {
             serde_json::from_str::<serde_json::Value>(document).unwrap();
         }

@@ -9,9 +9,9 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeU
 
 use crate::columns::nested;
 use crate::columns::widen::widen;
-use inrush_core::Type;
 use inrush_core::encode::is_viewed;
 use inrush_core::value::rule;
+use inrush_core::{Spoiler, Type};
 
 /// One of the load's columns.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Reading {
     pub(super) ty: Type,
     /// What a user should know of its values.
     pub(super) note: Option<String>,
+    /// What keeps texts of a program from being of a narrower type.
+    pub(super) spoiler: Option<Spoiler>,
 }
 
 /// How an array becomes one that encoders know.
@@ -70,8 +72,9 @@ fn add(
                     Some(name) if is_text(ty) => (way(ty).0, Type::of_marked(name)),
                     _ => way(ty),
                 };
-                let note = foreign(field, &name);
-                readings.push(Reading { name, path: path.clone(), from, way, ty, note });
+                let (path, note) = (path.clone(), foreign(field, &name));
+                let spoiler = Spoiler::of_marked(field);
+                readings.push(Reading { name, path, from, way, ty, note, spoiler });
             }
         }
         path.pop();
