@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use inrush::{Error, Kind, without_secrets};
@@ -108,7 +109,9 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
         };
         let Some((values, from)) = found else { continue };
         if !is_typed(typed, arg) {
-            options.extend(words_of(arg, &values));
+            let said = words_of(arg, &values);
+            is_taken(&lenient, &name, &said, &from)?;
+            options.extend(said);
         }
         // How the answer looks is no matter of the plan.
         if arg.get_help_heading() != Some("Output") {
@@ -225,6 +228,23 @@ fn words_of(arg: &Arg, values: &[String]) -> Vec<String> {
             };
             values.iter().map(word).collect()
         }
+    }
+}
+
+/// Refuses values that their option does not take: whoever typed a command can't see that it is none of its words.
+fn is_taken(command: &Command, name: &str, said: &[String], from: &str) -> Result<()> {
+    let alone = ["inrush", name].into_iter().chain(said.iter().map(String::as_str));
+    match command.clone().try_get_matches_from(alone) {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) =>
+        {
+            let text = error.to_string();
+            let what = text.lines().next().unwrap_or_default();
+            let what = what.strip_prefix("error: ").unwrap_or(what);
+            Err(Error::usage(format!("{from}: {what}")))
+        }
+        // What is wrong with all of them together is said when they are.
+        _ => Ok(()),
     }
 }
 

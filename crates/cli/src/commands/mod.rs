@@ -158,9 +158,28 @@ pub(crate) fn strategies(target: Option<&str>) -> Result<u64> {
 /// Prints a completion script.
 pub(crate) fn completions(shell: Shell) -> Result<u64> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut help::command(), "inrush", &mut script);
+    clap_complete::generate(shell, &mut with_choices(help::command()), "inrush", &mut script);
     print(&String::from_utf8(script)?)?;
     Ok(0)
+}
+
+/// The command whose options know the words that they take, which are there where help has them: `a|b|c`. What the words mean is the
+/// library's to say, so the command line itself takes texts.
+fn with_choices(command: clap::Command) -> clap::Command {
+    let with_words = |arg: clap::Arg| {
+        let names = arg.get_value_names().unwrap_or_default();
+        let words: Vec<&'static str> = match names {
+            // Leaked by a process that prints one script and ends.
+            [name] if name.contains('|') => name.to_string().leak().split('|').collect(),
+            _ => return arg,
+        };
+        let is_word = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        match words.iter().all(is_word) {
+            true => arg.value_parser(clap::builder::PossibleValuesParser::new(words)),
+            false => arg,
+        }
+    };
+    command.mut_args(with_words).mut_subcommands(with_choices)
 }
 
 /// What goes with an error whose place in the answer of `--json` has been printed already.

@@ -327,6 +327,9 @@ fn completions_are_scripts_that_their_shells_read() {
     for shell in ["bash", "zsh", "fish"] {
         let script = fixture.inrush(&["completions", shell]).exits(0).stdout;
         assert!(script.contains("inrush") && script.contains("max-rejects"), "{shell}");
+        for words in [["skip", "update"], ["per_partition", "atomic"], ["checksum", "count"]] {
+            assert!(words.iter().all(|word| script.contains(word)), "{words:?} of {shell}");
+        }
         if std::process::Command::new(shell)
             .arg("--version")
             .stdout(Stdio::null())

@@ -112,7 +112,7 @@ fn what_no_option_is_is_said_with_its_line() {
         ("[columns.a]\ntyp = \"text\"\n", "bad.toml, line 2: columns.a.typ: takes type, format"),
         ("quiet = 5\n", "bad.toml, line 1: quiet: takes true or false"),
         ("table = \n", "bad.toml, line 1"),
-        ("if-exists = \"never\"\n", "'never'"),
+        ("if-exists = \"never\"\n", "bad.toml: invalid value 'never' for '--if-exists"),
     ] {
         files.write("bad.toml", settings);
         files
@@ -123,6 +123,7 @@ fn what_no_option_is_is_said_with_its_line() {
     }
     files.inrush(&["load", "--config", "none.toml"]).exits(1).says(&["cannot read none.toml"]);
     files.inrush(&["load"]).exits(2);
-    let wrong = [("INRUSH_QUIET", "perhaps")];
-    with(&files, &["load", "orders.csv", "t.db"], &wrong).exits(2).says(&["INRUSH_QUIET"]);
+    for wrong in [("INRUSH_QUIET", "perhaps"), ("INRUSH_LANES", "two")] {
+        with(&files, &["load", "orders.csv", "t.db"], &[wrong]).exits(2).says(&[wrong.0, wrong.1]);
+    }
 }
