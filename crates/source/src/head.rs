@@ -242,6 +242,15 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// The first of the inputs that has anything in it, which says how all are written; the first where none has.
+pub(super) fn lead(heads: &[Head], skip_lines: u64) -> usize {
+    let has_text = |head: &Head| {
+        let body = &head.text[body_start(&head.text, skip_lines)..];
+        !body.iter().all(u8::is_ascii_whitespace)
+    };
+    heads.iter().position(has_text).unwrap_or(0)
+}
+
 /// Where records begin: after a byte order mark, `skip_lines` physical lines, and a line that says what separates fields.
 pub(super) fn body_start(text: &[u8], skip_lines: u64) -> usize {
     let at = skipped_to(text, skip_lines);

@@ -3,7 +3,7 @@
 use inrush_scan::{Dialect, Scanner};
 
 use crate::Source;
-use crate::head::{Head, body_start};
+use crate::head::{Head, body_start, lead};
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::sample::Sample;
 use crate::sniff;
@@ -21,12 +21,13 @@ impl Source {
         reasons: &mut Vec<String>,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<String>> {
+        let lead = lead(heads, request.skip_lines);
         let mut names: Vec<String> = Vec::new();
         for (index, head) in heads.iter_mut().enumerate() {
             let start = body_start(&head.text, request.skip_lines);
             let text = &head.text[start..];
             let first = sniff::first_record(text, dialect);
-            if index == 0 {
+            if index == lead {
                 self.header = match (request.header, &first) {
                     (_, None) => false,
                     (Some(header), _) => header,
@@ -72,7 +73,7 @@ impl Source {
                     warnings.extend(stray_quote(&names, &quoted, dialect));
                     names
                 }
-                Some((values, _)) if index == 0 => {
+                Some((values, _)) if index == lead => {
                     let width = sniff::width(text, head.whole, dialect).max(if head.whole {
                         1
                     } else {
@@ -85,7 +86,7 @@ impl Source {
             head.input.lines_before = inrush_scan::count_lines(dialect, &head.text[..body_at]);
             head.input.body_at = body_at as u64;
             let width = here.len();
-            if index == 0 {
+            if index == lead {
                 names = here;
                 self.orders.push((0..names.len()).map(Some).collect());
             } else {

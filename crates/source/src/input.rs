@@ -10,7 +10,7 @@ use encoding_rs::{Encoding, UTF_8};
 use crate::archive::{Bounded, Refusal};
 use crate::columns;
 use crate::format::{self, Layout};
-use crate::head::{Head, body_start, read_head};
+use crate::head::{Head, body_start, lead, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::place::cannot_open;
 use crate::sample::Sampled;
@@ -191,7 +191,8 @@ impl Source {
         }
         let mut reasons = Vec::new();
         let mut warnings = Vec::new();
-        let first = &heads[0];
+        let lead = lead(&heads, request.skip_lines);
+        let first = &heads[lead];
         let skipped = body_start(&first.text, request.skip_lines);
         let head = &first.text[skipped..];
         let said = separator_line::said(first, request, &mut reasons)?;
@@ -212,13 +213,13 @@ impl Source {
             }
             separator_line::keep(head, dialect.delimiter, request)?;
         }
-        for head in &heads[1..] {
+        for head in &heads[lead + 1..] {
             if memchr::memchr2(b'\n', b'\r', &head.text).is_some()
                 && sniff::newline(&head.text) != dialect.newline
             {
                 return Err(Error::source(format!(
                     "{} ends its lines otherwise than {}",
-                    head.input.name, heads[0].input.name
+                    head.input.name, heads[lead].input.name
                 ))
                 .advise("load them one by one: a lone carriage return ends lines in one of them"));
             }

@@ -45,5 +45,5 @@ pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use inrush_store::{Store, Stored};
 pub use place::Place;
-pub use place::{expand, folder_table, table};
+pub use place::{expand, folder_columns, folder_table, table};
 pub use workbook::Sheet;

@@ -493,6 +493,26 @@ pub fn folder_table(sources: &[String], places: &[Place]) -> Option<String> {
     Some(folder.file_name()?.to_string_lossy().into_owned())
 }
 
+/// The names of columns that folders of the inputs have values of (`year=2024/part-0.parquet`), as Hive and Spark write tables: these are in
+/// no file (<https://spark.apache.org/docs/latest/sql-data-sources-parquet.html#partition-discovery>). In their order, each once.
+pub fn folder_columns(places: &[Place]) -> Vec<String> {
+    let mut columns = Vec::new();
+    for place in places {
+        let name = place.name();
+        let folders = name.split('/').rev().skip(1);
+        let said = folders.filter_map(|folder| Some(folder.split_once('=')?.0));
+        let is_name = |name: &&str| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        };
+        for column in said.filter(is_name).collect::<Vec<_>>().into_iter().rev() {
+            if !columns.iter().any(|known| known == column) {
+                columns.push(column.to_owned());
+            }
+        }
+    }
+    columns
+}
+
 /// What the sources name, one after the other. `notes` takes what is left out.
 fn named(sources: &[String], unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     let mut places = Vec::new();

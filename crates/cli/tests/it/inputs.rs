@@ -102,6 +102,38 @@ fn several_files_without_headers_and_one_that_is_empty() {
 }
 
 #[test]
+fn values_in_the_names_of_folders_are_told() {
+    let fixture = Fixture::new();
+    for year in [2023, 2024] {
+        std::fs::create_dir_all(fixture.path(&format!("in/year={year}"))).unwrap();
+        fixture.write(&format!("in/year={year}/a.csv"), format!("id\n{year}\n"));
+    }
+    let warnings = |args: &[&str]| fixture.report(args)["warnings"].to_string();
+    let told = warnings(&["in/**", "t.db"]);
+    assert!(told.contains("column year") && told.contains("--add path=%path"), "{told}");
+    let said = ["in/**", "t.db", "--table", "u", "--add", "path=%path"];
+    assert!(!warnings(&said).contains("folders"));
+}
+
+#[test]
+fn an_empty_file_may_be_the_first() {
+    let fixture = Fixture::new();
+    fixture.write("0.csv", "").write("1.csv", "\n").write("2.csv", "id;name\n1;a\n");
+    fixture.load(&["?.csv", "t.db", "--table", "t"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "a"]]);
+    fixture.refuses(&["0.csv", "1.csv", "t.db", "--table", "u"]).says(&["0.csv is empty"]);
+}
+
+#[test]
+fn a_file_that_has_no_column_of_the_first_is_refused_whatever_is_allowed() {
+    let fixture = Fixture::new();
+    fixture.write("1.csv", "id,n\n1,x\n").write("2.csv", "2,y\n3,z\n");
+    let anyhow = ["--missing-columns", "null", "--new-columns", "ignore"];
+    let load = ["1.csv", "2.csv", "t.db", "--table", "t"];
+    fixture.refuses(&[&load[..], &anyhow].concat()).says(&["2.csv", "2, y", "cat"]);
+}
+
+#[test]
 fn files_of_different_columns_are_refused() {
     let fixture = Fixture::new();
     fixture.write("a.csv", "id,name\n1,a\n").write("b.csv", "id,size\n2,b\n");

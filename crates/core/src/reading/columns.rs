@@ -204,10 +204,12 @@ impl ColumnRequest {
         }
         for (at, field) in taken.iter().enumerate() {
             let FieldFacts { name, .. } = &fields[*field];
+            let is_said =
+                |field: usize| fields[field].added.is_some() || fields[field].written.is_some();
             let other = taken[..at].iter().find(|other| {
                 // Names that differ in case alone are two in some tables; the source's own are left to those.
-                let FieldFacts { name: other, .. } = &fields[**other];
-                other == name
+                let is_alike = || self.case.is_same(&fields[**other].name, name);
+                fields[**other].name == *name || (is_said(*field) || is_said(**other)) && is_alike()
             });
             if let Some(other) = other {
                 let was = |field: usize| match &fields[field].added {
@@ -378,6 +380,8 @@ mod tests {
             (ColumnRequest { chosen: list(&["a", "a"]), ..none() }, "names a twice"),
             (ColumnRequest { dropped: list(&["a", "b"]), ..none() }, "no column is left"),
             (ColumnRequest { renamed: list(&["a=b"]), ..none() }, "two columns would be called b"),
+            (ColumnRequest { renamed: list(&["a=B"]), ..none() }, "two columns would be called b"),
+            (ColumnRequest { added: list(&["B=1"]), ..none() }, "two columns would be called B"),
             (ColumnRequest { renamed: list(&["a"]), ..none() }, "takes OLD=NEW"),
             (ColumnRequest { added: list(&["a=1"]), ..none() }, "two columns would be called a"),
             (ColumnRequest { added: list(&["c=%when"]), ..none() }, "'%when' is none of"),

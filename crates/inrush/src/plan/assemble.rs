@@ -25,7 +25,7 @@ use inrush_core::request::{
 };
 use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
-use inrush_core::wording::{counted, shell_word};
+use inrush_core::wording::{counted, noun, shell_word};
 use inrush_source::{BatchSource, Compression, Place, Source, decode};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
@@ -232,6 +232,7 @@ fn gather(
     let columns = &request.read.columns;
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
     are_there(&readers, &source_facts)?;
+    source_facts.warnings.extend(left_in_folders(&places, &source_facts));
     let note = start.as_ref().and_then(|start| start.note.clone());
     let steps = start.map(|start| {
         let shown = serde_json::to_value(dialect_shown(&source, request)).unwrap_or_default();
@@ -302,6 +303,20 @@ impl Plan {
     pub fn source_names(&self) -> Vec<&str> {
         self.source.inputs.iter().map(|input| input.name.as_str()).collect()
     }
+}
+
+/// What to know of values that are in the names of folders, and in no column.
+fn left_in_folders(places: &[Place], facts: &SourceFacts) -> Option<String> {
+    let has_path = facts.fields.iter().any(|field| field.added == Some(Added::Path));
+    let mut columns = inrush_source::folder_columns(places);
+    columns.retain(|name| !facts.fields.iter().any(|field| field.is_called(name)));
+    (!has_path && !columns.is_empty()).then(|| {
+        format!(
+            "folders are named after values of {} {}, which no file has: they are not loaded (--add path=%path keeps the whole name)",
+            noun(columns.len() as u64, "column"),
+            columns.join(", ")
+        )
+    })
 }
 
 /// What values have to be that are read otherwise than they are written, in words.

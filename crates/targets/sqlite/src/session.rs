@@ -407,6 +407,8 @@ pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Conne
 pub(super) fn refuse_leftovers(path: &Path) -> Result<()> {
     match JOURNALS[1..].iter().map(|suffix| with_suffix(path, suffix)).find(|name| name.exists()) {
         None => Ok(()),
+        // Another load has made the database meanwhile, and writes into it: that is for whoever puts a new one in its place to say.
+        Some(_) if path.exists() => Ok(()),
         Some(name) => {
             let (shown, name) = (path.display(), name.display());
             Err(Error::target(format!(
