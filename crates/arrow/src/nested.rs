@@ -76,7 +76,7 @@ enum Spelling {
 }
 
 impl Nested {
-    /// Appends the document of a value in the form that [the module](self) describes.
+    /// Appends the document of a value in one form: no white space, and each scalar as a string with its type's text.
     ///
     /// # Errors
     /// When it is no document, or one that the type would not keep as it is. Part of it may have been appended then.

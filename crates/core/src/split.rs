@@ -87,7 +87,7 @@ pub struct SplitField {
     /// What its values are: a declared type, for whoever has a part of the rows can't guess another.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// Whether that is what most of its values are, so that others are bad rows ([`FieldFacts::is_settled`]).
+    /// Whether that is what most of its values are, so that others are bad rows ([`FieldFacts::is_settled`](crate::FieldFacts::is_settled)).
     #[serde(default)]
     pub is_settled: bool,
     /// The decimal digits of a second that its moments need.
