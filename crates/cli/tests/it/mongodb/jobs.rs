@@ -187,7 +187,7 @@ fn count(server: &Server<super::server::Mongodb>) -> usize {
 }
 
 #[test]
-fn nobody_goes_on_behind_partitions_that_are_gone() {
+fn a_job_does_not_go_on_behind_partitions_that_are_gone() {
     for_each_server(jobs::partitions_that_are_gone);
 }
 

@@ -107,7 +107,7 @@ fn an_attempt_has_the_columns_of_its_job() {
 }
 
 #[test]
-fn nobody_goes_on_behind_partitions_that_are_gone() {
+fn a_job_does_not_go_on_behind_partitions_that_are_gone() {
     for_each_server(jobs::partitions_that_are_gone);
 }
 
