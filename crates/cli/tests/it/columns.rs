@@ -92,8 +92,8 @@ fn durations_are_the_same_from_parquet_as_from_arrow() {
     }
 }
 
-/// A file with a column of INT96 timestamps, given as days since 1970 and nanoseconds of the day.
-fn int96(fixture: &Fixture, name: &str, moments: &[(i64, u64)]) {
+/// A file with columns of INT96 timestamps, all called `t`, given as days since 1970 and nanoseconds of the day.
+fn int96(fixture: &Fixture, name: &str, columns: &[&[(i64, u64)]]) {
     const JULIAN_DAY_OF_1970: i64 = 2_440_588;
     let value = |(day, nanos): &(i64, u64)| {
         let day = u32::try_from(JULIAN_DAY_OF_1970 + day).unwrap();
@@ -101,14 +101,17 @@ fn int96(fixture: &Fixture, name: &str, moments: &[(i64, u64)]) {
         value.set_data(*nanos as u32, (nanos >> 32) as u32, day);
         value
     };
-    let values: Vec<Int96> = moments.iter().map(value).collect();
-    let schema = Arc::new(parse_message_type("message m { required int96 t; }").unwrap());
+    let message = format!("message m {{ {} }}", "required int96 t; ".repeat(columns.len()));
+    let schema = Arc::new(parse_message_type(&message).unwrap());
     let file = File::create(fixture.path(name)).unwrap();
     let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<Int96Type>().write_batch(&values, None, None).unwrap();
-    column.close().unwrap();
+    for moments in columns {
+        let values: Vec<Int96> = moments.iter().map(value).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int96Type>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
     group.close().unwrap();
     writer.close().unwrap();
 }
@@ -118,13 +121,15 @@ fn int96_timestamps_are_the_moments_that_they_are() {
     let fixture = Fixture::new();
     const NOON: u64 = 43_200_000_000_000;
     let (first, last) = ((-719_162, 0), (2_932_896, 86_399_999_999_000));
-    int96(&fixture, "wide.parquet", &[first, (-135_140, NOON), (0, 0), (106_752, NOON), last]);
-    int96(&fixture, "fine.parquet", &[(0, 1), (19_723, NOON + 123_456_789), (-1, NOON)]);
+    let wide = [first, (-135_140, NOON), (0, 0), (106_752, NOON), last];
+    int96(&fixture, "wide.parquet", &[&wide]);
+    int96(&fixture, "fine.parquet", &[&[(0, 1), (19_723, NOON + 123_456_789), (-1, NOON)]]);
+    int96(&fixture, "alike.parquet", &[&[first], &[(0, 1)]]);
     // Whatever the first values are, no value becomes another.
     let mut late = vec![last; 5_000];
     late.push((19_723, 1));
-    int96(&fixture, "late.parquet", &late);
-    int96(&fixture, "both.parquet", &[(19_723, 1), last]);
+    int96(&fixture, "late.parquet", &[&late]);
+    int96(&fixture, "both.parquet", &[&[(19_723, 1), last]]);
     fixture.report(&["wide.parquet", "t.db"]);
     let wanted = rows![
         ["0001-01-01 00:00:00"],
@@ -141,6 +146,9 @@ fn int96_timestamps_are_the_moments_that_they_are() {
         ["1969-12-31 12:00:00"]
     ];
     assert_eq!(fixture.table("t.db", "fine"), wanted);
+    fixture.report(&["alike.parquet", "t.db"]);
+    let wanted = rows![["0001-01-01 00:00:00", "1970-01-01 00:00:00.000000001"]];
+    assert_eq!(fixture.table("t.db", "alike"), wanted);
     for name in ["late.parquet", "both.parquet"] {
         fixture.refuses(&[name, "t.db"]).says(&["column t", "INT96"]);
     }

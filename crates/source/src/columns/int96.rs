@@ -32,24 +32,24 @@ pub(super) struct Twin {
     pub(super) roots: Vec<usize>,
 }
 
-/// How the file is read whose types are `schema`, and by what its INT96 timestamps are compared; `None` for a file without.
+/// How the file is read, and by what its INT96 timestamps are compared; `None` for a file without.
 ///
 /// # Errors
 /// When its first values can't be read.
 pub(super) fn of(
     file: &Piece,
-    metadata: &ArrowReaderMetadata,
-    schema: &Schema,
-) -> Result<Option<(ArrowReaderMetadata, Twin)>, ParquetError> {
+    metadata: ArrowReaderMetadata,
+) -> Result<(ArrowReaderMetadata, Option<Twin>), ParquetError> {
     let descriptor = metadata.parquet_schema();
     let is_int96 = |leaf: &usize| descriptor.column(*leaf).physical_type() == PhysicalType::INT96;
     let leaves: Vec<usize> = (0..descriptor.num_columns()).filter(is_int96).collect();
     if leaves.is_empty() {
-        return Ok(None);
+        return Ok((metadata, None));
     }
     let mut roots: Vec<usize> =
         leaves.iter().map(|leaf| descriptor.get_column_root_idx(*leaf)).collect();
     roots.dedup();
+    let schema = metadata.schema();
     let read_in = |unit: &dyn Fn(usize) -> Option<TimeUnit>| {
         let fields = with_units(schema.fields(), &mut 0, unit);
         let schema: SchemaRef =
@@ -57,13 +57,13 @@ pub(super) fn of(
         let options = ArrowReaderOptions::new().with_schema(schema);
         ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
     };
-    let written = written_units(metadata);
+    let written = written_units(&metadata);
     let sampled = match written.is_some() {
         true => Vec::new(),
         false => {
             let in_micros =
                 |leaf: usize| leaves.binary_search(&leaf).ok().map(|_| TimeUnit::Microsecond);
-            sampled_units(file, [metadata, &read_in(&in_micros)?], &leaves)?
+            sampled_units(file, [&metadata, &read_in(&in_micros)?], &leaves)?
         }
     };
     let unit = |leaf: usize| {
@@ -80,7 +80,7 @@ pub(super) fn of(
             _ => TimeUnit::Nanosecond,
         })
     };
-    Ok(Some((read_in(&unit)?, Twin { metadata: read_in(&other)?, roots })))
+    Ok((read_in(&unit)?, Some(Twin { metadata: read_in(&other)?, roots })))
 }
 
 /// The units of the writer's own types, a leaf each, where the file has them: Arrow's as it says, Spark's are microseconds
@@ -131,7 +131,7 @@ fn sampled_units(
         let mut unit = TimeUnit::Microsecond;
         for (nanos, micros) in nanos.zip(micros) {
             // In microseconds every value is right, but not all of it.
-            if compare(&micros?, &nanos?).is_err() {
+            if compare(&micros?, &nanos?, &[0]).is_err() {
                 unit = TimeUnit::Nanosecond;
             }
         }
@@ -189,18 +189,23 @@ fn with_unit(
     Arc::new(Field::clone(field).with_data_type(ty))
 }
 
-/// Compares columns with the same in the other unit.
+/// Compares columns with the same in the other unit; `places` says where in the batch they are.
 ///
 /// # Errors
 /// When a moment is another one there.
-pub(super) fn compare(batch: &RecordBatch, twin: &RecordBatch) -> Result<(), Failure> {
-    for (field, other) in twin.schema_ref().fields().iter().zip(twin.columns()) {
-        let Some(own) = batch.column_by_name(field.name()) else { continue };
+pub(super) fn compare(
+    batch: &RecordBatch,
+    twin: &RecordBatch,
+    places: &[usize],
+) -> Result<(), Failure> {
+    for (place, other) in places.iter().zip(twin.columns()) {
+        let own = batch.column(*place);
         let (mut these, mut those) = (Vec::new(), Vec::new());
         timestamps(own, &mut these);
         timestamps(other, &mut those);
         for (own, other) in these.into_iter().zip(those) {
-            same(own, other).map_err(|why| format!("column {}: {why}", field.name()))?;
+            let name = batch.schema_ref().field(*place).name();
+            same(own, other).map_err(|why| format!("column {name}: {why}"))?;
         }
     }
     Ok(())

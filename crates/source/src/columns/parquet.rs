@@ -16,7 +16,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
-use parquet::basic::LogicalType;
+use parquet::basic::{LogicalType, Type as PhysicalType};
 use parquet::column::page::PageReader as _;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -107,11 +107,7 @@ impl Footer {
             let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
             metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
         }
-        let int96 = int96::of(file, &metadata, metadata.schema())?;
-        let (metadata, twin) = match int96 {
-            Some((metadata, twin)) => (metadata, Some(twin)),
-            None => (metadata, None),
-        };
+        let (metadata, twin) = int96::of(file, metadata)?;
         let groups = metadata.metadata().row_groups().iter();
         let largest = groups.max_by_key(|group| group.total_byte_size());
         let stored = largest.map_or(0, |group| group.compressed_size().unsigned_abs());
@@ -258,21 +254,23 @@ impl Footer {
                 .with_batch_size(group.batch_rows as usize)
                 .build()
         };
-        let is_own = |root: &usize| share.binary_search(root).is_ok();
-        let of_twin = self.twin.as_ref().map(|twin| {
-            let roots: Vec<usize> = twin.roots.iter().copied().filter(is_own).collect();
-            (&twin.metadata, roots)
+        let compared = self.twin.as_ref().map(|twin| {
+            let place = |root: &usize| Some((*root, share.binary_search(root).ok()?));
+            let (roots, places): (Vec<_>, Vec<_>) = twin.roots.iter().filter_map(place).unzip();
+            (&twin.metadata, roots, places)
         });
-        let of_twin = of_twin.filter(|(_, roots)| !roots.is_empty());
+        let compared = compared.filter(|(_, roots, _)| !roots.is_empty());
         for group in groups {
-            let mut twins = match &of_twin {
-                Some((metadata, roots)) => Some(rows(metadata, roots, group)?),
+            let mut twins = match &compared {
+                Some((metadata, roots, places)) => Some((rows(metadata, roots, group)?, places)),
                 None => None,
             };
             for batch in rows(&self.metadata, share, group)? {
                 let batch = batch?;
-                if let Some(twin) = twins.as_mut().and_then(Iterator::next) {
-                    int96::compare(&batch, &twin?)?;
+                if let Some((twins, places)) = &mut twins
+                    && let Some(twin) = twins.next()
+                {
+                    int96::compare(&batch, &twin?, places)?;
                 }
                 let mut columns = Vec::new();
                 for (index, reading) in readings.iter().enumerate() {
@@ -335,9 +333,15 @@ fn pages_bytes(file: &Arc<Piece>, group: &RowGroupMetaData) -> u64 {
         let share = |bytes: i64| {
             (u128::from(bytes.unsigned_abs()) * u128::from(values) / u128::from(all)) as u64
         };
-        share(packed) + share(unpacked) + unpacked.unsigned_abs().min(DICTIONARY_BYTES)
+        let page = share(packed) + share(unpacked);
+        times_read(column) * (page + unpacked.unsigned_abs().min(DICTIONARY_BYTES))
     };
     group.columns().iter().map(of).sum()
+}
+
+/// How many readers a column has at a time, see [`int96`].
+fn times_read(column: &ColumnChunkMetaData) -> u64 {
+    if column.column_type() == PhysicalType::INT96 { 2 } else { 1 }
 }
 
 /// The same where nothing is known of the pages: as writers make them.
@@ -346,9 +350,8 @@ fn likely_pages_bytes(group: &RowGroupMetaData) -> u64 {
     let page = |bytes: i64| bytes.unsigned_abs().min(PAGE_BYTES);
     let of = |column: &ColumnChunkMetaData| {
         let unpacked = column.uncompressed_size();
-        page(column.compressed_size())
-            + page(unpacked)
-            + unpacked.unsigned_abs().min(DICTIONARY_BYTES)
+        let pages = page(column.compressed_size()) + page(unpacked);
+        times_read(column) * (pages + unpacked.unsigned_abs().min(DICTIONARY_BYTES))
     };
     group.columns().iter().map(of).sum()
 }
