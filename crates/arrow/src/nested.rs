@@ -10,9 +10,9 @@ use inrush_scan::{
 };
 
 use crate::value::{self, Decimals, Misfit, Moments};
-use inrush_core::encode::{Moment, Typed};
+use inrush_core::encode::{Moment, Typed, write_time};
 use inrush_core::flow::Code;
-use inrush_core::value::{double, hex, rule};
+use inrush_core::value::{double, json, rule};
 
 /// The type of a column, or of what is in its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ impl Nested {
                 out.push(b'{');
                 for (at, (member, (name, ty))) in members.iter().zip(fields).enumerate() {
                     comma(at, out);
-                    write_string(name.as_bytes(), out);
+                    json::push_string(name.as_bytes(), out);
                     out.push(b':');
                     ty.write_value(spelling, member.value, bytes, out)?;
                 }
@@ -239,7 +239,7 @@ impl Scalar {
     /// Appends a value as a string with the one text that it has.
     fn write_text(self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit> {
         if self == Self::Text {
-            write_string(text, out);
+            json::push_string(text, out);
             return Ok(());
         }
         out.push(b'"');
@@ -274,14 +274,7 @@ impl Scalar {
             }
             Self::Time => {
                 let micros = value::time(text)?;
-                let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
-                let (minutes, second) = (seconds / 60, seconds % 60);
-                let (hour, minute) = (minutes / 60, minutes % 60);
-                out.extend_from_slice(format!("{hour:02}:{minute:02}:{second:02}").as_bytes());
-                if rest > 0 {
-                    let fraction = format!(".{rest:06}");
-                    out.extend_from_slice(fraction.trim_end_matches('0').as_bytes());
-                }
+                write_time(micros * 1_000, out);
             }
             Self::Uuid => out.extend_from_slice(&rule::uuid_text(rule::uuid(text)?)),
             Self::Text => {}
@@ -289,22 +282,6 @@ impl Scalar {
         out.push(b'"');
         Ok(())
     }
-}
-
-/// Appends a string with no more escapes than it needs.
-fn write_string(text: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    for byte in text {
-        match byte {
-            b'"' | b'\\' => out.extend([b'\\', *byte]),
-            0..0x20 => {
-                out.extend_from_slice(b"\\u00");
-                out.extend(hex::pair(*byte));
-            }
-            _ => out.push(*byte),
-        }
-    }
-    out.push(b'"');
 }
 
 #[cfg(test)]
@@ -342,7 +319,7 @@ mod tests {
             (
                 list(Scalar::Text),
                 r#"["p", "q\u00e9\n", "\/\"", ""]"#,
-                "[\"p\",\"q\u{e9}\\u000a\",\"/\\\"\",\"\"]",
+                "[\"p\",\"q\u{e9}\\n\",\"/\\\"\",\"\"]",
             ),
             (list(Scalar::Boolean), "[true,false]", r#"["true","false"]"#),
             (list(Scalar::Single), r#"[3.1, 1, "NaN"]"#, r#"["3.1e0","1e0","NaN"]"#),

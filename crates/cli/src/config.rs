@@ -97,7 +97,7 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
         None => File::default(),
     };
     let mut given = Vec::new();
-    let mut options = Vec::new();
+    let mut layered = Vec::new();
     for arg in sub.get_arguments().filter(|arg| is_layered(arg)) {
         let found = match () {
             () if is_typed(typed, arg) => Some((raw(typed, arg), "command line".to_owned())),
@@ -109,15 +109,14 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
         };
         let Some((values, from)) = found else { continue };
         if !is_typed(typed, arg) {
-            let said = words_of(arg, &values);
-            is_taken(&lenient, &name, &said, &from)?;
-            options.extend(said);
+            layered.push((words_of(arg, &values), from.clone()));
         }
         // How the answer looks is no matter of the plan.
         if arg.get_help_heading() != Some("Output") {
             given.push(Given { option: format!("--{}", long(arg)), values, from });
         }
     }
+    refuse_values(&lenient, &name, &layered)?;
     let places = typed.get_many::<String>("places").map_or(0, |places| places.len());
     let (sources, target) = match places {
         0 => (file.sources, file.target),
@@ -127,7 +126,8 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
         _ => (Vec::new(), None),
     };
     let mut all = words;
-    let before = options.into_iter().chain(sources).map(OsString::from);
+    let options = layered.into_iter().flat_map(|(words, _)| words);
+    let before = options.chain(sources).map(OsString::from);
     all.splice(2..2, before);
     all.extend(target.map(OsString::from));
     Ok(Words { words: all, given })
@@ -231,21 +231,28 @@ fn words_of(arg: &Arg, values: &[String]) -> Vec<String> {
     }
 }
 
-/// Refuses values that their option does not take: whoever typed a command can't see that it is none of its words.
-fn is_taken(command: &Command, name: &str, said: &[String], from: &str) -> Result<()> {
-    let alone = ["inrush", name].into_iter().chain(said.iter().map(String::as_str));
-    match command.clone().try_get_matches_from(alone) {
-        Err(error)
-            if matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) =>
-        {
-            let text = error.to_string();
+/// Refuses values that their option does not take, and says where they stand: whoever typed the command can't see it there. `layered`
+/// are words of options, and what each comes from.
+fn refuse_values(command: &Command, name: &str, layered: &[(Vec<String>, String)]) -> Result<()> {
+    let refusal = |options: &[(Vec<String>, String)]| {
+        let words = options.iter().flat_map(|(words, _)| words).map(String::as_str);
+        let words = ["inrush", name].into_iter().chain(words);
+        let error = command.clone().try_get_matches_from(words).err()?;
+        // What is wrong with options together is said when all of them are.
+        let is_value = matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation);
+        is_value.then(|| error.to_string())
+    };
+    if layered.is_empty() || refusal(layered).is_none() {
+        return Ok(());
+    }
+    for option in layered {
+        if let Some(text) = refusal(std::slice::from_ref(option)) {
             let what = text.lines().next().unwrap_or_default();
             let what = what.strip_prefix("error: ").unwrap_or(what);
-            Err(Error::usage(format!("{from}: {what}")))
+            return Err(Error::usage(format!("{}: {what}", option.1)));
         }
-        // What is wrong with all of them together is said when they are.
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// What a variable says of an option, and its name; `None` where there is none.

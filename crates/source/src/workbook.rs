@@ -8,6 +8,7 @@ use calamine::{
     Data, DataRef, Dimensions, ExcelDateTime, Ods, OdsError, Range, Reader, SheetType,
     SheetVisible, Xls, XlsError, Xlsb, Xlsx, XlsxError,
 };
+use inrush_core::encode::write_time;
 use inrush_core::error::{Error, Result};
 
 use crate::archive::{Refusal, zip};
@@ -591,9 +592,9 @@ fn moment_of(moment: ExcelDateTime) -> Cell<'static> {
 }
 
 fn time(ms: i64) -> String {
-    let (seconds, ms) = (ms / 1_000, ms % 1_000);
-    let text = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    if ms == 0 { text } else { format!("{text}.{ms:03}").trim_end_matches('0').to_owned() }
+    let mut text = Vec::new();
+    write_time(ms * 1_000_000, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// As ISO 8601 has it, and as durations of other sources are written.

@@ -218,6 +218,15 @@ fn write_moment(moment: Moment, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends a time of day, given in nanoseconds since midnight: `HH:MM:SS`, and a fraction without zeros at its end.
+pub fn write_time(nanos: i64, out: &mut Vec<u8>) {
+    let (seconds, nanos) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    let moment = Moment { seconds, nanos: nanos as u32, zone: false };
+    if let Some((text, len)) = moment.text() {
+        out.extend_from_slice(&text["YYYY-MM-DD ".len()..len]);
+    }
+}
+
 /// A time of day as text, behind a blank.
 #[inline]
 fn clock(second: u32) -> [u8; 9] {

@@ -3,6 +3,7 @@
 pub mod digits;
 pub mod double;
 pub mod hex;
+pub mod json;
 pub mod rule;
 
 use inrush_scan as scan;

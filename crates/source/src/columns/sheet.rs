@@ -340,8 +340,14 @@ pub(super) fn look(
     }
     let mut columns = Vec::new();
     let mut seen = Vec::new();
-    for column in &used {
+    for (column, name) in used.iter().zip(&names) {
         let found = look.columns.get(*column);
+        if found.is_some_and(|found| found.sorts.are_inexact()) {
+            notes.push(format!(
+                "column {name} has whole numbers beyond 9007199254740991: a sheet keeps 15 digits of a number, so the others may not be \
+                 those that were typed"
+            ));
+        }
         let (becomes, ty) =
             found.map(|found| found.sorts.becomes()).unwrap_or((DataType::Utf8, None));
         let observed = found.map(|found| found.observed.clone()).unwrap_or_default();
@@ -357,16 +363,6 @@ pub(super) fn look(
         columns.push((*column as u32, becomes));
     }
     notes.extend(of_merged(&merged, &input.name));
-    let is_inexact = |(column, _): &(&u32, &String)| {
-        look.columns.get(**column as usize).is_some_and(|found| found.sorts.are_inexact())
-    };
-    let places = columns.iter().map(|(column, _)| column);
-    notes.extend(places.zip(&names).filter(is_inexact).map(|(_, name)| {
-        format!(
-            "column {name} has whole numbers beyond 9007199254740991: a sheet keeps 15 digits of a number, so the others may not be \
-             those that were typed"
-        )
-    }));
     reasons.push("types are those of the sheet's cells, which were all looked at".to_owned());
     let first = if has_header { first_row + 1 } else { first_row };
     let memory_bytes = memory(&book, look.rows, used.len(), input.bytes_stored.unwrap_or(0));

@@ -1,51 +1,10 @@
-//! JSON as bytes: strings and numbers written, rows read.
+//! JSON as bytes: numbers written, rows read.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-
-/// What stands for a byte in a string after the backslash: 0 for itself, `u` for four hexadecimal digits.
-static ESCAPES: [u8; 256] = {
-    let mut escapes = [0; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        escapes[byte] = b'u';
-        byte += 1;
-    }
-    escapes[0x08] = b'b';
-    escapes[0x09] = b't';
-    escapes[0x0a] = b'n';
-    escapes[0x0c] = b'f';
-    escapes[0x0d] = b'r';
-    escapes[b'"' as usize] = b'"';
-    escapes[b'\\' as usize] = b'\\';
-    escapes
-};
-
-/// Appends `text`, which is UTF-8, as a string.
-#[inline]
-pub(super) fn push_string(text: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| ESCAPES[*byte as usize] != 0) {
-        out.extend_from_slice(&rest[..at]);
-        let byte = rest[at];
-        match ESCAPES[byte as usize] {
-            b'u' => {
-                const DIGITS: &[u8; 16] = b"0123456789abcdef";
-                let digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
-                out.extend_from_slice(b"\\u00");
-                out.extend_from_slice(&digits);
-            }
-            letter => out.extend_from_slice(&[b'\\', letter]),
-        }
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-    out.push(b'"');
-}
 
 /// Whether `text` is a number as JSON writes it: `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
 pub(super) fn is_number(text: &[u8]) -> bool {
@@ -156,6 +115,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use inrush_core::value::json::push_string;
 
     #[test]
     fn rows_are_read_as_they_are_written() {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
-use crate::json::{is_number, push_string};
+use crate::json::is_number;
 use crate::knobs::ROWS;
 use crate::layout::Layout;
 use crate::types::{Kept, Store};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape, Typed};
 use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
+use inrush_core::value::json::push_string;
 use inrush_core::{Job, Verify};
 
 /// Bytes of output for a byte of input, names of up to a dozen characters for values of one.
