@@ -357,6 +357,8 @@ pub struct TargetFacts {
     pub table: Option<TableFacts>,
     /// The most columns a table can have.
     pub columns_max: usize,
+    /// Why no column that a load makes can have a name; `None` where each can.
+    pub name_fault: Option<fn(&str) -> Option<String>>,
     /// The moments that columns of a new table keep.
     pub moments: MomentLimits,
     /// Types of its own, in a new table, for what are texts elsewhere, see [`Type::is_kind_of_text`].

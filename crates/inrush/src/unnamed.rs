@@ -72,6 +72,7 @@ impl Target for Unnamed {
             engine: "check without a target".to_owned(),
             text_types: &[Type::Time, Type::Uuid],
             columns_max: usize::MAX,
+            name_fault: None,
             ..TargetFacts::default()
         })
     }

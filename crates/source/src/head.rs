@@ -9,7 +9,7 @@ use inrush_scan::{Newline, Tail};
 use crate::place::cannot_open;
 use crate::separator_line::SeparatorLine;
 use crate::{Compression, Input, Place};
-use crate::{decode, sniff};
+use crate::{decode, json, sniff};
 use inrush_core::DialectRequest;
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::{Error, Result};
@@ -40,7 +40,7 @@ pub(super) fn read_head(
         (Place::File(_) | Place::Member(_) | Place::Sheet(_) | Place::Stored(_), _) => {
             return look(place, request, place.begin(stop).map_err(fail)?, false);
         }
-        (Place::Stdin | Place::Rows, _) => return Err(no_record(&name)),
+        (Place::Stdin | Place::Rows, _) => return Err(no_record(&name, b"")),
     };
     let mut bytes_max = HEAD_BYTES;
     loop {
@@ -48,20 +48,24 @@ pub(super) fn read_head(
         let cut_off = bytes.len() == bytes_max;
         let head = look(place, request, Box::new(io::Cursor::new(bytes)), cut_off)?;
         // Compressed data comes in blocks, and none may have been whole.
-        if !cut_off || has_record(&head.text, request) {
+        if !cut_off || has_record(&head.text, request, &place.extension()) {
             return Ok(head);
         }
         if bytes_max >= RECORD_BYTES_MAX {
-            return Err(no_record(&name));
+            return Err(no_record(&name, &head.text));
         }
         bytes_max *= 2;
     }
 }
 
-/// Whether the first line that is neither to be skipped, nor blank, nor a comment is there as a whole.
-fn has_record(text: &[u8], request: &DialectRequest) -> bool {
+/// Whether the first line that is neither to be skipped, nor blank, nor a comment is there as a whole; of an object of JSON that spans
+/// lines, all of them.
+fn has_record(text: &[u8], request: &DialectRequest, extension: &str) -> bool {
     let newline = newline_byte(text);
     let mut at = body_start(text, request.skip_lines);
+    if json::is_object_in_lines(&text[at..], request, extension) {
+        return JsonCutter::new(JsonLayout::Values).cut(&text[at..], 1, Tail::More).is_some();
+    }
     // One array of JSON may be one line.
     if text[at..].trim_ascii_start().starts_with(b"[")
         && JsonCutter::new(JsonLayout::Array).cut(&text[at..], 1, Tail::More).is_some()
@@ -86,10 +90,16 @@ fn newline_byte(text: &[u8]) -> u8 {
     }
 }
 
-fn no_record(name: &str) -> Error {
+fn no_record(name: &str, text: &[u8]) -> Error {
     let mib = RECORD_BYTES_MAX >> 20;
-    Error::source(format!("the first {mib} MiB of {name} hold no record"))
-        .advise("check --skip-lines, --comment and --encoding")
+    match text.trim_ascii_start().starts_with(b"{") {
+        true => Error::source(format!(
+            "{name} begins with an object of JSON of more than {mib} MiB, which would be one row"
+        ))
+        .advise("if its rows are in a list within it, jq -c '.LIST[]' makes lines of them"),
+        false => Error::source(format!("the first {mib} MiB of {name} hold no record"))
+            .advise("check --skip-lines, --comment and --encoding"),
+    }
 }
 
 /// Looks at what `reader` gives; `cut_off` when that is not all, which is then not the input's fault.
@@ -127,20 +137,22 @@ fn look(
     }
     let mut whole = text.len() < HEAD_BYTES && !cut_off;
     // The first record must be whole to be understood, and what follows it is looked at as well.
-    let mut found = has_record(&text, request);
+    let extension = place.extension();
+    let mut found = has_record(&text, request, &extension);
     let mut enough = found;
     while !whole && !enough {
         if text.len() >= RECORD_BYTES_MAX {
-            return Err(no_record(&input.name));
+            return Err(no_record(&input.name, &text));
         }
-        let more = plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text);
-        let got = more.or_else(forgive)?;
-        whole = got < HEAD_BYTES && !cut_off;
+        // Twice as much each time: all of it is looked at again.
+        let asked = if found { HEAD_BYTES } else { text.len().max(HEAD_BYTES) };
+        let got = plain.by_ref().take(asked as u64).read_to_end(&mut text).or_else(forgive)?;
+        whole = got < asked && !cut_off;
         if got == 0 {
             break;
         }
         enough = found;
-        found = has_record(&text, request);
+        found = has_record(&text, request, &extension);
     }
     input.encoding = encoding;
     Ok(Head { input, text, whole })

@@ -333,6 +333,7 @@ impl Source {
                 strict: false,
                 // What has a type is looked at as it is, bytes among it.
                 bytes: self.grammar.form() == "columns",
+                typed: true,
                 is_textual: true,
                 reading: Reading::trim(self.reads.get(n).and_then(Option::as_ref)),
                 added: None,

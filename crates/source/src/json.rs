@@ -19,6 +19,7 @@ use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner, is_inside};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Origin, Part};
 use inrush_core::reading::Readers;
+use inrush_core::wording::shell_word;
 use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
 use inrush_store::Pipe;
 
@@ -85,6 +86,51 @@ pub(super) fn is_hidden(
         let (good, read) = good(text, is_whole, layout);
         good == read
     })
+}
+
+/// Whether the text begins with an object of JSON that goes on behind its first line: lines are no records of their own.
+pub(super) fn is_object_in_lines(text: &[u8], request: &DialectRequest, extension: &str) -> bool {
+    let is_said = matches!(request.format, Some(Format::Json | Format::Jsonl));
+    let may_be = match extension {
+        "jsonl" | "ndjson" => false,
+        "json" => request.format.is_none() || is_said,
+        _ => {
+            is_said
+                || request.format.is_none()
+                    && request.delimiter.is_none()
+                    && !OTHERS.contains(&extension)
+        }
+    };
+    let starts = || {
+        let inside = text.trim_ascii_start().strip_prefix(b"{")?;
+        inside.trim_ascii_start().first().copied()
+    };
+    may_be && matches!(starts(), Some(b'"')) && {
+        let (good, read) = good(text, false, JsonLayout::Lines);
+        good * 2 <= read
+    }
+}
+
+/// The member of an object, which is all of the text, that holds a list of objects, as answers of services and GeoJSON have one.
+fn list_inside(text: &[u8], layout: JsonLayout) -> Option<String> {
+    let mut scanner = JsonScanner::new(layout, JsonPart::WHOLE, text);
+    let (mut members, mut others) = (Vec::new(), Vec::new());
+    scanner.next(&mut members).filter(|record| {
+        record.kind == JsonKind::Object && record.fault.is_none() && layout != JsonLayout::Array
+    })?;
+    while let Some(record) = scanner.next(&mut others) {
+        if !record.is_blank() {
+            return None;
+        }
+    }
+    let holds_objects = |member: &&JsonMember| {
+        let inside = member.value.raw(text).strip_prefix(b"[");
+        inside.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"{"))
+    };
+    let list = members.iter().find(holds_objects)?;
+    let mut name = Vec::new();
+    json_unescape(list.key.raw(text), &mut name);
+    String::from_utf8(name).ok()
 }
 
 /// Of the first records in this layout, how many are objects, or arrays in lines, without a fault; and how many there are.
@@ -258,6 +304,19 @@ impl Source {
                 JsonLayout::Lines => format!("{note} (--skip-lines 1 leaves it out)"),
                 _ => format!("{note}: arrays of JSON have none"),
             });
+        }
+        if first.whole
+            && let Some(list) = list_inside(&first.text[body(first)..], layout)
+        {
+            let path = match list.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_') {
+                true => format!(".{list}[]"),
+                false => format!(".[{}][]", serde_json::Value::from(&*list)),
+            };
+            let filter = shell_word(&path);
+            let name = &first.input.name;
+            warnings.push(format!(
+                "{name} is one object, which is one row; jq -c {filter} makes lines of the objects in its list {list}, to be loaded as rows"
+            ));
         }
         let names = fields.iter().map(|field| field.name.clone()).collect();
         for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {

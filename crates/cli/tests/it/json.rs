@@ -231,6 +231,53 @@ fn words_for_null_and_for_delimited_text() {
     fixture.refuses(&["none.json", "u.db"]).says(&["holds no object"]);
 }
 
+/// Answers of services, and GeoJSON: the rows are within.
+#[test]
+fn one_object_around_a_list_is_a_row_and_said_to_be() {
+    let fixture = Fixture::new();
+    let list = |rows: usize| {
+        let rows: Vec<String> = (0..rows).map(|id| format!("{{\"id\": {id}}}")).collect();
+        rows.join(",\n")
+    };
+    let around = |rows| format!("{{\"type\": \"all\",\n\"my rows\": [\n{}\n]}}\n", list(rows));
+    fixture.write("small.json", around(3)).write("large.json", around(20_000));
+    fixture.write("line.json", around(20_000).replace('\n', ""));
+    fixture.write("two.json", around(3).repeat(2)).write("no-list.json", "{\"a\": [1, 2]}");
+    for source in ["small.json", "large.json", "line.json"] {
+        let table = source.trim_end_matches(".json");
+        fixture.load(&[source, "t.db"]).exits(0).prints(&[
+            &format!("{source} is one object, which is one row"),
+            "jq -c '.[\"my rows\"][]' makes lines of the objects in its list my rows",
+        ]);
+        let count = format!("SELECT type, json_array_length(\"my rows\") FROM \"{table}\"");
+        let rows = if source == "small.json" { 3 } else { 20_000 };
+        assert_eq!(fixture.query("t.db", &count), rows![["all", rows]], "{source}");
+    }
+    // Where there are more, or no objects within, nothing is odd.
+    for source in ["two.json", "no-list.json"] {
+        let run = fixture.load(&[source, "t.db", "--if-exists", "replace"]).exits(0);
+        assert!(!run.stdout.contains("jq"), "{run:?}");
+    }
+    // From a pipe as well, whose name says nothing.
+    let all = around(20_000);
+    let pipe = fixture.load_reading(all.as_bytes(), &["-", "p.db", "--table", "t"]).exits(0);
+    pipe.prints(&["is one object, which is one row"]);
+}
+
+/// Its first object may be longer than what is looked at first, and is no line.
+#[test]
+fn objects_that_span_many_lines_are_rows_however_long() {
+    let fixture = Fixture::new();
+    let object = |id: usize| {
+        let items: Vec<String> = (0..20_000).map(|n| format!("  {n}")).collect();
+        format!("{{\n \"id\": {id},\n \"list\": [\n{}\n ]\n}}\n", items.join(",\n"))
+    };
+    fixture.write("long.json", (1..=3).map(object).collect::<String>());
+    fixture.load(&["long.json", "t.db"]).exits(0);
+    let query = "SELECT id, json_array_length(list) FROM long ORDER BY id";
+    assert_eq!(fixture.query("t.db", query), rows![[1, 20_000], [2, 20_000], [3, 20_000]]);
+}
+
 #[test]
 fn compressed_and_encoded_json_from_several_files() {
     let fixture = Fixture::new();

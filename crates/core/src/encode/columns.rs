@@ -17,7 +17,8 @@ use crate::Nulls;
 use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null};
 use crate::encode::row::{Moment, Row, Typed};
 use crate::encode::{
-    BadRecord, Encode, EncodeRow, Encoded, Shape, Verdict, check_text, describe, told_by_lane,
+    BadRecord, BadValue, Encode, EncodeRow, Encoded, Shape, ShapeColumn, Verdict, check_text,
+    describe, told_by_lane,
 };
 use crate::flow::Found;
 use crate::flow::{Chunk, Code, Home, RowFault, RowMark, SheetRows, Span};
@@ -73,7 +74,8 @@ struct Column<'a> {
     view: View<'a>,
     /// What texts and bytes are in.
     data: &'a [u8],
-    /// Whether each text has to be looked at: the target takes no NUL, or no bytes that aren't UTF-8, and there are some.
+    /// Whether each value has to be looked at: it is text, the target takes no NUL, or no bytes that aren't UTF-8, and there are some; or
+    /// it is neither text nor bytes, where the target keeps bytes.
     is_suspect: bool,
     /// Numbers that are NULL because their text is a spelling of it; nearly always none.
     null_numbers: Vec<Typed>,
@@ -92,14 +94,9 @@ impl<'a> Column<'a> {
         }
     }
 
-    fn of(batch: &'a RecordBatch, at: usize, has_bytes: bool, has_nul_fault: bool) -> Self {
+    fn of(batch: &'a RecordBatch, at: usize) -> Self {
         let array = batch.column(at).as_ref();
         let data = column_data(batch, at);
-        // A slice shares the data of the whole.
-        let own = |offsets: &[i32]| match offsets {
-            [first, .., last] => &data[*first as usize..*last as usize],
-            _ => &[],
-        };
         let moment = |values, per_second| {
             let zone = matches!(array.data_type(), DataType::Timestamp(_, Some(_)));
             View::Moment { values, per_second, zone }
@@ -137,14 +134,27 @@ impl<'a> Column<'a> {
             // There is nothing else, see `is_viewed`.
             _ => View::Null,
         };
-        let is_suspect = !has_bytes
-            && match view {
-                View::Bytes(_) => true,
-                View::Text(offsets) => has_nul_fault && memchr::memchr(0, own(offsets)).is_some(),
-                _ => false,
-            };
         // The reader takes no batch of more columns.
-        Self { at: at as u16, nulls: array.nulls(), view, data, is_suspect, null_numbers: vec![] }
+        let (at, nulls) = (at as u16, array.nulls());
+        Self { at, nulls, view, data, is_suspect: false, null_numbers: vec![] }
+    }
+
+    /// The column whose values go into this one of the target.
+    fn going_into(mut self, column: &ShapeColumn, has_nul_fault: bool) -> Self {
+        // A slice shares the data of the whole.
+        let own = |offsets: &[i32]| match offsets {
+            [first, .., last] => &self.data[*first as usize..*last as usize],
+            _ => &[],
+        };
+        self.is_suspect = match self.view {
+            View::Null => false,
+            View::Bytes(_) => !column.bytes,
+            View::Text(offsets) => {
+                !column.bytes && has_nul_fault && memchr::memchr(0, own(offsets)).is_some()
+            }
+            _ => !column.typed,
+        };
+        self
     }
 
     /// The column where NULL has these spellings: numbers are compared with the number that a spelling is.
@@ -239,7 +249,7 @@ impl<'a> Columns<'a> {
         };
         let fields = &shape.fields[chunk.origin.file as usize];
         let columns = fields.iter().zip(&shape.columns).map(|(field, column)| match field {
-            Some(field) => Column::of(batch, *field, column.bytes, shape.nul_fault.is_some()),
+            Some(field) => Column::of(batch, *field).going_into(column, shape.nul_fault.is_some()),
             None => Column::absent(),
         });
         let columns = columns.enumerate().map(|(at, column)| match shape.nulls.is_empty() {
@@ -265,14 +275,19 @@ impl ColumnsRow<'_> {
         self.columns.nulls.of_column(column).any(|null| null == text)
     }
 
-    /// Texts, and bytes that go where only text may, are looked at where there is reason to.
+    /// Values are looked at where there is reason to: texts, bytes that go where only text may, and what bytes could hold only as the
+    /// digits of a text that the source does not have.
     fn check(&self, shape: &Shape) -> Result<(), BadRecord> {
         for (index, column) in self.columns.columns.iter().enumerate() {
-            if let (true, View::Text(offsets) | View::Bytes(offsets)) =
-                (column.is_suspect && !column.is_null(self.at), &column.view)
-            {
+            if !column.is_suspect || column.is_null(self.at) {
+                continue;
+            }
+            if let View::Text(offsets) | View::Bytes(offsets) = &column.view {
                 let (home, span) = column.place(offsets, self.at);
                 check_text(shape, index, self.bytes(home, span, &[]))?;
+            } else if self.typed(index).is_some() {
+                let (code, wanted) = (Code::Type, "text or bytes");
+                return Err(describe(self, &BadValue { column: index, code, wanted }));
             }
         }
         Ok(())
@@ -515,7 +530,7 @@ pub struct Texts<'a>(Vec<Column<'a>>);
 impl<'a> Texts<'a> {
     /// Of columns that have a view.
     pub fn of(batch: &'a RecordBatch) -> Self {
-        Self((0..batch.num_columns()).map(|at| Column::of(batch, at, true, false)).collect())
+        Self((0..batch.num_columns()).map(|at| Column::of(batch, at)).collect())
     }
 
     /// Appends a value; false where it is NULL.
@@ -548,7 +563,7 @@ pub(super) fn object(chunk: &Chunk, row: usize) -> Vec<u8> {
         }
         string(field.name(), &mut out);
         out.push(b':');
-        let column = Column::of(batch, at, true, false);
+        let column = Column::of(batch, at);
         let bytes = |offsets| {
             let (_, span) = column.place(offsets, row);
             &column.data[span.at as usize..(span.at + span.len) as usize]

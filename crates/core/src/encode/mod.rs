@@ -148,6 +148,8 @@ pub struct ShapeColumn {
     pub strict: bool,
     /// Whether the column takes bytes that aren't UTF-8.
     pub bytes: bool,
+    /// Whether it takes numbers, days, and whatever else is neither text nor bytes.
+    pub typed: bool,
     /// Whether it holds text of whatever kind, days and moments among it.
     pub is_textual: bool,
     /// How its texts are read, where they are no values as they stand.

@@ -505,6 +505,7 @@ fn shape(
             pinned: column.is_pinned(),
             strict: column.is_strict(),
             bytes: column.ty == Type::Bytes,
+            typed: column.ty != Type::Bytes,
             is_textual: matches!(
                 column.ty,
                 Type::Text

@@ -18,7 +18,7 @@ use inrush_core::error::{Error, Kind, Result};
 use inrush_core::moments::Settled;
 use inrush_core::reading::Family;
 use inrush_core::schema::{Basis, Column, Type};
-use inrush_core::wording::counted_in;
+use inrush_core::wording::{counted_in, shell_word};
 
 /// What a short bad row takes in memory: its note, and the message with the allocator's share. Longer ones have longer messages,
 /// but there are fewer of them.
@@ -379,6 +379,15 @@ fn made_columns(
         )
         .advise("if that is not the file's real width, check --delimiter"));
     }
+    let faulty = |field: &FieldFacts| {
+        let fault = facts.target.name_fault?(&field.name)?;
+        Some((field.name.clone(), fault))
+    };
+    if let Some((name, fault)) = fields.iter().find_map(faulty) {
+        let renamed = shell_word(&format!("{name}=NEW"));
+        return Err(Error::usage(format!("column {}: {fault}", name.escape_debug()))
+            .advise(format!("--rename {renamed} gives it another name")));
+    }
     let types = spoilt::types(request, &fields, facts.source.is_intolerant, hints);
     let tolerated = (at..).zip(&types).filter(|(_, (_, has_price))| *has_price);
     let tolerated = tolerated.map(|(at, _)| at).collect();
@@ -664,6 +673,7 @@ mod tests {
             target: TargetFacts {
                 engine: "SQLite".to_owned(),
                 columns_max: 2_000,
+                name_fault: None,
                 ..TargetFacts::default()
             },
             processors: 2,

@@ -226,6 +226,7 @@ pub(super) fn read(connection: &Connection, table: Option<&str>) -> Result<Targe
         exists: true,
         // No limit is documented; a row of more has never been seen to be of use.
         columns_max: 10_000,
+        name_fault: None,
         moments: MomentLimits { nanos: true, ..MomentLimits::of(6) },
         text_types: &[Type::Time, Type::Uuid],
         ..TargetFacts::default()

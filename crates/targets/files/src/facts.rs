@@ -143,6 +143,7 @@ fn bare(place: &Place) -> TargetFacts {
         engine: place.format.words().to_owned(),
         // More than any line has.
         columns_max: u32::MAX as usize,
+        name_fault: None,
         moments: match place.format {
             Format::Csv | Format::Jsonl => MomentLimits::default(),
             Format::Parquet | Format::Arrow => {

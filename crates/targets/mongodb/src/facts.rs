@@ -87,6 +87,7 @@ pub(super) fn gather(
         table,
         // More than any document has room for.
         columns_max: u32::MAX as usize,
+        name_fault: None,
         moments: if is_text { MomentLimits::default() } else { MomentLimits::of(3) },
         own: Own::new(server),
         round_trip: session.round_trip(),

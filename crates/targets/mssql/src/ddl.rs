@@ -8,6 +8,17 @@ use inrush_core::{Column, Job, TargetFacts, Type};
 /// Characters of a name (<https://learn.microsoft.com/en-us/sql/sql-server/maximum-capacity-specifications-for-sql-server>).
 pub(super) const NAME_MAX: usize = 128;
 
+/// Why no column can be called so.
+pub(super) fn name_fault(name: &str) -> Option<String> {
+    match length(name) {
+        length if length > NAME_MAX => {
+            Some(format!("the name has {length} characters, and SQL Server keeps {NAME_MAX}"))
+        }
+        _ if name.chars().any(char::is_control) => Some("a control character".to_owned()),
+        _ => None,
+    }
+}
+
 /// Bytes of a clustered index's key.
 const KEY_BYTES_MAX: usize = 900;
 

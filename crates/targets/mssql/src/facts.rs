@@ -81,6 +81,7 @@ pub(super) fn gather(
         exists: true,
         table: table.map(|found| found.facts),
         columns_max: COLUMNS_MAX,
+        name_fault: Some(ddl::name_fault),
         text_types: &[Type::Time, Type::Uuid],
         decimals_are_texts: false,
         lost_with,

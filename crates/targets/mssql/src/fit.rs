@@ -1,6 +1,5 @@
 //! What a load can do and promise, before it begins.
 
-use crate::ddl::{NAME_MAX, length};
 use crate::facts::{DatabaseFacts, IN_MEMORY, VIEW};
 use crate::knobs::ROWS_PER_TRANSACTION;
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
@@ -39,16 +38,6 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
             "the table is memory-optimized, and has no savepoints to take a refused row back to"
                 .to_owned(),
         );
-    }
-    if kept.is_none()
-        && let Some(field) = facts.source.loaded().find(|field| {
-            length(&field.name) > NAME_MAX || field.name.chars().any(char::is_control)
-        })
-    {
-        return unusable(format!(
-            "the column name {:?} is longer than {NAME_MAX} characters, or has a control character",
-            field.name
-        ));
     }
     let piecemeal = is_piecemeal(knobs);
     if piecemeal && request.if_exists == IfExists::Replace && facts.target.table.is_some() {

@@ -100,7 +100,7 @@ const SETTINGS: [&str; 10] = [
 ];
 
 /// Why no table or column can be called so (<https://dev.mysql.com/doc/refman/8.0/en/identifiers.html>).
-pub(super) fn name_fault(name: &str) -> Option<String> {
+fn name_fault(name: &str) -> Option<String> {
     /// In characters.
     const NAME_MAX: usize = 64;
     match name.chars().count() {
@@ -197,6 +197,7 @@ pub(super) fn gather(
         table,
         lost_with,
         columns_max: COLUMNS_MAX,
+        name_fault: Some(name_fault),
         decimals_are_texts: false,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
         is_stream: false,

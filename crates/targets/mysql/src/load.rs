@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use crate::connect::{self, Place};
 use crate::ddl::{self, quote};
 use crate::encode::{Real, Stores, session_zone};
-use crate::facts::{self, ALL_ROWS, ServerFacts, name_fault};
+use crate::facts::{self, ALL_ROWS, ServerFacts};
 use crate::knobs::{
     BINLOG, ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION,
     SQL_LOG_BIN, UNIQUE_CHECKS,
@@ -218,12 +218,6 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         && (!request.primary_key.is_empty() || !request.indexes.is_empty())
     {
         return unusable("tables of the CSV engine have no keys".to_owned());
-    }
-    let names = || facts.source.loaded().map(|field| field.name.as_str());
-    if kept.is_none()
-        && let Some((name, fault)) = names().find_map(|name| Some((name, name_fault(name)?)))
-    {
-        return unusable(format!("column {name}: {fault}"));
     }
     if server.variable("read_only") == "ON" {
         return unusable("the server is read-only".to_owned());

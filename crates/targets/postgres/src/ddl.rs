@@ -9,6 +9,13 @@ use inrush_core::{Column, Job, OnConflict, TargetFacts};
 /// (<https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS>).
 pub(super) const NAME_MAX: usize = 63;
 
+/// Why no column can be called so.
+pub(super) fn name_fault(name: &str) -> Option<String> {
+    let length = name.len();
+    (length > NAME_MAX)
+        .then(|| format!("the name has {length} bytes, and PostgreSQL keeps {NAME_MAX}"))
+}
+
 /// The name in double quotes.
 pub(super) fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))

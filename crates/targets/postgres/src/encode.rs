@@ -521,6 +521,7 @@ mod tests {
                 pinned: true,
                 strict: false,
                 bytes: ty == Type::Bytes,
+                typed: ty != Type::Bytes,
                 is_textual: true,
                 reading: None,
                 added: None,

@@ -1,6 +1,5 @@
 //! What a load can do and promise, before it begins.
 
-use crate::ddl::NAME_MAX;
 use crate::encode::{self, means_utc};
 use crate::facts::{ServerFacts, VIEW_WITH_RULES};
 use crate::knobs::{
@@ -76,15 +75,6 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     }
     if kept.is_some_and(|table| table.storage.as_deref() == Some(VIEW_WITH_RULES)) {
         return unusable("the target is a view whose rules say what becomes of rows: load into the tables behind it".to_owned());
-    }
-    if let Some(field) = facts.source.loaded().find(|field| field.name.len() > NAME_MAX)
-        && kept.is_none()
-    {
-        return unusable(format!(
-            "the name of column {} has {} bytes, and PostgreSQL keeps {NAME_MAX}",
-            field.name,
-            field.name.len()
-        ));
     }
     let conflicts = request.on_conflict != OnConflict::Fail;
     let keyed = match kept {

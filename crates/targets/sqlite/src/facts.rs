@@ -157,6 +157,7 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
         engine: engine(),
         exists: true,
         columns_max: connection.limit(Limit::SQLITE_LIMIT_COLUMN)?.try_into().unwrap_or(2000),
+        name_fault: None,
         text_types: &[],
         decimals_are_texts: true,
         ..TargetFacts::default()

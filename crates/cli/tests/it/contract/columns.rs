@@ -60,6 +60,23 @@ pub(super) fn are_chosen_renamed_and_added<P: Place>() {
     });
 }
 
+pub(super) fn whose_names_are_too_long_are_refused<P: Place>() {
+    P::for_each(|place| {
+        let (long, wanted) = ("n".repeat(200), plain("id,n\n1,a\n", &[Kind::Text; 2]));
+        place.files().write("in.csv", format!("id,{long}\n1,a\n"));
+        let loaded = |name: &str| plain_rows(all_of(place, &["id", name]), &[Kind::Text; 2]);
+        if load(place, &["in.csv"]).status.code() == Some(0) {
+            assert_eq!(loaded(&long), wanted);
+            return;
+        }
+        let rename = format!("--rename {long}=NEW");
+        let run = place.files().leaves_all(|| load(place, &["in.csv"])).exits(2);
+        run.says(&["column nnn", "the name has 200", &rename]).ends_with_nothing_changed();
+        load(place, &["in.csv", "--rename", &format!("{long}=short")]).exits(0);
+        assert_eq!(loaded("short"), wanted);
+    });
+}
+
 pub(super) fn of_json_and_parquet_are_chosen_and_added_as_well<P: Place>() {
     P::for_each(|place| {
         let files = place.files();

@@ -257,9 +257,12 @@ over_every_target! {
         numbers::may_be_a_negative_zero,
         #[cfg(feature = "parquet")]
         numbers::may_be_none,
+        #[cfg(feature = "parquet")]
+        numbers::are_no_bytes,
         columns::are_chosen_renamed_and_added,
         columns::that_have_to_have_a_value_are_so_in_the_table,
         columns::differ_in_case_alone_whatever_their_letters,
+        columns::whose_names_are_too_long_are_refused,
         columns::of_json_and_parquet_are_chosen_and_added_as_well,
         columns::of_files_that_differ_are_united_where_the_user_says_so,
         columns::that_the_table_lacks_may_be_left_out,

@@ -148,3 +148,30 @@ pub(super) fn may_be_none<P: Place>() {
         });
     }
 }
+
+/// Bytes of a number there are several: which of them, the source does not say.
+#[cfg(feature = "parquet")]
+pub(super) fn are_no_bytes<P: Place>() {
+    use arrow_array::{BinaryArray, BooleanArray, Date32Array, Float64Array, Int64Array};
+    // Files have the types that they were written with.
+    if P::TRAITS.takes_any || P::TRAITS.target == "files" {
+        return;
+    }
+    let ids = || ("id", column(Int64Array::from_iter_values([1, 2])));
+    P::for_each(|place| {
+        let files = place.files();
+        let bytes = BinaryArray::from_iter_values([b"ab", b"42"]);
+        parquet(files, "bytes.parquet", &batch(vec![ids(), ("v", column(bytes))]), 100);
+        load(place, &["bytes.parquet"]).exits(0);
+        for (values, shown) in [
+            (column(Int64Array::from(vec![None, Some(42)])), "'42' is not "),
+            (column(Float64Array::from(vec![None, Some(0.5)])), "'0.5' is not "),
+            (column(BooleanArray::from(vec![None, Some(true)])), "'true' is not "),
+            (column(Date32Array::from(vec![None, Some(0)])), "'1970-01-01' is not "),
+        ] {
+            parquet(files, "in.parquet", &batch(vec![ids(), ("v", values)]), 100);
+            let args = ["in.parquet", "--if-exists", "append"];
+            refuses(place, &COLUMNS, &args).says(&["row 2", "column v", shown]);
+        }
+    });
+}
