@@ -2,6 +2,7 @@
 
 use crate::bson::{Document, Raw, Value};
 use crate::client::{Failure, Reply, code, code_of};
+use crate::fields;
 use crate::keys::{self, KeyField};
 use crate::knobs::TIMESTAMPS;
 use crate::lost;
@@ -87,7 +88,7 @@ pub(super) fn gather(
         table,
         // More than any document has room for.
         columns_max: u32::MAX as usize,
-        name_fault: None,
+        name_fault: Some(fields::name_fault(&server)),
         moments: if is_text { MomentLimits::default() } else { MomentLimits::of(3) },
         own: Own::new(server),
         round_trip: session.round_trip(),

@@ -33,6 +33,37 @@ impl Fields {
     }
 }
 
+/// The first protocol whose servers take names with points and dollars: MongoDB 5.0.
+const ANY_NAMES: i64 = 13;
+
+/// Whether queries and updates would take the name for something else.
+pub(super) fn is_odd(name: &str) -> bool {
+    name.starts_with('$') || name.contains('.')
+}
+
+/// What the server has against a field's name.
+pub(super) fn name_fault(server: &ServerFacts) -> fn(&str) -> Option<String> {
+    match () {
+        () if server.is_ferret => |name| {
+            fault(name, "FerretDB takes no field whose name holds a point or begins with a dollar")
+        },
+        () if server.wire_version < ANY_NAMES => |name| {
+            fault(name, "before MongoDB 5.0 no field's name holds a point or begins with a dollar")
+        },
+        () => |name| fault(name, ""),
+    }
+}
+
+/// Why the name can't be a field's: a NUL is in it, or, where the server minds, what queries would take for something else.
+fn fault(name: &str, odd: &str) -> Option<String> {
+    let fault = match () {
+        () if name.contains('\0') => "no field's name holds a NUL",
+        () if is_odd(name) => odd,
+        () => "",
+    };
+    (!fault.is_empty()).then(|| fault.to_owned())
+}
+
 /// The field that a column becomes: a primary key of one column is the document's own.
 pub(super) fn name<'n>(column: &'n str, request: &Request) -> &'n str {
     match request.primary_key.as_slice() {

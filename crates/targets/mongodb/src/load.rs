@@ -48,9 +48,6 @@ const BYTES_FOR_LANES: u64 = 4 << 20;
 /// More connections than this help no server.
 const LANES_MAX: usize = 64;
 
-/// The first protocol whose servers take names with points and dollars: MongoDB 5.0.
-const ANY_NAMES: i64 = 13;
-
 /// What both strategies answer to `fit`.
 pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let unusable = |reason: String| Fit::Unusable { reason };
@@ -146,31 +143,16 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     }
 }
 
-/// Why the source's names can't be those of fields.
+/// Why the source's names can't be those of fields that this request asks for.
 fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
-    let server = ServerFacts::of(&facts.target);
     let names = || facts.source.loaded().map(|field| field.name.as_str());
-    if let Some(name) = names().find(|name| name.contains('\0')) {
-        return Some(format!("the name of column {name:?} holds a NUL, which no field's may"));
-    }
     if let [key] = request.primary_key.as_slice()
         && !key.eq_ignore_ascii_case(ID)
         && names().any(|name| name == ID)
     {
         return Some(format!("column {key} would become _id, and there is a column _id"));
     }
-    let is_odd = |name: &&str| name.starts_with('$') || name.contains('.');
-    let odd = names().find(is_odd)?;
-    if server.is_ferret {
-        return Some(format!(
-            "FerretDB takes no field whose name holds a point or begins with a dollar, such as {odd}"
-        ));
-    }
-    if server.wire_version < ANY_NAMES {
-        return Some(format!(
-            "before MongoDB 5.0 no field's name may hold a point or begin with a dollar, such as {odd}"
-        ));
-    }
+    let odd = names().find(|name| fields::is_odd(name))?;
     (request.on_conflict == OnConflict::Update)
         .then(|| format!("--on-conflict update would take {odd} for a field within another: --on-conflict replace does not"))
 }
