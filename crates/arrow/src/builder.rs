@@ -17,7 +17,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::column::ArrowColumn;
 use crate::nested::Nested;
-use crate::value::{self, Decimals, Misfit, Moments, Whole, plain_whole};
+use crate::value::{self, Days, Decimals, Misfit, Moments, Whole, plain_whole};
 use inrush_core::Type;
 use inrush_core::encode::Typed;
 use inrush_core::flow::Code;
@@ -78,7 +78,7 @@ enum Values {
     Double(Vec<f64>),
     Decimal(Vec<i128>, Decimals),
     Boolean(Vec<bool>),
-    Day(Vec<i32>),
+    Day(Vec<i32>, Days),
     Moment(Vec<i64>, Moments),
     /// Microseconds since midnight.
     Time(Vec<i64>),
@@ -115,7 +115,7 @@ impl Values {
                 Self::Decimal(Vec::new(), Decimals::new(*precision, *scale as u8))
             }
             DataType::Boolean => Self::Boolean(Vec::new()),
-            DataType::Date32 => Self::Day(Vec::new()),
+            DataType::Date32 => Self::Day(Vec::new(), Days { infinite_ends: column.infinite_ends }),
             DataType::Timestamp(unit, zone) => {
                 let per_second = match unit {
                     TimeUnit::Second => 1,
@@ -123,7 +123,10 @@ impl Values {
                     TimeUnit::Microsecond => 1_000_000,
                     TimeUnit::Nanosecond => 1_000_000_000,
                 };
-                Self::Moment(Vec::new(), Moments { per_second, zone: zone.is_some() })
+                let zone = zone.is_some();
+                let (infinite_ends, takes_days) =
+                    (column.infinite_ends, column.takes_days && !zone);
+                Self::Moment(Vec::new(), Moments { per_second, zone, infinite_ends, takes_days })
             }
             DataType::Time64(_) => Self::Time(Vec::new()),
             DataType::Binary => Self::Bytes(Runs::new()),
@@ -166,7 +169,7 @@ impl Builder {
             Values::Text(runs) => runs.push(&bytes[start..end]),
             Values::Moment(values, moments) => put(values, moments.read(&bytes[start..end])),
             Values::Decimal(values, decimals) => put(values, decimals.plain(&bytes[start..end])),
-            Values::Day(values) => put(values, inrush_scan::date_days(&bytes[start..end])),
+            Values::Day(values, _) => put(values, inrush_scan::date_days(&bytes[start..end])),
             Values::Boolean(values) => put(values, inrush_scan::is_boolean(&bytes[start..end])),
             Values::Int32(values) => put(values, plain_whole(bytes, start, end)),
             Values::Int16(values) => put(values, plain_whole(bytes, start, end)),
@@ -216,9 +219,12 @@ impl Builder {
                 put(values, decimals.rescaled(number.into(), 0))
             }
             (Values::Boolean(values), Typed::Boolean(truth)) => put(values, Some(truth)),
-            (Values::Day(values), Typed::Date(days)) => put(values, Some(days)),
+            (Values::Day(values, days), Typed::Date(day)) => put(values, days.keep(day)),
             (Values::Moment(values, moments), Typed::Moment(moment)) => {
                 put(values, moments.count(moment))
+            }
+            (Values::Moment(values, moments), Typed::Date(day)) => {
+                put(values, moments.midnight(day))
             }
             _ => false,
         }
@@ -242,9 +248,10 @@ impl Builder {
             Values::Double(values) => values.push(value::double(text, strict)?),
             Values::Decimal(values, decimals) => values.push(decimals.keep(text, strict)?),
             Values::Boolean(values) => values.push(value::truth(text, strict)?),
-            Values::Day(values) => values.push(value::day(text)?),
+            Values::Day(values, _) => values.push(value::day(text)?),
             Values::Moment(values, moments) => {
-                values.push(moments.read(text).ok_or_else(|| moments.misfit(text))?);
+                let read = moments.read(text).or_else(|| moments.midnight(value::day(text).ok()?));
+                values.push(read.ok_or_else(|| moments.misfit(text))?);
             }
             Values::Time(values) => values.push(value::time(text)?),
             Values::Uuid(runs) => {
@@ -274,7 +281,7 @@ impl Builder {
         match &mut self.values {
             Values::Int8(values) => values.push(0),
             Values::Int16(values) => values.push(0),
-            Values::Int32(values) | Values::Day(values) => values.push(0),
+            Values::Int32(values) | Values::Day(values, _) => values.push(0),
             Values::Int64(values) | Values::Moment(values, _) | Values::Time(values) => {
                 values.push(0);
             }
@@ -306,7 +313,7 @@ impl Builder {
         match &mut self.values {
             Values::Int8(values) => values.truncate(rows),
             Values::Int16(values) => values.truncate(rows),
-            Values::Int32(values) | Values::Day(values) => values.truncate(rows),
+            Values::Int32(values) | Values::Day(values, _) => values.truncate(rows),
             Values::Int64(values) | Values::Moment(values, _) | Values::Time(values) => {
                 values.truncate(rows);
             }
@@ -346,7 +353,7 @@ impl Builder {
             Values::UInt64(values) => primitive::<UInt64Type>(values, nulls),
             Values::Single(values) => primitive::<Float32Type>(values, nulls),
             Values::Double(values) => primitive::<Float64Type>(values, nulls),
-            Values::Day(values) => primitive::<Date32Type>(values, nulls),
+            Values::Day(values, _) => primitive::<Date32Type>(values, nulls),
             Values::Decimal(values, _) => {
                 let array = PrimitiveArray::<Decimal128Type>::new(taken(values), nulls);
                 Arc::new(array.with_data_type(self.ty.clone()))

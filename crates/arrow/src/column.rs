@@ -27,6 +27,10 @@ pub struct ArrowColumn {
     pub strict: bool,
     /// NULL is a bad row.
     pub required: bool,
+    /// Whether the engine takes the first and the last day or moment of a type for infinity, so that they are none.
+    pub infinite_ends: bool,
+    /// Whether a day alone is its midnight, where the column is of timestamps without a zone.
+    pub takes_days: bool,
 }
 
 impl ArrowColumn {
@@ -41,6 +45,8 @@ impl ArrowColumn {
             nested: None,
             strict: column.is_strict(),
             required: column.required,
+            infinite_ends: false,
+            takes_days: false,
         }
     }
 

@@ -265,7 +265,12 @@ impl Scalar {
             }
             Self::Date => Typed::Date(value::day(text)?).write(out),
             Self::Moment { digits, zone } => {
-                let moments = Moments { per_second: 10_i64.pow(digits.into()), zone };
+                let moments = Moments {
+                    per_second: 10_i64.pow(digits.into()),
+                    zone,
+                    infinite_ends: true,
+                    takes_days: false,
+                };
                 let ticks = moments.read(text).ok_or_else(|| moments.misfit(text))?;
                 let nanos =
                     ticks.rem_euclid(moments.per_second) * (1_000_000_000 / moments.per_second);

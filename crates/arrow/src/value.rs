@@ -127,6 +127,21 @@ pub(super) fn day(value: &[u8]) -> Result<i32, Misfit> {
     rule::date(value)
 }
 
+/// A type of days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Days {
+    /// Whether its first and its last are the engine's infinities.
+    pub(super) infinite_ends: bool,
+}
+
+impl Days {
+    /// A day that the type has.
+    #[inline(always)]
+    pub(super) fn keep(self, day: i32) -> Option<i32> {
+        (!self.infinite_ends || day.unsigned_abs() < i32::MAX.unsigned_abs()).then_some(day)
+    }
+}
+
 /// A type of timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moments {
@@ -134,6 +149,10 @@ pub(super) struct Moments {
     pub(super) per_second: i64,
     /// Whether they are moments of UTC, and not of whatever clock hangs there.
     pub(super) zone: bool,
+    /// Whether its first and its last are the engine's infinities.
+    pub(super) infinite_ends: bool,
+    /// Whether a day alone is its midnight.
+    pub(super) takes_days: bool,
 }
 
 impl Moments {
@@ -146,7 +165,16 @@ impl Moments {
             return None;
         }
         // A moment before 1970 is counted up from the second below it.
-        moment.seconds.checked_mul(self.per_second)?.checked_add(nanos / unit_nanos)
+        let count = moment.seconds.checked_mul(self.per_second)?.checked_add(nanos / unit_nanos)?;
+        let is_kept = !self.infinite_ends || count.unsigned_abs() < i64::MAX.unsigned_abs();
+        is_kept.then_some(count)
+    }
+
+    /// The midnight at which a day begins, where that is what such a value means.
+    pub(super) fn midnight(self, day: i32) -> Option<i64> {
+        const DAY_SECONDS: i64 = 24 * 60 * 60;
+        let seconds = i64::from(day) * DAY_SECONDS;
+        self.takes_days.then(|| self.count(Moment { seconds, nanos: 0, zone: false })).flatten()
     }
 
     /// A timestamp that fits. `None` says nothing; ask [`Moments::misfit`].
@@ -290,7 +318,12 @@ mod tests {
 
     #[test]
     fn moments_lose_no_fraction() {
-        let moments = |per_second, zone| Moments { per_second, zone };
+        let moments = |per_second, zone| Moments {
+            per_second,
+            zone,
+            infinite_ends: false,
+            takes_days: false,
+        };
         let local = moments(1_000_000, false);
         assert_eq!(local.read(b"1970-01-01 00:00:01.5"), Some(1_500_000));
         assert_eq!(local.read(b"1969-12-31 23:59:59.5"), Some(-500_000));

@@ -23,6 +23,8 @@ pub enum Kind {
     Interrupted,
     /// Whoever reads the rows wants no more of them.
     Closed,
+    /// What was done can't be told: the output takes no more.
+    Output,
 }
 
 impl Kind {
@@ -36,6 +38,7 @@ impl Kind {
             Kind::Verify => "verify",
             Kind::Interrupted => "interrupted",
             Kind::Closed => "closed",
+            Kind::Output => "output",
         }
     }
 }
@@ -253,18 +256,36 @@ impl std::error::Error for Error {}
 /// What a user typed as a place, as messages show it: of what may be a URL only the scheme, for a password can stand anywhere
 /// in one, and of what looks like settings all but a password and what follows it.
 pub fn without_secrets(place: &str) -> String {
-    if let Some((scheme, rest)) = place.split_once(':')
-        && (rest.starts_with("//") || rest.contains('@'))
-    {
-        return format!("{scheme}:...");
-    }
     let lower = place.to_ascii_lowercase();
     let named = ["password=", "passwd=", "pwd="];
     let ends = named.iter().filter_map(|name| Some(lower.find(name)? + name.len()));
-    ends.min().map_or_else(|| place.to_owned(), |end| format!("{}...", &place[..end]))
+    let end = ends.min();
+    if let Some((scheme, rest)) = place.split_once(':')
+        && (rest.starts_with("//") || rest.contains('@'))
+        // The colon may be one of a password.
+        && end.is_none_or(|end| scheme.len() < end)
+    {
+        return format!("{scheme}:...");
+    }
+    end.map_or_else(|| place.to_owned(), |end| format!("{}...", &place[..end]))
 }
 
-/// A value as messages show it: quoted, control characters escaped, cut to 60 characters.
+/// Whether a character has no width and no look of its own, so that a text with it looks like another one: byte order marks, blanks
+/// without width, marks of direction. Joiners are none of them, for they change the looks of their neighbours.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// What to try with a URL that can't be read and has a character in its name or password that means something else in URLs.
+pub fn escape_advice(url: &str) -> Option<&'static str> {
+    let (_, rest) = url.split_once("://")?;
+    let (login, _) = rest.rsplit_once('@')?;
+    login.contains(['#', '/', '?', '@']).then_some(
+        "in a name or a password write %23 for a #, %2F for a /, %3F for a ? and %40 for an @",
+    )
+}
+
+/// A value as messages show it: quoted, what can't be seen escaped, cut to 60 characters.
 pub fn shorten(bytes: &[u8]) -> String {
     const SHOWN_MAX: usize = 60;
     let head = &bytes[..bytes.len().min(SHOWN_MAX * 4)];
@@ -273,7 +294,7 @@ pub fn shorten(bytes: &[u8]) -> String {
     for c in text.chars().take(SHOWN_MAX) {
         match c {
             '\'' => out.push('\''),
-            c if c.is_control() => out.extend(c.escape_default()),
+            c if c.is_control() || is_invisible(c) => out.extend(c.escape_default()),
             c => out.push(c),
         }
     }
@@ -296,9 +317,20 @@ mod tests {
             ("u:SECRET@h", "u:..."),
             ("host=h password=SECRET user=u", "host=h password=..."),
             ("Server=h;PWD=SECRET", "Server=h;PWD=..."),
+            ("Server=h;PWD=SEC:RET@x", "Server=h;PWD=..."),
             ("postgres://h/d?password=SECRET", "postgres:..."),
         ] {
             assert_eq!(without_secrets(place), shown);
+        }
+    }
+
+    #[test]
+    fn characters_that_mean_something_in_urls_are_to_be_escaped() {
+        for url in ["mysql://u:pa#ss@h/d", "mysql://u:a/b@h/d", "mysql://u:a@b@h/d", "x://a?b@h"] {
+            assert!(escape_advice(url).is_some(), "{url}");
+        }
+        for url in ["mysql://u:p%23@h/d", "mysql://h/d#x", "mysql://h:x/d", "a#b@c"] {
+            assert_eq!(escape_advice(url), None, "{url}");
         }
     }
 

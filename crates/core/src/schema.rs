@@ -131,6 +131,9 @@ impl FromStr for Type {
     }
 }
 
+/// The key of [`Type::written_out`] in a field's metadata.
+const WRITTEN_OUT_KEY: &str = "inrush.written_out";
+
 impl Type {
     /// The name of the Arrow extension by which a field of texts says that they are values of this type. Only that of JSON is known to
     /// others: <https://arrow.apache.org/docs/format/CanonicalExtensions.html> has UUIDs of bytes only.
@@ -159,6 +162,18 @@ impl Type {
         let marked = [Type::Json, Type::Time, Type::Uuid, Type::Interval];
         let found = marked.into_iter().find(|ty| ty.extension() == Some(extension));
         found.unwrap_or(Type::Text)
+    }
+
+    /// The field of texts that are values of another type, written out, with that in its metadata: what is said of how texts are read
+    /// is not meant for them.
+    pub fn written_out(mut field: Field) -> Field {
+        field.metadata_mut().insert(WRITTEN_OUT_KEY.to_owned(), String::new());
+        field
+    }
+
+    /// Whether a field is one of [`Type::written_out`].
+    pub fn is_written_out(field: &Field) -> bool {
+        field.metadata().contains_key(WRITTEN_OUT_KEY)
     }
 
     /// Whether its values are texts that some targets have a type of their own for, and others have not.

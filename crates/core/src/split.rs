@@ -60,6 +60,9 @@ pub enum Writing {
         quote: Option<char>,
         /// Makes the next byte literal.
         escape: Option<char>,
+        /// Whether that is a guess, which its use may disprove.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        escape_is_guessed: bool,
         /// Starts a line that is no record.
         comment: Option<char>,
         /// Whether lines end in lone carriage returns.
@@ -180,10 +183,15 @@ impl Stamp {
     /// # Errors
     /// When it can't be looked at.
     pub fn of(path: &Path) -> std::io::Result<Self> {
-        let found = fs::metadata(path)?;
+        Ok(Self::from(&fs::metadata(path)?))
+    }
+}
+
+impl From<&fs::Metadata> for Stamp {
+    fn from(found: &fs::Metadata) -> Self {
         let since = found.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let nanos = since.map_or(0, |since| since.as_nanos());
-        Ok(Self { bytes: found.len(), modified_ns: u64::try_from(nanos).unwrap_or(0) })
+        Self { bytes: found.len(), modified_ns: u64::try_from(nanos).unwrap_or(0) }
     }
 }
 
@@ -321,6 +329,7 @@ impl From<&Dialect> for Writing {
             delimiter: char::from(dialect.delimiter),
             quote: dialect.quote.map(char::from),
             escape: dialect.escape.map(char::from),
+            escape_is_guessed: dialect.escape_is_guessed,
             comment: dialect.comment.map(char::from),
             cr: dialect.newline == Newline::Cr,
         }
@@ -333,7 +342,8 @@ impl Writing {
     /// # Errors
     /// When it can't be written so.
     pub fn dialect(&self) -> Result<Option<Dialect>> {
-        let Self::Delimited { delimiter, quote, escape, comment, cr } = *self else {
+        let Self::Delimited { delimiter, quote, escape, escape_is_guessed, comment, cr } = *self
+        else {
             return Ok(None);
         };
         let byte = |special: char| {
@@ -344,6 +354,7 @@ impl Writing {
             delimiter: byte(delimiter)?,
             quote: maybe(quote)?,
             escape: maybe(escape)?,
+            escape_is_guessed,
             comment: maybe(comment)?,
             newline: if cr { Newline::Cr } else { Newline::Lf },
         };
@@ -399,7 +410,8 @@ mod tests {
             digits: 0,
             plain: Families::default(),
         }];
-        let writing = Writing::from(&Dialect { escape: Some(b'\\'), ..Dialect::tsv() });
+        let escape = Some(b'\\');
+        let writing = Writing::from(&Dialect { escape, escape_is_guessed: true, ..Dialect::tsv() });
         let read = ReadRequest { nulls: vec!["NA".to_owned()], ..ReadRequest::default() };
         Split::new((1, 3), writing, true, read, fields, vec![part])
     }
@@ -447,6 +459,7 @@ mod tests {
             delimiter: '\u{20ac}',
             quote: None,
             escape: None,
+            escape_is_guessed: false,
             comment: None,
             cr: false,
         };

@@ -13,6 +13,9 @@ pub struct Dialect {
     /// Makes the byte after it literal, inside and outside quotes (Python's `escapechar`, MySQL's
     /// `ESCAPED BY`). As the last byte of the input it stands for itself.
     pub escape: Option<u8>,
+    /// Whether the escape is a guess, which one that stands before a byte without a meaning
+    /// disproves: see [`Dialect::disproof`]. The scanner does not look at this.
+    pub escape_is_guessed: bool,
     /// A line of which this is the first byte is no record and is skipped, quotes and all.
     pub comment: Option<u8>,
     /// What ends a record.
@@ -54,6 +57,7 @@ impl Dialect {
             delimiter: b',',
             quote: Some(b'"'),
             escape: None,
+            escape_is_guessed: false,
             comment: None,
             newline: Newline::Lf,
         }
@@ -63,6 +67,26 @@ impl Dialect {
     #[must_use]
     pub const fn tsv() -> Self {
         Self { delimiter: b'\t', ..Self::csv() }
+    }
+
+    /// The offset of the first escape in `bytes` that stands where none has to: before another
+    /// byte than a quote, a delimiter, an end of line or an escape. One in a path or a regular
+    /// expression is a character like others. `None` where there is none, or no escape at all.
+    #[must_use]
+    pub fn disproof(&self, bytes: &[u8]) -> Option<usize> {
+        let escape = self.escape?;
+        let mut at = 0;
+        while let Some(next) = memchr::memchr(escape, &bytes[at..]) {
+            at += next + 1;
+            match bytes.get(at)? {
+                byte if *byte == escape => at += 1,
+                byte if Some(*byte) == self.quote
+                    || *byte == self.delimiter
+                    || matches!(byte, b'\n' | b'\r') => {}
+                _ => return Some(at - 1),
+            }
+        }
+        None
     }
 
     /// Whether the scanner can tell the special bytes apart, in any ASCII-compatible encoding.

@@ -29,12 +29,20 @@ pub(super) struct Found {
     pub(super) is_one_column: bool,
     /// Lines before the first with the usual number of fields, if all of them have far fewer: a title.
     pub(super) title_lines: usize,
+    /// Whether a blank stands behind every delimiter, or nearly.
+    pub(super) is_spaced: bool,
 }
 
 impl Found {
     /// Commas, where nothing else can be.
     pub(super) fn plain() -> Self {
-        Self { dialect: Dialect::csv(), rivals: Vec::new(), is_one_column: false, title_lines: 0 }
+        Self {
+            dialect: Dialect::csv(),
+            rivals: Vec::new(),
+            is_one_column: false,
+            title_lines: 0,
+            is_spaced: false,
+        }
     }
 }
 
@@ -68,6 +76,7 @@ pub(super) fn choose(
         rivals: rivals.iter().map(|reading| reading.dialect.delimiter).collect(),
         is_one_column: chosen.is_one_column(),
         title_lines: chosen.title_lines(head),
+        is_spaced: chosen.is_spaced(),
     })
 }
 

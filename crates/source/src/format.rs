@@ -1,9 +1,10 @@
 //! What an input is: told by the user, by its first bytes, by its name.
 
-use std::io::Read;
+use std::io::{self, Read};
 
-use crate::Place;
+use crate::head::HEAD_BYTES;
 use crate::place::cannot_open;
+use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
 use inrush_core::{DialectRequest, Format};
 use inrush_store::Pipe;
@@ -50,6 +51,48 @@ impl Layout {
     }
 }
 
+/// What tells one layout from another, and how an input is compressed.
+const MAGIC_BYTES: usize = 8;
+
+/// The first bytes of the input at `place`, decompressed, and how it is compressed; a pipe's can be looked at again. Of damaged data they
+/// are what comes before the damage: whoever reads all of it says so.
+pub(super) fn begin(
+    place: &Place,
+    pipe: &mut Option<Pipe>,
+    bytes_max: usize,
+    stop: &Stop,
+) -> Result<(Vec<u8>, Option<Compression>)> {
+    let fail = |error| cannot_open(&place.name(), &error);
+    let mut raw: Box<dyn Read + Send> = match pipe {
+        _ if place.can_be_reread() => place.begin(stop).map_err(fail)?,
+        Some(pipe) => {
+            let mut head = pipe.peek(MAGIC_BYTES, stop).map_err(fail)?;
+            // Compressed data comes in blocks.
+            if bytes_max > MAGIC_BYTES || Compression::detect(&head).is_some() {
+                head = pipe.peek(HEAD_BYTES, stop).map_err(fail)?;
+            }
+            Box::new(io::Cursor::new(head))
+        }
+        None => Box::new(io::empty()),
+    };
+    let mut magic = Vec::new();
+    raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut magic).map_err(fail)?;
+    let compression = Compression::detect(&magic);
+    let raw = io::Cursor::new(magic).chain(raw);
+    let mut head = Vec::new();
+    match compression {
+        None => {
+            raw.take(bytes_max as u64).read_to_end(&mut head).map_err(fail)?;
+        }
+        Some(compression) => {
+            let plain = compression.open(Box::new(raw));
+            // What was read before a failure stays.
+            let _ = plain.and_then(|plain| plain.take(bytes_max as u64).read_to_end(&mut head));
+        }
+    }
+    Ok((head, compression))
+}
+
 /// The layout of the input at `place`, by its first bytes; a pipe's can be looked at again.
 pub(super) fn layout(
     place: &Place,
@@ -57,18 +100,11 @@ pub(super) fn layout(
     pipe: &mut Option<Pipe>,
     stop: &Stop,
 ) -> Result<Layout> {
-    let fail = |error| cannot_open(&place.name(), &error);
-    let mut magic = Vec::new();
-    match (place, pipe) {
-        (place, _) if place.can_be_reread() => {
-            let begins = place.begin(stop);
-            begins.and_then(|file| file.take(8).read_to_end(&mut magic)).map_err(fail)?;
-        }
-        (_, Some(pipe)) => magic = pipe.peek(8, stop).map_err(fail)?,
-        _ => {}
-    }
+    let (magic, compression) = begin(place, pipe, MAGIC_BYTES, stop)?;
     let found = match place {
         Place::Sheet(_) => Layout::Sheet,
+        // The others are read from their end.
+        _ if compression.is_some() && Layout::of(&magic) != Layout::ArrowStream => Layout::Text,
         _ => Layout::of(&magic),
     };
     let wanted = match request.format {

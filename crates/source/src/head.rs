@@ -120,6 +120,14 @@ fn look(
     }
     let mut text = Vec::new();
     plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
+    if let (Some(outer), Some(inner)) = (input.compression, Compression::detect(&text)) {
+        let (name, outer, inner) = (&input.name, outer.name(), inner.name());
+        return Err(Error::source(format!(
+            "{name} is compressed twice: within the {outer} data is {inner} data"
+        ))
+        .about(name)
+        .advise(format!("decompress it once: {outer} -dc FILE > ONCE")));
+    }
     let encoding = match &request.encoding {
         // A UTF-8 mark is right, whatever is said: bad rows of an input in another encoding come back with one.
         _ if text.starts_with(b"\xef\xbb\xbf") => UTF_8,

@@ -6,8 +6,8 @@ use crate::Source;
 use crate::head::{Head, body_start, lead};
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::sample::Sample;
-use crate::sniff;
-use inrush_core::error::{Error, Result, shorten};
+use crate::sniff::{self, First};
+use inrush_core::error::{Error, Result, is_invisible, shorten};
 use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls};
 
 impl Source {
@@ -31,11 +31,12 @@ impl Source {
                 self.header = match (request.header, &first) {
                     (_, None) => false,
                     (Some(header), _) => header,
-                    (None, Some((values, record))) => {
-                        let rest = &text[record.next as usize..];
-                        let verdict = self.looks_like_header(values, rest, known);
+                    (None, Some(first)) => {
+                        let rest = &text[first.record.next as usize..];
+                        let verdict = self.looks_like_header(first, rest, known);
                         let Some(header) = verdict.header else {
-                            return Err(unclear(&head.input.name, values, known, verdict.why));
+                            let name = &head.input.name;
+                            return Err(unclear(name, &first.values, known, verdict.why));
                         };
                         let (what, otherwise) = match header {
                             true => (
@@ -58,7 +59,7 @@ impl Source {
             }
             let mut body_at = start;
             let here = match first {
-                Some((values, record)) if self.header => {
+                Some(First { values, record, .. }) if self.header => {
                     if record.fault.is_some() {
                         return Err(Error::source(format!(
                             "{}: the quoting of the header is broken",
@@ -69,11 +70,11 @@ impl Source {
                     body_at = start + record.next as usize;
                     head.input.header = text[record.start as usize..record.next as usize].to_vec();
                     let quoted = quoted(&head.input.header, dialect);
-                    let names = header_names(&head.input.name, values, &quoted)?;
+                    let names = header_names(&head.input.name, values, &quoted, warnings)?;
                     warnings.extend(stray_quote(&names, &quoted, dialect));
                     names
                 }
-                Some((values, _)) if index == lead => {
+                Some(First { values, .. }) if index == lead => {
                     let width = sniff::width(text, head.whole, dialect).max(if head.whole {
                         1
                     } else {
@@ -109,20 +110,23 @@ impl Source {
 
     fn looks_like_header(
         &mut self,
-        values: &[Vec<u8>],
+        line: &First<'_>,
         rest: &[u8],
         known: Option<&[String]>,
     ) -> sniff::HeaderVerdict {
+        let First { values, raw, .. } = line;
         let names: Vec<String> =
             values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
         // Whether these are the columns' names is the question, so each column has both of its names.
         let numbers: Vec<String> = (1..=names.len()).map(column_name).collect();
         let known_as = [&names, &numbers].map(|names| names.iter().map(String::as_str).collect());
         self.nulls = Nulls::of(&self.read.nulls, &known_as);
+        // As in rows, a spelling of NULL is compared with what is written: of `\N` an escape leaves an N.
         let is_null = |column: usize, value: &[u8]| {
             value.is_empty()
                 || is_null_like(value)
-                || self.nulls.of_column(column).any(|null| null == value)
+                || is_null_like(raw[column])
+                || self.nulls.of_column(column).any(|null| null == raw[column])
         };
         let first: Vec<Observed> = values
             .iter()
@@ -138,6 +142,45 @@ impl Source {
         let (seen, _) = self.survey(vec![Sample::of(0, rest)], values.len());
         sniff::header(&names, &first, &seen, known)
     }
+}
+
+/// What to say where every row has one field more than the header, which then is at fault and no row is.
+pub(super) fn lacks_a_name(
+    head: &Head,
+    dialect: &Dialect,
+    width: usize,
+    skip_lines: u64,
+) -> Option<String> {
+    let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
+    let mut scanner = Scanner::new(dialect, body);
+    let mut fields = Vec::new();
+    let (mut rows, mut ends_empty) = (0, true);
+    while rows < sniff::RECORDS_MAX
+        && let Some(record) = scanner.next(&mut fields)
+    {
+        // The last record may have been cut off with the head.
+        if !head.whole && record.next as usize == body.len() {
+            break;
+        }
+        if record.is_blank() {
+            continue;
+        }
+        if record.fault.is_some() || fields.len() != width + 1 {
+            return None;
+        }
+        rows += 1;
+        ends_empty &= fields.last().is_some_and(|field| field.raw(body).is_empty());
+    }
+    let skip = skip_lines + 1;
+    let numbered =
+        format!("--header no --skip-lines {skip} calls them column_1, column_2 and so on");
+    let why = match ends_empty {
+        true => "rows end in a delimiter, and the header does not: end it in one as well",
+        false => "if the first column has no name, as in files of R, put one in front",
+    };
+    (rows > 1).then(|| {
+        format!("all rows have one field more than the header has names: {why}; {numbered}")
+    })
 }
 
 /// What a column without a name is called.
@@ -188,7 +231,12 @@ fn stray_quote(names: &[String], quoted: &[bool], dialect: &Dialect) -> Option<S
 }
 
 /// The names; blanks at an end of one are part of it only in quotes.
-fn header_names(input: &str, values: Vec<Vec<u8>>, quoted: &[bool]) -> Result<Vec<String>> {
+fn header_names(
+    input: &str,
+    values: Vec<Vec<u8>>,
+    quoted: &[bool],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<String>> {
     let bad = |what: &str, n: usize| {
         Error::source(format!("{input}: the name of column {n} in the header {what}"))
             .advise("check --encoding, or say --header no if the first line is data")
@@ -202,6 +250,15 @@ fn header_names(input: &str, values: Vec<Vec<u8>>, quoted: &[bool]) -> Result<Ve
                 return Err(bad("holds a NUL byte", index + 1));
             }
             let is_quoted = quoted.get(index).copied().unwrap_or(false);
+            if let Some(unseen) = name.chars().find(|c| is_invisible(*c)) {
+                warnings.push(format!(
+                    "the name of column {} in the header, {}, holds a character that is not seen: U+{:04X}{}",
+                    index + 1,
+                    shorten(name.as_bytes()),
+                    u32::from(unseen),
+                    if unseen == '\u{feff}' { ", a byte order mark" } else { "" }
+                ));
+            }
             Ok(if is_quoted && !name.trim().is_empty() { name } else { name.trim().to_owned() })
         })
         .collect()

@@ -63,6 +63,8 @@ pub(crate) struct Observed {
     scale_min: Option<u16>,
     /// The first value with a zero at the end that no program writes for a number: `1.10`, not `1.0`.
     padded: Option<Sight>,
+    /// Values that are no texts to a source that tells these from others.
+    typed: u64,
     /// Values that look like somebody's way to write NULL, and the first of them.
     null_like: u64,
     null_spelling: Option<String>,
@@ -217,6 +219,7 @@ impl Observed {
 
     /// Looks at a value that is no text. The options read texts, and of numbers only those that count since 1970.
     pub(crate) fn add_typed(&mut self, value: &[u8], spot: Spot) {
+        self.typed += 1;
         match self.read.as_deref_mut() {
             Some(read) if !read.reads.takes_numbers() => read.seen.add(value, spot),
             _ => self.read(value, spot),
@@ -434,6 +437,7 @@ impl Observed {
         self.values += other.values;
         self.points += other.points;
         self.specials += other.specials;
+        self.typed += other.typed;
         self.null_like += other.null_like;
         if self.null_spelling.is_none() {
             self.null_spelling.clone_from(&other.null_spelling);
@@ -498,6 +502,11 @@ impl Observed {
         let seen = self.reported();
         let finest = seen.finest.as_ref().map(|sight| sight.misfit(inputs));
         MomentFacts { finest, ..seen.moments.clone() }
+    }
+
+    /// Digits of the numbers seen before their points, at the most.
+    pub(crate) fn digits_before(&self) -> u16 {
+        self.digits_before
     }
 
     /// How many values were seen.
@@ -628,7 +637,8 @@ impl Observed {
     }
 
     /// The type that a column of text nearly is: the one that most values fit, the narrowest of several, if these, or days and
-    /// moments together, are half of all.
+    /// moments together, are half of all; or however few they are, where the source itself has values of several kinds: as texts, 1 and
+    /// "1" are equal.
     fn nearest(&self) -> Option<usize> {
         let (index, tried) = self
             .tried
@@ -645,8 +655,9 @@ impl Observed {
             Candidate::Date | Candidate::Timestamp | Candidate::TimestampZone => days_and_moments,
             _ => tried.fits,
         };
-        let is_nearly =
-            2 * of_this_kind >= self.values || tried.fits + self.null_like == self.values;
+        let is_nearly = 2 * of_this_kind >= self.values
+            || tried.fits + self.null_like == self.values
+            || self.typed > 0;
         (of_this_kind > 0 && is_nearly).then_some(index)
     }
 }

@@ -14,7 +14,7 @@ use crate::head::{Head, body_start, lead, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::place::cannot_open;
 use crate::sample::Sampled;
-use crate::{Compression, Place, decode, json, separator_line, shapes, sniff, text};
+use crate::{Compression, Place, decode, header, json, separator_line, shapes, sniff, text};
 use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
@@ -201,9 +201,24 @@ impl Source {
             .map_err(|error| Error::usage(error.to_string()))?;
         reasons.extend(sniffed.reasons);
         warnings.extend(sniffed.warnings);
+        if sniffed.is_spaced && !read.trims() {
+            warnings.push(
+                "a blank stands behind each delimiter, and is part of the value (--trim leaves it out)"
+                    .to_owned(),
+            );
+        }
         let dialect = sniffed.dialect;
+        warnings.extend(heads.iter().find_map(|head| sniff::lost_escapes(&head.text, &dialect)));
         for head in &mut heads {
             let body = &head.text[body_start(&head.text, request.skip_lines)..];
+            if sniff::doubles_cr(body) {
+                return Err(Error::source(format!(
+                    "{}: lines end in two carriage returns and a newline",
+                    head.input.name
+                ))
+                .advise("convert the file first: sed 's/\\r\\r$/\\r/' takes one of them out")
+                .advise("Python's csv module writes no such files where they are opened with newline=''"));
+            }
             if sniff::mixes_line_ends(body, &dialect) {
                 return Err(Error::source(format!(
                     "{}: lines end in lone carriage returns, and some in newlines",
@@ -247,6 +262,13 @@ impl Source {
             &mut reasons,
             &mut warnings,
         )?;
+        let has_separator = !heads[lead].input.separator_line.is_empty();
+        let skip_lines = request.skip_lines + u64::from(has_separator);
+        let unnamed = source
+            .header
+            .then(|| header::lacks_a_name(&heads[lead], &dialect, source.widths[lead], skip_lines));
+        let unnamed = unnamed.flatten();
+        warnings.extend(unnamed.clone());
         source.nulls = read.nulls_of(names.iter().map(String::as_str));
         source.reads = names.iter().map(|name| read.column(name)).collect();
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
@@ -294,7 +316,7 @@ impl Source {
             header_is_detected: true,
             reasons,
             warnings,
-            title: sniffed.title,
+            title: sniffed.title.or(unnamed),
             bytes,
             row_bytes,
             seekable,

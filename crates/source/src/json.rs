@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_scan::Tail;
 use inrush_scan::json::{
-    JsonCutter, JsonKind, JsonLayout, JsonMember, JsonPart, JsonScanner, json_lines, json_unescape,
+    JsonCutter, JsonFault, JsonKind, JsonLayout, JsonMember, JsonPart, JsonScanner, json_lines,
+    json_unescape,
 };
 
 use std::sync::atomic::AtomicBool;
@@ -15,7 +16,7 @@ use crate::header::unique;
 use crate::infer::{Observed, Spot};
 use crate::sample::{Sample, record_bytes};
 use crate::{Input, Source};
-use inrush_core::encode::{Encode, Encoded, Grammar, Json, inner, is_inside};
+use inrush_core::encode::{Encode, Encoded, Grammar, Json, fault_words, inner, is_inside};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Origin, Part};
 use inrush_core::reading::Readers;
@@ -52,10 +53,13 @@ pub(super) fn layout(
         _ => return is_told.then_some(JsonLayout::Lines),
     }
     let (good, read) = good(text, is_whole, JsonLayout::Lines);
+    // Lone carriage returns end lines, as in CSV, where there are no newlines; between records they are white space.
+    let has_lines = memchr::memchr(b'\n', text).is_some() || memchr::memchr(b'\r', text).is_none();
     // A line of its own for each record, except for a broken one here and there.
     if good * 2 > read
-        || extension == "ndjson"
-        || extension == "jsonl" && text.trim_ascii_start().starts_with(b"{")
+        || has_lines
+            && (extension == "ndjson"
+                || extension == "jsonl" && text.trim_ascii_start().starts_with(b"{"))
     {
         return (is_told || good > 0).then_some(JsonLayout::Lines);
     }
@@ -169,6 +173,39 @@ fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
     if layout == JsonLayout::Lines && read == 1 { (good - tables, read) } else { (good, read) }
 }
 
+/// Why there are no columns: none of the records that were looked at is whole, or an object.
+fn without_columns(head: &Head, layout: JsonLayout) -> Error {
+    let name = &head.input.name;
+    let text = &head.text[head.input.body_at as usize..];
+    let part = JsonPart { first: true, last: head.whole };
+    let mut scanner = JsonScanner::new(layout, part, text);
+    let mut members = Vec::new();
+    let record = std::iter::from_fn(|| scanner.next(&mut members)).find(|one| !one.is_blank());
+    let broken = record.and_then(|record| Some((record, record.fault?)));
+    let Some((record, fault)) = broken else {
+        return Error::source(format!("{name} holds no object, so there are no columns"))
+            .advise("check that it is the file you mean");
+    };
+    let line = head.input.lines_before + json_lines(&text[..record.start as usize]) + 1;
+    let words = fault_words(&fault, &record, text);
+    let error = Error::source(format!(
+        "{name} holds no whole object, so there are no columns: line {line}: {words}"
+    ))
+    .about(name);
+    let behind = text.get(fault.at() as usize..).unwrap_or_default().trim_ascii_start().first();
+    error.advise(match (text.trim_ascii_start().first(), fault, behind) {
+        (Some(0x1e), ..) => "take out the separators of RFC 7464: tr -d '\\036'",
+        (Some(b'{' | b'['), JsonFault::TextAfter { .. }, Some(b',')) => {
+            "take out the commas behind the records: sed 's/,[[:space:]]*$//'"
+        }
+        (Some(b'['), JsonFault::Expected { .. }, Some(b']')) => {
+            "make lines of the objects of all its arrays: jq -c '.[]'"
+        }
+        (Some(b'{' | b'['), ..) => "fix that record, or check that it is the file you mean",
+        _ => "if it is delimited text, say --format csv",
+    })
+}
+
 /// Whether records are arrays: the first that is either decides.
 fn are_arrays(text: &[u8], is_whole: bool, layout: JsonLayout) -> bool {
     let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: is_whole }, text);
@@ -278,11 +315,7 @@ impl Source {
                 .collect();
         }
         if fields.is_empty() {
-            return Err(Error::source(format!(
-                "{} holds no object, so there are no columns",
-                heads[0].input.name
-            ))
-            .advise("check that it is the file you mean"));
+            return Err(without_columns(&heads[0], json.layouts[0]));
         }
         let pipe = source.pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
         let source = Source { pipe: Mutex::new(pipe), ..source.with_members(&fields) };

@@ -13,6 +13,7 @@ use inrush_store::{AtWill, Fault, Pipe, Stored};
 use inrush_store::{Stop, watched};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
+use crate::rejects::{is_of_rejects, table_of_rejects};
 use crate::workbook::{Format, Seekable, Sheet};
 
 /// One input.
@@ -341,7 +342,7 @@ fn is_same(own: &Path, _: &fs::Metadata, path: &Path, _: &fs::Metadata) -> bool 
 }
 
 /// Expands `-`, paths, `file:` URLs, globs, folders, lists (`@FILE`) and archives (`ARCHIVE!GLOB`), in the order given; files of a glob or
-/// a folder in the order of their names. A file that is named more than once is an input once: the second value has a sentence for each
+/// a folder in the order of their names, without bad rows of earlier loads. A file that is named more than once is an input once: the second value has a sentence for each
 /// such name. `expand_max` is what an archive may unpack to, if the user says.
 ///
 /// # Errors
@@ -588,7 +589,9 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
     }
     let path = local(source)?;
     match fs::metadata(&path) {
-        Ok(meta) if meta.is_dir() => in_folder(&path, false, notes),
+        Ok(meta) if meta.is_dir() => {
+            without_rejects(in_folder(&path, false, notes)?, source, notes)
+        }
         Ok(_) => Ok(vec![Place::File(path)]),
         Err(error) if error.kind() == io::ErrorKind::NotFound && within(source).is_some() => {
             let (outer, inner) = within(source).unwrap_or_default();
@@ -599,10 +602,12 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
                 && source.contains(['*', '?', '['])
                 && error.kind() == std::io::ErrorKind::NotFound =>
         {
-            match source.strip_suffix("/**").map(Path::new).filter(|folder| folder.is_dir()) {
-                Some(folder) => in_folder(folder, true, notes),
-                None => matches(source),
-            }
+            let folder = source.strip_suffix("/**").map(Path::new).filter(|folder| folder.is_dir());
+            let places = match folder {
+                Some(folder) => in_folder(folder, true, notes)?,
+                None => matches(source)?,
+            };
+            without_rejects(places, source, notes)
         }
         Err(error) => Err(cannot_open(source, &error)),
     }
@@ -739,12 +744,50 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
     Ok(places)
 }
 
+/// Leaves out bad rows of earlier loads, and what is said of them: they are beside the files that they are from, and loaded with those they
+/// would be in twice once they are fixed. Who names them, or a pattern for them, means them, and so does who names a folder or a pattern
+/// of nothing else: their rows.
+fn without_rejects(
+    places: Vec<Place>,
+    source: &str,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Place>> {
+    if source.rsplit('/').next().is_some_and(|name| name.contains(".rejects.")) {
+        return Ok(places);
+    }
+    let (left, kept): (Vec<_>, Vec<_>) =
+        places.into_iter().partition(|place| place.plain().is_some_and(is_of_rejects));
+    if left.is_empty() {
+        return Ok(kept);
+    }
+    let names = some_of(&left.iter().map(Place::name).collect::<Vec<_>>());
+    if !kept.is_empty() {
+        notes.push(format!("left out, for they are bad rows of an earlier load: {names}"));
+        return Ok(kept);
+    }
+    let has_rows =
+        |place: &Place| place.plain().is_some_and(|path| table_of_rejects(path).is_some());
+    let rejects: Vec<_> = left.into_iter().filter(has_rows).collect();
+    if rejects.is_empty() {
+        return Err(Error::source(format!(
+            "'{source}' has nothing but what is said of bad rows of earlier loads: {names}"
+        ))
+        .advise("name the files themselves to load them"));
+    }
+    Ok(rejects)
+}
+
 /// A note about files whose names tell no format.
 pub(crate) fn left_out(names: &[String]) -> String {
+    format!("left out, for the names tell no format: {}", some_of(names))
+}
+
+/// The first of these names, and how many others there are.
+fn some_of(names: &[String]) -> String {
     let shown = &names[..names.len().min(SHOWN_MAX)];
     let more = names.len() - shown.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("left out, for the names tell no format: {}{more}", shown.join(", "))
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Names that a note shows.

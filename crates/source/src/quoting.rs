@@ -19,13 +19,14 @@ pub(super) fn best(
     let mut best: Option<(Score, Dialect)> = None;
     let mut contradiction = DialectError::TwoMeanings(delimiter);
     for (quote, escape) in quotings(request) {
-        let dialect = Dialect { delimiter, quote, escape, comment: request.comment, newline };
+        let escape_is_guessed = request.escape.is_none() && escape.is_some();
+        let comment = request.comment;
+        let dialect = Dialect { delimiter, quote, escape, escape_is_guessed, comment, newline };
         if let Err(error) = dialect.check() {
             contradiction = error;
             continue;
         }
-        let sniffed_escape = request.escape.is_none() && escape.is_some();
-        if sniffed_escape && !backslashes_escape(head, &dialect) {
+        if escape_is_guessed && dialect.disproof(head).is_some() {
             continue;
         }
         let score = score(head, whole, &dialect);
@@ -50,25 +51,6 @@ fn quotings(request: &DialectRequest) -> Vec<(Option<u8>, Option<u8>)> {
             vec![(Some(b'"'), None), (Some(b'"'), Some(b'\\')), (None, None), (Some(b'\''), None)]
         }
     }
-}
-
-/// Whether every backslash stands where an escape would: before a quote, a delimiter, a line's end or another backslash. One in
-/// a path or a regular expression is a character like others.
-fn backslashes_escape(head: &[u8], dialect: &Dialect) -> bool {
-    let mut at = 0;
-    while let Some(next) = memchr::memchr(b'\\', &head[at..]) {
-        at += next + 1;
-        match head.get(at) {
-            Some(b'\\') => at += 1,
-            Some(b)
-                if Some(*b) == dialect.quote
-                    || *b == dialect.delimiter
-                    || matches!(b, b'\n' | b'\r') => {}
-            Some(_) => return false,
-            None => break,
-        }
-    }
-    true
 }
 
 /// How well a dialect reads the head.

@@ -1,12 +1,12 @@
 //! The dialect and the header, from an input's first bytes.
 
-use inrush_scan::{Dialect, DialectError, Field, Newline, Scanner, unescape};
+use inrush_scan::{Dialect, DialectError, Field, Newline, Record, Scanner, unescape};
 
 use crate::delimiter::{self, DELIMITERS, Found};
-use crate::infer::Observed;
 use crate::quoting;
-use inrush_core::Type;
 use inrush_core::{DialectRequest, Format};
+
+pub(crate) use crate::first_line::{HeaderVerdict, header};
 
 /// Records looked at; more would not change the verdict.
 pub(super) const RECORDS_MAX: usize = 1_000;
@@ -21,6 +21,8 @@ pub(crate) struct Sniffed {
     pub warnings: Vec<String>,
     /// What to say where the first lines are a title, as they seem to be.
     pub title: Option<String>,
+    /// Whether a blank stands behind every delimiter.
+    pub is_spaced: bool,
 }
 
 /// The kind of line ends: a lone CR counts only where there is no LF at all.
@@ -47,6 +49,12 @@ pub(crate) fn mixes_line_ends(head: &[u8], dialect: &Dialect) -> bool {
         && has_more_cr(head)
         && scanner.next(&mut fields).is_some()
         && fields.iter().any(holds_cr)
+}
+
+/// Whether all lines end in two carriage returns and a newline, as where a program writes CRLF to a file that makes CRLF of each LF.
+pub(crate) fn doubles_cr(head: &[u8]) -> bool {
+    let mut ends = memchr::memchr_iter(b'\n', head).peekable();
+    ends.peek().is_some() && ends.all(|at| head[..at].ends_with(b"\r\r"))
 }
 
 /// The dialect that reads `head` best; `whole` when there is no more of the input. `said` is the delimiter that a line before
@@ -101,7 +109,9 @@ pub(crate) fn dialect(
     let title = (found.title_lines > 0).then(|| {
         let lines = found.title_lines as u64;
         let skip = request.skip_lines + lines + u64::from(said.is_some());
+        let is_comment = request.comment.is_none() && head.starts_with(b"#");
         match lines {
+            1 if is_comment => "the first line has fewer fields than the others, and begins with #: if it is a comment, --comment '#' leaves such lines out".to_owned(),
             1 => format!("the first line has fewer fields than the others: if it is a title, --skip-lines {skip} leaves it out"),
             _ => format!("the first {lines} lines have fewer fields than the others: if they are a title, --skip-lines {skip} leaves them out"),
         }
@@ -121,7 +131,43 @@ pub(crate) fn dialect(
                 .to_owned(),
         );
     }
-    Ok(Sniffed { dialect, reasons, warnings, title })
+    let is_spaced = found.is_spaced && dialect.delimiter != b' ';
+    warnings.extend(stray_quotes(head, &dialect).filter(|_| is_spaced));
+    Ok(Sniffed { dialect, reasons, warnings, title, is_spaced })
+}
+
+/// What to know of escapes that are lost before a letter or a digit: programs write `\n` for a newline, and paths are full of them.
+/// `\N` is what many write for NULL.
+pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect) -> Option<String> {
+    let escape = char::from(dialect.escape.filter(|_| !dialect.escape_is_guessed)?);
+    let mut rest = head;
+    loop {
+        let behind = &rest[dialect.disproof(rest)? + 1..];
+        match behind.first() {
+            Some(letter) if letter.is_ascii_alphanumeric() && *letter != b'N' => {
+                let letter = char::from(*letter);
+                return Some(format!(
+                    "{escape}{letter} is read as {letter}: an escape makes what follows it literal, stands for no newline or tab, and is no \
+                     part of a path (--escape none says otherwise)"
+                ));
+            }
+            _ => rest = behind,
+        }
+    }
+}
+
+/// That quotes behind blanks quote nothing, where values have such; of a header that has them more is said.
+fn stray_quotes(head: &[u8], dialect: &Dialect) -> Option<String> {
+    let stray = [dialect.delimiter, b' ', dialect.quote?];
+    let (header, rest) = head.split_at(memchr::memchr(b'\n', head)?);
+    let has = |text: &[u8]| memchr::memmem::find(text, &stray).is_some();
+    (has(rest) && !has(header)).then(|| {
+        format!(
+            "quotes behind a blank quote nothing, and are part of the values: take such blanks out first (sed 's/{0} {1}/{0}{1}/g')",
+            char::from(stray[0]).escape_default(),
+            char::from(stray[2])
+        )
+    })
 }
 
 /// The delimiters to try, the likeliest first, and the one to take where none is found.
@@ -199,70 +245,17 @@ pub(crate) fn width(head: &[u8], whole: bool, dialect: &Dialect) -> usize {
     quoting::width(head, whole, dialect)
 }
 
-/// Whether the first record names the columns.
-pub(crate) struct HeaderVerdict {
-    /// `None` when it may as well be a row of an existing table, which nobody but the user can tell.
-    pub header: Option<bool>,
-    pub why: &'static str,
-    /// Whether something in the input or the table proves it; else it is an assumption, and the user must hear of it, for a row
-    /// is at stake.
-    pub proven: bool,
+/// The first record of an input.
+pub(crate) struct First<'a> {
+    /// Its fields as text.
+    pub values: Vec<Vec<u8>>,
+    /// The same as they are written, without their quotes.
+    pub raw: Vec<&'a [u8]>,
+    pub record: Record,
 }
 
-/// Whether the first record names the columns. `known` are the columns of the table, if it is there.
-///
-/// Where a table is there, a line that could be names is never a row by assumption: words are what the table may hold, and what a
-/// header of another table has.
-pub(crate) fn header(
-    names: &[String],
-    first: &[Observed],
-    rest: &[Observed],
-    known: Option<&[String]>,
-) -> HeaderVerdict {
-    let verdict = |header, proven, why| HeaderVerdict { header: Some(header), why, proven };
-    let hits = known.map_or(0, |known| {
-        let is_known = |name: &&String| known.iter().any(|k| k.eq_ignore_ascii_case(name.trim()));
-        names.iter().filter(is_known).count()
-    });
-    if hits > 0 && hits * 2 >= names.len() {
-        return verdict(true, true, "the first line has the names of the table's columns");
-    }
-    let typed = |observed: &Observed| observed.ty() != Type::Text;
-    let contradicts = |(first, rest): (&Observed, &Observed)| {
-        typed(rest) && !typed(first) && first != &Observed::default()
-    };
-    if first.iter().zip(rest).any(contradicts) {
-        return verdict(
-            true,
-            true,
-            "the first line has words where the others have numbers or dates",
-        );
-    }
-    if first.iter().any(typed) {
-        // A line of numbers alone is data; one with words as well may be a header such as country,2019,2020.
-        let proven = first.iter().all(|field| typed(field) || field == &Observed::default());
-        return verdict(false, proven, "the first line has numbers or dates like the others");
-    }
-    if names.iter().all(|name| name.trim().is_empty()) {
-        return verdict(false, true, "the first line is empty");
-    }
-    match known {
-        Some(_) => HeaderVerdict {
-            header: None,
-            why: "it may name columns, and it may be a row",
-            proven: false,
-        },
-        None => {
-            verdict(true, false, "the first line could be names, and nothing speaks against it")
-        }
-    }
-}
-
-/// The fields of the record at the start of `bytes`, as text, and the offset after it. `None` when there is no record.
-pub(crate) fn first_record(
-    bytes: &[u8],
-    dialect: &Dialect,
-) -> Option<(Vec<Vec<u8>>, inrush_scan::Record)> {
+/// The first record in `bytes`; `None` when there is none.
+pub(crate) fn first_record<'a>(bytes: &'a [u8], dialect: &Dialect) -> Option<First<'a>> {
     let mut fields: Vec<Field> = Vec::new();
     let mut scanner = Scanner::new(dialect, bytes);
     loop {
@@ -270,20 +263,16 @@ pub(crate) fn first_record(
         if record.is_blank() {
             continue;
         }
-        let values = fields
-            .iter()
-            .map(|field| {
-                let mut value = Vec::new();
-                unescape(
-                    dialect,
-                    &bytes[field.start as usize..field.end as usize],
-                    field.form,
-                    &mut value,
-                );
-                value
-            })
-            .collect();
-        return Some((values, record));
+        let value = |field: &Field| {
+            let mut value = Vec::new();
+            unescape(dialect, field.raw(bytes), field.form, &mut value);
+            value
+        };
+        return Some(First {
+            values: fields.iter().map(value).collect(),
+            raw: fields.iter().map(|field| field.raw(bytes)).collect(),
+            record,
+        });
     }
 }
 

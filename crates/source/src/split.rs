@@ -309,7 +309,7 @@ impl Source {
                 Grammar::Json(json.with_fields(members.iter().map(String::as_str)))
             }
             Writing::Columns { flatten } => {
-                for (input, part) in inputs.iter().zip(&split.parts) {
+                for (input, part) in inputs.iter_mut().zip(&split.parts) {
                     tables.push(columns::Table::of_part(input, *flatten, part.groups)?);
                 }
                 Grammar::Columns

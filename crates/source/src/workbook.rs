@@ -143,6 +143,26 @@ pub(crate) enum Cell<'a> {
     },
 }
 
+/// The names of the other sheets of a workbook that hold tables.
+#[derive(Debug)]
+pub(crate) struct Others {
+    shown: Vec<String>,
+    hidden: Vec<String>,
+}
+
+impl Others {
+    /// One of them, a shown one before others.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.shown.first().or(self.hidden.first()).map(String::as_str)
+    }
+
+    /// All of them: `A, B, C (hidden)`.
+    pub(crate) fn words(&self) -> String {
+        let hidden = self.hidden.iter().map(|name| format!("{name} (hidden)"));
+        self.shown.iter().cloned().chain(hidden).collect::<Vec<_>>().join(", ")
+    }
+}
+
 impl Sheet {
     /// Opens the workbook.
     pub(crate) fn open(&self) -> Result<Workbook> {
@@ -173,8 +193,8 @@ impl Sheet {
         })
     }
 
-    /// The sheet's name in the workbook, and the names of the others that hold tables and are shown.
-    pub(crate) fn find(&self, book: &Workbook) -> Result<(String, Vec<String>)> {
+    /// The sheet's name in the workbook, and the others that hold tables.
+    pub(crate) fn find(&self, book: &Workbook) -> Result<(String, Others)> {
         let sheets = each_format!(book, book => book.sheets_metadata());
         let tables = || sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
         let shown = || tables().filter(|sheet| sheet.visible == SheetVisible::Visible);
@@ -185,16 +205,22 @@ impl Sheet {
                 tables().find(|sheet| sheet.name == *name).or_else(alike)
             }
         };
-        let names = || shown().map(|sheet| sheet.name.clone());
+        let others = |is_shown: bool| -> Vec<String> {
+            let is_other = |name: &String| found.is_none_or(|found| found.name != *name);
+            let of_kind =
+                |sheet: &&calamine::Sheet| (sheet.visible == SheetVisible::Visible) == is_shown;
+            tables().filter(of_kind).map(|sheet| sheet.name.clone()).filter(is_other).collect()
+        };
+        let others = Others { shown: others(true), hidden: others(false) };
         let Some(found) = found else {
-            let (book, all) = (self.book.name(), names().collect::<Vec<_>>().join(", "));
+            let (book, all) = (self.book.name(), others.words());
             return Err(match &self.name {
                 Some(name) => Error::source(format!("{book} has no sheet '{name}': it has {all}")),
                 None => Error::source(format!("{book} has no sheet with cells")),
             }
             .about(&book));
         };
-        Ok((found.name.clone(), names().filter(|name| *name != found.name).collect()))
+        Ok((found.name.clone(), others))
     }
 
     /// Ranges of cells of the sheet with this name that are shown as one.

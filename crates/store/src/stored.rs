@@ -179,6 +179,13 @@ impl Fault {
         Self { what: what.into(), advice: Vec::new() }
     }
 
+    /// An input that is not what it was when it was first looked at; `how`, where that is known.
+    pub fn changed(name: &str, how: Option<String>) -> Self {
+        let how = how.map_or_else(String::new, |how| format!(": {how}"));
+        Self::new(format!("{name} was changed while it was read{how}"))
+            .advise("load it again, once it stays as it is")
+    }
+
     /// Adds what to try.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Self {

@@ -12,7 +12,17 @@ use inrush_core::encode::{Grammar, Shape, ShapeColumn, Typed, encoder};
 fn column(from: usize, ty: DataType, strict: bool) -> ArrowColumn {
     let name = format!("c{from}");
     let from = Some(from);
-    ArrowColumn { name, from, ty, content: Type::Text, nested: None, strict, required: false }
+    ArrowColumn {
+        name,
+        from,
+        ty,
+        content: Type::Text,
+        nested: None,
+        strict,
+        required: false,
+        infinite_ends: false,
+        takes_days: false,
+    }
 }
 
 fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {

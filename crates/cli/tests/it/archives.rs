@@ -165,6 +165,15 @@ fn parquet_and_arrow_within_an_archive_are_loaded_as_those_on_disk() {
             assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
         }
     }
+    // A stream may be compressed once more; what is compressed twice is said to be.
+    let packed = gzip(&fixture.tool(INRUSH, &["load", "rows.csv", "arrow:-", "--quiet"], b""));
+    fixture.write("packed.zip", zip(&[("rows.arrows.gz", packed.clone())]));
+    fixture.report(&["packed.zip", "t.db", "--table", "t", "--if-exists", "replace"]);
+    assert_eq!(fixture.table("t.db", "t"), wanted);
+    fixture.write("twice.csv.gz", gzip(&gzip(b"id\n1\n")));
+    fixture
+        .refuses(&["twice.csv.gz", "u.db"])
+        .says(&["twice.csv.gz is compressed twice: within the gzip data is gzip data"]);
     // One that is not what the archive says, and one that is damaged.
     let cut = parquet[..parquet.len() - 9].to_vec();
     fixture.write("cut.zip", zip(&[("rows.parquet", cut)]));

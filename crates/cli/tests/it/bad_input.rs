@@ -35,6 +35,41 @@ fn a_row_with_too_many_fields() {
     refused(&fixture, "in.csv", &[], &["in.csv: line 3", "3 fields where 2 are expected", "2,b,c"]);
 }
 
+/// No row is at fault then, and no row can be fixed.
+#[test]
+fn rows_that_all_have_one_field_more_than_the_header() {
+    let fixture = with_database();
+    fixture.write("in.csv", "id,name\n1,a,\n2,b,\n");
+    let words = ["in.csv: line 2", "all rows have one field more", "rows end in a delimiter"];
+    refused(&fixture, "in.csv", &[], &words);
+    fixture.write("in.csv", "name,v\n1,a,5\n2,b,6\n");
+    refused(
+        &fixture,
+        "in.csv",
+        &[],
+        &["the first column has no name", "--header no --skip-lines 1"],
+    );
+    fixture.load(&["in.csv", "new.db", "--header", "no", "--skip-lines", "1"]).exits(0);
+    assert_eq!(fixture.table("new.db", "in"), rows![[1, "a", 5], [2, "b", 6]]);
+}
+
+#[test]
+fn a_comment_before_the_header_is_named_as_one() {
+    let fixture = with_database();
+    fixture.write("in.csv", "# made today\nid,name,size\n1,a,2\n# half of it\n2,b,3\n");
+    refused(&fixture, "in.csv", &[], &["--comment '#'"]);
+    fixture.load(&["in.csv", "new.db", "--comment", "#"]).exits(0);
+    assert_eq!(fixture.table("new.db", "in"), rows![[1, "a", 2], [2, "b", 3]]);
+}
+
+#[test]
+fn characters_that_are_not_seen_are_shown() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "\u{feff}\u{feff}id,name\n1,a\n\u{feff}2,b\n");
+    let says = ["column 1 in the header", "'\\u{feff}id'", "byte order mark", "'\\u{feff}2'"];
+    fixture.load(&["in.csv", "new.db"]).exits(0).prints(&says);
+}
+
 #[test]
 fn a_ragged_file_of_two_rows_is_still_separated_by_commas() {
     let fixture = with_database();

@@ -10,7 +10,7 @@ use arrow_array::{
     DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray, FixedSizeBinaryArray,
     Float32Array, Float64Array, Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
     StructArray, Time64MicrosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
-    UInt64Array,
+    TimestampSecondArray, UInt64Array,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use parquet::arrow::ArrowWriter;
@@ -442,6 +442,148 @@ fn files_that_are_not_what_they_say() {
     let bytes = fixture.read("s.arrows");
     let report = fixture.load_reading(&bytes, &["-", "s.db", "--table", "t", "--json"]).exits(0);
     assert_eq!(report.json()["rows_loaded"], 100);
+}
+
+/// What a stream lacks, or has behind its end, is no end of the rows.
+#[test]
+fn an_arrow_stream_is_read_to_the_mark_of_its_end() {
+    let fixture = Fixture::new();
+    stream(&fixture, "s.arrows", &numbered(30));
+    let one = fixture.read("s.arrows");
+    fixture.write("two.arrows", [&one[..], &one].concat());
+    assert_eq!(fixture.report(&["two.arrows", "two.db"])["rows_loaded"], 60);
+    assert_eq!(fixture.number("two.db", "SELECT sum(id) FROM two"), 870);
+    stream(&fixture, "other.arrows", &batch(vec![("x", column(Int64Array::from(vec![1])))]));
+    let other = fixture.read("other.arrows");
+    let end = one.len() - 8;
+    for (name, bytes, why) in [
+        ("open", one[..end].to_vec(), "without the mark of its end"),
+        ("cut", one[..end - 100].to_vec(), "ends in the middle"),
+        ("length", one[..end + 2].to_vec(), "ends in the middle"),
+        ("text", [&one[..], b"and more, which is no stream"].concat(), "ends in the middle"),
+        ("other", [&one[..], &other].concat(), "has other columns"),
+    ] {
+        let file = format!("{name}.arrows");
+        fixture.write(&file, &bytes);
+        fixture.refuses(&[&file, "t.db"]).says(&[&file, why]);
+        fixture.load_reading(&bytes, &["-", "t.db", "--table", "t"]).exits(1).says(&[why]);
+    }
+    // A writer that only closes its stream has said nothing; whoever knows that it is whole says so.
+    fixture.refuses(&["open.arrows", "t.db"]).says(&["add the mark", "rows may be missing"]);
+    let marked = [&one[..end], b"\xff\xff\xff\xff\0\0\0\0"].concat();
+    let report = fixture.load_reading(&marked, &["-", "t.db", "--table", "t", "--json"]).exits(0);
+    assert_eq!(report.json()["rows_loaded"], 30);
+}
+
+#[test]
+fn a_compressed_arrow_stream_is_decompressed() {
+    let fixture = Fixture::new();
+    stream(&fixture, "s.arrows", &numbered(5_000));
+    fixture.report(&["s.arrows", "t.db", "--table", "wanted"]);
+    let wanted = fixture.table("t.db", "wanted");
+    let bytes = fixture.read("s.arrows");
+    for (program, ending) in [("gzip", "gz"), ("zstd", "zst"), ("xz", "xz")] {
+        let packed = fixture.tool(program, &["-c"], &bytes);
+        let (file, table) = (format!("s.arrows.{ending}"), format!("t_{ending}"));
+        fixture.write(&file, &packed);
+        fixture.report(&[&file, "t.db", "--table", &table]);
+        assert_eq!(fixture.table("t.db", &table), wanted, "{file}");
+        let table = format!("p_{ending}");
+        fixture.load_reading(&packed, &["-", "t.db", "--table", &table]).exits(0);
+        assert_eq!(fixture.table("t.db", &table), wanted, "{file} by a pipe");
+        fixture.write("cut", &packed[..packed.len() - 20]);
+        fixture.refuses(&["cut", "u.db"]).says(&["cut", "data ends in the middle"]);
+    }
+    // What is read from its end has to be a file of its own.
+    parquet(&fixture, "t.parquet", &numbered(10), 10);
+    let packed = fixture.tool("gzip", &["-c"], &fixture.read("t.parquet"));
+    fixture.write("t.parquet.gz", packed);
+    fixture.refuses(&["t.parquet.gz", "u.db"]).says(&["a compressed Parquet file"]);
+}
+
+/// Databases have it, and clocks have not.
+#[test]
+fn the_end_of_a_day_is_a_time_and_what_is_none_costs_its_row() {
+    let fixture = Fixture::new();
+    let hour = 3_600_000_000_i64;
+    let times = vec![Some(12 * hour), Some(24 * hour), None, Some(-hour)];
+    let days = vec![Some(0), Some(i32::MAX), Some(1), Some(i32::MIN)];
+    let within = |array: ArrayRef| column(StructArray::try_from(vec![("v", array)]).unwrap());
+    let rows = batch(vec![
+        ("id", column(Int64Array::from(vec![1, 2, 3, 4]))),
+        ("t", column(Time64MicrosecondArray::from(times.clone()))),
+        ("s", within(column(Time64MicrosecondArray::from(times)))),
+        ("d", within(column(Date32Array::from(days)))),
+    ]);
+    parquet(&fixture, "t.parquet", &rows, 10);
+    arrow(&fixture, "t.arrow", &rows);
+    for file in ["t.parquet", "t.arrow"] {
+        fixture.report(&[file, "t.db", "--table", "t", "--if-exists", "replace"]);
+        assert_eq!(
+            fixture.query("t.db", "SELECT t FROM t"),
+            rows![["12:00:00"], ["24:00:00"], [()], ["-01:00:00"]],
+            "{file}"
+        );
+        assert_eq!(
+            fixture.query("t.db", "SELECT s, d FROM t WHERE id IN (2, 4)"),
+            rows![
+                ["{\"v\":\"24:00:00\"}", "{\"v\":\"5881580-07-11\"}"],
+                ["{\"v\":\"-01:00:00\"}", "{\"v\":\"-5877641-06-23\"}"],
+            ],
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn a_narrow_float_is_the_same_number_wherever_it_stands() {
+    let fixture = Fixture::new();
+    let floats = column(Float32Array::from(vec![0.1, 16_777_216.0, -2.5]));
+    let within = StructArray::try_from(vec![("f", Arc::clone(&floats))]).unwrap();
+    parquet(&fixture, "t.parquet", &batch(vec![("f", floats), ("s", column(within))]), 10);
+    fixture.report(&["t.parquet", "t.db"]);
+    assert_eq!(
+        fixture.query("t.db", "SELECT count(*) FROM t WHERE f = json_extract(s, '$.f')"),
+        rows![[3]]
+    );
+    assert_eq!(
+        fixture.query("t.db", "SELECT s FROM t LIMIT 1"),
+        rows![["{\"f\":0.10000000149011612}"]]
+    );
+}
+
+/// What is said of another encoding is for text.
+#[test]
+fn bytes_among_texts_are_no_sign_of_an_encoding() {
+    let fixture = Fixture::new();
+    parquet(&fixture, "a.parquet", &batch(vec![("v", column(StringArray::from(vec!["a"])))]), 10);
+    let bytes = BinaryArray::from(vec![&b"\xff"[..]]);
+    parquet(&fixture, "b.parquet", &batch(vec![("v", column(bytes))]), 10);
+    let told = fixture.refuses(&["a.parquet", "b.parquet", "t.db"]).says(&["b.parquet: row 1"]);
+    assert!(!told.stderr.contains("--encoding"), "{}", told.stderr);
+    let half: Vec<u8> = "id,n\n1,bb\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fixture.write("odd.csv", &half[..half.len() - 3]);
+    let told = fixture.refuses(&["odd.csv", "t.db", "--encoding", "utf-16le"]).says(&["line 2"]);
+    assert!(!told.stderr.contains("--encoding"), "{}", told.stderr);
+}
+
+/// The least second that there is, as some programs write NULL.
+#[test]
+fn a_moment_of_any_year_has_a_text() {
+    let fixture = Fixture::new();
+    let moments = TimestampSecondArray::from(vec![i64::MIN, 0, i64::MAX]);
+    arrow(&fixture, "t.arrow", &batch(vec![("m", column(moments))]));
+    fixture.load(&["t.arrow", "t.db", "--type", "m=text"]).exits(0);
+    assert_eq!(
+        fixture.table("t.db", "t"),
+        rows![
+            ["-292277022657-01-27 08:29:52"],
+            ["1970-01-01 00:00:00"],
+            ["292277026596-12-04 15:30:07"],
+        ]
+    );
+    fixture.load(&["t.arrow", "u.db", "--max-rejects", "2"]).exits(3);
+    assert_eq!(fixture.table("u.db", "t"), rows![["1970-01-01 00:00:00"]]);
 }
 
 #[test]

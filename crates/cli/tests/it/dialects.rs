@@ -99,12 +99,65 @@ fn a_backslash_can_escape() {
     assert_eq!(loaded(paths, &["--escape", "none"]), rows);
 }
 
+/// A file whose second MiB disproves what its first one says, or another file, is not read as the first one is.
+#[test]
+fn a_guessed_escape_loses_no_backslash() {
+    let fixture = Fixture::new();
+    let escapes = "id,text\n1,\"say \\\"hi\\\"\"\n";
+    let paths = "id,text\n2,C:\\new\\table\n3,x\n4,\\\\srv\\share\n";
+    fixture.write("a.csv", escapes).write("b.csv", paths);
+    let rows = "n,\"he said \\\"hi\\\" there\",and more of it\n".repeat(40_000);
+    fixture.write("late.csv", format!("id,text,more\n{rows}5,x,C:\\new\n"));
+    fixture.refuses(&["a.csv", "b.csv", "t.db", "--table", "t"]).says(&[
+        "b.csv: line 2",
+        "a backslash that escapes nothing: '\\new\\table'",
+        "--escape none",
+        "--escape '\\'",
+    ]);
+    fixture.refuses(&["late.csv", "t.db"]).says(&["late.csv: line 40002", "'\\new'"]);
+    let options = ["t.db", "--table", "t", "--max-rejects", "2"];
+    fixture.load(&[&["a.csv", "b.csv"], &options[..]].concat()).exits(3);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "say \"hi\""], [3, "x"]]);
+    assert_eq!(fixture.read("b.rejects.csv"), paths.replace("3,x\n", "").as_bytes());
+    // What the user says is no guess, and what is lost is said.
+    let told = ["a.csv", "b.csv", "u.db", "--table", "t", "--escape", "\\"];
+    fixture.load(&told).exits(0).prints(&["\\n is read as n"]);
+    // Where the guess is not made, the way to make it is named.
+    fixture.write("both.csv", "id,text\n1,\"say \\\"hi\\\"\"\n2,\"C:\\new\"\n");
+    fixture.refuses(&["both.csv", "w.db"]).says(&["line 2", "--escape '\\'"]);
+}
+
 #[test]
 fn a_header_is_told_from_data() {
     assert_eq!(header("id,name\n1,a\n", &[]), ["id", "name"]);
     assert_eq!(header("1,a\n2,b\n", &[]), ["column_1", "column_2"]);
     assert_eq!(header("name,town\na,b\n", &[]), ["name", "town"]);
     assert_eq!(header("2013-01-01,a\n2013-01-02,b\n", &[]), ["column_1", "column_2"]);
+}
+
+#[test]
+fn a_first_row_of_numbers_and_words_is_a_row() {
+    let zips = "1,00501,x\n2,10001,y\n3,90210,z\n";
+    assert_eq!(loaded(zips, &[])[0], rows![[1, "00501", "x"]][0]);
+    let fixture = Fixture::new();
+    let people = "1,Ann,unknown,2024-01-01,10.5\n2,Bob,5,2024-01-02,11.5\n";
+    fixture.write("in.csv", people);
+    let says = ["there is no header", "words in other columns", "--header yes"];
+    fixture.load(&["in.csv", "t.db", "--table", "t"]).exits(0).prints(&says);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
+    // Where a table is there it may be the header of another one as well.
+    fixture.sql("old.db", "CREATE TABLE q (id INT, name TEXT, n INT, d DATE, size REAL)");
+    let old = ["in.csv", "old.db", "--table", "q", "--match", "position"];
+    fixture.refuses(&old).says(&["is the first line a header?", "--header no"]);
+    assert_eq!(header("id,2019,2020\n1,5,6\n", &[]), ["id", "2019", "2020"]);
+}
+
+/// `\N` is a spelling of NULL as it is written, and an N without its escape.
+#[test]
+fn a_null_behind_an_escape_makes_no_header_of_the_first_row() {
+    let text = "1\tAnn\t\\N\t2024-01-01\n2\tBob\t5\t2024-01-02\n";
+    let rows = loaded(text, &["--escape", "\\", "--null", "\\N"]);
+    assert_eq!(rows, rows![[1, "Ann", (), "2024-01-01"], [2, "Bob", 5, "2024-01-02"]]);
 }
 
 #[test]
@@ -245,6 +298,30 @@ fn lines_end_in_lf_crlf_both_or_cr() {
     }
     // A lone CR between LFs is data, and so is one in quotes.
     assert_eq!(loaded("id,name\n1,a\rb\n2,\"c\r\"\n", &[]), rows![[1, "a\rb"], [2, "c\r"]]);
+}
+
+/// As Python's csv writes them on Windows where the file is opened without `newline=''`: the first CR would be the last column's.
+#[test]
+fn lines_that_all_end_in_two_carriage_returns_are_refused() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,v\r\r\n1,2\r\r\n2,3\r\r\n");
+    fixture.refuses(&["in.csv", "t.db"]).says(&["two carriage returns", "sed"]);
+    assert_eq!(loaded("id,v\n1,2\n2,x\r\r\n", &[]), rows![[1, "2"], [2, "x\r"]]);
+}
+
+#[test]
+fn blanks_behind_delimiters_are_named() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id, name, v\n1, a, 2\n2, \"b\", 3\n");
+    let says =
+        ["a blank stands behind each delimiter", "--trim", "quotes behind a blank quote nothing"];
+    fixture.load(&["in.csv", "t.db"]).exits(0).prints(&says);
+    fixture.write("in.csv", "id, name, v\n1, a, 2\n2, \"b, x\", 3\n");
+    fixture
+        .refuses(&["in.csv", "u.db"])
+        .says(&["4 fields where 3 are expected (a quote behind a blank quotes nothing)"]);
+    let outcome = fixture.load(&["in.csv", "v.db", "--trim", "--max-rejects", "1"]).exits(3);
+    assert!(!outcome.stdout.contains("a blank stands"), "{}", outcome.stdout);
 }
 
 #[test]

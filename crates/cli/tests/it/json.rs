@@ -231,6 +231,66 @@ fn words_for_null_and_for_delimited_text() {
     fixture.refuses(&["none.json", "u.db"]).says(&["holds no object"]);
 }
 
+#[test]
+fn json_without_a_whole_object_is_said_to_be_broken_and_where() {
+    let fixture = Fixture::new();
+    for (file, text, words) in [
+        ("comma.jsonl", "{\"a\":1},\n{\"a\":2},\n", &["line 1", "text follows", "sed"][..]),
+        ("pages.json", "[{\"a\":1}][{\"a\":2}]", &["the array ends behind this record", "jq"]),
+        ("seq.json", "\x1e{\"a\":1}\n", &["tr -d '\\036'"]),
+        ("table.json", "a,b\n1,2\n", &["line 1", "--format csv"]),
+        ("cut.json", "\n\n{\"a\":", &["line 3", "never closed"]),
+    ] {
+        fixture.write(file, text);
+        fixture.refuses(&[file, "t.db"]).says(&[file, "no whole object"]).says(words);
+    }
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
+    fixture.write("deep.json", deep);
+    fixture.refuses(&["deep.json", "t.db"]).says(&["more than 127 levels deep"]);
+}
+
+/// White space between values, as RFC 8259 has it.
+#[test]
+fn carriage_returns_alone_end_records_too() {
+    let fixture = Fixture::new();
+    fixture.write("t.jsonl", "{\"a\":1}\r{\"a\":2}\r").write("u.ndjson", "{\"a\":1}\r{\"a\":2}");
+    for file in ["t.jsonl", "u.ndjson"] {
+        fixture.report(&[file, "t.db", "--table", "t", "--if-exists", "replace"]);
+        assert_eq!(fixture.table("t.db", "t"), rows![[1], [2]], "{file}");
+    }
+}
+
+#[test]
+fn a_bad_element_among_others_on_a_line_is_named_by_its_number() {
+    let fixture = Fixture::new();
+    let good: Vec<String> = (0..1_000).map(|id| format!("{{\"id\":{id}}}")).collect();
+    fixture.write("one.json", format!("[{},{{\"id\":x}},{{\"id\":5}}]", good.join(",")));
+    fixture.refuses(&["one.json", "t.db"]).says(&["one.json: record 1001 (line 1): broken JSON"]);
+    fixture.write("two.json", format!("[{}]\n[{{\"id\":7}}]\n", good.join(",")));
+    fixture.refuses(&["two.json", "t.db"]).says(&["record 1000 (line 1)", "more follows it"]);
+    // Where each has a line of its own, that is enough.
+    fixture.write("t.jsonl", format!("{}\n{{\"id\":x}}\n", good.join("\n")));
+    fixture.refuses(&["t.jsonl", "t.db"]).says(&["t.jsonl: line 1001: broken JSON"]);
+}
+
+#[test]
+fn values_of_several_kinds_become_text_and_are_named_however_few() {
+    let fixture = Fixture::new();
+    let warnings = |file: &str| fixture.report(&[file, "t.db"])["warnings"].to_string();
+    fixture.write(
+        "numbers.jsonl",
+        "{\"v\":\"x\"}\n{\"v\":1}\n{\"v\":null}\n{\"v\":\"1\"}\n{\"v\":\"y\"}\n{\"v\":\"z\"}\n",
+    );
+    let found = warnings("numbers.jsonl");
+    assert!(found.contains("column v is text: 1 of 5 values seen are of type integer"), "{found}");
+    assert!(found.contains("'x' (line 1)"), "{found}");
+    fixture.write("kinds.jsonl", "{\"v\":true}\n{\"v\":1}\n{\"v\":[1]}\n");
+    let found = warnings("kinds.jsonl");
+    assert!(found.contains("column v is text: 1 of 3 values seen"), "{found}");
+    fixture.write("texts.jsonl", "{\"v\":\"x\"}\n{\"v\":\"1\"}\n{\"v\":null}\n");
+    assert_eq!(warnings("texts.jsonl"), "[]");
+}
+
 /// Answers of services, and GeoJSON: the rows are within.
 #[test]
 fn one_object_around_a_list_is_a_row_and_said_to_be() {

@@ -316,6 +316,31 @@ fn the_first_sheet_is_meant_unless_one_is_named() {
 }
 
 #[test]
+fn hidden_sheets_are_named_and_not_loaded_unless_asked_for() {
+    let fixture = Fixture::new();
+    let sheet = |name, value| {
+        let rows = vec![vec![Text("id"), Text("what")], vec![Number(value), Text("x")]];
+        Sheet { name, rows, merged: &[] }
+    };
+    // The name is an attribute, and what follows it is another one.
+    let sheets = [
+        sheet("Rates\" state=\"hidden", 1.0),
+        sheet("Shown", 2.0),
+        sheet("Old\" state=\"veryHidden", 3.0),
+    ];
+    fixture.write("book.xlsx", xlsx(&sheets, false));
+    let warnings = fixture.report(&["book.xlsx", "t.db"])["warnings"].to_string();
+    assert!(warnings.contains("not loaded: Rates (hidden), Old (hidden)"), "{warnings}");
+    assert!(warnings.contains("'book.xlsx!Rates'"), "{warnings}");
+    assert_eq!(fixture.query("t.db", "SELECT id FROM book"), rows![[2]]);
+    fixture.report(&["book.xlsx!Rates", "t.db"]);
+    assert_eq!(fixture.query("t.db", "SELECT id FROM Rates"), rows![[1]]);
+    fixture
+        .refuses(&["book.xlsx!None", "t.db"])
+        .says(&["book.xlsx has no sheet 'None': it has Shown, Rates (hidden), Old (hidden)"]);
+}
+
+#[test]
 fn merged_cells_have_their_value_once_and_that_is_said() {
     let fixture = Fixture::new();
     let rows = vec![

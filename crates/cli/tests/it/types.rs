@@ -692,6 +692,18 @@ fn a_column_whose_values_an_option_reads_in_part_says_so() {
 }
 
 #[test]
+fn infinity_is_a_float_whatever_stands_before_decimals() {
+    let files = Fixture::new();
+    files.sql("t.db", "CREATE TABLE t (n REAL, i INTEGER)");
+    files.write("t.csv", "n;i\n1,5;1\n-Infinity;2\nNaN;3\n");
+    let options = ["--if-exists", "append", "--decimal", "n=,", "--max-rejects", "all"];
+    // SQLite has no NaN.
+    files.load(&[&["t.csv", "t.db"], &options[..]].concat()).exits(3);
+    let wanted = [1.5, f64::NEG_INFINITY].map(|n| vec![rusqlite::types::Value::from(n)]);
+    assert_eq!(files.query("t.db", "SELECT n FROM t ORDER BY rowid"), wanted);
+}
+
+#[test]
 fn nothing_is_proposed_for_values_that_are_numbers_as_they_stand() {
     let files = Fixture::new();
     files.sql("f.db", "CREATE TABLE t (id INT, amt REAL)");

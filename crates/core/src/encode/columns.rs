@@ -13,7 +13,6 @@ use arrow_schema::{DataType, TimeUnit};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use inrush_scan::Field;
 
-use crate::Nulls;
 use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null};
 use crate::encode::row::{Moment, Row, Typed};
 use crate::encode::{
@@ -22,6 +21,7 @@ use crate::encode::{
 };
 use crate::flow::Found;
 use crate::flow::{Chunk, Code, Home, RowFault, RowMark, SheetRows, Span};
+use crate::{Nulls, Type};
 
 /// Whether the record loop has a form for the type. What else there is in files is brought into one of these as it is read.
 pub fn is_viewed(ty: &DataType) -> bool {
@@ -74,6 +74,8 @@ struct Column<'a> {
     view: View<'a>,
     /// What texts and bytes are in.
     data: &'a [u8],
+    /// Whether its texts are values of another type, written out.
+    is_written_out: bool,
     /// Whether each value has to be looked at: it is text, the target takes no NUL, or no bytes that aren't UTF-8, and there are some; or
     /// it is neither text nor bytes, where the target keeps bytes.
     is_suspect: bool,
@@ -89,6 +91,7 @@ impl<'a> Column<'a> {
             nulls: None,
             view: View::Null,
             data: &[],
+            is_written_out: false,
             is_suspect: false,
             null_numbers: vec![],
         }
@@ -136,7 +139,8 @@ impl<'a> Column<'a> {
         };
         // The reader takes no batch of more columns.
         let (at, nulls) = (at as u16, array.nulls());
-        Self { at, nulls, view, data, is_suspect: false, null_numbers: vec![] }
+        let is_written_out = Type::is_written_out(batch.schema_ref().field(usize::from(at)));
+        Self { at, nulls, view, data, is_written_out, is_suspect: false, null_numbers: vec![] }
     }
 
     /// The column whose values go into this one of the target.
@@ -494,13 +498,19 @@ pub fn csv_field(text: &[u8], out: &mut Vec<u8>) {
 
 impl Unread for ColumnsRow<'_> {
     fn given<'m>(&'m self, column: usize, memory: &'m mut Vec<u8>) -> Option<Given<'m>> {
-        let is_text = match &self.columns.columns[column].view {
-            View::Text(_) => true,
-            View::Int32(_) | View::Int64(_) | View::UInt64(_) => false,
-            _ => return None,
-        };
+        use View::{Int32, Int64, Moment, Text, UInt64};
+        let view = &self.columns.columns[column].view;
+        if !matches!(view, Text(_) | Int32(_) | Int64(_) | UInt64(_) | Moment { .. }) {
+            return None;
+        }
         let (home, span) = self.value(column, memory)?;
+        let is_text = !self.is_typed(column);
         Some(Given { text: self.bytes(home, span, memory), is_quoted: false, is_text })
+    }
+
+    fn is_typed(&self, column: usize) -> bool {
+        let column = &self.columns.columns[column];
+        !matches!(column.view, View::Text(_)) || column.is_written_out
     }
 
     fn is_null(&self, column: usize, text: &[u8], _is_quoted: bool) -> bool {

@@ -24,7 +24,7 @@ impl Syntax for Delimited {
     ) -> DelimitedRecords<'a> {
         let bytes = &chunk.bytes[from as usize..];
         let width = shape.widths[chunk.origin.file as usize];
-        DelimitedRecords { scanner: Scanner::new(&self.0, bytes), width, bytes }
+        DelimitedRecords { scanner: Scanner::new(&self.0, bytes), width, bytes, dialect: &self.0 }
     }
 
     fn unescape(&self, raw: &[u8], form: Form, out: &mut Vec<u8>) {
@@ -45,6 +45,7 @@ pub(super) struct DelimitedRecords<'a> {
     scanner: Scanner<'a>,
     width: usize,
     bytes: &'a [u8],
+    dialect: &'a Dialect,
 }
 
 impl Records for DelimitedRecords<'_> {
@@ -55,7 +56,9 @@ impl Records for DelimitedRecords<'_> {
             // In a table of one column a blank line is a row whose value is NULL; in a wider one it's no row at all.
             What::Blank
         } else if record.fault.is_some() || fields.len() != self.width {
-            What::Bad(broken(self.width, &record, self.bytes, fields))
+            What::Bad(broken(self, &record, fields))
+        } else if self.dialect.escape_is_guessed {
+            disproof(self, &record).map_or(What::Row, What::Bad)
         } else {
             What::Row
         };
@@ -63,9 +66,27 @@ impl Records for DelimitedRecords<'_> {
     }
 }
 
+/// What is wrong with a record in which an escape stands where none has to: it was a character like others, and would be lost.
+#[cold]
+fn disproof(records: &DelimitedRecords<'_>, record: &inrush_scan::Record) -> Option<BadRecord> {
+    let text = &records.bytes[record.start as usize..record.end as usize];
+    let at = records.dialect.disproof(text)?;
+    let shown = &text[at..text.len().min(at + 20)];
+    let message = format!(
+        "a backslash that escapes nothing: {}, though those before quotes were taken for escapes",
+        shorten(first_line(shown))
+    );
+    Some(BadRecord { column: None, code: Code::Escape, message, verdict: Verdict::OfColumn })
+}
+
 /// What is wrong with a record that is not written as records are, or has too few or too many fields.
 #[cold]
-fn broken(width: usize, record: &inrush_scan::Record, bytes: &[u8], fields: &[Field]) -> BadRecord {
+fn broken(
+    records: &DelimitedRecords<'_>,
+    record: &inrush_scan::Record,
+    fields: &[Field],
+) -> BadRecord {
+    let &DelimitedRecords { width, bytes, dialect, .. } = records;
     let bad = |code, message| BadRecord { column: None, code, message, verdict: Verdict::OfColumn };
     match &record.fault {
         Some(Fault::UnclosedQuote { at }) => {
@@ -82,7 +103,15 @@ fn broken(width: usize, record: &inrush_scan::Record, bytes: &[u8], fields: &[Fi
         }
         None => {
             let are = if width == 1 { "is" } else { "are" };
-            let message = format!("{} where {width} {are} expected", counted_in(fields, "field"));
+            let mut message =
+                format!("{} where {width} {are} expected", counted_in(fields, "field"));
+            let is_stray = |field: &Field| {
+                let raw = field.raw(bytes);
+                raw.starts_with(b" ") && raw.trim_ascii_start().first().copied() == dialect.quote
+            };
+            if dialect.quote.is_some() && fields.iter().any(is_stray) {
+                message.push_str(" (a quote behind a blank quotes nothing)");
+            }
             bad(Code::FieldCount, message)
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use inrush_scan::json::{
-    JsonKind, JsonLayout, JsonMember, JsonPart, JsonRecord, JsonScanner, json_lines, json_unescape,
+    JsonFault, JsonKind, JsonLayout, JsonMember, JsonPart, JsonRecord, JsonScanner, json_lines,
+    json_unescape,
 };
 use inrush_scan::{Field, Form};
 
@@ -30,6 +31,11 @@ impl Json {
     pub fn with_fields<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Self {
         let places = names.into_iter().enumerate();
         Self { places: places.map(|(at, name)| (name.as_bytes().into(), at)).collect(), ..self }
+    }
+
+    /// Whether each record of an input has a line of its own.
+    pub fn is_in_lines(&self, file: u32) -> bool {
+        self.layouts.get(file as usize) == Some(&JsonLayout::Lines)
     }
 }
 
@@ -224,16 +230,26 @@ impl JsonRecords<'_> {
     #[cold]
     fn broken(&self, record: &JsonRecord) -> BadRecord {
         match record.fault {
-            Some(fault) => {
-                let at = fault.at().saturating_sub(record.start) + 1;
-                bad(Code::Json, format!("broken JSON: {fault} at byte {at} of the record"))
-            }
+            Some(fault) => bad(Code::Json, fault_words(&fault, record, self.bytes)),
             None => {
                 let wanted = if self.json.places.is_empty() { "an array" } else { "an object" };
                 let raw = &self.bytes[record.start as usize..record.end as usize];
                 bad(Code::Json, format!("{} is not {wanted}", shorten(raw)))
             }
         }
+    }
+}
+
+/// What is wrong with a record of these bytes, for people.
+pub fn fault_words(fault: &JsonFault, record: &JsonRecord, bytes: &[u8]) -> String {
+    let at = fault.at().saturating_sub(record.start) + 1;
+    let behind = bytes.get(fault.at() as usize..).unwrap_or_default().trim_ascii_start();
+    match fault {
+        // The bracket is there, and closes nothing: only of the array around all records the end is the input's.
+        JsonFault::Expected { what: "a comma or ]", .. } if behind.starts_with(b"]") => {
+            "broken JSON: the array ends behind this record, and more follows it".to_owned()
+        }
+        _ => format!("broken JSON: {fault} at byte {at} of the record"),
     }
 }
 

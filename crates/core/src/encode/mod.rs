@@ -23,7 +23,7 @@ use crate::reading::Reading;
 
 pub use columns::{Texts, csv_field};
 pub use columns::{column_data, is_viewed};
-pub use json::{Json, inner, is_inside};
+pub use json::{Json, fault_words, inner, is_inside};
 pub use row::{Day, Moment, Row, Typed, has_whole_digits, write_time};
 
 /// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.

@@ -49,6 +49,11 @@ pub(super) trait Unread {
     /// A value; none where it is NULL by itself. What has to be written out goes to `memory`.
     fn given<'m>(&'m self, column: usize, memory: &'m mut Vec<u8>) -> Option<Given<'m>>;
 
+    /// Whether the column's values have a type of their own, which few readings make anything of.
+    fn is_typed(&self, _column: usize) -> bool {
+        false
+    }
+
     /// Whether a text is a spelling of NULL, which it may be when the blanks around it are gone.
     fn is_null(&self, column: usize, text: &[u8], is_quoted: bool) -> bool;
 
@@ -137,6 +142,9 @@ impl Reader {
             }
             let Some(reading) = &known.reading else { continue };
             if self.read_in_place(column, reading, record) {
+                continue;
+            }
+            if record.is_typed(column) && !reading.reads_typed() {
                 continue;
             }
             memory.clear();
@@ -240,10 +248,9 @@ impl Reader {
         is_null: impl Fn(&[u8]) -> bool,
     ) -> Result<Done, Misread> {
         if !given.is_text {
-            if !reading.takes_numbers() {
-                return Ok(Done::AsIs);
-            }
-            return self.written(reading, given.text, false);
+            let at = self.texts.len();
+            let read = reading.read_typed(given.text, &mut self.texts)?;
+            return Ok(self.done(read, at));
         }
         let (text, is_trimmed) = reading.trimmed(given.text, given.is_quoted);
         if is_trimmed && (text.is_empty() || is_null(text)) {
@@ -262,13 +269,21 @@ impl Reader {
         is_trimmed: bool,
     ) -> Result<Done, Misread> {
         let at = self.texts.len();
-        match reading.read(text, &mut self.texts)? {
-            Read::AsIs if !is_trimmed => return Ok(Done::AsIs),
-            Read::AsIs => self.texts.extend_from_slice(text),
-            Read::Null => return Ok(Done::Null),
-            Read::Written => {}
+        let mut read = reading.read(text, &mut self.texts)?;
+        if read == Read::AsIs && is_trimmed {
+            self.texts.extend_from_slice(text);
+            read = Read::Written;
         }
-        Ok(Done::Written(at as u32, (self.texts.len() - at) as u32))
+        Ok(self.done(read, at))
+    }
+
+    /// What became of a value whose text, where it is another one, begins here.
+    fn done(&self, read: Read, at: usize) -> Done {
+        match read {
+            Read::AsIs => Done::AsIs,
+            Read::Null => Done::Null,
+            Read::Written => Done::Written(at as u32, (self.texts.len() - at) as u32),
+        }
     }
 
     /// What became of a column's value.

@@ -212,7 +212,7 @@ fn write_moment(moment: Moment, out: &mut Vec<u8>) {
     // That it is no text of a moment is for its reader to say; of the time nothing is lost.
     let days = moment.seconds.div_euclid(DAY_SECONDS);
     write_date(days, out);
-    let time = Moment { seconds: moment.seconds - days * DAY_SECONDS, ..moment };
+    let time = Moment { seconds: moment.seconds.rem_euclid(DAY_SECONDS), ..moment };
     if let Some((text, len)) = time.text() {
         out.extend_from_slice(&text[10..len]);
     }
@@ -383,6 +383,8 @@ mod tests {
         assert_eq!(moment(0, 0, false), "1970-01-01 00:00:00");
         assert_eq!(moment(-1, 500_000_000, false), "1969-12-31 23:59:59.5");
         assert_eq!(moment(253_402_300_800, 20, true), "10000-01-01 00:00:00.00000002+00:00");
+        assert_eq!(moment(i64::MIN, 0, false), "-292277022657-01-27 08:29:52");
+        assert_eq!(moment(i64::MAX, 1, false), "292277026596-12-04 15:30:07.000000001");
         assert_eq!(moment(1_357_034_400, 1, true), "2013-01-01 10:00:00.000000001+00:00");
         assert_eq!(Moment { seconds: -1, nanos: 1_000, zone: false }.micros(), Some(-999_999));
         assert_eq!(Moment { seconds: 0, nanos: 1, zone: false }.micros(), None);

@@ -14,6 +14,9 @@ pub enum Code {
     /// A quote that never closes, or text after a closing quote.
     #[serde(rename = "quote")]
     Quote,
+    /// An escape that stands where none has to, although it was only guessed that it is one.
+    #[serde(rename = "escape")]
+    Escape,
     /// JSON that is broken, or no object, or names a value twice.
     #[serde(rename = "json")]
     Json,

@@ -250,9 +250,16 @@ impl Format {
         self.find(text)?.moment()
     }
 
+    /// Whether digits of another item stand right beside those of the item with this index.
+    fn is_packed(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|at| self.items.get(at));
+        before.into_iter().chain(self.items.get(at + 1)).any(|item| item.is_number())
+    }
+
     fn find(&self, text: &[u8]) -> Option<Found> {
         let (mut found, mut rest) = (Found::default(), text);
-        for item in &self.items {
+        for (at, item) in self.items.iter().enumerate() {
+            let before = rest.len();
             rest = match item {
                 Item::Literal(byte) => rest.strip_prefix(&[*byte])?,
                 Item::Blanks => {
@@ -264,8 +271,37 @@ impl Format {
                 }
                 Item::Part(part) => found.take(*part, rest)?,
             };
+            // Of 2024111 the first digit after the year may be a month, or half of one.
+            if self.is_packed(at)
+                && let Some(digits) = item.digits()
+                && before - rest.len() != digits
+            {
+                return None;
+            }
         }
         rest.is_empty().then_some(found)
+    }
+}
+
+impl Item {
+    /// How many digits a number has at the most that may have fewer, unless those of another stand right beside it.
+    fn digits(self) -> Option<usize> {
+        let Self::Part(part) = self else { return None };
+        match part {
+            Part::Month | Part::Day | Part::Hour | Part::HalfHour | Part::Minute | Part::Second => {
+                Some(2)
+            }
+            Part::DayOfYear => Some(3),
+            _ => None,
+        }
+    }
+
+    /// Whether it is written in digits.
+    fn is_number(self) -> bool {
+        let others = [Part::Year, Part::ShortYear, Part::Fraction, Part::Epoch].map(Self::Part);
+        matches!(self, Self::Literal(b'0'..=b'9'))
+            || self.digits().is_some()
+            || others.contains(&self)
     }
 }
 
@@ -523,6 +559,12 @@ mod tests {
             ("%D", "12/31/69", Some("1969-12-31")),
             ("%Y%m%d", "20240229", Some("2024-02-29")),
             ("%Y%m%d", "20230229", None),
+            // Digits that nothing separates have to be all there: is it 11 January, or 1 November?
+            ("%Y%m%d", "2024111", None),
+            ("%d%m%Y", "1112024", None),
+            ("%Y%j", "202436", None),
+            ("%Y%j", "2024036", Some("2024-02-05")),
+            ("%d%b%Y", "1Feb2024", Some("2024-02-01")),
             ("%e %B %Y", " 5 january 2024", Some("2024-01-05")),
             ("%d-%b-%y", "05-SEP-99", Some("1999-09-05")),
             ("%d-%b-%y", "05-Sept-99", None),
@@ -546,6 +588,8 @@ mod tests {
     fn moments_keep_their_digits_and_their_offset() {
         for (form, text, wanted) in [
             ("%d.%m.%Y %H:%M", "31.12.2024 9:05", Some("2024-12-31 09:05:00")),
+            ("%d.%m.%Y %H%M", "31.12.2024 905", None),
+            ("%d.%m.%Y %H%M", "1.2.2024 0905", Some("2024-02-01 09:05:00")),
             ("%m/%d/%Y %I:%M:%S %p", "01/31/2024 12:00:01 AM", Some("2024-01-31 00:00:01")),
             ("%m/%d/%Y %I:%M:%S %p", "01/31/2024 12:00:01 pm", Some("2024-01-31 12:00:01")),
             ("%m/%d/%Y %I:%M:%S %p", "01/31/2024 13:00:01 pm", None),

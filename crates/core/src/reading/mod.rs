@@ -9,6 +9,7 @@
 //! What comes out is text again, as inrush writes such values: `1.234,56` becomes `1234.56`, `31.12.2024` becomes `2024-12-31`. So every
 //! encoder has every reading, and judges the value as ever. Columns without a reading don't come here.
 
+mod clocks;
 mod columns;
 mod format;
 mod number;
@@ -23,6 +24,8 @@ use serde::{Deserialize, Serialize};
 use crate::encode::Moment;
 use crate::facts::{FieldFacts, Misfit};
 use crate::schema::{Column, Type};
+use crate::value::double::special;
+pub use clocks::Clocks;
 pub use columns::{Added, ColumnRequest, of_source};
 use format::Format;
 use number::{Numbers, Style, trimmed};
@@ -472,14 +475,14 @@ impl Moments {
     fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Misread> {
         let moment = match (self.epoch, &self.formats[..]) {
             (Some(unit), _) => epoch(text, unit),
-            (None, []) => inrush_scan::read_timestamp(text).map(|found| Moment {
-                seconds: found.seconds,
-                nanos: found.nanoseconds,
-                zone: found.zone == inrush_scan::Zone::Offset,
-            }),
+            (None, []) => moment_of(text),
             (None, formats) => formats.iter().find_map(|format| format.read_moment(text)),
         };
-        let moment = moment.ok_or_else(|| self.words())?;
+        self.write(moment.ok_or_else(|| self.words())?, out)
+    }
+
+    /// Appends a moment, in UTC where it has an offset or there is a zone for those without one.
+    fn write(&self, moment: Moment, out: &mut Vec<u8>) -> Result<(), Misread> {
         let (moment, fault) = match &self.zone {
             Some(zone) if !moment.zone => match in_utc(moment, zone) {
                 Ok(moment) => (moment, None),
@@ -494,6 +497,13 @@ impl Moments {
         out.extend_from_slice(&text[..len]);
         fault.map_or(Ok(()), Err)
     }
+}
+
+/// The moment that a text is as inrush writes them.
+fn moment_of(text: &[u8]) -> Option<Moment> {
+    let found = inrush_scan::read_timestamp(text)?;
+    let zone = found.zone == inrush_scan::Zone::Offset;
+    Some(Moment { seconds: found.seconds, nanos: found.nanoseconds, zone })
 }
 
 /// The offset that moments are written with.
@@ -570,6 +580,8 @@ pub struct Reading {
     family: Option<Family>,
     /// Whether its moments go into a column that takes no offset from UTC, as clocks there show them.
     in_utc: bool,
+    /// Whether NaN and infinities may be values of the column: its type is no guess, and of numbers that are not all whole.
+    takes_specials: bool,
     /// Whether a text that can't be read is a bad row, and disproves no guess.
     pub is_final: bool,
 }
@@ -630,18 +642,21 @@ impl Reading {
             && own.is_some()
             && !holds.takes_offsets
             && (reads.has_zone() || reads.takes_numbers());
-        Some(Self { reads: Arc::clone(reads), family, in_utc, is_final })
+        let is_of_numbers = matches!(column.ty, Type::Float | Type::Decimal { .. });
+        let takes_specials = is_of_numbers && holds.is_typed && family == Some(Family::Number);
+        Some(Self { reads: Arc::clone(reads), family, in_utc, takes_specials, is_final })
     }
 
     /// A reading that only cuts off blanks; `None` where that is not asked for.
     pub fn trim(reads: Option<&Arc<ColumnReads>>) -> Option<Self> {
         let reads = reads.filter(|reads| reads.trim != Trim::No)?;
-        Some(Self { reads: Arc::clone(reads), family: None, in_utc: false, is_final: false })
-    }
-
-    /// Whether a value that isn't text is read as well: a whole number may count seconds.
-    pub fn takes_numbers(&self) -> bool {
-        self.family == Some(Family::Moment) && self.reads.takes_numbers()
+        Some(Self {
+            reads: Arc::clone(reads),
+            family: None,
+            in_utc: false,
+            takes_specials: false,
+            is_final: false,
+        })
     }
 
     /// Whether it makes values of texts, and does not only cut off blanks.
@@ -680,15 +695,56 @@ impl Reading {
     pub fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<Read, Misread> {
         let Some(family) = self.family else { return Ok(Read::AsIs) };
         let at = out.len();
-        self.reads.read(family, text, out)?;
+        match self.reads.read(family, text, out) {
+            Ok(()) => Ok(self.written(text, at, out)),
+            // However numbers are written, these are not: the encoder judges them as ever.
+            Err(_) if self.takes_specials && special(text).is_some() => {
+                out.truncate(at);
+                Ok(Read::AsIs)
+            }
+            Err(misread) => Err(misread),
+        }
+    }
+
+    /// Whether it makes anything of values that have a type of their own, see [`Reading::read_typed`].
+    pub fn reads_typed(&self) -> bool {
+        self.of_typed().is_some()
+    }
+
+    fn of_typed(&self) -> Option<&Moments> {
+        if self.family != Some(Family::Moment) {
+            return None;
+        }
+        let moments = self.reads.moments.as_ref()?;
+        (moments.epoch.is_some() || moments.zone.is_some()).then_some(moments)
+    }
+
+    /// Reads what a value is written as that has a type of its own: a number may count seconds, and a moment without an offset is one of
+    /// a zone. Any other is what it is.
+    ///
+    /// # Errors
+    /// What it should be, where it can't be read.
+    pub fn read_typed(&self, text: &[u8], out: &mut Vec<u8>) -> Result<Read, Misread> {
+        let Some(moments) = self.of_typed() else { return Ok(Read::AsIs) };
+        let at = out.len();
+        match moment_of(text) {
+            Some(moment) => moments.write(moment, out)?,
+            None if moments.epoch.is_some() => moments.read(text, out)?,
+            None => return Ok(Read::AsIs),
+        }
+        Ok(self.written(text, at, out))
+    }
+
+    /// What became of a text, of which `out[at..]` was made.
+    fn written(&self, text: &[u8], at: usize, out: &mut Vec<u8>) -> Read {
         if self.in_utc && out.ends_with(UTC) {
             out.truncate(out.len() - UTC.len());
         }
         if &out[at..] == text {
             out.truncate(at);
-            return Ok(Read::AsIs);
+            return Read::AsIs;
         }
-        Ok(Read::Written)
+        Read::Written
     }
 }
 

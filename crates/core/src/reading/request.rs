@@ -237,6 +237,11 @@ impl Readers {
         self.said.is_empty() && self.trim == Trim::No && self.types.is_empty()
     }
 
+    /// Whether blanks around values are cut off.
+    pub fn trims(&self) -> bool {
+        self.trim != Trim::No
+    }
+
     /// The columns that are named, and by which option.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let said = self.said.iter().filter_map(|said| Some((said.option, said.column.as_deref()?)));

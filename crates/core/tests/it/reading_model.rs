@@ -282,7 +282,13 @@ fn fields(form: &str, text: &str) -> Option<Fields> {
     let mut found = Fields::default();
     let mut form = form.chars();
     let mut rest = text;
+    // Where digits stand right beside those of another number, all of them have to be there.
+    let is_number = |letter: char| "YymdjHIMSf".contains(letter);
+    let mut is_behind_number = false;
     while let Some(letter) = form.next() {
+        if letter != '%' {
+            is_behind_number = false;
+        }
         if letter == ' ' {
             let behind = rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{c}']);
             (behind.len() < rest.len()).then_some(())?;
@@ -299,24 +305,33 @@ fn fields(form: &str, text: &str) -> Option<Fields> {
             rest = behind;
             (len >= least).then(|| number.parse().unwrap())
         };
-        match form.next()? {
+        let letter = form.next()?;
+        let behind = form.as_str().strip_prefix('%').and_then(|behind| behind.chars().next());
+        let is_packed = is_behind_number || behind.is_some_and(is_number);
+        is_behind_number = is_number(letter);
+        let least = |most: usize| if is_packed { most } else { 1 };
+        match letter {
             'Y' => found.year = Some(digits(4, 4)?),
             'y' => {
                 let year = digits(2, 2)?;
                 found.year = Some(if year <= 68 { 2000 + year } else { 1900 + year });
             }
-            'm' => found.month = Some(digits(1, 2)?),
+            'm' => found.month = Some(digits(least(2), 2)?),
             'd' => {
                 let behind = rest.strip_prefix(' ').unwrap_or(rest);
                 let len = behind.bytes().take(2).take_while(u8::is_ascii_digit).count();
                 found.day = Some(behind[..len].parse().ok()?);
+                let taken = rest.len() - behind.len() + len;
+                (taken >= least(2)).then_some(())?;
                 rest = &behind[len..];
             }
-            'j' => found.day_of_year = Some(digits(1, 3)?),
-            'H' => found.hour = Some(digits(1, 2)?),
-            'I' => found.hour = Some(digits(1, 2).filter(|hour| (1..=12).contains(hour))? % 12),
-            'M' => found.minute = digits(1, 2)?,
-            'S' => found.second = digits(1, 2)?,
+            'j' => found.day_of_year = Some(digits(least(3), 3)?),
+            'H' => found.hour = Some(digits(least(2), 2)?),
+            'I' => {
+                found.hour = Some(digits(least(2), 2).filter(|hour| (1..=12).contains(hour))? % 12)
+            }
+            'M' => found.minute = digits(least(2), 2)?,
+            'S' => found.second = digits(least(2), 2)?,
             'f' => {
                 let len = rest.bytes().take(9).take_while(u8::is_ascii_digit).count();
                 let (digits, behind) = rest.split_at(len);

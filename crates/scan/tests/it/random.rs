@@ -14,6 +14,7 @@ pub(crate) fn dialects() -> impl Strategy<Value = Dialect> {
             escape: escape.then_some(b'\\'),
             comment: comment.then_some(b'#'),
             newline: if cr { Newline::Cr } else { Newline::Lf },
+            ..Dialect::csv()
         },
     )
 }

@@ -187,3 +187,17 @@ fn dialects_are_checked() {
     let message = DialectError::Newline(b'\n').to_string();
     assert_eq!(message, r"`\n` ends records and can't have another meaning");
 }
+
+#[test]
+fn an_escape_before_a_plain_byte_disproves_that_it_is_one() {
+    for (text, at) in [
+        ("a,\"say \\\"hi\\\"\",\\\\,\\,b\\\n", None),
+        ("C:\\new", Some(2)),
+        ("\\\\srv\\share", Some(5)),
+        ("\\", None),
+        ("", None),
+    ] {
+        assert_eq!(ESCAPE.disproof(text.as_bytes()), at, "{text}");
+        assert_eq!(CSV.disproof(text.as_bytes()), None, "{text}");
+    }
+}

@@ -2,14 +2,17 @@
 //!
 //! Their batches are as large as their writer made them; one is in memory as a whole, and goes on in slices that share it.
 
-use std::io::{BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek};
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::{FileReader, StreamDecoder, StreamReader};
+use arrow_ipc::root_as_message;
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 
 use crate::columns::reading::Reading;
 use crate::columns::{Failure, Take, slices};
+use inrush_core::error::Error;
 
 /// The schema of a file.
 pub(super) fn file_schema(file: impl Read + Seek) -> Result<Schema, ArrowError> {
@@ -35,16 +38,139 @@ pub(super) fn file_batches(
     batches(reader, each, readings, names, batch_bytes, take)
 }
 
-/// Reads a stream's batches; whoever gives `input` counts its bytes.
+/// Reads a stream's batches, and those of the streams behind it, as `cat` makes one file of several; whoever gives `input` counts its
+/// bytes, and `name` is what messages call it.
 pub(super) fn stream_batches(
     input: impl Read,
+    name: &str,
     readings: &[Reading],
     names: &SchemaRef,
     batch_bytes: usize,
     take: &mut Take<'_>,
 ) -> Result<(), Failure> {
-    let reader = StreamReader::try_new_buffered(input, None)?;
-    batches(reader, 0, readings, names, batch_bytes, take)
+    let mut messages = Messages { input: BufReader::new(input), at: 0, begins: 0 };
+    let mut first: Option<SchemaRef> = None;
+    let mut group = 0;
+    while !messages.is_at_end()? {
+        let (mut decoder, begins, mut goes_on) = (StreamDecoder::new(), messages.at, true);
+        while goes_on {
+            let message = messages.next(name)?;
+            goes_on = message.is_some();
+            // The decoder takes a message to be whole when the next one begins, or the mark of the end.
+            let end = || [Buffer::from(&END[..]), Buffer::default(), Buffer::default()];
+            for mut part in message.unwrap_or_else(end) {
+                while !part.is_empty() {
+                    let batch = decoder.decode(&mut part)?;
+                    if let Some(schema) = decoder.schema() {
+                        let first = first.get_or_insert_with(|| SchemaRef::clone(&schema));
+                        if !columns(first).eq(columns(&schema)) {
+                            return Err(Error::source(format!(
+                                "{name}: the stream that begins at its byte {begins} has other columns than the first"
+                            ))
+                            .about(name)
+                            .advise("load them one by one")
+                            .into());
+                        }
+                    }
+                    if let Some(batch) = batch {
+                        if !slices(&batch, group, 0, readings, names, batch_bytes, take)? {
+                            return Ok(());
+                        }
+                        group += 1;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn columns(schema: &Schema) -> impl Iterator<Item = (&str, &DataType)> {
+    schema.fields().iter().map(|field| (field.name().as_str(), field.data_type()))
+}
+
+/// What stands before each message but those of old writers.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// The end of a stream: a message of no length.
+const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
+/// What is made room for at once, whatever length a message says it has.
+const ROOM_BYTES_MAX: usize = 64 << 20;
+
+/// The messages of streams. The format lets a writer end a stream by closing it, too, but then one that has lost its writer looks the same:
+/// so only the mark of the end ends it here.
+struct Messages<R> {
+    input: BufReader<R>,
+    /// Bytes so far.
+    at: u64,
+    /// Where the last message begins.
+    begins: u64,
+}
+
+impl<R: Read> Messages<R> {
+    /// Whether nothing more comes.
+    fn is_at_end(&mut self) -> io::Result<bool> {
+        Ok(io::BufRead::fill_buf(&mut self.input)?.is_empty())
+    }
+
+    /// The next message: what stands before it, itself, and its body. `None` at the end of a stream.
+    fn next(&mut self, name: &str) -> Result<Option<[Buffer; 3]>, Failure> {
+        if self.is_at_end()? {
+            return Err(Error::source(format!(
+                "{name}: the stream ends without the mark of its end, so rows may be missing"
+            ))
+            .about(name)
+            .advise("close the writer that made it, or fetch it again")
+            .advise(
+                "if all of it is there, add the mark: printf '\\377\\377\\377\\377\\0\\0\\0\\0' >> FILE",
+            )
+            .into());
+        }
+        self.begins = self.at;
+        let mut before = self.exactly(4, name)?;
+        let mut length = before.as_slice();
+        if length == CONTINUATION {
+            let more = self.exactly(4, name)?;
+            before = Buffer::from_vec([before.as_slice(), more.as_slice()].concat());
+            length = &before[4..];
+        }
+        let length = u32::from_le_bytes(length.try_into()?);
+        if length == 0 {
+            return Ok(None);
+        }
+        let message = self.exactly(length.into(), name)?;
+        let Ok(parsed) = root_as_message(&message) else {
+            return Err(Error::source(format!(
+                "{name}: what begins at its byte {} is no message of an Arrow stream",
+                self.begins
+            ))
+            .about(name)
+            .advise("check that it is whole, and that nothing else follows it")
+            .into());
+        };
+        let body = u64::try_from(parsed.bodyLength())?;
+        let body = self.exactly(body, name)?;
+        Ok(Some([before, message, body]))
+    }
+
+    /// So many bytes.
+    fn exactly(&mut self, length: u64, name: &str) -> Result<Buffer, Failure> {
+        let room = usize::try_from(length).map_or(ROOM_BYTES_MAX, |all| all.min(ROOM_BYTES_MAX));
+        let mut bytes = Vec::with_capacity(room);
+        self.input.by_ref().take(length).read_to_end(&mut bytes)?;
+        self.at += bytes.len() as u64;
+        if (bytes.len() as u64) < length {
+            return Err(Error::source(format!(
+                "{name}: ends in the middle of the message at its byte {}, or something else than a stream begins there",
+                self.begins
+            ))
+            .about(name)
+            .advise("fetch or write it again: it is incomplete")
+            .into());
+        }
+        Ok(Buffer::from_vec(bytes))
+    }
 }
 
 fn batches(
@@ -61,4 +187,89 @@ fn batches(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::Batch;
+    use crate::columns::reading::{names_of, readings};
+    use arrow_array::{ArrayRef, Int64Array, StringArray};
+    use arrow_ipc::writer::StreamWriter;
+    use std::sync::Arc;
+
+    /// A stream of so many batches of ten rows, and where each message of them ends.
+    fn stream(batches: i64, column: &str) -> (Vec<u8>, Vec<usize>) {
+        let batch = |n: i64| -> RecordBatch {
+            let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(10 * n..10 * n + 10));
+            RecordBatch::try_from_iter([(column, ids)]).unwrap()
+        };
+        let mut writer = StreamWriter::try_new(Vec::new(), &batch(0).schema()).unwrap();
+        let mut ends = vec![writer.get_ref().len()];
+        for n in 0..batches {
+            writer.write(&batch(n)).unwrap();
+            ends.push(writer.get_ref().len());
+        }
+        writer.finish().unwrap();
+        (writer.into_inner().unwrap(), ends)
+    }
+
+    fn rows(bytes: &[u8]) -> Result<usize, String> {
+        let schema = stream_schema(bytes).unwrap();
+        let readings = readings(&schema, false);
+        let names = names_of(&readings);
+        let mut rows = 0;
+        let mut take = |batch: Batch| {
+            rows += batch.rows.num_rows();
+            Ok(true)
+        };
+        let read = stream_batches(bytes, "s.arrows", &readings, &names, 1 << 20, &mut take);
+        read.map(|()| rows).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_stream_ends_where_it_says_so_and_nowhere_else() {
+        let (whole, ends) = stream(3, "id");
+        assert_eq!(rows(&whole), Ok(30));
+        let schema = ends[0];
+        for end in schema..whole.len() {
+            let error = rows(&whole[..end]).unwrap_err();
+            let is_between = ends.contains(&end);
+            let wanted =
+                if is_between { "without the mark of its end" } else { "ends in the middle" };
+            assert!(error.contains(wanted), "{end} of {}: {error}", whole.len());
+        }
+    }
+
+    #[test]
+    fn streams_one_behind_the_other_are_all_read() {
+        let (whole, _) = stream(3, "id");
+        assert_eq!(rows(&[&whole[..], &whole].concat()), Ok(60));
+        assert_eq!(rows(&[&whole[..], &stream(0, "id").0, &whole].concat()), Ok(60));
+        // Some writers fill a block with zeros.
+        assert_eq!(rows(&[&whole[..], &[0; 16]].concat()), Ok(30));
+        let refused = |more: &[u8]| rows(&[&whole[..], more].concat()).unwrap_err();
+        assert!(refused(&stream(0, "other").0).contains("has other columns"));
+        assert!(refused(&stream(3, "other").0).contains("has other columns"));
+        for more in [&b"hello world"[..], b"x", b"\0\0", b"\xff\xff\xff\xff\x08\0\0\0........"] {
+            let error = refused(more);
+            assert!(
+                error.contains("ends in the middle") || error.contains("no message"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn batches_without_a_byte_of_their_own_are_read() {
+        let nothing: ArrayRef = Arc::new(arrow_array::NullArray::new(7));
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"; 0]));
+        for (array, wanted) in [(nothing, 7), (texts, 0)] {
+            let batch = RecordBatch::try_from_iter_with_nullable([("x", array, true)]).unwrap();
+            let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+            writer.write(&batch).unwrap();
+            writer.finish().unwrap();
+            assert_eq!(rows(&writer.into_inner().unwrap()), Ok(wanted));
+        }
+    }
 }

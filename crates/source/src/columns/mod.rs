@@ -18,7 +18,7 @@ mod tests;
 mod text;
 mod widen;
 
-use std::io::Read as _;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::blocks::{LOOK, Piece, Room};
-use crate::format::Layout;
+use crate::format::{Layout, begin};
 use crate::head::HEAD_BYTES;
 use crate::header::{order, unique};
 use crate::place::cannot_open;
@@ -119,7 +119,7 @@ impl Source {
                     let (sheet, readings) = sheet::look(&mut input, of, request, read, known)?;
                     Table::of(Store::Sheet(Arc::new(sheet)), readings, &input)
                 }
-                _ => look(&input, *layout, request.flatten, &mut pipe, &abandoned),
+                _ => look(&mut input, *layout, request.flatten, &mut pipe, &abandoned),
             };
             let table = table.map_err(|error| error.in_input(&input.name))?;
             let names = |table: &Table| -> Vec<String> {
@@ -209,6 +209,14 @@ impl Source {
             };
             let reads = read.column(&name);
             let (ty, is_declared) = match &reads {
+                // What clocks of a zone show becomes moments of UTC.
+                Some(reads)
+                    if ty == (Type::Timestamp { zone: false })
+                        && reads.is_declared()
+                        && reads.has_zone() =>
+                {
+                    (Type::Timestamp { zone: true }, !is_of_sheets)
+                }
                 // Of cells that were all looked at the type is known.
                 Some(reads)
                     if is_of_sheets && Family::of(ty) == Family::of(reads.default_type()) =>
@@ -373,14 +381,22 @@ fn common(a: Type, b: Type) -> Type {
     }
 }
 
+/// Looks at an input's schema. The input learns how it is compressed.
 fn look(
-    input: &Input,
+    input: &mut Input,
     layout: Layout,
     flatten: bool,
     pipe: &mut Option<Pipe>,
     stop: &Stop,
 ) -> Result<Table> {
-    let damaged = |failure: Failure| input.damaged(layout, &failure);
+    if layout == Layout::ArrowStream {
+        let (head, compression) = begin(&input.place, pipe, HEAD_BYTES, stop)?;
+        input.compression = compression;
+        let schema = ipc::stream_schema(&head);
+        let schema = schema.map_err(|error| input.damaged(layout, error.into()))?;
+        return Table::of(Store::IpcStream, readings(&schema, flatten), input);
+    }
+    let damaged = |failure: Failure| input.damaged(layout, failure);
     let fail = |error| cannot_open(&input.name, &error);
     let place = &input.place;
     let (store, readings) = match (layout, place.can_be_reread()) {
@@ -396,20 +412,6 @@ fn look(
             let file = Piece::of(place, LOOK, stop).map_err(fail)?;
             let schema = ipc::file_schema(file).map_err(|error| damaged(error.into()))?;
             (Store::IpcFile, readings(&schema, flatten))
-        }
-        (Layout::ArrowStream, is_rereadable) => {
-            let head = match (is_rereadable, pipe) {
-                (true, _) => {
-                    let mut head = Vec::new();
-                    let file = place.begin(stop).map_err(fail)?;
-                    file.take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(fail)?;
-                    head
-                }
-                (false, Some(pipe)) => pipe.peek(HEAD_BYTES, stop).map_err(fail)?,
-                _ => Vec::new(),
-            };
-            let schema = ipc::stream_schema(&head).map_err(|error| damaged(error.into()))?;
-            (Store::IpcStream, readings(&schema, flatten))
         }
         #[cfg(not(feature = "parquet"))]
         (Layout::Parquet, ..) => {
@@ -468,13 +470,28 @@ fn slices(
 }
 
 impl Input {
-    fn damaged(&self, layout: Layout, failure: &Failure) -> Error {
+    /// What keeps it from being read, where that doesn't say so itself.
+    fn damaged(&self, layout: Layout, failure: Failure) -> Error {
         if let Some(fault) = Fault::within(failure.as_ref()) {
             return fault.about(&self.name);
         }
-        Error::source(format!("{}: cannot be read as {}: {failure}", self.name, layout.words()))
+        let failure = match failure.downcast::<Error>() {
+            Ok(error) => return *error,
+            Err(failure) => failure,
+        };
+        if let Some(error) = failure.downcast_ref::<io::Error>() {
+            return self.read_error(error);
+        }
+        let said = failure.to_string();
+        let is_of_text = said.contains("UTF-8") || said.contains("UTF8");
+        Error::source(format!("{}: cannot be read as {}: {said}", self.name, layout.words()))
             .about(&self.name)
-            .advise("check that it is whole: fetch or write it again")
+            .advise(match is_of_text {
+                true => {
+                    "a text in it is not UTF-8: write that column as binary, or correct its texts"
+                }
+                false => "check that it is whole: fetch or write it again",
+            })
     }
 }
 
@@ -535,7 +552,7 @@ pub(crate) fn feed(
             Ok(goes_on)
         };
         let layout = table.layout();
-        let damaged = |failure| input.damaged(layout, &failure);
+        let damaged = |failure| input.damaged(layout, failure);
         let (readings, names) = (&table.readings, &table.names);
         let piece = |room| {
             Piece::of(&input.place, room, &source.abandoned)
@@ -568,9 +585,10 @@ pub(crate) fn feed(
                     .map_err(damaged)?;
             }
             Store::IpcStream => {
-                let body = source.open_body(file, meter)?;
                 let before = meter.bytes_stored.load(Relaxed);
-                ipc::stream_batches(body, readings, names, chunk_bytes, &mut take)
+                let body = source.open_body(file, meter)?;
+                let name = &input.name;
+                ipc::stream_batches(body, name, readings, names, chunk_bytes, &mut take)
                     .map_err(damaged)?;
                 meter.add_read(meter.bytes_stored.load(Relaxed) - before);
             }
@@ -602,7 +620,7 @@ impl Table {
 
     /// A file of which these row groups are read, or all of it.
     pub(super) fn of_part(
-        input: &Input,
+        input: &mut Input,
         flatten: bool,
         part: Option<(usize, usize)>,
     ) -> Result<Self> {

@@ -1,12 +1,13 @@
 //! Lists, structs and maps as JSON documents.
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Float16Type, Float32Type};
 use arrow_array::{Array, ArrayRef, StringArray, downcast_dictionary_array, downcast_run_array};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, DataType};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
-use crate::columns::text::texts;
+use crate::columns::text::{float, texts};
 
 /// Each value as a document; NULL stays NULL.
 pub(super) fn documents(array: &ArrayRef) -> Result<StringArray, ArrowError> {
@@ -125,7 +126,16 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
 
 fn shown(array: &dyn Array, at: usize) -> Result<String, ArrowError> {
     let mut text = String::new();
-    texts(array)?.write(at, &mut text)?;
+    match array.data_type() {
+        // The very number, as in a column of its own: the shortest text of 32 bits is another one to who reads it as a double.
+        DataType::Float16 => {
+            float(f64::from(array.as_primitive::<Float16Type>().value(at)), &mut text)?
+        }
+        DataType::Float32 => {
+            float(f64::from(array.as_primitive::<Float32Type>().value(at)), &mut text)?
+        }
+        _ => texts(array)?.write(at, &mut text)?,
+    }
     if array.data_type().is_floating() && text.ends_with("inf") {
         // As it is spelled in columns of texts.
         text.replace_range(text.len() - "inf".len().., "Infinity");
@@ -138,8 +148,9 @@ mod tests {
     use super::*;
     use arrow_array::builder::{Int32Builder, ListBuilder};
     use arrow_array::{
-        BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray, Float64Array,
-        Int32Array, LargeBinaryArray, ListViewArray, NullArray, RunArray, StructArray, UnionArray,
+        ArrowPrimitiveType, BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray,
+        Float16Array, Float32Array, Float64Array, Int32Array, LargeBinaryArray, ListViewArray,
+        NullArray, RunArray, StructArray, UnionArray,
     };
     use arrow_schema::{Field, UnionFields};
     use std::sync::Arc;
@@ -164,6 +175,24 @@ mod tests {
         assert_eq!(documents.value(2), r#"{"list":[],"number":"-Infinity","text":""}"#);
         for document in documents.iter().flatten() {
             serde_json::from_str::<serde_json::Value>(document).unwrap();
+        }
+    }
+
+    #[test]
+    fn numbers_within_are_the_very_ones_that_columns_of_them_have() {
+        type Half = <Float16Type as ArrowPrimitiveType>::Native;
+        let single: ArrayRef = Arc::new(Float32Array::from(vec![0.1, 16_777_216.0, f32::NAN]));
+        let halves = [0.1, -2.5, f32::NEG_INFINITY].map(Half::from_f32);
+        let half: ArrayRef = Arc::new(Float16Array::from(halves.to_vec()));
+        for (array, wanted) in [
+            (single, ["0.10000000149011612", "16777216.0", "\"NaN\""]),
+            (half, ["0.0999755859375", "-2.5", "\"-Infinity\""]),
+        ] {
+            let field = Arc::new(Field::new("f", array.data_type().clone(), true));
+            let array: ArrayRef = Arc::new(StructArray::from(vec![(field, array)]));
+            let documents = documents(&array).unwrap();
+            let wanted = wanted.map(|number| format!("{{\"f\":{number}}}"));
+            assert_eq!(documents.iter().flatten().collect::<Vec<_>>(), wanted);
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Reading {
     from: DataType,
     pub(super) way: Way,
     pub(super) ty: Type,
+    /// Whether its values are no texts, but may be written out as such.
+    is_typed: bool,
     /// What a user should know of its values.
     pub(super) note: Option<String>,
     /// What keeps texts of a program from being of a narrower type.
@@ -74,7 +76,8 @@ fn add(
                 };
                 let (path, note) = (path.clone(), foreign(field, &name));
                 let spoiler = Spoiler::of_marked(field);
-                readings.push(Reading { name, path, from, way, ty, note, spoiler });
+                let is_typed = Type::is_written_out(field) || !is_of_texts(&from);
+                readings.push(Reading { name, path, from, way, ty, is_typed, note, spoiler });
             }
         }
         path.pop();
@@ -149,8 +152,11 @@ pub(super) fn way(ty: &DataType) -> (Way, Type) {
 
 /// The columns' names, and the types that readings make of them.
 pub(super) fn names_of(readings: &[Reading]) -> SchemaRef {
-    let fields = readings.iter().map(|reading| Field::new(&reading.name, reading.becomes(), true));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    let field = |reading: &Reading| {
+        let field = Field::new(&reading.name, reading.becomes(), true);
+        if reading.is_typed { Type::written_out(field) } else { field }
+    };
+    Arc::new(Schema::new(readings.iter().map(field).collect::<Vec<_>>()))
 }
 
 fn decimal(precision: u8, ty: &DataType) -> Type {
@@ -223,6 +229,15 @@ impl Reading {
 
 fn is_text(ty: &DataType) -> bool {
     matches!(ty, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// Whether values are texts, in whatever way they are kept.
+fn is_of_texts(ty: &DataType) -> bool {
+    match ty {
+        DataType::Dictionary(_, values) => is_of_texts(values),
+        DataType::RunEndEncoded(_, values) => is_of_texts(values.data_type()),
+        ty => is_text(ty),
+    }
 }
 
 /// A field of a struct, NULL where the struct is.

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 
 use crate::columns::reading::{Reading, names_of, readings};
 use crate::columns::{Failure, Take, slices};
+use inrush_core::Type;
 use inrush_core::error::{Error, Result};
 
 /// Rows of a program. Batches that can be had again may be read a second time when the load learns something; a stream is read once.
@@ -126,8 +127,9 @@ pub(super) fn batches(
     Ok(())
 }
 
-fn types(schema: &Schema) -> impl Iterator<Item = &arrow_schema::DataType> {
-    schema.fields().iter().map(|field| field.data_type())
+/// What a schema says of the values: their types, and whether they are texts that stand for values of others.
+fn types(schema: &Schema) -> impl Iterator<Item = (&DataType, bool)> {
+    schema.fields().iter().map(|field| (field.data_type(), Type::is_written_out(field)))
 }
 
 impl fmt::Debug for Rows {

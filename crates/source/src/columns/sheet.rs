@@ -293,19 +293,20 @@ pub(super) fn look(
     })
     .map_err(|failure| damaged(input, failure))?;
     let (mut notes, mut reasons) = (Vec::new(), Vec::new());
-    if sheet.name.is_none() && !others.is_empty() {
-        let (book, one) = (input.name.as_str(), &others[0]);
+    if sheet.name.is_none()
+        && let Some(one) = others.first()
+    {
+        let (book, others) = (input.name.as_str(), others.words());
         notes.push(format!(
-            "{book} has other sheets, which are not loaded: {} (inrush load '{book}!{one}' ...)",
-            others.join(", ")
+            "{book} has other sheets, which are not loaded: {others} (inrush load '{book}!{one}' ...)"
         ));
     }
     let Some((first_row, cells)) = look.first.clone() else {
         return Err(Error::source(format!("{} has no cells in its sheet {name}", input.name))
             .about(&input.name)
-            .advise(match others.as_slice() {
-                [] => "check that it is the file you mean".to_owned(),
-                others => format!("name another sheet: {}", others.join(", ")),
+            .advise(match others.first() {
+                None => "check that it is the file you mean".to_owned(),
+                Some(_) => format!("name another sheet: {}", others.words()),
             }));
     };
     let texts = look.first_texts();

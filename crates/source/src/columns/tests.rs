@@ -99,11 +99,20 @@ fn decimals<T: DecimalType>(
     sizes.prop_flat_map(move |(p, s)| primitives::<T>(value.clone(), ty(p, s))).boxed()
 }
 
-fn timestamps<T: ArrowTimestampType>() -> Arrays {
+/// Days that Arrow has texts for, see `values_have_texts` for others.
+const DAYS: i64 = 95_000_000;
+
+fn moments(per_second: i64) -> impl Strategy<Value = i64> + Clone {
+    let most = (DAYS * 86_400).saturating_mul(per_second);
+    i64s().prop_map(move |number| number % most)
+}
+
+fn timestamps<T: ArrowTimestampType>(per_second: i64) -> Arrays {
     let zones = [None, Some("+00:00"), Some("+02:00"), Some("-0930")];
     prop::sample::select(zones.to_vec())
-        .prop_flat_map(|zone| {
-            primitives::<T>(i64s(), DataType::Timestamp(T::UNIT, zone.map(Into::into)))
+        .prop_flat_map(move |zone| {
+            let ty = DataType::Timestamp(T::UNIT, zone.map(Into::into));
+            primitives::<T>(moments(per_second), ty)
         })
         .boxed()
 }
@@ -142,16 +151,16 @@ fn leaves() -> Arrays {
         decimals::<Decimal64Type>(i64s(), DataType::Decimal64),
         decimals::<Decimal128Type>(i128s(), DataType::Decimal128),
         decimals::<Decimal256Type>(i256s(), DataType::Decimal256),
-        plain::<Date32Type>(i32s()),
-        plain::<Date64Type>(i64s()),
-        plain::<Time32SecondType>(i32s()),
-        plain::<Time32MillisecondType>(i32s()),
-        plain::<Time64MicrosecondType>(i64s()),
-        plain::<Time64NanosecondType>(i64s()),
-        timestamps::<TimestampSecondType>(),
-        timestamps::<TimestampMillisecondType>(),
-        timestamps::<TimestampMicrosecondType>(),
-        timestamps::<TimestampNanosecondType>(),
+        plain::<Date32Type>(i32s().prop_map(|day| day % DAYS as i32)),
+        plain::<Date64Type>(moments(1_000)),
+        plain::<Time32SecondType>(0..86_400_i32),
+        plain::<Time32MillisecondType>(0..86_400_000_i32),
+        plain::<Time64MicrosecondType>(0..86_400_000_000_i64),
+        plain::<Time64NanosecondType>(0..86_400_000_000_000_i64),
+        timestamps::<TimestampSecondType>(1),
+        timestamps::<TimestampMillisecondType>(1_000),
+        timestamps::<TimestampMicrosecondType>(1_000_000),
+        timestamps::<TimestampNanosecondType>(1_000_000_000),
         collected::<_, StringArray>(text()),
         collected::<_, LargeStringArray>(text()),
         collected::<_, StringViewArray>(text()),
@@ -381,10 +390,20 @@ fn values_have_texts() {
         Decimal128Array::from(vec![value]).with_precision_and_scale(20, scale).unwrap()
     };
     let zoned = |zone| TimestampMillisecondArray::from(vec![1]).with_timezone(zone);
-    let arrays: [(&dyn Array, Option<&str>); 26] = [
+    let arrays: [(&dyn Array, Option<&str>); 33] = [
         (&Time64NanosecondArray::from(vec![day - 1]), Some("23:59:59.999999999")),
-        (&Time64NanosecondArray::from(vec![day]), None),
-        (&Time32SecondArray::from(vec![-1]), None),
+        (&Time64NanosecondArray::from(vec![day]), Some("24:00:00")),
+        (&Time64NanosecondArray::from(vec![day + 1]), Some("24:00:00.000000001")),
+        (&Time32SecondArray::from(vec![-1]), Some("-00:00:01")),
+        (&Time32MillisecondArray::from(vec![-1_500]), Some("-00:00:01.5")),
+        (&Time64MicrosecondArray::from(vec![i64::MIN]), Some("-2562047788:00:54.775808")),
+        (&Date32Array::from(vec![i32::MAX]), Some("5881580-07-11")),
+        (&Date64Array::from(vec![i64::MIN]), Some("-292275055-05-16T16:47:04.192")),
+        (
+            &TimestampSecondArray::from(vec![i64::MIN]).with_timezone("UTC"),
+            Some("-292277022657-01-27T08:29:52+00:00"),
+        ),
+        (&TimestampSecondArray::from(vec![i64::MAX]), Some("292277026596-12-04T15:30:07")),
         (&DurationMillisecondArray::from(vec![90_500]), Some("PT90.5S")),
         (&DurationMillisecondArray::from(vec![-500]), Some("PT-0.5S")),
         (&DurationMicrosecondArray::from(vec![0]), Some("PT0S")),

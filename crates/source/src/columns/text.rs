@@ -2,7 +2,8 @@
 //!
 //! For types that encoders don't know (times of day, durations, decimals of any size), and for what is within lists, structs and
 //! maps. The texts are those of Arrow's own formatter, to the byte, and so are the errors; but for durations and intervals, which are
-//! written in ISO 8601 so that databases read them. The formatter itself comes with conversions of every type to every other, whose
+//! written in ISO 8601 so that databases read them, and for days, moments and times of day that it has no text for, such as 24:00:00: of a
+//! column that doesn't keep one, that value alone is bad. The formatter itself comes with conversions of every type to every other, whose
 //! crates take a release build some 100 s.
 
 use std::fmt::{Arguments, Debug, Display};
@@ -27,6 +28,7 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, IntervalUnit, TimeUnit};
 use chrono::SecondsFormat;
+use inrush_core::encode::{Moment, Typed};
 
 type Result<T> = std::result::Result<T, ArrowError>;
 
@@ -85,19 +87,22 @@ pub(super) fn texts<'a>(array: &'a dyn Array) -> Made<'a> {
         D::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale),
         D::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale),
         D::Decimal256(_, scale) => decimals::<Decimal256Type>(array, *scale),
-        D::Date32 => times::<Date32Type, _>(array, as_date::<Date32Type>),
-        D::Date64 => times::<Date64Type, _>(array, as_datetime::<Date64Type>),
+        D::Date32 => times::<Date32Type, _>(array, as_date::<Date32Type>, far_day),
+        D::Date64 => {
+            let far = |ms, out: &mut String| far_moment(ms, 1_000, false, out);
+            times::<Date64Type, _>(array, as_datetime::<Date64Type>, far)
+        }
         D::Time32(TimeUnit::Second) => {
-            times::<Time32SecondType, _>(array, as_time::<Time32SecondType>)
+            times::<Time32SecondType, _>(array, as_time::<Time32SecondType>, clock::<0>)
         }
         D::Time32(TimeUnit::Millisecond) => {
-            times::<Time32MillisecondType, _>(array, as_time::<Time32MillisecondType>)
+            times::<Time32MillisecondType, _>(array, as_time::<Time32MillisecondType>, clock::<3>)
         }
         D::Time64(TimeUnit::Microsecond) => {
-            times::<Time64MicrosecondType, _>(array, as_time::<Time64MicrosecondType>)
+            times::<Time64MicrosecondType, _>(array, as_time::<Time64MicrosecondType>, clock::<6>)
         }
         D::Time64(TimeUnit::Nanosecond) => {
-            times::<Time64NanosecondType, _>(array, as_time::<Time64NanosecondType>)
+            times::<Time64NanosecondType, _>(array, as_time::<Time64NanosecondType>, clock::<9>)
         }
         D::Timestamp(unit, zone) => {
             // A moment is the same in any zone; where the zone has a name, whose offsets nobody here knows, it is shown in UTC.
@@ -210,7 +215,7 @@ fn shown(value: impl Display, out: &mut String) -> Result<()> {
     put(out, format_args!("{value}"))
 }
 
-fn float(value: impl zmij::Float, out: &mut String) -> Result<()> {
+pub(super) fn float(value: impl zmij::Float, out: &mut String) -> Result<()> {
     let mut buffer = zmij::Buffer::new();
     // Ryu, which Arrow takes, has the same digits without a plus: 1e16, not 1e+16.
     out.extend(buffer.format(value).split('+'));
@@ -243,21 +248,59 @@ where
     })
 }
 
-/// Dates, times of day, and dates that are moments.
+/// Dates, times of day, and dates that are moments. What is none to Arrow has the text that `far` writes.
 fn times<'a, T: ArrowPrimitiveType<Native: Into<i64>>, M: Debug + 'a>(
     array: &'a dyn Array,
     made: fn(i64) -> Option<M>,
+    far: fn(i64, &mut String) -> Result<()>,
 ) -> Made<'a> {
     each(array.as_primitive::<T>(), move |value, out| match made(value.into()) {
         Some(time) => put(out, format_args!("{time:?}")),
-        None => Err(ArrowError::CastError(format!(
-            "Failed to convert {value:?} to temporal for {}",
-            array.data_type()
-        ))),
+        None => far(value.into(), out),
     })
 }
 
+/// A time that is none of a day's, as databases write it: `24:00:00`, `-00:00:01.5`. It counts a second's last of `PLACES` decimal places.
+fn clock<const PLACES: u32>(count: i64, out: &mut String) -> Result<()> {
+    let (size, per_second) = (count.unsigned_abs(), 10_u64.pow(PLACES));
+    let sign = if count < 0 { "-" } else { "" };
+    let (seconds, fraction) = (size / per_second, size % per_second);
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    put(out, format_args!("{sign}{hours:02}:{minutes:02}:{:02}", seconds % 60))?;
+    if fraction != 0 {
+        put(out, format_args!(".{fraction:0width$}", width = PLACES as usize))?;
+        out.truncate(out.trim_end_matches('0').len());
+    }
+    Ok(())
+}
+
+/// A day of years that Arrow's calendar doesn't reach.
+fn far_day(days: i64, out: &mut String) -> Result<()> {
+    far(Typed::Date(days as i32), out)
+}
+
+/// A moment of such years.
+fn far_moment(count: i64, per_second: i64, zone: bool, out: &mut String) -> Result<()> {
+    let nanos = count.rem_euclid(per_second) * (1_000_000_000 / per_second);
+    let seconds = count.div_euclid(per_second);
+    far(Typed::Moment(Moment { seconds, nanos: nanos as u32, zone }), out)
+}
+
+fn far(value: Typed, out: &mut String) -> Result<()> {
+    let mut text = Vec::new();
+    value.write(&mut text);
+    // Between day and time Arrow has a T.
+    out.push_str(&String::from_utf8_lossy(&text).replace(' ', "T"));
+    Ok(())
+}
+
 fn moments<T: ArrowTimestampType>(array: &dyn Array, zone: Option<Tz>) -> Made<'_> {
+    let per_second = match T::UNIT {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    };
     each(array.as_primitive::<T>(), move |value, out| {
         let text = match zone {
             None => as_datetime::<T>(value).map(|moment| format!("{moment:?}")),
@@ -266,12 +309,7 @@ fn moments<T: ArrowTimestampType>(array: &dyn Array, zone: Option<Tz>) -> Made<'
         };
         match text {
             Some(text) => out.push_str(&text),
-            None => {
-                return Err(ArrowError::CastError(format!(
-                    "Failed to convert {value} to datetime for {}",
-                    array.data_type()
-                )));
-            }
+            None => far_moment(value, per_second, zone.is_some(), out)?,
         }
         Ok(())
     })

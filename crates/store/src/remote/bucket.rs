@@ -300,7 +300,7 @@ impl Bucket {
                 Fault::new(format!("{name}: {ABSENT}"))
                     .advise("check the spelling, and the region"),
             ),
-            Why::Precondition { .. } => Trouble::never(super::changed(name, None)),
+            Why::Precondition { .. } => Trouble::never(Fault::changed(name, None)),
             Why::PermissionDenied { .. } | Why::Unauthenticated { .. } => Trouble::never(
                 Fault::new(format!("{name}: the store refuses it: {}", in_words(error)))
                     .advise(self.kind.credentials()),

@@ -123,13 +123,6 @@ impl Version {
     }
 }
 
-/// A file that is not what it was.
-fn changed(name: &str, how: Option<String>) -> Fault {
-    let how = how.map_or_else(String::new, |how| format!(": {how}"));
-    Fault::new(format!("{name} was changed while it was read{how}"))
-        .advise("load it again, once it stays as it is")
-}
-
 /// What the first answer says of a file.
 struct First {
     version: Version,
@@ -245,7 +238,7 @@ impl Link {
         self.patience.answered(&mut tries);
         if let Some(how) = found.version.change(&self.listed).filter(|_| self.listed.etag.is_some())
         {
-            return Err(changed(&self.name(), Some(how)).into());
+            return Err(Fault::changed(&self.name(), Some(how)).into());
         }
         let found = Arc::new(found);
         *first = Some(Arc::clone(&found));
@@ -325,7 +318,7 @@ impl Link {
             let trouble = match asked {
                 Ok((answer, bytes)) => {
                     if let Some(how) = answer.version.change(&first.version) {
-                        return Err(changed(&self.name(), Some(how)).into());
+                        return Err(Fault::changed(&self.name(), Some(how)).into());
                     }
                     if !answer.is_part || answer.from != at {
                         let what = format!(
@@ -372,7 +365,7 @@ impl Link {
         let now = waiting(stop, move || link.address.now(has_parts));
         let now = now.map_err(|trouble| trouble.fault)?;
         let how = now.and_then(|now| now.change(&first.version));
-        how.map_or(Ok(()), |how| Err(changed(&self.name(), Some(how)).into()))
+        how.map_or(Ok(()), |how| Err(Fault::changed(&self.name(), Some(how)).into()))
     }
 
     fn known(&self) -> Option<Arc<First>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::trouble::{Tries, Trouble};
-use super::{First, Link, Wanted, changed};
+use super::{First, Link, Wanted};
 use crate::pipe::Pipe;
 use crate::stop::Stop;
 use crate::stored::Fault;
@@ -54,10 +54,10 @@ impl Sequence {
             }
         };
         if let Some(how) = answer.version.change(&self.first.version) {
-            return Err(changed(&self.link.name(), Some(how)).into());
+            return Err(Fault::changed(&self.link.name(), Some(how)).into());
         }
         let Some(skip) = self.at.checked_sub(answer.from) else {
-            return Err(changed(&self.link.name(), None).into());
+            return Err(Fault::changed(&self.link.name(), None).into());
         };
         self.skip = skip;
         Ok(Some(Pipe::of(answer.body, Arc::clone(&self.stop))))

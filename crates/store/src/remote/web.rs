@@ -185,7 +185,7 @@ impl Web {
                 body: Box::new(io::empty()),
             }),
             (StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED, _) => {
-                Err(Trouble::never(super::changed(&self.name(), None)))
+                Err(Trouble::never(Fault::changed(&self.name(), None)))
             }
             _ => Err(self.no_file(&answer)),
         }

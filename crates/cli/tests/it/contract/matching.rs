@@ -89,6 +89,9 @@ pub(super) fn a_line_that_may_be_a_header_is_never_data<P: Place>() {
         load(place, &header("no")).exits(0);
         let rows = "Rome,Ana\nTown,Full Name\nx,a\n";
         assert_eq!(all_of(place, &COLUMNS), records(rows));
+        // A word above numbers may be a name, and the number beside it speaks against that.
+        place.files().write("new.csv", "1,unknown\n2,5\n");
+        refuses(place, &COLUMNS, &adding).says(&["'1', 'unknown'", "--header no"]);
         // Numbers name nothing.
         place.files().write("new.csv", "1,2\n3,4\n");
         load(place, &adding).exits(0).prints(&["by position"]);

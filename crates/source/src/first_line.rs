@@ -1,0 +1,266 @@
+//! Whether the first line names the columns: what speaks for it, and what against.
+//!
+//! A row that is taken for a header is lost, so a name has to be a word where the others have numbers, and a line that holds
+//! numbers or days as the others do is none, whatever its words: `1,Ann,unknown` may well be a row of a table of numbers.
+
+use crate::infer::{Observed, type_of};
+use inrush_core::Type;
+use inrush_core::reading::Family;
+
+/// Whether the first record names the columns.
+pub(crate) struct HeaderVerdict {
+    /// `None` when it may as well be a row of an existing table, which only the user can tell.
+    pub header: Option<bool>,
+    pub why: &'static str,
+    /// Whether something in the input or the table proves it; else it is an assumption, and the user must hear of it, for a row
+    /// is at stake.
+    pub proven: bool,
+}
+
+/// Whether the first record names the columns. `known` are the columns of the table, if it is there.
+///
+/// Where a table is there, a line that could be names is never a row by assumption: words are what the table may hold, and what a
+/// header of another table has.
+pub(crate) fn header(
+    names: &[String],
+    first: &[Observed],
+    rest: &[Observed],
+    known: Option<&[String]>,
+) -> HeaderVerdict {
+    let verdict = |header, proven, why| HeaderVerdict { header: Some(header), why, proven };
+    let hits = known.map_or(0, |known| {
+        let is_known = |name: &&String| known.iter().any(|k| k.eq_ignore_ascii_case(name.trim()));
+        names.iter().filter(is_known).count()
+    });
+    if hits > 0 && hits * 2 >= names.len() {
+        return verdict(true, true, "the first line has the names of the table's columns");
+    }
+    let fields: Vec<FirstField> = names
+        .iter()
+        .zip(first.iter().zip(rest))
+        .map(|(name, (first, rest))| FirstField::of(name, first, rest))
+        .collect();
+    let has_values = fields.iter().any(FirstField::is_value);
+    if fields.iter().any(|field| field.is_word && field.rest != Type::Text) {
+        let header = !fields.iter().any(FirstField::is_alike) || are_headings(&fields, rest);
+        return match (has_values, known) {
+            (false, _) => verdict(
+                true,
+                true,
+                "the first line has words where the others have numbers or dates",
+            ),
+            (true, Some(_)) => HeaderVerdict {
+                header: None,
+                why: "it has words where the others have numbers or dates, and numbers or dates of its own",
+                proven: false,
+            },
+            (true, None) => verdict(
+                header,
+                false,
+                if header {
+                    "the first line has words where the others have numbers or dates, and its numbers could be names"
+                } else {
+                    "the first line has numbers or dates like the others, though words in other columns of such"
+                },
+            ),
+        };
+    }
+    if has_values {
+        // A line of numbers alone is data; one with words as well may be a header such as country,2019,2020.
+        let proven = fields.iter().all(|field| field.is_value() || field.is_null);
+        return verdict(false, proven, "the first line has numbers or dates like the others");
+    }
+    if names.iter().all(|name| name.trim().is_empty()) {
+        return verdict(false, true, "the first line is empty");
+    }
+    match known {
+        Some(_) => HeaderVerdict {
+            header: None,
+            why: "it may name columns, and it may be a row",
+            proven: false,
+        },
+        None => {
+            verdict(true, false, "the first line could be names, and nothing speaks against it")
+        }
+    }
+}
+
+/// A field of the first line, and the column below it.
+struct FirstField<'a> {
+    text: &'a str,
+    is_null: bool,
+    /// Whether it is what columns are called.
+    is_word: bool,
+    /// What it is, or is a way to write; text if it is no value of any other type.
+    ty: Type,
+    /// What the others in its column are.
+    rest: Type,
+}
+
+impl<'a> FirstField<'a> {
+    fn of(name: &'a str, first: &Observed, rest: &Observed) -> Self {
+        let is_null = first == &Observed::default();
+        let text = name.trim();
+        let ty = match first.ty() {
+            Type::Text => written_otherwise(text),
+            ty => ty,
+        };
+        let has = |is: fn(char) -> bool| text.chars().any(is);
+        let is_word = !is_null
+            && ty == Type::Text
+            // A text that looks like a number is one only where a sheet says that it is text: its years above columns.
+            && (has(char::is_alphabetic) || !has(|c| c.is_ascii_digit()) || type_of(text) != Type::Text);
+        Self { text, is_null, is_word, ty, rest: rest.ty() }
+    }
+
+    /// Whether it is a number, a day or another value that columns are hardly called.
+    fn is_value(&self) -> bool {
+        !self.is_null && self.ty != Type::Text
+    }
+
+    /// Whether it is such a value, as the others in its column are.
+    fn is_alike(&self) -> bool {
+        self.is_value()
+            && match (Family::of(self.ty), Family::of(self.rest)) {
+                (Some(Family::Day | Family::Moment), Some(Family::Day | Family::Moment)) => true,
+                (Some(own), Some(others)) => own == others,
+                _ => self.ty == self.rest,
+            }
+    }
+}
+
+/// Whether the numbers in the line could be names of columns behind the first one: years, of which a single one stands above what are
+/// none, or numbers that count, as in `id,2019,2020` and `id,0,1,2`. Where the first name is the only word, and the column below it has
+/// none, any that rise could be, as in `age,18,25,35`.
+fn are_headings(fields: &[FirstField], rest: &[Observed]) -> bool {
+    let alike = || fields.iter().zip(rest).filter(|(field, _)| field.is_alike());
+    let [first, behind @ ..] = fields else { return false };
+    if first.is_alike() {
+        return false;
+    }
+    let headings: Option<Vec<f64>> =
+        behind.iter().filter(|field| !field.is_null).map(|field| field.text.parse().ok()).collect();
+    let rise =
+        |headings: Vec<f64>| headings.len() > 1 && headings.windows(2).all(|two| two[0] < two[1]);
+    if first.is_word && first.rest != Type::Text && headings.is_some_and(rise) {
+        return true;
+    }
+    let numbers: Option<Vec<i64>> = alike().map(|(field, _)| field.text.parse().ok()).collect();
+    let Some(numbers) = numbers else { return false };
+    let follow = |is_next: fn(i64, i64) -> bool| {
+        numbers.len() > 1 && numbers.windows(2).all(|two| is_next(two[0], two[1]))
+    };
+    let is_year = |number: &i64| (1900..=2100).contains(number);
+    let stand_out = || alike().all(|(_, rest)| rest.digits_before() != 4);
+    follow(|one, next| one.checked_add(1) == Some(next))
+        || numbers.iter().all(is_year) && (follow(|one, next| one < next) || stand_out())
+}
+
+/// What a text of no other type is a way to write, as far as no column is called so: `007`, `+49 170 123`, `1e5`, `1,200`, `inf`,
+/// `1.1.2024`.
+fn written_otherwise(text: &str) -> Type {
+    let parts = |separator: char| {
+        let parts: Vec<&str> = text.split(separator).collect();
+        let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        parts.len() == 3
+            && parts.iter().all(is_number)
+            && [0, 2].iter().any(|n| parts[*n].len() == 4)
+    };
+    if ['.', '/', '-'].into_iter().any(parts) {
+        return Type::Date;
+    }
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (digits, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let is_grouped = |c: char| c.is_ascii_digit() || ".,' \u{a0}".contains(c);
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    let is_number = digits.chars().all(is_grouped)
+        && digits.chars().any(|c| c.is_ascii_digit())
+        && !exponent.is_empty()
+        && exponent.bytes().all(|b| b.is_ascii_digit());
+    let is_special =
+        ["inf", "infinity", "nan"].iter().any(|special| special.eq_ignore_ascii_case(unsigned));
+    // Plain numbers have a type of their own; what is text all the same is text in a sheet.
+    match (is_number || is_special) && type_of(text) == Type::Text {
+        true => Type::Float,
+        false => Type::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infer::Spot;
+
+    /// The verdict about the first of these lines, where no table is there: whether it is a header, and whether that is proven.
+    fn of(text: &str, known: Option<&[String]>) -> (Option<bool>, bool) {
+        let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let names: Vec<String> = lines.next().unwrap().into_iter().map(str::to_owned).collect();
+        let seen = |lines: &mut dyn Iterator<Item = Vec<&str>>| {
+            let mut seen = vec![Observed::default(); names.len()];
+            for line in lines {
+                for (seen, value) in seen.iter_mut().zip(line).filter(|(_, it)| !it.is_empty()) {
+                    seen.add(value.as_bytes(), Spot::default());
+                }
+            }
+            seen
+        };
+        let first = seen(&mut std::iter::once(names.iter().map(String::as_str).collect()));
+        let verdict = header(&names, &first, &seen(&mut lines), known);
+        (verdict.header, verdict.proven)
+    }
+
+    #[test]
+    fn a_line_with_values_like_the_others_is_no_header_whatever_its_words() {
+        for (text, header, proven) in [
+            ("id,name\n1,Ann", true, true),
+            ("#,%\n1,2", true, true),
+            ("id,1st,18-24\n1,2,3", true, true),
+            ("id,2019,2020\n1,5,6", true, false),
+            ("id,2019,2021\n1,5.5,6", true, false),
+            ("id,1,2,3\n1,0.5,0.25,4", true, false),
+            ("date,101,205,309\n2024-01-01,5,6,7", true, false),
+            ("age,18,25,35\n1,5,6,7", true, false),
+            ("step,0.1,0.5,0.9\n1,5.5,6.5,7.5", true, false),
+            ("t,-10,0,,10\n1,5,6,7,8", true, false),
+            ("rank,2015,2020\n1,1523,1600", true, false),
+            ("rank,country,2015,2020\n1,France,1523,1600", true, false),
+            ("rank,country,2015\n1,France,1523", false, false),
+            ("rank,country,15,20\n1,France,23,16", false, false),
+            ("age,18,35,25\n1,5,6,7", false, false),
+            ("age,18,18\n1,5,6", false, false),
+            ("age,18\n1,5", false, false),
+            ("unknown,Ann,18,25\n1,Bob,5,6", false, false),
+            ("Ann,18,25\nBob,5,6", false, false),
+            ("id,-9223372036854775808,5,4\n1,2,3,4", false, false),
+            ("id,9223372036854775807,-9223372036854775808\n1,2,3", false, false),
+            ("id,2024-01-01\n1,5", true, false),
+            ("name,town\na,b", true, false),
+            ("1,00501,x\n2,10001,y", false, false),
+            ("007,1\n8,2", false, true),
+            ("1,Ann,unknown,2024-01-01,10.5\n2,Bob,5,2024-01-02,11.5", false, false),
+            ("2019,unknown\n2020,5", false, false),
+            ("Ann,2019,unknown\nBob,2020,5", false, false),
+            ("country,2019,2020\nFrance,5,6", false, false),
+            ("1.1.2024,Ann\n2.1.2024,Bob", false, false),
+            ("1,1-2\n2,3", false, false),
+            ("1,2\n3,4", false, true),
+        ] {
+            assert_eq!(of(text, None), (Some(header), proven), "{text}");
+        }
+        for odd in ["007", "+4912", "1e5", "-0", "inf", "1 200", "1.1.2024", "1-2"] {
+            let verdict = of(&format!("1,{odd},x\n2,5,y\n3,6,z"), None);
+            assert_eq!(verdict, (Some(false), false), "{odd}");
+        }
+    }
+
+    #[test]
+    fn where_a_table_is_there_mixed_evidence_decides_nothing() {
+        let known = ["id", "name", "n", "d"].map(str::to_owned);
+        let of = |text| of(text, Some(&known)).0;
+        assert_eq!(of("1,Ann,unknown,2024-01-01\n2,Bob,5,2024-01-02"), None);
+        assert_eq!(of("key,2019\n1,5"), None);
+        assert_eq!(of("key,who\n1,Ann"), Some(true));
+        assert_eq!(of("1,Ann\n2,Bob"), Some(false));
+        assert_eq!(of("id,2019\n1,5"), Some(true));
+    }
+}
