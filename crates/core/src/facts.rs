@@ -379,7 +379,7 @@ pub struct TargetFacts {
     pub engine_only: Option<String>,
     /// Strategies that a try has shown to be of no use here, and why.
     pub gave_up: BTreeMap<&'static str, String>,
-    /// Loads of the table in steps, as the ledger has them; read only for such a load.
+    /// Loads of the table in steps, as far as this one has to know of them: see [`ledger::known`](crate::ledger::known).
     pub ledger: Vec<Entry>,
     /// How long the server takes to answer, at least, where each chunk waits for that; `None` where none does.
     pub round_trip: Option<Duration>,

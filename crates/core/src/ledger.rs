@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::facts::TableFacts;
 use crate::flow::{Checksum, Point};
+use crate::request::{Guarantee, IfExists, OnConflict, Request};
 use crate::target::Snapshot;
 
 /// The table's name, beside the tables that are loaded.
@@ -40,7 +42,8 @@ pub struct StepPlan {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry {
     version: u32,
-    /// A word that no other load has.
+    /// A word that no other load has, but for one that begins with the same inputs and the same ledger: the first of the two to enter
+    /// it is the only one.
     pub id: String,
     /// Whether all of it is committed.
     pub is_done: bool,
@@ -124,8 +127,7 @@ pub struct RejectsLength {
 
 impl Entry {
     /// A load that has committed nothing yet.
-    pub fn new(inputs: Vec<InputState>, options: BTreeMap<String, String>) -> Self {
-        let id = crate::unique::word();
+    pub fn new(id: String, inputs: Vec<InputState>, options: BTreeMap<String, String>) -> Self {
         let so_far = SoFar::default();
         Self {
             version: VERSION,
@@ -155,6 +157,37 @@ impl Entry {
     }
 }
 
+/// Which of a table's entries are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entries {
+    /// All of them.
+    All,
+    /// Those of loads that have committed rows, and not their last ones.
+    Unfinished,
+}
+
+/// What a load into the table has to know of the ledger. One in steps, whatever there is. One that is all or nothing, which of its rows the
+/// table may hold already: nothing where it adds to no rows, or asks a key which of them are there. It takes what it may see, for whoever
+/// can't read the ledger has begun no load in steps.
+///
+/// # Errors
+/// When a load in steps can't read it.
+pub fn known(
+    request: &Request,
+    table: Option<&TableFacts>,
+    read: impl FnOnce(Entries) -> Result<Vec<Entry>>,
+) -> Result<Vec<Entry>> {
+    let adds = matches!(request.if_exists, IfExists::Empty | IfExists::Append)
+        && table.is_some_and(|table| table.holds_rows);
+    match request.guarantee {
+        Guarantee::Chunks => read(Entries::All),
+        Guarantee::Atomic if adds && request.on_conflict == OnConflict::Fail => {
+            Ok(read(Entries::Unfinished).unwrap_or_default())
+        }
+        Guarantee::Atomic => Ok(Vec::new()),
+    }
+}
+
 /// How one engine spells the ledger.
 #[derive(Clone, Debug)]
 pub struct Ledger<'n> {
@@ -166,6 +199,8 @@ pub struct Ledger<'n> {
     pub text: &'static str,
     /// What follows the definition of a table.
     pub suffix: &'static str,
+    /// What an INSERT ends with that leaves a row of the same key as it is, and has then changed none.
+    pub unless_known: &'static str,
     /// Whether names of tables that differ in case alone are one table's.
     pub folds_case: bool,
     /// A string literal.
@@ -184,13 +219,17 @@ impl Ledger<'_> {
     }
 
     /// The query for the table's entries.
-    pub fn read(&self) -> String {
+    pub fn read(&self, entries: Entries) -> String {
         let table = (self.literal)(self.table);
         let condition = match self.folds_case {
             true => format!("lower(table_name) = lower({table})"),
             false => format!("table_name = {table}"),
         };
-        format!("SELECT entry FROM {} WHERE {condition} ORDER BY id", self.name)
+        let which = match entries {
+            Entries::All => "",
+            Entries::Unfinished => " AND state <> 'done' AND rows_loaded > 0",
+        };
+        format!("SELECT entry FROM {} WHERE {condition}{which} ORDER BY id", self.name)
     }
 
     /// The statement that removes entries; `None` where there are none.
@@ -200,7 +239,7 @@ impl Ledger<'_> {
         (!ids.is_empty()).then(|| format!("DELETE FROM {} WHERE id IN ({list})", self.name))
     }
 
-    /// The statement that adds the entry.
+    /// The statement that adds the entry. It has to change one row, see [`entered`].
     ///
     /// # Errors
     /// When a path in it is no text.
@@ -208,12 +247,25 @@ impl Ledger<'_> {
         let values = [entry.id.as_str(), self.table].map(self.literal).join(", ");
         let state = state(entry);
         Ok(format!(
-            "INSERT INTO {} (id, table_name, state, steps, rows_loaded, entry) VALUES ({values}, '{state}', {}, {}, {})",
+            "INSERT INTO {} (id, table_name, state, steps, rows_loaded, entry) VALUES ({values}, '{state}', {}, {}, {}) {}",
             self.name,
             entry.steps,
             entry.so_far.rows.loaded,
-            (self.literal)(&written(entry)?)
+            (self.literal)(&written(entry)?),
+            self.unless_known
         ))
+    }
+
+    /// The statement by which a load that goes on has the entry to itself until its first step. It has to change one row, as
+    /// [`Ledger::update`] does: whoever comes second waits for that step, and then finds none. A row that is given what it has counts as
+    /// unchanged in MySQL, so the state alternates.
+    pub fn claim(&self, entry: &Entry) -> String {
+        format!(
+            "UPDATE {} SET state = CASE state WHEN 'claimed' THEN 'open' ELSE 'claimed' END WHERE id = {} AND steps = {}",
+            self.name,
+            (self.literal)(&entry.id),
+            entry.steps
+        )
     }
 
     /// The statement by which the entry takes the place of what it was a step before. It has to change one row: with none another load
@@ -235,14 +287,26 @@ impl Ledger<'_> {
     }
 }
 
-/// Judges what [`Ledger::update`] has changed.
+/// Judges what [`Ledger::update`] or [`Ledger::claim`] has changed.
 ///
 /// # Errors
 /// When that is not one row.
 pub fn updated(rows: u64) -> Result<()> {
+    one(rows, "another process goes on with the same load")
+}
+
+/// Judges what [`Ledger::enter`] has added.
+///
+/// # Errors
+/// When that is not one row.
+pub fn entered(rows: u64) -> Result<()> {
+    one(rows, "another process has begun a load of the same files into the same table")
+}
+
+fn one(rows: u64, otherwise: &str) -> Result<()> {
     match rows {
         1 => Ok(()),
-        _ => Err(Error::target("another process goes on with the same load")
+        _ => Err(Error::target(otherwise)
             .advise("wait until it is through; --resume then says what is left")),
     }
 }
@@ -263,7 +327,16 @@ mod tests {
     fn ledger() -> Ledger<'static> {
         let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let name = "\"s\".\"inrush_steps\"".to_owned();
-        Ledger { name, table: "t", text: "text", suffix: "", folds_case: false, literal }
+        let unless_known = "ON CONFLICT DO NOTHING";
+        Ledger {
+            name,
+            table: "t",
+            text: "text",
+            suffix: "",
+            unless_known,
+            folds_case: false,
+            literal,
+        }
     }
 
     #[test]
@@ -274,7 +347,7 @@ mod tests {
             modified_ns: Some(-1),
             head: u64::MAX,
         };
-        let mut entry = Entry::new(vec![input], BTreeMap::new());
+        let mut entry = Entry::new("x".to_owned(), vec![input], BTreeMap::new());
         entry.so_far.checksum = Some(Checksum::new(3));
         let back = Entry::parse(&written(&entry).unwrap()).unwrap();
         assert_eq!((back.id, back.inputs, back.so_far), (entry.id, entry.inputs, entry.so_far));
@@ -283,13 +356,40 @@ mod tests {
 
     #[test]
     fn a_step_changes_the_row_of_the_step_before_and_no_other() {
-        let mut entry = Entry::new(Vec::new(), BTreeMap::new());
-        entry.id = "x".to_owned();
+        let mut entry = Entry::new("x".to_owned(), Vec::new(), BTreeMap::new());
         entry.steps = 3;
         let sql = ledger().update(&entry).unwrap();
         assert!(sql.ends_with("WHERE id = 'x' AND steps = 2"), "{sql}");
+        let sql = ledger().claim(&entry);
+        assert!(sql.ends_with("WHERE id = 'x' AND steps = 3"), "{sql}");
         assert!(updated(1).is_ok());
         assert!(updated(0).is_err());
         assert_eq!(ledger().forget(&[]), None);
+    }
+
+    #[test]
+    fn a_plain_load_looks_only_where_rows_may_be_there_already() {
+        let looks = |request: &Request, holds_rows: Option<bool>| {
+            let table =
+                holds_rows.map(|holds_rows| TableFacts { holds_rows, ..TableFacts::default() });
+            let mut asked = None;
+            let read = |entries| {
+                asked = Some(entries);
+                Ok(Vec::new())
+            };
+            known(request, table.as_ref(), read).unwrap();
+            asked
+        };
+        let mut request = Request::default();
+        request.options.if_exists = IfExists::Append;
+        assert_eq!(looks(&request, Some(true)), Some(Entries::Unfinished));
+        assert_eq!(looks(&request, Some(false)), None);
+        assert_eq!(looks(&request, None), None);
+        request.options.on_conflict = OnConflict::Skip;
+        assert_eq!(looks(&request, Some(true)), None);
+        request.options.guarantee = Guarantee::Chunks;
+        assert_eq!(looks(&request, None), Some(Entries::All));
+        let sql = ledger().read(Entries::Unfinished);
+        assert!(sql.contains("state <> 'done'") && !ledger().read(Entries::All).contains("state"));
     }
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use std::{io, thread};
+use std::{fs, io, thread};
 
 use arrow_array::{Int64Array, RecordBatch};
 use inrush::job::{self, Guarantee, Job, Options, Published, State, Token};
@@ -161,6 +161,8 @@ struct Model {
     handles: Vec<Job>,
     /// The handle that wrote it, and the rows.
     tokens: Vec<(usize, Token, Range<i64>)>,
+    /// The attempts with which a job was published, by its digits.
+    published: BTreeMap<String, Vec<String>>,
     next: i64,
 }
 
@@ -179,6 +181,7 @@ impl Model {
             jobs: BTreeMap::new(),
             handles: Vec::new(),
             tokens: Vec::new(),
+            published: BTreeMap::new(),
             next: 0,
         }
     }
@@ -190,6 +193,21 @@ impl Model {
         let makes = known.map_or(!self.has_table, |known| known.makes);
         let known = Known { digits: job.digits.clone(), makes, state, report, partitions };
         self.jobs.insert(job.id.clone(), known);
+    }
+
+    fn publish(&mut self, job: &Job, tokens: &[Token], report: Published) {
+        let attempts = tokens.iter().map(|token| token.attempt.clone()).collect();
+        self.published.insert(job.digits.clone(), attempts);
+        self.set(job, State::Committed, Some(report));
+    }
+
+    /// What a job answers that is published already.
+    fn answers(&self, job: &Job, tokens: &[Token], published: inrush::Result<Published>) {
+        let attempts = &self.published[&job.digits];
+        match tokens.iter().all(|token| attempts.contains(&token.attempt)) {
+            true => assert_eq!(Some(published.unwrap()), self.jobs[&job.id].report),
+            false => assert!(published.err().unwrap().what().contains("was published without")),
+        }
     }
 
     fn add(&mut self, rows: impl IntoIterator<Item = i64>) {
@@ -230,7 +248,7 @@ impl Model {
                     let report = published.unwrap();
                     assert_eq!(report.guarantee, self.guarantee);
                     assert_eq!(report.rows_loaded, 10 * given.len() as u64);
-                    self.set(job, State::Committed, Some(report));
+                    self.publish(job, &tokens, report);
                 } else {
                     let what = published.err().unwrap();
                     assert!(what.what().contains("token is of"), "{what}");
@@ -240,11 +258,9 @@ impl Model {
                 let report = published.unwrap();
                 assert_eq!(report.guarantee, self.guarantee);
                 assert_eq!(report.rows_loaded, 10 * tokens.len() as u64);
-                self.set(job, State::Committed, Some(report));
+                self.publish(job, &tokens, report);
             }
-            Some(State::Committed) => {
-                assert_eq!(Some(published.unwrap()), self.jobs[&job.id].report);
-            }
+            Some(State::Committed) => self.answers(job, &tokens, published),
             _ => assert!(published.is_err()),
         }
         assert_eq!(ids(server), self.table);
@@ -347,11 +363,9 @@ impl Model {
                         self.has_table = true;
                         assert_eq!(report.rows_loaded, rows.len() as u64);
                         self.add(rows);
-                        self.set(&job, State::Committed, Some(report));
+                        self.publish(&job, &tokens, report);
                     }
-                    Some(State::Committed) => {
-                        assert_eq!(Some(published.unwrap()), self.jobs[&job.id].report);
-                    }
+                    Some(State::Committed) => self.answers(&job, &tokens, published),
                     _ => assert!(published.is_err()),
                 }
             }
@@ -671,9 +685,28 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
     );
     assert_eq!(ids(server), [1, 2, 3]);
     assert_eq!(job(&["publish", "job.json"]).exits(3).stdout, published.stdout);
+    let late = fs::read_to_string(server.path("a.csv.token")).unwrap();
+    let attempt = late.split("\"attempt\":\"").nth(1).unwrap().split('"').next().unwrap();
+    server.write("late.token", late.replace(attempt, "0123456789abcdef"));
+    job(&["publish", "job.json", "a.csv.token", "late.token"]).exits(2).says(&[
+        "published without",
+        "0123456789abcdef",
+        "job of another name",
+    ]);
     job(&["list", &url, "--json"]).exits(0).prints(&["\"committed\""]);
     job(&["abort", "job.json"]).exits(0).prints(&["committed"]);
     job(&begin).exits(0).prints(&["\"committed\""]);
+    // What can't be printed is done all the same; where rows are committed by it, it says so.
+    for (args, is_publish) in [(["publish", "job.json"], true), (["abort", "job.json"], false)] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut unsaid = Command::new(INRUSH);
+        unsaid.arg("job").args(args).current_dir(server.path("")).stdout(full);
+        let run = unsaid.output().unwrap();
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{said}");
+        assert!(said.contains("and the report is lost: cannot write"), "{said}");
+        assert_eq!(said.contains("committed: only the report is lost"), is_publish, "{said}");
+    }
 
     // What goes wrong is said, and nothing is seen of it.
     let missing = ["begin", &url, "--table", "t", "--schema", "a.csv"];

@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Publishes the rows that the tokens name, and no others. A job that is committed already is no error: what it has done comes back.
 ///
 /// # Errors
-/// When a token is missing, twice or another job's; more rows are bad than the job allows; the table isn't what it was when the job
+/// When a token is missing, twice, another job's or none of those that the job was published with before; more rows are bad than the job allows; the table isn't what it was when the job
 /// began; or the database refuses. Nothing can be seen of the job then, but what its guarantee lets others see before, and it can be
 /// published again.
 pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<Published> {
@@ -49,6 +49,7 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
     match entry.state {
         State::Committed => {
             own(job, tokens)?;
+            taken(&entry, tokens)?;
             return report_of(&entry);
         }
         State::Aborted => {
@@ -57,6 +58,8 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
         }
         State::Open => {}
         State::Publishing | State::Renaming => {
+            own(job, tokens)?;
+            taken(&entry, tokens)?;
             return finish(&place, &mut ledger, &entry, observer);
         }
     }
@@ -148,6 +151,32 @@ fn own(job: &Job, tokens: &[Token]) -> Result<()> {
     Ok(())
 }
 
+/// Refuses tokens that the job was published without: what is answered is not of their rows.
+fn taken(entry: &Entry, tokens: &[Token]) -> Result<()> {
+    let taken = tokens_of(entry)?;
+    let is_taken = |token: &&Token| taken.iter().any(|taken| taken.attempt == token.attempt);
+    let Some(token) = tokens.iter().find(|token| !is_taken(token)) else { return Ok(()) };
+    let error = Error::usage(format!(
+        "job {} was published without the token of attempt {}",
+        entry.id, token.attempt
+    ));
+    Err(match entry.record()?.job.guarantee {
+        Guarantee::Atomic => {
+            error.advise("its rows are not in: write them again, in a job of another name")
+        }
+        Guarantee::PerPartition | Guarantee::None => error,
+    }
+    .advise("leave that token out, and publish answers as it did then"))
+}
+
+/// The tokens that the job was published with.
+fn tokens_of(entry: &Entry) -> Result<Vec<Token>> {
+    let Some(text) = &entry.tokens else { return Ok(Vec::new()) };
+    serde_json::from_str(text).map_err(|error| {
+        Error::target(format!("the ledger's tokens of job {} can't be read: {error}", entry.id))
+    })
+}
+
 /// Refuses tokens that can't be all of the job's.
 fn all(job: &Job, tokens: &[Token]) -> Result<()> {
     let wrong = |what: String| Err(Error::usage(what));
@@ -227,10 +256,7 @@ pub(super) fn finish(
     if entry.state == State::Renaming && was_renamed(ledger, job)? {
         return renamed(ledger, entry);
     }
-    let tokens = entry.tokens.as_deref().unwrap_or_default();
-    let tokens: Vec<Token> = serde_json::from_str(tokens).map_err(|error| {
-        Error::target(format!("the ledger's tokens of job {} can't be read: {error}", job.id))
-    })?;
+    let tokens = tokens_of(entry)?;
     let publishing = Publishing { place, record, tokens, observer, began: Instant::now() };
     let outcome = match job.guarantee {
         Guarantee::Atomic => unchanged(place, record, observer).and_then(|()| match record.makes {

@@ -388,7 +388,7 @@ impl Rejected {
     /// The row as observers are told of it.
     pub(super) fn told(&self) -> Reject {
         let at = match self.line {
-            Some(line) => Position::Text { line, byte: 0 },
+            Some(line) => Position::Text { line, byte: 0, record: None },
             None => Position::Rows { row: self.record },
         };
         Reject {

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 use crate::plan::{Guarantee, IfExists, Request, TargetFacts};
 use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
-use inrush_core::ledger::{Entry, InputState, StepPlan};
+use inrush_core::ledger::{Entry, InputState, StepPlan, TABLE};
 use inrush_core::wording::counted;
 use inrush_source::{Place, Stored};
 
@@ -90,20 +90,19 @@ fn named(place: &Place) -> String {
 /// # Errors
 /// When one can't be read.
 pub(super) fn inputs(places: &[Place]) -> Result<Vec<InputState>> {
-    places
-        .iter()
-        .map(|place| {
-            if let Some(stored) = place.in_store() {
-                return state_of_stored(stored, place);
-            }
-            let Some(path) = place.on_disk() else {
-                return Err(Error::usage(format!("{} is no file", place.name())));
-            };
-            state(path, place).map_err(|error| {
-                Error::source(format!("cannot read {}: {error}", place.name())).about(&place.name())
-            })
-        })
-        .collect()
+    places.iter().map(input).collect()
+}
+
+fn input(place: &Place) -> Result<InputState> {
+    if let Some(stored) = place.in_store() {
+        return state_of_stored(stored, place);
+    }
+    let Some(path) = place.on_disk() else {
+        return Err(Error::usage(format!("{} is no file", place.name())));
+    };
+    state(path, place).map_err(|error| {
+        Error::source(format!("cannot read {}: {error}", place.name())).about(&place.name())
+    })
 }
 
 /// The same by what the store says: its bytes are those of the version that it names.
@@ -165,6 +164,69 @@ fn options(request: &Request) -> BTreeMap<String, String> {
     said.into_iter().chain(read).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// Refuses to add all rows of files at once of which a load in steps has committed some: those would be in the table twice. Whether a file
+/// that has changed since still has them is not known, which is worth a word.
+///
+/// # Errors
+/// When there is such a load, and a file is as it was then.
+pub(super) fn refuse_begun(
+    places: &[Place],
+    facts: &TargetFacts,
+    table: &str,
+) -> Result<Option<String>> {
+    if facts.ledger.is_empty() {
+        return Ok(None);
+    }
+    // What can't be read a second time is in no ledger.
+    let kept = places.iter().filter(|place| place.can_be_reread());
+    let given: Vec<InputState> = kept.filter_map(|place| input(place).ok()).collect();
+    let is_same = |entry: &&Entry| entry.inputs.iter().any(|input| given.contains(input));
+    if let Some(entry) = facts.ledger.iter().find(is_same) {
+        return Err(unfinished(entry, table));
+    }
+    let shares =
+        |entry: &&Entry| paths(&entry.inputs).any(|path| paths(&given).any(|other| other == path));
+    let note = |entry: &Entry| {
+        format!(
+            "the files have changed since a load of {} in steps committed {} and ended: those that table {table} still holds may come \
+             once more ({})",
+            listed(&entry.inputs),
+            counted(entry.so_far.rows.loaded, "row"),
+            forgets(entry)
+        )
+    };
+    Ok(facts.ledger.iter().find(shares).map(note))
+}
+
+fn unfinished(entry: &Entry, table: &str) -> Error {
+    Error::target(format!(
+        "a load of {} into table {table} is unfinished: {} of it are committed",
+        listed(&entry.inputs),
+        counted(entry.so_far.rows.loaded, "row")
+    ))
+    .advise("--resume goes on behind them")
+    .advise(FROM_THE_FIRST_ROW)
+    .advise(format!("or, where the table does not hold them any more, {}", forgets(entry)))
+}
+
+/// How a user ends a load whose rows are gone.
+fn forgets(entry: &Entry) -> String {
+    format!("DELETE FROM {TABLE} WHERE id = '{}' forgets that load", entry.id)
+}
+
+/// The word of a load that begins with the inputs and with these entries of theirs. Two that begin at the same time have the same one, so
+/// that the ledger takes only one of them.
+fn id(table: &str, inputs: &[InputState], before: &[String]) -> String {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    let paths = paths(inputs).map(|path| path.as_os_str().as_encoded_bytes());
+    let ids = before.iter().map(String::as_bytes);
+    for part in [table.as_bytes()].into_iter().chain(paths).chain(ids) {
+        hasher.write(part);
+        hasher.write(&[0]);
+    }
+    format!("{:016x}", hasher.finish())
+}
+
 /// What a load in steps begins with.
 pub(super) struct Start {
     plan: StepPlan,
@@ -190,10 +252,13 @@ impl Start {
             paths(&entry.inputs).any(|path| paths(&inputs).any(|other| other == path))
         };
         let all = || facts.ledger.iter().map(|entry| entry.id.clone()).collect::<Vec<_>>();
-        let own = facts.ledger.iter().find(is_same);
+        let own = facts.ledger.iter().filter(is_same).min_by_key(|entry| entry.is_done);
         let other = facts.ledger.iter().filter(|entry| !is_same(entry)).find(shares);
         let starts_over = matches!(request.if_exists, IfExists::Replace | IfExists::Truncate);
-        let mut outdated: Vec<String> = own.iter().map(|entry| entry.id.clone()).collect();
+        let mut outdated: Vec<String> =
+            facts.ledger.iter().filter(is_same).map(|entry| entry.id.clone()).collect();
+        let name = facts.table.as_ref().map_or(table, |table| &table.name);
+        let id = id(name, &inputs, &outdated);
         let mut note = None;
         match (&facts.table, own) {
             (None, _) => {
@@ -204,9 +269,16 @@ impl Start {
                     ));
                 }
             }
-            (Some(_), Some(entry)) if request.resume => {
+            (Some(found), Some(entry)) if request.resume => {
                 goes_on(entry, &inputs, &options, facts, table)?;
                 let is_finished = entry.is_done;
+                if is_finished && entry.so_far.rows.loaded > 0 && !found.holds_rows {
+                    return Err(Error::target(format!(
+                        "the load is finished, with {} in table {table}, which holds no row any more",
+                        counted(entry.so_far.rows.loaded, "row")
+                    ))
+                    .advise("leave --resume out: then the load begins at the first row"));
+                }
                 let plan = StepPlan {
                     commit_rows: commit_rows(request)?,
                     entry: entry.clone(),
@@ -240,22 +312,16 @@ impl Start {
                 ));
             }
             (Some(_), _) if starts_over => outdated = all(),
-            (Some(_), own) => {
-                let unfinished = own.or(other).filter(|entry| !entry.is_done);
-                if let Some(entry) = unfinished {
-                    return Err(Error::target(format!(
-                        "a load of {} into table {table} is unfinished: {} of it are committed",
-                        listed(&entry.inputs),
-                        counted(entry.so_far.rows.loaded, "row")
-                    ))
-                    .advise("--resume goes on behind them")
-                    .advise(FROM_THE_FIRST_ROW));
+            (Some(_), _) => {
+                if let Some(entry) = facts.ledger.iter().filter(shares).find(|entry| !entry.is_done)
+                {
+                    return Err(unfinished(entry, table));
                 }
             }
         }
         let plan = StepPlan {
             commit_rows: commit_rows(request)?,
-            entry: Entry::new(inputs, BTreeMap::new()),
+            entry: Entry::new(id, inputs, BTreeMap::new()),
             goes_on: false,
             is_finished: false,
             outdated,
@@ -312,8 +378,7 @@ const VERIFY: &str = "--verify";
 const HEADER: &str = "--header";
 
 /// What else a user can do.
-const FROM_THE_FIRST_ROW: &str =
-    "or begin at the first row: --if-exists truncate or replace, which deletes the table's rows";
+const FROM_THE_FIRST_ROW: &str = "or begin at the first row, without --resume: --guarantee chunks --if-exists truncate or replace, which deletes the table's rows";
 
 fn paths(inputs: &[InputState]) -> impl Iterator<Item = &PathBuf> {
     inputs.iter().map(|input| &input.path)

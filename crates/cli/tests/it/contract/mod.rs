@@ -323,6 +323,8 @@ over_every_target! {
         endings::a_load_that_ends_at_any_moment_leaves_the_table_as_it_was,
         resumed::a_load_goes_on_behind_its_last_step_wherever_it_ended,
         resumed::a_load_that_ends_behind_a_step_is_resumable,
+        resumed::what_a_load_in_steps_has_left_refuses_no_other_load,
+        resumed::two_first_runs_at_once_load_each_row_once,
         resumed::what_is_no_value_of_a_settled_type_stays_a_bad_row,
         resumed::existing_rows_have_a_say_in_every_step,
         resumed::what_has_changed_since_the_last_step_is_refused,

@@ -154,10 +154,14 @@ const BAD: usize = 2_100;
 
 /// A load that its bad row ends behind some steps.
 fn stopped<P: Place>(place: &P) -> Outcome {
+    stopped_by(place, &[])
+}
+
+fn stopped_by<P: Place>(place: &P, options: &[&str]) -> Outcome {
     let row = |id: usize| if id == BAD { format!("{id}x,bad\n") } else { format!("{id},n {id}\n") };
     let text: String = (1..=ROWS).map(row).collect();
     place.files().write("in.csv", format!("id,name\n{text}"));
-    load(place, &[&PLAIN[..], &IN_STEPS].concat())
+    load(place, &[&PLAIN[..], &IN_STEPS, options].concat())
 }
 
 const PLAIN: [&str; 5] = ["in.csv", "--type", "id=integer", "--chunk-size", "4k"];
@@ -180,6 +184,9 @@ pub(super) fn a_load_that_ends_behind_a_step_is_resumable<P: Place>() {
         // Not by accident a second time.
         let again = [&PLAIN[..], &IN_STEPS, &["--if-exists", "append"]].concat();
         load(place, &again).exits(1).says(&["is unfinished", "--resume"]);
+        // And not all at once.
+        let plain = [&PLAIN[..], &["--if-exists", "append", "--max-rejects", "1"]].concat();
+        load(place, &plain).exits(1).says(&["is unfinished", "--resume"]);
         assert_eq!(all_of(place, &COLUMNS).len(), committed);
         // The bad row is still there.
         let on = [&PLAIN[..], &IN_STEPS, &["--resume"]].concat();
@@ -197,6 +204,70 @@ pub(super) fn a_load_that_ends_behind_a_step_is_resumable<P: Place>() {
         let report = load(place, &[&on[..], &["--json"]].concat()).exits(0).json();
         assert_eq!(report["steps"]["was_finished"], true);
         assert_eq!(all_of(place, &COLUMNS), sorted(wanted()));
+        // Unless its rows are gone.
+        place.files().write("none.csv", "id,name\n");
+        load(place, &["none.csv", "--if-exists", "truncate"]).exits(0);
+        load(place, &on).exits(1).says(&["is finished", "holds no row any more"]);
+    });
+}
+
+/// A load that ended behind a step does not stand in the way of others: a table that holds none of its rows takes them all, and a file
+/// that has changed since is another load's.
+pub(super) fn what_a_load_in_steps_has_left_refuses_no_other_load<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("none.csv", "id,name\n");
+        let count = || all_of(place, &COLUMNS).len();
+        let truncated = ["--max-rejects", "1", "--if-exists", "truncate"];
+        let append = [&PLAIN[..], &["--max-rejects", "1", "--if-exists", "append"]].concat();
+        stopped(place).exits(1);
+        // Without its rows.
+        load(place, &["none.csv", "--if-exists", "truncate"]).exits(0);
+        let run = load(place, &append).exits(3);
+        assert!(!run.stderr.contains("unfinished"), "{run:?}");
+        assert_eq!(count(), ROWS - 1);
+        // The file has other rows the next day.
+        load(place, &[&PLAIN[..], &truncated].concat()).exits(3);
+        files.write("in.csv", "id,name\n1,another day\n");
+        load(place, &append).exits(0).prints(&["have changed since", "inrush_steps"]);
+        assert_eq!(count(), ROWS);
+        // What the refusal advises ends it.
+        stopped_by(place, &["--if-exists", "truncate"]).exits(1);
+        let run = load(place, &append).exits(1);
+        run.says(&["is unfinished", "--guarantee chunks --if-exists truncate", "DELETE FROM"]);
+        let first = [&PLAIN[..], &IN_STEPS, &truncated].concat();
+        load(place, &first).exits(3);
+        let run = load(place, &append).exits(3);
+        assert!(!run.stderr.contains("unfinished"), "{run:?}");
+        assert_eq!(count(), 2 * (ROWS - 1));
+    });
+}
+
+/// Whichever of the two enters the ledger first is the only one that begins; the other ends, or goes on where that one was.
+pub(super) fn two_first_runs_at_once_load_each_row_once<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    P::for_each(|place| {
+        let rows: String = (1..=ROWS).map(|id| format!("{id},n {id}\n")).collect();
+        let files = place.files();
+        files.write("in.csv", format!("id,name\n{rows}")).write("none.csv", "id,name\n");
+        load(place, &["none.csv", "--type", "id=integer", "--type", "name=text"]).exits(0);
+        let url = place.url();
+        let to = ["--if-exists", "append", "--resume", "--table", place.table(), &url];
+        let args = [&["load"], &PLAIN[..], &IN_STEPS, &to].concat();
+        for _ in 0..size(3, 20) {
+            let runs = [0, 1].map(|_| start(&mut files.command(&args)));
+            let runs = runs.map(|child| Outcome::of("load".to_owned(), finish(child, b"")));
+            assert!(runs.iter().any(|run| run.status.success()), "{runs:?}");
+            assert_eq!(all_of(place, &COLUMNS), sorted(records(&rows)), "{runs:?}");
+            // With it go the rows, and what the ledger knows of them.
+            let empty = ["none.csv", "--if-exists", "truncate", "--guarantee", "chunks"];
+            load(place, &empty).exits(0);
+        }
     });
 }
 
