@@ -268,7 +268,8 @@ pub(crate) struct LoadArgs {
     /// Rows of a step of --guarantee chunks, about [default: the planner's choice]
     #[arg(long, value_name = "N", help_heading = "Promises")]
     pub(crate) commit_rows: Option<u64>,
-    /// Go on behind the last step of the same load; without an unfinished one it begins at the first row. Implies --guarantee chunks
+    /// Go on behind the last step of the same load; a finished one is left as it is, and without any it begins at the first row.
+    /// Implies --guarantee chunks
     #[arg(long, help_heading = "Promises")]
     pub(crate) resume: bool,
     /// Bad rows to reject before giving up: a number, a share, or all [default: 0]. In a new table a column keeps the type of

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! What is typed stands above the file, the file above the environment; a list that is given higher up replaces the lower one. No option
-//! is known here by its name: what the command takes, the file and the environment take as well.
+//! is known here by its name: what the command takes, the file and the environment take as well. `INRUSH_CONFIG` names the file where no
+//! `--config` does.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -31,6 +32,12 @@ const OWN: [&str; 3] = ["config", "as-config", "help"];
 
 /// What the library looks up by itself, and only where it is needed.
 pub(crate) const OF_LIBRARY: &str = "INRUSH_DUCKDB_LIB";
+
+/// The file of settings, where none is typed.
+const CONFIG: &str = "INRUSH_CONFIG";
+
+/// Variables that are no options of a load.
+const OF_OTHERS: [&str; 4] = [OF_LIBRARY, CONFIG, "INRUSH_PASSWORD", "INRUSH_MSSQL_TOKEN"];
 
 /// The libraries that the user names, by the target that is to open them: what `--duckdb-lib` says.
 pub(crate) fn libraries(duckdb: Option<&PathBuf>) -> BTreeMap<String, PathBuf> {
@@ -92,8 +99,10 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
     else {
         return Ok(Words { words, given: Vec::new() });
     };
-    let file = match typed.get_one::<PathBuf>("config") {
-        Some(path) => File::read(path, sub)?,
+    refuse_slips(sub)?;
+    let named = || env::var_os(CONFIG).filter(|name| !name.is_empty()).map(PathBuf::from);
+    let file = match typed.get_one::<PathBuf>("config").cloned().or_else(named) {
+        Some(path) => File::read(&path, sub)?,
         None => File::default(),
     };
     let mut given = Vec::new();
@@ -141,20 +150,20 @@ pub(crate) fn as_file(given: &[Given], places: &[String]) -> String {
         if let [one] = texts.as_slice() { one.clone() } else { format!("[{}]", texts.join(", ")) }
     };
     let mut out = String::new();
-    if let Some((target, sources)) = places.split_last() {
-        let shown = |place: &String| without_secrets(place);
-        if !sources.is_empty() {
-            out += &format!("source = {}\n", list(&sources.iter().map(shown).collect::<Vec<_>>()));
-        }
-        let shown = shown(target);
-        if shown != *target {
+    let mut place = |key: &str, places: &[String]| {
+        let shown: Vec<String> = places.iter().map(|place| without_password(place)).collect();
+        if shown != places {
             out += "# without its password\n";
         }
-        out += &format!(
-            "{} = {}\n",
-            if sources.is_empty() { "source" } else { "target" },
-            text(&shown)
-        );
+        out += &format!("{key} = {}\n", list(&shown));
+    };
+    match places.split_last() {
+        Some((target, sources)) if !sources.is_empty() => {
+            place("source", sources);
+            place("target", std::slice::from_ref(target));
+        }
+        _ if !places.is_empty() => place("source", places),
+        _ => {}
     }
     for Given { option, values, .. } in given {
         let key = option.trim_start_matches('-');
@@ -162,6 +171,64 @@ pub(crate) fn as_file(given: &[Given], places: &[String]) -> String {
         out += &format!("{key} = {value}\n");
     }
     out
+}
+
+/// Schemes of stores, whose URLs hold no password, and any character in the names of objects.
+const STORES: [&str; 3] = ["s3", "gs", "az"];
+
+/// Schemes of servers: what follows may be a login, however it is written.
+const SERVERS: [&str; 8] =
+    ["postgres", "postgresql", "mysql", "mariadb", "mssql", "sqlserver", "mongodb", "mongodb+srv"];
+
+/// A place as it was typed, but for a password: that of a login, of a parameter, or whatever the query of a web address is. A URL whose login
+/// can't be told from what follows is shown as in messages, and so is what else may hold a password.
+fn without_password(place: &str) -> String {
+    let shown = match place.split_once("://") {
+        Some((scheme, _)) if is_one_of(scheme, &STORES) => return place.to_owned(),
+        Some((scheme, rest)) => url_without_password(place, scheme, rest),
+        None => place.to_owned(),
+    };
+    let is_login = || {
+        let parts = place.split_once(':');
+        parts.is_some_and(|(scheme, rest)| is_one_of(scheme, &SERVERS) && rest.contains('@'))
+    };
+    let lower = shown.to_ascii_lowercase();
+    let names_one = ["password=", "passwd=", "pwd="].iter().any(|name| lower.contains(name));
+    match names_one || !place.contains("://") && is_login() {
+        true => without_secrets(place),
+        false => shown,
+    }
+}
+
+fn is_one_of(scheme: &str, schemes: &[&str]) -> bool {
+    schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme))
+}
+
+fn url_without_password(place: &str, scheme: &str, rest: &str) -> String {
+    let (authority, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    if behind.contains('@') && authority.contains(['@', ':']) {
+        return without_secrets(place);
+    }
+    let authority = match authority.rsplit_once('@') {
+        Some((login, host)) => match login.split(':').next().unwrap_or_default() {
+            "" => host.to_owned(),
+            user => format!("{user}@{host}"),
+        },
+        None => authority.to_owned(),
+    };
+    let (path, query) = match behind.split_once('?') {
+        Some((path, query)) => (path, query),
+        None => (behind, ""),
+    };
+    let is_shown = |parameter: &&str| {
+        let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        !scheme.to_ascii_lowercase().starts_with("http")
+            && !["pass", "pwd", "token", "secret"].iter().any(|word| name.contains(word))
+    };
+    let query: Vec<&str> =
+        query.split('&').filter(|parameter| !parameter.is_empty()).filter(is_shown).collect();
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    format!("{scheme}://{authority}{path}{query}")
 }
 
 /// Options and where they come from, for people; nothing where all were typed.
@@ -255,9 +322,49 @@ fn refuse_values(command: &Command, name: &str, layered: &[(Vec<String>, String)
     Ok(())
 }
 
+/// The variable of an option.
+fn variable_of(arg: &Arg) -> String {
+    format!("INRUSH_{}", long(arg).to_ascii_uppercase().replace('-', "_"))
+}
+
+/// Letters of an option that another word is hardly like: `INRUSH_BASE` is not meant for `INRUSH_CASE`.
+const SLIP_LETTERS_MIN: usize = 6;
+
+/// Refuses variables whose names are nearly those of options: what they say would be left out without a word. Any others are another
+/// program's.
+fn refuse_slips(sub: &Command) -> Result<()> {
+    let options: Vec<String> =
+        sub.get_arguments().filter(|arg| is_layered(arg)).map(variable_of).collect();
+    let is_known =
+        |name: &str| OF_OTHERS.contains(&name) || options.iter().any(|option| option == name);
+    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for name in names.filter(|name| name.starts_with("INRUSH_") && !is_known(name)) {
+        let is_long = |option: &&String| option.len() - "INRUSH_".len() >= SLIP_LETTERS_MIN;
+        if let Some(option) = options.iter().filter(is_long).find(|option| is_slip(&name, option)) {
+            return Err(Error::usage(format!("{name} is no variable of an option"))
+                .advise(format!("write {option}, or unset {name}")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name is another one but for a letter that is missing, too many, another one, or in its neighbour's place.
+fn is_slip(name: &str, other: &str) -> bool {
+    let (name, other) = (name.as_bytes(), other.as_bytes());
+    let alike = name.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (name, other) = (&name[alike..], &other[alike..]);
+    match (name, other) {
+        ([a, b, name @ ..], [c, d, other @ ..]) if (a, b) == (d, c) && name == other => true,
+        ([_, name @ ..], [_, other @ ..]) if name == other => true,
+        (name, [_, other @ ..]) if name == other => true,
+        ([_, name @ ..], other) => name == other,
+        _ => false,
+    }
+}
+
 /// What a variable says of an option, and its name; `None` where there is none.
 fn variable(arg: &Arg) -> Result<Option<(Vec<String>, String)>> {
-    let name = format!("INRUSH_{}", long(arg).to_ascii_uppercase().replace('-', "_"));
+    let name = variable_of(arg);
     let value = match env::var(&name) {
         Ok(value) if !value.is_empty() && name != OF_LIBRARY => value,
         _ => return Ok(None),
@@ -399,4 +506,61 @@ fn texts(value: &DeValue<'_>) -> std::result::Result<Vec<String>, String> {
 
 fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_loses_nothing_but_its_password() {
+        for (typed, shown) in [
+            ("da:ta@x.csv", "da:ta@x.csv"),
+            ("sqlite:a@b.db", "sqlite:a@b.db"),
+            ("Server=h;Password=SECRET", "Server=h;Password=..."),
+            ("Server=h;PWD=SEC:RET@x", "Server=h;PWD=..."),
+            ("host=h passwd=SECRET user=u", "host=h passwd=..."),
+            ("mssql:Server=h;Password=SECRET", "mssql:Server=h;Password=..."),
+            ("Server=tcp://h;Password=SECRET", "Server=tcp:..."),
+            ("mssql://h/db;password=SECRET", "mssql:..."),
+            ("postgres:u:SECRET@h/db", "postgres:..."),
+            ("MySQL:/u:SECRET@h/db", "MySQL:..."),
+            ("mongodb+srv:u:SECRET@h/db", "mongodb+srv:..."),
+            ("postgres:db", "postgres:db"),
+            ("s3://b/x@y.csv", "s3://b/x@y.csv"),
+            ("s3://b/x?.csv", "s3://b/x?.csv"),
+            ("postgres://u@h:5432/db", "postgres://u@h:5432/db"),
+            (
+                "postgres://u:SECRET@h:5432/db?sslmode=require",
+                "postgres://u@h:5432/db?sslmode=require",
+            ),
+            ("mysql://:SECRET@h/db", "mysql://h/db"),
+            (
+                "mysql://u:SEC:RET@h/db?socket=/s&compress=yes",
+                "mysql://u@h/db?socket=/s&compress=yes",
+            ),
+            ("postgres://h/db?password=SECRET&user=u", "postgres://h/db?user=u"),
+            ("postgres://h/db?PASSWORD=SECRET", "postgres://h/db"),
+            ("mongodb://u:SECRET@h1,h2:5/db", "mongodb://u@h1,h2:5/db"),
+            ("https://u:SECRET@h/x.csv?sig=SECRET", "https://u@h/x.csv"),
+            ("postgres://u:SEC/RET@h/db", "postgres:..."),
+            ("postgres://u:SEC@SEC/RET@h/db", "postgres:..."),
+            ("postgres://u:SEC?RET@h/db", "postgres:..."),
+            ("postgres://u:SEC#RET@h/db", "postgres:..."),
+        ] {
+            assert_eq!(without_password(typed), shown);
+        }
+    }
+
+    #[test]
+    fn a_slip_is_one_letter() {
+        let option = "INRUSH_MAX_REJECTS";
+        for slip in ["MAX_REJECT", "MAX_REJECTSS", "MAX_REJECTZ", "MAX_REJETCS", "MAXREJECTS"] {
+            assert!(is_slip(&format!("INRUSH_{slip}"), option), "{slip}");
+        }
+        for other in ["MAX", "MAX_ERRORS", "TEST_SERVERS", "REJECTS"] {
+            assert!(!is_slip(&format!("INRUSH_{other}"), option), "{other}");
+        }
+        assert!(is_slip("INRUSH_IF_EXIST", "INRUSH_IF_EXISTS"));
+    }
 }

@@ -49,7 +49,10 @@ fn options() -> String {
     let mut out = String::from("| option | meaning |\n|---|---|\n");
     for arg in load.get_arguments().filter(|arg| !arg.is_positional() && arg.get_id() != "help") {
         let value = match arg.get_value_names() {
-            Some(names) if arg.get_action().takes_values() => format!(" {}", names.join(" ")),
+            Some(names) if arg.get_action().takes_values() => match arg.is_require_equals_set() {
+                true => format!("[={}]", names.join(" ")),
+                false => format!(" {}", names.join(" ")),
+            },
             _ => String::new(),
         };
         let name = format!("--{}{value}", arg.get_long().expect("every option has a long name"));

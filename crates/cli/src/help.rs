@@ -18,6 +18,7 @@ pub(crate) fn command() -> Command {
         // What was measured before is listed without any.
         let sub = match sub.get_name() {
             "tune" => sub.mut_arg("places", |places| places.required(false)),
+            "job" => sub.mut_subcommand("begin", |begin| begin.mut_arg("if_exists", of_job)),
             _ => sub,
         };
         let sub = match has_places {
@@ -29,6 +30,13 @@ pub(crate) fn command() -> Command {
             false => arg,
         })
     })
+}
+
+/// What a job does with an existing table: its rows are not to be seen before the job's, so none empties it.
+fn of_job(if_exists: Arg) -> Arg {
+    if_exists.value_name("empty|append|replace").help(
+        "What to do with an existing table: load only when it is empty, append, or replace (drop and recreate)",
+    )
 }
 
 fn has_hidden_default(arg: &Arg) -> bool {

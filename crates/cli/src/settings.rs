@@ -49,7 +49,20 @@ pub(crate) fn check_request(args: &LoadArgs) -> Result<Request> {
     }
 }
 
+/// Refuses a word of `--trim` that stands where a place does, unless there is such a file.
+fn refuse_stray_trim(args: &InputArgs, places: &[String]) -> Result<()> {
+    let is_word = |place: &&String| ["unquoted", "all"].contains(&place.as_str());
+    match places.iter().find(is_word) {
+        Some(word) if args.trim.is_some() && !Path::new(word).exists() => {
+            Err(usage(format!("--trim {word}: the word has to follow an equals sign"))
+                .advise(format!("--trim={word}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
+    refuse_stray_trim(&args.input, &args.places)?;
     let chunk_bytes = args
         .chunk_size
         .as_deref()

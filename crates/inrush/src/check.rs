@@ -137,7 +137,7 @@ pub struct BadRow {
 impl BadRow {
     fn of(reject: &Reject, plan: &Plan) -> Self {
         let (line, byte) = match reject.at {
-            Position::Text { line, byte } => (Some(line), Some(byte)),
+            Position::Text { line, byte, .. } => (Some(line), Some(byte)),
             at => (at.line(), None),
         };
         Self {
@@ -226,8 +226,7 @@ fn attempt(
         RejectsTo::Beside => allowed == RejectLimit::All,
         RejectsTo::Observer => false,
     };
-    let newline = plan.source.grammar.newline();
-    let mut files = RejectFiles::new(plan.reject_places.clone(), newline, &plan.table);
+    let mut files = RejectFiles::of(plan);
     let mut bad_rows = Vec::new();
     let mut tally = Tally::new(plan);
     let mut put = |reject: &Reject| {
@@ -251,6 +250,7 @@ fn attempt(
         },
         || plan.source.abandon(),
     );
+    plan.files.expect_unchanged()?;
     match (passed, tally.mismatch.take()) {
         (Err(error), Some(mismatch)) => return Ok(Attempt::Mismatch(error, mismatch)),
         (passed, _) => passed?,

@@ -38,20 +38,27 @@ pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
     })
 }
 
+/// The schemes of files of rows, and the endings of names that tell one.
+const SCHEMES: [(&str, &[&str]); 3] = [
+    ("csv", &["csv", "tsv", "tab", "txt", "psv"]),
+    ("jsonl", &["jsonl", "ndjson", "json"]),
+    ("parquet", &["parquet", "pq", "arrow", "arrows", "feather", "ipc"]),
+];
+
 /// How to write to what is named like a file of rows: the scheme is never guessed, for the last of several sources may have been meant.
 fn as_file(text: &str) -> Option<String> {
-    const SCHEMES: [(&str, &[&str]); 3] = [
-        ("csv", &["csv", "tsv", "tab", "txt", "psv"]),
-        ("jsonl", &["jsonl", "ndjson", "json"]),
-        ("parquet", &["parquet", "pq", "arrow", "arrows", "feather", "ipc"]),
-    ];
+    let of_ending = |ending: &str| SCHEMES.iter().find(|(_, endings)| endings.contains(&ending));
     if text.contains("://") {
         return None;
     }
+    // `tsv:out.tsv` means what `csv:` writes, and its scheme is no part of the name.
+    let text = match text.split_once(':') {
+        Some((scheme, path)) if of_ending(&scheme.to_ascii_lowercase()).is_some() => path,
+        _ => text,
+    };
     let (_, ending) = text.rsplit_once('.')?;
     let ending = ending.to_ascii_lowercase();
-    let (scheme, endings) =
-        SCHEMES.iter().find(|(_, endings)| endings.contains(&ending.as_str()))?;
+    let (scheme, endings) = of_ending(&ending)?;
     // A format that is read and not written keeps its name for what is.
     let known = ["csv", "jsonl", "ndjson", "parquet", "pq"].contains(&ending.as_str());
     let path = if known { text } else { &text[..text.len() - ending.len() - 1] };
@@ -86,6 +93,9 @@ mod tests {
         assert_eq!(advice("out.csv"), "say csv:out.csv to write such a file");
         assert_eq!(advice("a/out.JSONL"), "say jsonl:a/out.JSONL to write such a file");
         assert_eq!(advice("out.tsv"), "say csv:out.csv to write such a file");
+        assert_eq!(advice("tsv:a/out.tsv"), "say csv:a/out.csv to write such a file");
+        assert_eq!(advice("json:out.json"), "say jsonl:out.jsonl to write such a file");
+        assert_eq!(advice("JSON:out.jsonl"), "say jsonl:out.jsonl to write such a file");
         assert_eq!(advice("out.json"), "say jsonl:out.jsonl to write such a file");
         assert_eq!(advice("out.arrow"), "say parquet:out.parquet to write such a file");
         for text in ["out.gz", "oracle://host/a.csv", "csv"] {

@@ -17,7 +17,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bo
 
 use crate::load::run;
 use crate::observer::Observer;
-use crate::plan::{IfExists, LoadOptions, Plan, Request, plan_rows};
+use crate::plan::{Column, IfExists, LoadOptions, Plan, Request, plan_rows};
 use crate::report::Report;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_source::BatchSource;
@@ -99,6 +99,7 @@ fn request(target: &str, options: &LoadOptions) -> Request {
 /// ```
 pub struct Writer {
     schema: SchemaRef,
+    columns: Vec<Column>,
     queue: Option<Sender<Sent>>,
     worker: Option<JoinHandle<Result<Report>>>,
     in_steps: bool,
@@ -148,8 +149,9 @@ impl Writer {
             batches: Some(batches),
         };
         let plan = plan_rows(Box::new(rows), &request(target, options), &*observer)?;
+        let columns = plan.choice.columns.clone();
         let worker = spawn(move || run(&plan, &*observer))?;
-        Ok(Self { schema, queue: Some(queue), worker: Some(worker), in_steps: false })
+        Ok(Self { schema, columns, queue: Some(queue), worker: Some(worker), in_steps: false })
     }
 
     /// A writer for programs that never end: rows are committed in steps, each of them all or nothing. A step whose connection is lost
@@ -171,7 +173,8 @@ impl Writer {
         let request = request(target, options);
         // What is wrong with the request is said now, and not at the first step.
         let rows = Step { schema: Arc::clone(&schema), batches: Vec::new(), before: 0 };
-        plan_rows(Box::new(rows), &request, &*observer)?;
+        let plan = plan_rows(Box::new(rows), &request, &*observer)?;
+        let columns = plan.choice.columns.clone();
         let mut committer = Committer {
             request,
             steps,
@@ -183,7 +186,12 @@ impl Writer {
             total: None,
         };
         let worker = spawn(move || committer.serve(&batches))?;
-        Ok(Self { schema, queue: Some(queue), worker: Some(worker), in_steps: true })
+        Ok(Self { schema, columns, queue: Some(queue), worker: Some(worker), in_steps: true })
+    }
+
+    /// The table's columns as they were planned when the writer began: later steps find them in the table.
+    pub fn planned(&self) -> &[Column] {
+        &self.columns
     }
 
     /// The columns.

@@ -7,9 +7,9 @@ use std::str::FromStr;
 
 use anyhow::Result;
 use inrush::job::{Guarantee, Job, Options, State, Token};
-use inrush::{Error, job as jobs};
+use inrush::{Aftermath, Error, job as jobs};
 
-use super::{eprint_text, print, stop_on_signals};
+use super::{eprint_text, print, print_all, stop_on_signals, unsaid};
 use crate::args::{BeginArgs, JobCommand, PublishArgs, WriteArgs};
 use crate::render::{self, ProgressMode};
 use crate::settings;
@@ -27,7 +27,8 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
         JobCommand::Abort { job } => {
             let job: Job = read(job)?;
             let job = jobs::abort(&job, &observer("none", false))?;
-            print(&format!("{job}\n"))?;
+            let done = format!("job {} is ended", job.id);
+            answer(&format!("{job}\n"), &done, REPORT, ONCE_MORE)?;
             if job.state == State::Committed {
                 eprint_text("note: the job is committed already, and its rows stay\n");
             }
@@ -51,7 +52,8 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
                 id,
                 &observer("none", false),
             )?;
-            print(&format!("{job}\n"))?;
+            let done = format!("job {id} is ended");
+            answer(&format!("{job}\n"), &done, REPORT, ONCE_MORE)?;
             note_rows_left(&job);
             Ok(0)
         }
@@ -63,11 +65,24 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
                 older_than,
                 &observer("none", false),
             )?;
-            print(&(serde_json::to_string(&collected)? + "\n"))?;
+            let text = serde_json::to_string(&collected)? + "\n";
+            let done = "what jobs have left is dropped";
+            answer(&text, done, REPORT, "inrush job list has what is left")?;
             Ok(0)
         }
     }
 }
+
+/// Prints what the next step takes. Where that fails the step is `done` all the same: what to do `then`.
+fn answer(text: &str, done: &str, lost: &str, then: &str) -> inrush::Result<()> {
+    print_all(text).map_err(|error| unsaid(error, done, lost).advise(then))
+}
+
+/// What is lost with the answer of a step that no other one goes on from.
+const REPORT: &str = "the report";
+
+/// What to do where the same step answers once more.
+const ONCE_MORE: &str = "the same command once more has the same answer";
 
 /// Says what others go on seeing of an aborted job.
 fn note_rows_left(job: &Job) {
@@ -102,7 +117,12 @@ fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
         guarantee: args.guarantee,
     };
     let job = jobs::begin_like(&settings::job_request(args, like)?, &options, observer)?;
-    print(&format!("{job}\n"))?;
+    answer(
+        &format!("{job}\n"),
+        &format!("job {} is begun", job.id),
+        "its description",
+        "begin another one: inrush job gc drops what the first one has made",
+    )?;
     if let Some(visible) = job.visible.filter(|visible| visible.partitions > 0) {
         eprint_text(&format!(
             "note: {} are in the table already, and are not written again\n",
@@ -120,7 +140,12 @@ fn write(args: &WriteArgs, observer: &render::Progress) -> Result<u64> {
         jobs::write_sources(&job, &args.sources, &dialect, &read, args.partition, observer);
     observer.finish();
     let token = outcome?;
-    print(&format!("{token}\n"))?;
+    answer(
+        &format!("{token}\n"),
+        "the rows are written",
+        "their token",
+        "write them once more: without their token the first ones are not published",
+    )?;
     if let Some(partition) = token.partition.filter(|_| token.already_written) {
         eprint_text(&format!(
             "note: partition {partition} is in the table already: nothing is written\n"
@@ -148,7 +173,10 @@ fn publish(args: &PublishArgs, observer: &render::Progress) -> Result<u64> {
         tokens.extend(parsed);
     }
     let published = jobs::publish(&job, &tokens, observer)?;
-    print(&format!("{published}\n"))?;
+    let done = format!("job {} is published", job.id);
+    let rows = published.rows_loaded;
+    answer(&format!("{published}\n"), &done, REPORT, ONCE_MORE)
+        .map_err(|error| error.leaving(Aftermath::Committed { rows }))?;
     Ok(published.rows_rejected)
 }
 

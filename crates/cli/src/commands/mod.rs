@@ -23,7 +23,8 @@ use clap_complete::Shell;
 use serde::Serialize;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use inrush::wording::shell_word;
+use inrush::wording::{shell_word, were};
+use inrush::{Aftermath, Error, Kind};
 
 use crate::args::LoadArgs;
 use crate::config::{self, Given};
@@ -57,12 +58,20 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     observer.finish();
     let report = outcome?;
     // Where rows are on standard output, nothing else is.
-    let say = if plan.location.is_stdout() { eprint_all } else { print };
-    if args.json {
-        say(&(serde_json::to_string(&report)? + "\n"))?;
-    } else if !args.shown.quiet {
-        say(&render::report(&report, args.verbose))?;
-    }
+    let say = if plan.location.is_stdout() { eprint_all } else { print_all };
+    let said = match () {
+        () if args.json => say(&(serde_json::to_string(&report)? + "\n")),
+        () if args.shown.quiet => Ok(()),
+        () => say(&render::report(&report, args.verbose)),
+    };
+    said.map_err(|error| {
+        let rows = report.rows_loaded;
+        let (loaded, were) = (render::counted(rows, "row"), were(rows));
+        let done = format!("{loaded} {were} loaded into {}", plan.location.shown);
+        unsaid(error, &done, "the report")
+            .leaving(Aftermath::Committed { rows })
+            .advise("look at the table before another load, which may add the same rows once more")
+    })?;
     // The run that finished the load has reported its bad rows.
     let was_finished = report.steps.is_some_and(|steps| steps.was_finished);
     Ok(if was_finished { 0 } else { report.rows_rejected })
@@ -205,13 +214,27 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
 
 /// Writes to standard output. Whoever closes it has seen enough: that is no failure, least of all of a load that is done.
 pub(crate) fn print(text: &str) -> Result<()> {
+    Ok(print_all(text)?)
+}
+
+/// The same with an error that can say what was done before.
+fn print_all(text: &str) -> inrush::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let why = error.to_string();
+            let why = why.split(" (os error").next().unwrap_or_default();
+            Err(Error::new(Kind::Output, format!("cannot write to standard output: {why}")))
+        }
         _ => Ok(()),
     }
 }
 
-fn eprint_all(text: &str) -> Result<()> {
+/// The failure to say what was done, which stays done.
+fn unsaid(error: Error, done: &str, lost: &str) -> Error {
+    error.reworded(|why| format!("{done}, and {lost} is lost: {why}"))
+}
+
+fn eprint_all(text: &str) -> inrush::Result<()> {
     eprint_text(text);
     Ok(())
 }

@@ -48,6 +48,9 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                 let _ = writeln!(text, "  try: {advice}");
             }
             match error.aftermath() {
+                Some(Aftermath::Committed { .. }) if error.kind() == Kind::Output => {
+                    text.push_str("committed: only the report is lost\n");
+                }
                 Some(Aftermath::Committed { rows }) => {
                     let (rows, were) = (counted(rows, "row"), were(rows));
                     let _ = writeln!(

@@ -330,3 +330,14 @@ fn a_source_that_may_not_be_read() {
     run.says(&["in.csv", "Permission denied"]).ends_with_nothing_changed();
     assert_eq!(fixture.names(), ["in.csv"]);
 }
+
+#[test]
+fn a_character_of_a_password_that_ends_the_host_is_to_be_escaped() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    for scheme in ["mysql", "mssql"] {
+        let url = format!("{scheme}://u:pa#ss@127.0.0.1/h");
+        let run = fixture.misused(&["load", "in.csv", &url]).says(&["write %23 for a #"]);
+        assert!(!run.stderr.contains("ss@"), "{}", run.stderr);
+    }
+}

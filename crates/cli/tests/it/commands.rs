@@ -38,6 +38,10 @@ fn what_is_wrong_on_the_command_line_is_told_with_exit_code_2() {
         fixture.misused(&[&["load", "in.csv", "t.db"], options].concat()).says(&[word]);
         fixture.misused(&[&["plan", "in.csv", "t.db"], options].concat()).says(&[word]);
     }
+    let stray = ["load", "--trim", "all", "in.csv", "t.db"];
+    fixture.misused(&stray).says(&["--trim all", "try: --trim=all"]);
+    let stray = ["load", "in.csv", "t.db", "--trim", "unquoted"];
+    fixture.misused(&stray).says(&["--trim unquoted", "try: --trim=unquoted"]);
     fixture.misused(&["load"]);
     fixture.misused(&["load", "in.csv"]);
     fixture.misused(&[]);
@@ -149,6 +153,13 @@ fn help_is_there_for_every_command_and_shows_the_options_that_work() {
     for command in ["strategies", "report", "compare", "completions", "man"] {
         fixture.inrush(&[command, "--help"]).exits(0);
     }
+}
+
+#[test]
+fn help_of_a_job_lists_what_jobs_do_with_a_table() {
+    let help = Fixture::new().inrush(&["job", "begin", "--help"]).exits(0);
+    let help = help.prints(&["--if-exists <empty|append|replace>"]);
+    assert!(!help.stdout.contains("truncate"), "{}", help.stdout);
 }
 
 #[test]

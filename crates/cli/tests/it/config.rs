@@ -100,8 +100,36 @@ fn passwords_stay_out_of_printed_settings() {
     let files = with_files();
     let url = "postgres://me:hidden@127.0.0.1:1/shop";
     let run = files.inrush(&["plan", "orders.csv", url, "--as-config"]).exits(0);
-    let run = run.prints(&["# without its password"]);
+    let run = run.prints(&["# without its password", "postgres://me@127.0.0.1:1/shop"]);
     assert!(!run.stdout.contains("hidden"), "{}", run.stdout);
+    let url = "postgres://me@127.0.0.1:1/shop";
+    let run = files.inrush(&["plan", "orders.csv", url, "--as-config"]).exits(0).prints(&[url]);
+    assert!(!run.stdout.contains('#'), "{}", run.stdout);
+}
+
+#[test]
+fn a_variable_names_the_file_of_settings() {
+    let files = with_files();
+    files.write("other.toml", "table = \"others\"\n");
+    let named = [("INRUSH_CONFIG", "load.toml")];
+    with(&files, &["load"], &named).exits(0);
+    assert_eq!(files.number("shop.db", "SELECT count(*) FROM orders"), 2);
+    let typed = ["plan", "orders.csv", "t.db", "--config", "other.toml"];
+    with(&files, &typed, &named).exits(0).prints(&["others"]);
+    let missing = [("INRUSH_CONFIG", "none.toml")];
+    with(&files, &["load"], &missing).exits(1).says(&["cannot read none.toml"]);
+}
+
+#[test]
+fn a_variable_that_is_nearly_one_of_an_option_is_refused() {
+    let files = with_files();
+    let load = ["load", "orders.csv", "t.db"];
+    for (name, right) in
+        [("INRUSH_MAX_REJECT", "INRUSH_MAX_REJECTS"), ("INRUSH_IF_EXIST", "INRUSH_IF_EXISTS")]
+    {
+        with(&files, &load, &[(name, "all")]).exits(2).says(&[name, &format!("write {right}")]);
+    }
+    with(&files, &load, &[("INRUSH_HOME", "/opt"), ("INRUSH_BASE", "/x")]).exits(0);
 }
 
 #[test]

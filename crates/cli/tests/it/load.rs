@@ -1,8 +1,14 @@
 //! Loads that go well, and the options that say how.
 
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::process::Command;
+
 use serde_json::{Value as Json, json};
 
-use crate::fixture::{Fixture, compare, repository, rows, sql_strategies, with_table};
+use crate::fixture::{
+    Fixture, INRUSH, Outcome, compare, finish, repository, rows, sql_strategies, start, with_table,
+};
 
 fn with_weather() -> Fixture {
     let fixture = Fixture::new();
@@ -326,4 +332,75 @@ fn types_can_be_named_or_all_be_text() {
     fixture
         .refuses(&["t.csv", "t.db", "--table", "u", "--type", "day=integer"])
         .says(&["t.csv: line 2, column day", "'2013-01-01' is not an integer"]);
+}
+
+/// What comes of `a.csv` and a pipe behind it, when something is done to the file before the pipe ends.
+fn with_a_change(command: &str, more: &[&str], change: impl Fn(&Fixture)) -> Outcome {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id,v\n1,a\n2,b\n").tool("mkfifo", &["b.csv"], b"");
+    let args = [&[command, "a.csv", "b.csv", "t.db", "--table", "t"], more].concat();
+    let child = start(&mut fixture.command(&args));
+    // Who opens the pipe has looked at the file.
+    let mut pipe = File::options().write(true).open(fixture.path("b.csv")).unwrap();
+    pipe.write_all(b"id,v\n3,c\n").unwrap();
+    change(&fixture);
+    drop(pipe);
+    let run = Outcome::of(args.join(" "), finish(child, b""));
+    assert!(!fixture.path("t.db").exists(), "{}", run.stderr);
+    run
+}
+
+#[test]
+fn a_file_that_is_changed_while_it_is_read_is_not_loaded() {
+    let changed = "a.csv was changed while it was read: ";
+    for (content, how) in [
+        ("id,v\n1,a\n", "it had 13 bytes, and has 9"),
+        ("id,v\n1,a\n2", "it had 13 bytes, and has 10"),
+        ("", "it had 13 bytes, and has 0"),
+        ("id,v\n1,a\n2,b\n3,c\n", "it had 13 bytes, and has 17"),
+    ] {
+        let write = |fixture: &Fixture| {
+            fixture.write("a.csv", content);
+        };
+        let run = with_a_change("load", &["--max-rejects", "all"], write).exits(1);
+        run.says(&[changed, how, "load it again"]).ends_with_nothing_changed();
+        with_a_change("check", &[], write).exits(1).says(&[changed, how]);
+    }
+    let touch = |fixture: &Fixture| drop(fixture.tool("touch", &["-d", "@9", "a.csv"], b""));
+    with_a_change("load", &[], touch).exits(1).says(&[changed, "it was written again"]);
+    let replace = |fixture: &Fixture| {
+        fixture.write("other", "id,v\n1,a\n2,c\n");
+        fs::rename(fixture.path("other"), fixture.path("a.csv")).unwrap();
+    };
+    with_a_change("load", &[], replace).exits(1).says(&[changed, "another file has its name"]);
+}
+
+#[test]
+fn a_load_whose_report_is_lost_is_said_to_be_committed() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id\n1\n2\n");
+    for more in [&[][..], &["--json"]] {
+        let args = [&["load", "a.csv", "t.db", "--if-exists", "replace"], more].concat();
+        let mut command = Command::new(INRUSH);
+        command.args(&args).current_dir(fixture.dir());
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let run = command.stdout(full).output().unwrap();
+        Outcome::of(args.join(" "), (run.status, run.stdout, run.stderr)).exits(1).says(&[
+            "2 rows were loaded into t.db, and the report is lost: cannot write to standard output",
+            "look at the table before another load",
+            "committed: only the report is lost",
+        ]);
+        assert_eq!(fixture.table("t.db", "a"), rows![[1], [2]]);
+    }
+}
+
+#[test]
+fn a_key_is_for_conflicts_that_are_answered() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,v\n1,a\n1,b\n");
+    for more in [&[][..], &["--on-conflict", "fail"]] {
+        let load = [&["load", "t.csv", "t.db", "--key", "id"], more].concat();
+        let said = ["--key id", "--on-conflict skip, replace or update", "leave --key out"];
+        fixture.misused(&load).says(&said);
+    }
 }

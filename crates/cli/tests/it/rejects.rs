@@ -510,3 +510,60 @@ fn standard_output_takes_no_rejects() {
     load.exits(2).says(&["--rejects -", "./-"]);
     assert!(!fixture.path("-").exists());
 }
+
+#[test]
+fn a_pattern_or_a_folder_leaves_bad_rows_of_an_earlier_load_out() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("in")).unwrap();
+    fixture.write("in/a.csv", "id,v\n1,a\nx,b\n").write("in/b.csv", "id,v\n3,c\n");
+    let load = |source: &str, more: &[&str]| {
+        let args = [source, "t.db", "--table", "t", "--if-exists", "replace"];
+        fixture.load(&[&args[..], &["--type", "id=integer"], more].concat())
+    };
+    load("in/*.csv", &["--max-rejects", "all"]).exits(3);
+    // Without a sidecar they are data as any other.
+    fixture.write("in/c.rejects.csv", "id,v\n4,d\n");
+    for name in ["in/a.csv", "in/a.rejects.csv"] {
+        let dirty = String::from_utf8(fixture.read(name)).unwrap();
+        fixture.write(name, dirty.replace('x', "2"));
+    }
+    let note = "left out, for they are bad rows of an earlier load: in/a.rejects.csv";
+    for source in ["in/*.csv", "in", "in/**", "in/*"] {
+        load(source, &[]).exits(0).prints(&[note]);
+        let all = rows![[1, "a"], [2, "b"], [3, "c"], [4, "d"]];
+        assert_eq!(fixture.query("t.db", "SELECT * FROM t ORDER BY id"), all, "{source}");
+    }
+    // Who names them means them.
+    fixture.write("list", "in/a.rejects.csv\n");
+    for source in ["in/a.rejects.csv", "in/a.rejects.*v", "@list"] {
+        load(source, &[]).exits(0);
+        assert_eq!(fixture.table("t.db", "t"), rows![[2, "b"]], "{source}");
+    }
+    // And so does who names nothing else: their rows, and not what is said of them.
+    std::fs::create_dir(fixture.path("bad")).unwrap();
+    for name in ["a.rejects.csv", "a.rejects.csv.jsonl"] {
+        std::fs::copy(fixture.path(&format!("in/{name}")), fixture.path(&format!("bad/{name}")))
+            .unwrap();
+    }
+    for source in ["in/a.r*", "bad", "bad/**", "bad/*"] {
+        load(source, &[]).exits(0);
+        assert_eq!(fixture.table("t.db", "t"), rows![[2, "b"]], "{source}");
+    }
+    let said = ["'bad/*.jsonl' has nothing but what is said of bad rows", "name the files"];
+    load("bad/*.jsonl", &[]).exits(1).says(&said);
+}
+
+#[test]
+fn a_sidecar_says_when_a_table_has_a_name_of_parts() {
+    let fixture = Fixture::new();
+    fixture.write("a.b.csv", "id\nx\n");
+    let noted = |more: &[&str]| {
+        let load = ["a.b.csv", "t.db", "--type", "id=integer", "--max-rejects", "all"];
+        fixture.load(&[&load[..], more].concat()).exits(3);
+        let note = json_lines(&fixture.read("a.b.rejects.csv.jsonl")).remove(0);
+        (note["table"].clone(), note["table_named"].clone())
+    };
+    assert_eq!(noted(&[]), (json!("a.b"), Json::Null));
+    assert_eq!(noted(&["--table", "s.t"]), (json!("s.t"), json!(true)));
+    assert_eq!(noted(&["--table", "t"]), (json!("t"), Json::Null));
+}

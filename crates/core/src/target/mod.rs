@@ -127,6 +127,11 @@ pub trait Target: Sync {
         "deletes them first, in the same transaction"
     }
 
+    /// What a user should know of a planned load beforehand, and read in its report, one sentence each.
+    fn cautions(&self, _job: &Job) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The statement that makes columns of an existing table unique.
     fn unique_key(&self, _table: &str, columns: &[String]) -> String {
         format!("CREATE UNIQUE INDEX ... ({})", columns.join(","))

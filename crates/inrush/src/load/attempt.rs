@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::nowhere::progress;
 use super::steps::Steps;
 use super::tally::Tally;
-use super::{Learnt, Mismatch};
+use super::{Learnt, Mismatch, changed};
 use crate::observer::Observer;
 use crate::pipe::reject::{Reject, RejectFiles};
 use crate::pipe::run::{Collector, Pass, pass};
@@ -57,13 +57,15 @@ pub(super) fn attempt(
         let (error, aftermath) = (unless_stopped(error), Aftermath::NothingChanged);
         Failed { error, learnt: None, aftermath }
     })?;
-    let mut rejects =
-        RejectFiles::new(plan.reject_places.clone(), plan.source.grammar.newline(), &plan.table);
+    let mut rejects = RejectFiles::of(plan);
     let mut steps = plan.job.steps.as_ref().map(Steps::new);
     let tried = carry_out(plan, observer, began, &mut *load, &mut rejects, &mut steps);
     let Step { error, mismatch, bad_row } = match tried {
         Ok(report) => return Ok(report),
-        Err(step) => step,
+        Err(step) => match changed(plan, &step.error) {
+            Some(changed) => changed.into(),
+            None => step,
+        },
     };
     // A try that knows the rows which repeat keys has told them where they come.
     let may_learn = !plan.facts.source.repeats.are_known() && !stop.load(Relaxed);
@@ -144,14 +146,17 @@ fn carry_out(
         tally.inputs = handed_over(plan, rows);
         meter.bytes_read.store(plan.facts.source.bytes.unwrap_or(0), Relaxed);
     } else {
-        let stream =
-            Stream { plan, observer, began, meter: &meter, tally: &mut tally, rejects, steps };
+        let meter = &meter;
+        let looked_at = tally.file;
+        let tally = &mut tally;
+        let stream = Stream { plan, observer, began, meter, tally, looked_at, rejects, steps };
         stream.run(load).map_err(|error| Step {
             error,
             mismatch: tally.mismatch.take(),
             bad_row: tally.last_reject.take().map(Box::new),
         })?;
     }
+    plan.files.expect_unchanged()?;
     if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
         let (error, mismatch) = (tally.over_limit(plan), tally.disproves());
         return Err(Step { error, mismatch, bad_row: tally.last_reject.take().map(Box::new) });
@@ -281,6 +286,8 @@ struct Stream<'a> {
     began: Instant,
     meter: &'a Meter,
     tally: &'a mut Tally,
+    /// The first input of which rows may come into the next step: those before it have been looked at when theirs were committed.
+    looked_at: u32,
     rejects: &'a mut RejectFiles,
     steps: &'a mut Option<Steps>,
 }
@@ -315,8 +322,10 @@ impl<'l> Collector<dyn Load + 'l> for Stream<'_> {
     }
 
     fn step(&mut self, load: &mut (dyn Load + 'l)) -> Result<()> {
-        let Self { tally, rejects, steps, .. } = self;
+        let Self { plan, tally, looked_at, rejects, steps, .. } = self;
         let Some(steps) = steps else { return Ok(()) };
+        plan.files.expect_inputs_unchanged(*looked_at as usize..=tally.file as usize)?;
+        *looked_at = tally.file;
         steps.record(load, tally, rejects, false)?;
         load.step()?;
         steps.committed();

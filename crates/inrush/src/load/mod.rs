@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use crate::observer::Observer;
 use crate::plan::{Plan, Retry};
 use crate::report::Report;
-use inrush_core::error::{Aftermath, Result};
+use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::pending::{follow_link, sweep_beside};
 
 use attempt::{Failed, attempt};
@@ -46,6 +46,12 @@ pub(crate) enum Mismatch {
     Tolerated,
 }
 
+/// The reason for a failure where that may be what the input holds, and a file was changed while it was read: no record of it may be one.
+fn changed(plan: &Plan, error: &Error) -> Option<Error> {
+    let is_of_input = matches!(error.kind(), Kind::Source | Kind::Rejects | Kind::Verify);
+    is_of_input.then(|| plan.files.expect_unchanged().err()).flatten()
+}
+
 /// A try that ends sooner is hardly noticed.
 const NOTICED: Duration = Duration::from_secs(1);
 
@@ -61,8 +67,9 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     if let Some(report) = steps::finished(plan) {
         return Ok(report);
     }
-    let mut plan = guess::looked_at(plan.clone(), observer, began)
-        .map_err(|error| error.leaving(Aftermath::NothingChanged))?;
+    let mut plan = guess::looked_at(plan.clone(), observer, began).map_err(|error| {
+        changed(plan, &error).unwrap_or(error).leaving(Aftermath::NothingChanged)
+    })?;
     let mut notes = Vec::new();
     loop {
         let Failed { error, learnt, aftermath } = match attempt(&plan, observer, began) {
@@ -83,12 +90,8 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
             Learnt::Target(retry) => plan.after(retry, error.what()),
             Learnt::Guess(mismatch) => guess_again(&plan, &mismatch, observer, began),
         };
-        let Some((next, how)) = next.map_err(|error| error.leaving(aftermath))? else {
-            return Err(match is_guess {
-                true => error.advise("or load a copy, if the file changes while it is loaded"),
-                false => error,
-            });
-        };
+        let next = next.map_err(|error| changed(&plan, &error).unwrap_or(error).leaving(aftermath));
+        let Some((next, how)) = next? else { return Err(error) };
         plan = next;
         let note = format!("{}: the load started again {how}", error.what());
         if is_guess {

@@ -2,7 +2,7 @@
 
 use super::Mismatch;
 use crate::pipe::reject::{Position, Reject, limit_error};
-use crate::plan::{Plan, Verify};
+use crate::plan::{Column, Plan, Verify};
 use crate::report::InputReport;
 use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
@@ -12,7 +12,8 @@ use inrush_source::Place;
 
 /// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
-    file: u32,
+    /// The current input.
+    pub(super) file: u32,
     /// Records and lines of the current input so far.
     records: u64,
     lines: u64,
@@ -169,6 +170,11 @@ impl Tally {
         let record = self.records + u64::from(found.record) + 1;
         let is_rows = plan.source.inputs[self.file as usize].place == Place::Rows;
         let of_sheet = chunk.sheet.as_ref().and_then(|sheet| sheet.rows.get(found.start as usize));
+        let text = |record| Position::Text {
+            line: self.lines + u64::from(found.line) + 1,
+            byte: chunk.origin.byte + u64::from(found.start),
+            record,
+        };
         let at = match &shape.grammar {
             _ if of_sheet.is_some() => {
                 Position::Sheet { row: of_sheet.copied().unwrap_or_default().into() }
@@ -179,10 +185,8 @@ impl Tally {
                 group: chunk.origin.group,
                 group_row: chunk.origin.group_row + u64::from(found.start) + 1,
             },
-            _ => Position::Text {
-                line: self.lines + u64::from(found.line) + 1,
-                byte: chunk.origin.byte + u64::from(found.start),
-            },
+            Grammar::Json(json) if !json.is_in_lines(self.file) => text(Some(record)),
+            _ => text(None),
         };
         Reject {
             file: self.file,
@@ -208,11 +212,24 @@ impl Tally {
                 let limit = plan.request.max_rejects;
                 let error =
                     limit_error(name, reject, self.rejected, limit, title, plan.steps.is_some());
-                if reject.code == Code::Utf8 && !matches!(reject.at, Position::Rows { .. }) {
+                // Of another encoding it is known what it is, and columns have none.
+                let is_text = matches!(reject.at, Position::Text { .. });
+                let encoding = plan.source.inputs[reject.file as usize].encoding.name();
+                if reject.code == Code::Utf8 && is_text && encoding == "UTF-8" {
                     return error
                         .advise("if the file is in another encoding, say so: --encoding latin1");
                 }
+                let is_guess = |name: &&String| {
+                    let mut columns = plan.choice.columns.iter();
+                    let is_rows = plan.source.inputs[reject.file as usize].place == Place::Rows;
+                    let is_it = |column: &Column| column.name == **name && !column.is_asked();
+                    is_rows && columns.any(|column| is_it(column) && column.declared.is_none())
+                };
                 match (&reject.column, special_shown(&reject.message)) {
+                    (Some(column), None) if reject.code == Code::Type && is_guess(&column) => error
+                        .advise(format!(
+                            "--type {column}=TYPE says what the column is: its type is that of the first rows' values"
+                        )),
                     (Some(column), Some(special)) => error.advise(format!(
                         "--null {column}={special} loads NULL for it: {} has no such number",
                         plan.facts.target.engine

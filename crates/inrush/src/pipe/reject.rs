@@ -2,15 +2,19 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use inrush_core::flow::Code;
 use inrush_core::ledger::RejectsLength;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::plan::Plan;
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
 use inrush_core::pending::{Pending, directory};
+use inrush_source::rejects::RejectsTable;
+
+pub use inrush_source::rejects::sidecar_path;
 
 /// A bad row with its position in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub enum Position {
         line: u64,
         /// The record's offset in the decoded input, from 0.
         byte: u64,
+        /// The record's number, from 1, where several may be on one line.
+        record: Option<u64>,
     },
     /// In columns.
     Columns {
@@ -88,7 +94,10 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Position::Text { line, .. } => write!(f, "line {line}"),
+            Position::Text { line, record: None, .. } => write!(f, "line {line}"),
+            Position::Text { line, record: Some(record), .. } => {
+                write!(f, "record {record} (line {line})")
+            }
             Position::Columns { row, group, group_row } => {
                 write!(f, "row {row} (row {group_row} of group {group})")
             }
@@ -112,6 +121,8 @@ struct SidecarLine<'a> {
     code: Code,
     message: &'a str,
     table: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    table_named: bool,
 }
 
 /// What the reject files need to know of one input.
@@ -136,7 +147,7 @@ pub(crate) struct RejectFiles {
     closed: Vec<RejectsLength>,
     newline: u8,
     /// The table that refused the rows.
-    table: String,
+    table: RejectsTable,
 }
 
 struct OpenPair {
@@ -152,44 +163,22 @@ struct OpenPair {
     notes: BufWriter<File>,
 }
 
-/// The sidecar of a rejects file: its name with `.jsonl` after it.
-pub fn sidecar_path(rejects: &Path) -> PathBuf {
-    let mut name = rejects.as_os_str().to_owned();
-    name.push(".jsonl");
-    PathBuf::from(name)
-}
-
-/// The most that is read of a sidecar's first line: a name has at most some hundred bytes, and a reason some thousand.
-const SIDECAR_LINE_MAX: u64 = 1 << 20;
-
-/// The table that the rows of a rejects file are for, as its sidecar says; `None` where the file has none.
-pub(crate) fn table_of_rejects(rejects: &Path) -> Option<String> {
-    /// What tells a sidecar from any other file of its name.
-    #[derive(Deserialize)]
-    struct Line {
-        table: String,
-        #[serde(rename = "record")]
-        _record: u64,
-        #[serde(rename = "code")]
-        _code: String,
-        #[serde(rename = "message")]
-        _message: String,
-    }
-    let path = sidecar_path(rejects);
-    // A pipe of this name would be waited for.
-    fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
-    let mut line = Vec::new();
-    let sidecar = File::open(path).ok()?.take(SIDECAR_LINE_MAX);
-    BufReader::new(sidecar).read_until(b'\n', &mut line).ok()?;
-    let line: Line = serde_json::from_slice(&line).ok()?;
-    Some(line.table)
-}
-
 impl RejectFiles {
-    /// Nothing is created before the first bad row. One place an input.
-    pub(crate) fn new(places: Vec<RejectPlace>, newline: u8, table: &str) -> Self {
-        let (open, held, closed) = (Vec::new(), Vec::new(), Vec::new());
-        Self { places, open, held, closed, newline, table: table.to_owned() }
+    /// Those of a load. Nothing is created before the first bad row.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let name = plan.table.clone();
+        // Any other name is one part, whoever has said it.
+        let has_parts = name.contains(['.', '"', '[']);
+        let is_named = has_parts && plan.request.table.is_some();
+        let table = RejectsTable { name, is_named };
+        Self {
+            places: plan.reject_places.clone(),
+            open: Vec::new(),
+            held: Vec::new(),
+            closed: Vec::new(),
+            newline: plan.source.grammar.newline(),
+            table,
+        }
     }
 
     /// Goes on with the files of earlier steps: what is in them of rows that were not committed is cut off.
@@ -263,7 +252,7 @@ impl RejectFiles {
         };
         let pair = &mut self.open[index];
         let (line, byte, row_group, row) = match reject.at {
-            Position::Text { line, byte } => (Some(line), Some(byte), None, None),
+            Position::Text { line, byte, .. } => (Some(line), Some(byte), None, None),
             Position::Columns { group, group_row, .. } => {
                 (None, None, Some(group), Some(group_row))
             }
@@ -280,7 +269,8 @@ impl RejectFiles {
             column: reject.column.as_deref(),
             code: reject.code,
             message: &reject.message,
-            table: &self.table,
+            table: &self.table.name,
+            table_named: self.table.is_named,
         };
         let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
@@ -447,7 +437,7 @@ pub(crate) fn limit_error(
     use inrush_core::RejectLimit;
     let column = reject.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
     let mut what = format!("{name}: {}{column}: {}", reject.at, reject.message);
-    if matches!(reject.code, Code::FieldCount | Code::Quote) {
+    if matches!(reject.code, Code::FieldCount | Code::Quote | Code::Escape) {
         what.push_str(&format!(": {}", shorten(reject.raw.trim_ascii_end())));
     }
     if limit != RejectLimit::Rows(0) {
@@ -457,8 +447,21 @@ pub(crate) fn limit_error(
     if let (Code::FieldCount, Some(title)) = (reject.code, title) {
         error = error.advise(title);
     }
-    if reject.code == Code::Quote {
-        error = error.advise("if quotes are plain characters in this file, say --quote none");
+    match reject.code {
+        Code::Quote => {
+            if reject.raw.windows(2).any(|two| two == b"\\\"") {
+                error = error.advise(
+                    "if a backslash makes the quote behind it part of the value, say --escape '\\'",
+                );
+            }
+            error = error.advise("if quotes are plain characters in this file, say --quote none");
+        }
+        Code::Escape => {
+            error = error
+                .advise("--escape '\\' if a backslash makes whatever follows it literal, and is no part of the value")
+                .advise("--escape none if it is a character like others");
+        }
+        _ => {}
     }
     // Beside a program there is no place for them.
     let place = if matches!(reject.at, Position::Rows { .. }) { " and --rejects FILE" } else { "" };

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use serde::Serialize;
 
 use crate::observer::Observer;
-use crate::pipe::reject::{RejectPlace, sidecar_path, table_of_rejects};
+use crate::pipe::reject::RejectPlace;
 use crate::plan::choose::choose;
 use crate::plan::steps::{self, Start};
 use crate::profile;
@@ -26,7 +26,8 @@ use inrush_core::request::{
 use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
 use inrush_core::wording::{counted, noun, shell_word};
-use inrush_source::{BatchSource, Compression, Place, Source, decode};
+use inrush_source::rejects::{RejectsTable, sidecar_path, table_of_rejects};
+use inrush_source::{BatchSource, Compression, InputFiles, Place, Source, decode};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
 #[derive(Clone)]
@@ -37,6 +38,8 @@ pub struct Plan {
     pub target: &'static dyn Target,
     /// The inputs.
     pub source: Arc<Source>,
+    /// The files that they are, which have to stay as they are until all is read.
+    pub files: Arc<InputFiles>,
     /// Where each input's bad rows would go.
     pub reject_places: Vec<RejectPlace>,
 }
@@ -88,7 +91,7 @@ pub(crate) fn plan_knowing(
 ) -> Result<Plan> {
     let (target, location) = target::find(&request.target)?;
     let request = &steps::settled(request)?;
-    let facts = |table: &str, stop: &AtomicBool| match known {
+    let facts = |request: &Request, table: &str, stop: &AtomicBool| match known {
         Some(facts) => Ok(facts),
         None => target.facts(&location, table, request, stop),
     };
@@ -106,23 +109,27 @@ pub(crate) fn plan_check(request: &Request, observer: &dyn Observer) -> Result<P
     let mut request = request.clone();
     (request.guarantee, request.commit_rows, request.resume) = Default::default();
     let request = &request;
+    let facts_for = |request: &Request, table: &str, stop: &AtomicBool| {
+        let facts = target.facts(&location, table, request, stop)?;
+        Ok(TargetFacts { ledger: Vec::new(), ..facts })
+    };
     stoppable(observer, |stop| {
         if request.if_exists == IfExists::Empty && !request.target.is_empty() {
             let mut adding = request.clone();
             adding.if_exists = IfExists::Append;
             let mut is_there = false;
-            let facts = |table: &str, stop: &AtomicBool| {
-                let facts = target.facts(&location, table, &adding, stop)?;
+            let facts = |request: &Request, table: &str, stop: &AtomicBool| {
+                let facts = facts_for(request, table, stop)?;
                 is_there = facts.table.is_some();
-                Ok(facts)
+                // What can be read only once is not to be looked at twice.
+                is_there.then_some(facts).ok_or_else(|| Error::target("there is no table"))
             };
             let adding = gather(&adding, None, target, &location, facts, stop);
             if is_there {
                 return adding;
             }
         }
-        let facts = |table: &str, stop: &AtomicBool| target.facts(&location, table, request, stop);
-        gather(request, None, target, &location, facts, stop)
+        gather(request, None, target, &location, facts_for, stop)
     })
 }
 
@@ -140,7 +147,7 @@ fn gather(
     rows: Option<Box<dyn BatchSource>>,
     target: &'static dyn Target,
     location: &Location,
-    facts: impl FnOnce(&str, &AtomicBool) -> Result<TargetFacts>,
+    facts: impl FnOnce(&Request, &str, &AtomicBool) -> Result<TargetFacts>,
     stop: &AtomicBool,
 ) -> Result<Plan> {
     let mut request = request.clone();
@@ -164,7 +171,7 @@ fn gather(
             (places, Vec::new())
         }
     };
-    let request = &request;
+    let files = Arc::new(InputFiles::of(&places));
     for place in &places {
         if let Some(input) = place.on_disk()
             && location.files.iter().any(|file| same_file(file, input))
@@ -185,17 +192,24 @@ fn gather(
         }
         None => match inrush_source::folder_table(&request.sources, &places) {
             Some(folder) => folder,
-            None => own_table(&places)?,
+            None => {
+                let RejectsTable { name, is_named } = own_table(&places)?;
+                if is_named {
+                    request.options.table = Some(name.clone());
+                }
+                name
+            }
         },
     };
+    let request = &request;
     let in_steps = request.guarantee == Guarantee::Chunks;
     if in_steps {
         steps::refuse(target, &places)?;
     }
-    let mut target_facts = facts(&table, stop)?;
-    let start = match in_steps {
-        true => Some(Start::of(request, steps::inputs(&places)?, &target_facts, &table)?),
-        false => None,
+    let mut target_facts = facts(request, &table, stop)?;
+    let (start, begun) = match in_steps {
+        true => (Some(Start::of(request, steps::inputs(&places)?, &target_facts, &table)?), None),
+        false => (None, steps::refuse_begun(&places, &target_facts, &table)?),
     };
     let mut adjusted = start.as_ref().map(|start| start.request(request));
     if target_facts.is_stream {
@@ -228,7 +242,7 @@ fn gather(
         [place] => error.in_input(&place.name()),
         _ => error,
     })?;
-    source_facts.warnings.splice(0..0, twice);
+    source_facts.warnings.splice(0..0, twice.into_iter().chain(begun));
     let columns = &request.read.columns;
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
     are_there(&readers, &source_facts)?;
@@ -261,8 +275,9 @@ fn gather(
     choice.hints.extend(in_utc(&shape));
     choice.hints.extend(proposed(request, &facts.source, &choice));
     let location = location.clone();
-    let job = Job { request: request.clone(), facts, choice, location, table, shape, steps };
-    Ok(Plan { job, target, source: Arc::new(source), reject_places })
+    let mut job = Job { request: request.clone(), facts, choice, location, table, shape, steps };
+    job.choice.hints.extend(target.cautions(&job));
+    Ok(Plan { job, target, source: Arc::new(source), files, reject_places })
 }
 
 impl Plan {
@@ -569,7 +584,7 @@ fn added_values(added: &Added, source: &Source) -> AddedValue {
 
 /// The table that the sources are for where the user names none. Bad rows are for the one that refused them, which stands beside
 /// them; anything else for the one of its own name.
-fn own_table(places: &[Place]) -> Result<String> {
+fn own_table(places: &[Place]) -> Result<RejectsTable> {
     let of_rejects = |place: &Place| match place {
         Place::File(path) => table_of_rejects(path),
         Place::Stored(_) | Place::Member(_) | Place::Sheet(_) | Place::Stdin | Place::Rows => None,
@@ -579,12 +594,14 @@ fn own_table(places: &[Place]) -> Result<String> {
         && let Some(table) = first.clone().or_else(|| of_rejects(other))
     {
         return Err(Error::usage(format!(
-            "some of the sources are rows that table {table} refused, and {} is not",
+            "some of the sources are rows that table {} refused, and {} is not",
+            table.name,
             if first.is_some() { other.name() } else { places[0].name() }
         ))
         .advise("load them one by one, or say --table NAME"));
     }
-    Ok(first.unwrap_or_else(|| inrush_source::table(places)))
+    let by_name = || RejectsTable { name: inrush_source::table(places), is_named: false };
+    Ok(first.unwrap_or_else(by_name))
 }
 
 /// `--rejects FILE` for all inputs, or a file beside each.

@@ -469,7 +469,15 @@ fn key(
         .advise("leave them out, or let --if-exists replace recreate the table"));
     }
     if request.on_conflict == OnConflict::Fail {
-        return Ok(Vec::new());
+        return match request.key.as_slice() {
+            [] => Ok(Vec::new()),
+            key => Err(Error::usage(format!(
+                "--key {}: rows are compared by it with --on-conflict skip, replace and update alone",
+                key.join(",")
+            ))
+            .advise("say which of them is meant: --on-conflict skip, replace or update")
+            .advise("or leave --key out: every key that the table has holds")),
+        };
     }
     if request.verify == Verify::Checksum && request.on_conflict != OnConflict::Skip {
         return Err(Error::usage(format!(

@@ -23,7 +23,9 @@ pub use inrush_core::facts::{
 pub use inrush_core::job::{Action, Choice, Job, Measured};
 pub use inrush_core::moments::{MomentFacts, MomentLimits};
 pub use inrush_core::nulls::Nulls;
-pub use inrush_core::reading::{Added, ColumnRequest, ReadRequest, ReadType, Trim, TypeWord};
+pub use inrush_core::reading::{
+    Added, ColumnRequest, ReadRequest, ReadType, Readers, Trim, TypeWord,
+};
 pub use inrush_core::request::{
     Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
     MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify,

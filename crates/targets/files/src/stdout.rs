@@ -94,6 +94,20 @@ fn stdout() -> io::Result<File> {
     Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
 }
 
+/// Writes all bytes, or says how many are out.
+fn write_out(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut out = 0;
+    while out < bytes.len() {
+        match file.write(&bytes[out..]) {
+            Ok(0) => return (out, Err(io::ErrorKind::WriteZero.into())),
+            Ok(more) => out += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (out, Err(error)),
+        }
+    }
+    (out, Ok(()))
+}
+
 fn failed(error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => {
@@ -136,7 +150,9 @@ impl Output {
         self.begin()?;
         match (&mut self.to, &wire.batch) {
             (To::Text { file, .. }, _) => {
-                file.write_all(&wire.bytes).map_err(|error| failed(&error))?;
+                let (bytes, written) = write_out(file, &wire.bytes);
+                self.rows += wire.rows.partition_point(|row| row.end as usize <= bytes) as u64;
+                return written.map_err(|error| failed(&error));
             }
             (To::Arrow { writer: Some(writer), .. }, Some(batch)) => {
                 writer.write(batch).map_err(failed_stream)?;

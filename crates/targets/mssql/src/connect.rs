@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use inrush_core::error::{Error, Result, without_secrets};
+use inrush_core::error::{Error, Result, escape_advice, without_secrets};
 use inrush_core::target::Location;
 use inrush_net::channel::{Address, Believe, Broken, Patience, TICK, Tls};
 use inrush_net::{Lost, LostKind};
@@ -89,8 +89,10 @@ pub(super) fn place(url: &str) -> Result<Place> {
 fn place_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Place> {
     let scheme = without_secrets(text);
     let wrong = |what: String| {
-        Error::usage(what)
-            .advise("write mssql://user@host:port/database, or mssql://user@host/instance/database")
+        let error = Error::usage(what).advise(
+            "write mssql://user@host:port/database, or mssql://user@host/instance/database",
+        );
+        escape_advice(text).into_iter().fold(error, Error::advise)
     };
     let url = Url::parse(text).map_err(|error| wrong(format!("{scheme} is no URL: {error}")))?;
     let decode = |part: &str| {

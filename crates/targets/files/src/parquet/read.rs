@@ -56,6 +56,8 @@ pub(super) fn columns_of(schema: &SchemaDescriptor) -> parquet::errors::Result<V
                 nested: None,
                 strict: false,
                 required: !field.is_nullable(),
+                infinite_ends: false,
+                takes_days: false,
             }
         })
         .collect())
