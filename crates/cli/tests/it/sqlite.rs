@@ -8,7 +8,7 @@ mod virtuals;
 use rusqlite::types::Value;
 
 use crate::contract::{Place, Traits, select};
-use crate::fixture::{Fixture, quoted};
+use crate::fixture::{Fixture, Outcome, finish, quoted, start, wait_until_it_waits};
 use crate::servers::Rows;
 
 /// A database in a directory of the test's own.
@@ -62,6 +62,34 @@ fn what_follows_the_last_step_is_done_by_the_run_that_gets_there() {
     fixture.assert_sound(NAME);
     // Nothing else is left.
     assert_eq!(fixture.names(), ["t.csv", NAME, "t.rejects.csv", "t.rejects.csv.jsonl"]);
+}
+
+/// Whoever adds to a table does not mind the rows of others, whatever the strategy that an empty one would have had.
+#[test]
+fn rows_of_others_come_into_an_empty_table_while_a_load_waits_to_add_to_it() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,name\n1,a\n2,b\n").sql(NAME, "CREATE TABLE t (id, name)");
+    for how in ["append", "empty"] {
+        let other = fixture.db(NAME);
+        other
+            .execute_batch("DELETE FROM t; BEGIN IMMEDIATE; INSERT INTO t VALUES (9, 'other')")
+            .unwrap();
+        let args = ["load", "t.csv", NAME, "--if-exists", how, "--json"];
+        let child = start(&mut fixture.command(&args));
+        wait_until_it_waits(&child);
+        other.execute_batch("COMMIT").unwrap();
+        let run = Outcome::of(args.join(" "), finish(child, b""));
+        match how {
+            "append" => {
+                let report = run.exits(0).json();
+                assert_eq!(report["plan"]["strategy"], "sqlite/bind");
+                assert_eq!(fixture.number(NAME, "SELECT count(*) FROM t"), 3);
+            }
+            // Who wants it empty does mind.
+            _ => drop(run.exits(1).says(&["has changed since the plan was made"])),
+        }
+        fixture.assert_sound(NAME);
+    }
 }
 
 fn text(value: Value) -> Option<String> {

@@ -21,7 +21,8 @@ pub(super) fn literal(text: &str) -> String {
 /// The ledger of loads in steps into the table.
 pub(super) fn ledger(table: &str) -> Ledger<'_> {
     let name = quote(ledger::TABLE);
-    Ledger { name, table, text: "varchar", suffix: "", folds_case: true, literal }
+    let unless_known = "ON CONFLICT DO NOTHING";
+    Ledger { name, table, text: "varchar", suffix: "", unless_known, folds_case: true, literal }
 }
 
 /// Names with commas between them.

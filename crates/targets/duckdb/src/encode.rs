@@ -34,7 +34,15 @@ pub(super) fn encoder(shape: Arc<Shape>, job: &Job, carried: &[Carried]) -> Box<
                 _ => None,
             };
             let ty = data_type(*carried);
-            ArrowColumn { ty, content, nested, ..ArrowColumn::of(index, column) }
+            ArrowColumn {
+                ty,
+                content,
+                nested,
+                infinite_ends: true,
+                // What is declared with the load is a timestamp, and no day.
+                takes_days: column.declared.is_some(),
+                ..ArrowColumn::of(index, column)
+            }
         })
         .collect();
     let sums = (job.request.verify == Verify::Checksum).then_some(columns.len());

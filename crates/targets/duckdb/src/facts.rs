@@ -11,11 +11,11 @@ use crate::lost;
 use crate::types::{self, Carried};
 use inrush_core::Basis;
 use inrush_core::error::{Error, Result};
-use inrush_core::ledger::{self, Entry};
+use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::pending::{directory, follow_link, no_directory};
 use inrush_core::target::{Location, TableName};
 use inrush_core::{
-    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
+    Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
 };
 
 /// What only this target knows: what the library has, and where the database is.
@@ -117,8 +117,10 @@ pub(super) fn gather(
     let table = name.table.as_str();
     let mut facts = read(&connection, exists.then_some(table)).map_err(words)?;
     facts.exists = exists;
-    if exists && request.guarantee == Guarantee::Chunks {
-        facts.ledger = ledger(&connection, table).map_err(words)??;
+    if exists {
+        facts.ledger = ledger::known(request, facts.table.as_ref(), |entries| {
+            ledger(&connection, table, entries).map_err(words)?
+        })?;
     }
     facts.own = Own::new(DatabaseFacts {
         has_json: has_json(&connection).map_err(words)?,
@@ -134,6 +136,17 @@ pub(super) fn gather(
         && found.storage.as_deref() != Some("view")
     {
         facts.lost_with = lost::read(&connection, &found.name).map_err(words)?;
+    }
+    if let Some(found) = &facts.table
+        && request.on_conflict != OnConflict::Fail
+        && request.if_exists != IfExists::Replace
+        && let Some(column) = collated(&connection, found).map_err(words)?
+    {
+        return Err(Error::usage(format!(
+            "--on-conflict {}: column {column} of the key has a collation, and DuckDB compares such keys now by it, now by their bytes",
+            request.on_conflict
+        ))
+        .advise("load into a table without the collation, and merge the two yourself"));
     }
     if let Some(found) = &facts.table
         && found.storage.as_deref() == Some("view")
@@ -261,13 +274,37 @@ fn asks(connection: &Connection, table: &TableFacts) -> Result<Asks, Refusal> {
     })
 }
 
+/// A column of a key that has a collation, as only the table's own statement says.
+fn collated(connection: &Connection, table: &TableFacts) -> Result<Option<String>, Refusal> {
+    let sql = format!("SELECT sql FROM duckdb_tables() WHERE {}", here(&table.name));
+    let made = connection.value(&sql)?.unwrap_or_default();
+    let is_collated = |column: &&String| {
+        // The engine puts a name in quotes only where it has to.
+        [column.to_string(), quote(column)].iter().any(|name| {
+            ["(", ", "]
+                .iter()
+                .any(|before| made.contains(&format!("{before}{name} VARCHAR COLLATE ")))
+        })
+    };
+    Ok(table
+        .primary_key
+        .iter()
+        .chain(table.unique_keys.iter().flatten())
+        .find(is_collated)
+        .cloned())
+}
+
 /// The table's loads in steps.
-fn ledger(connection: &Connection, table: &str) -> Result<Result<Vec<Entry>>, Refusal> {
+fn ledger(
+    connection: &Connection,
+    table: &str,
+    entries: Entries,
+) -> Result<Result<Vec<Entry>>, Refusal> {
     let known = format!("SELECT count(*) FROM duckdb_tables() WHERE {}", here(ledger::TABLE));
     if connection.value(&known)?.as_deref() == Some("0") {
         return Ok(Ok(Vec::new()));
     }
-    let rows = connection.rows(&ddl::ledger(table).read())?;
+    let rows = connection.rows(&ddl::ledger(table).read(entries))?;
     Ok(rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect())
 }
 

@@ -257,17 +257,20 @@ impl<'a> DuckLoad<'a> {
         self.enter()
     }
 
-    /// Enters a load in steps into the ledger.
+    /// Enters a load in steps into the ledger, or claims the entry that it goes on with.
     fn enter(&mut self) -> Result<()> {
-        let Some(steps) = self.job.steps.as_ref().filter(|steps| !steps.goes_on) else {
+        let Some(steps) = &self.job.steps else {
             return Ok(());
         };
         let ledger = ddl::ledger(ddl::table(self.job));
+        if steps.goes_on {
+            return ledger::updated(self.session.execute(&ledger.claim(&steps.entry))?);
+        }
         self.session.execute(&ledger.make())?;
         if let Some(forget) = ledger.forget(&steps.outdated) {
             self.session.execute(&forget)?;
         }
-        self.session.execute(&ledger.enter(&steps.entry)?).map(drop)
+        ledger::entered(self.session.execute(&ledger.enter(&steps.entry)?)?)
     }
 
     /// Whether the engine may refuse rows that the encoders take for good.

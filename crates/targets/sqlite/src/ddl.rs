@@ -18,7 +18,8 @@ fn list(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
 pub(super) fn ledger(table: &str) -> Ledger<'_> {
     let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let name = ledger::TABLE.to_owned();
-    Ledger { name, table, text: "text", suffix: "", folds_case: true, literal }
+    let unless_known = "ON CONFLICT DO NOTHING";
+    Ledger { name, table, text: "text", suffix: "", unless_known, folds_case: true, literal }
 }
 
 /// CREATE TABLE for a table that the load makes.

@@ -15,9 +15,9 @@ use crate::pages::layout::{database_obstacle, table_obstacle};
 use crate::session::{Home, LockWait, explain, open_file, refuse_leftovers, with_suffix};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::ledger::{self, Entry};
+use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::pending::{directory, follow_link, no_directory};
-use inrush_core::{Basis, Column, Guarantee, IfExists, Own, Request, TableFacts, TargetFacts};
+use inrush_core::{Basis, Column, IfExists, Own, Request, TableFacts, TargetFacts};
 
 /// What only this target knows: how an existing database is laid out.
 #[derive(Debug, Default)]
@@ -89,9 +89,9 @@ pub(super) fn gather(
         .into();
     }
     facts.own = Own::new(database);
-    if request.guarantee == Guarantee::Chunks {
-        facts.ledger = ledger(&connection, table).map_err(|error| explain(path, &error))??;
-    }
+    facts.ledger = ledger::known(request, facts.table.as_ref(), |entries| {
+        ledger(&connection, table, entries).map_err(|error| explain(path, &error))?
+    })?;
     if is_memory {
         facts.engine_only = Some("the database is in memory, and has no file".to_owned());
     }
@@ -168,12 +168,16 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
 }
 
 /// The table's loads in steps.
-fn ledger(connection: &Connection, table: &str) -> rusqlite::Result<Result<Vec<Entry>>> {
+fn ledger(
+    connection: &Connection,
+    table: &str,
+    entries: Entries,
+) -> rusqlite::Result<Result<Vec<Entry>>> {
     let known = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
     if connection.query_row(known, [ledger::TABLE], |row| row.get::<_, i64>(0))? == 0 {
         return Ok(Ok(Vec::new()));
     }
-    let mut statement = connection.prepare(&ddl::ledger(table).read())?;
+    let mut statement = connection.prepare(&ddl::ledger(table).read(entries))?;
     let rows: Vec<String> =
         statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     Ok(rows.iter().map(|text| Entry::parse(text)).collect())

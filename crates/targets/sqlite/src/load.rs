@@ -267,6 +267,8 @@ pub(super) struct SqliteLoad<'a> {
     shape: Arc<Shape>,
     before: Snapshot,
     committed: Committed,
+    /// Whether the strategy can't do it after all: it takes the table for empty, and others have added rows since the plan was made.
+    is_outgrown: bool,
     /// The database's journal mode before a knob changed it.
     journal_mode_before: Option<String>,
 }
@@ -315,6 +317,7 @@ impl<'a> SqliteLoad<'a> {
             shape: Arc::clone(&job.shape),
             before: Snapshot::default(),
             committed: Committed::default(),
+            is_outgrown: false,
             journal_mode_before,
         };
         load.session.watch();
@@ -329,6 +332,9 @@ impl<'a> SqliteLoad<'a> {
     fn prepare(&mut self) -> Result<()> {
         begin(&self.session, self.job)?;
         self.prepare_table()?;
+        if self.is_outgrown {
+            return Ok(());
+        }
         self.enter()?;
         // One row a transaction is what SQLite does by itself; the table itself is made or emptied in one, all the same.
         if rows_per_transaction(&self.job.choice.knobs) == 1 {
@@ -344,7 +350,15 @@ impl<'a> SqliteLoad<'a> {
         if !self.session.is_new() {
             let now = facts::read(self.session.connection(), table)
                 .map_err(|error| self.session.explain(&error))?;
-            job.expects(now.table, self.writing.relies_on_rows())?;
+            let relies = self.writing.relies_on_rows();
+            // Row by row can be added to whatever rows are in it.
+            self.is_outgrown = relies
+                && job.expects(now.table.clone(), true).is_err()
+                && job.expects(now.table.clone(), false).is_ok();
+            if self.is_outgrown {
+                return Ok(());
+            }
+            job.expects(now.table, relies)?;
         }
         match job.choice.action {
             Action::Append => {}
@@ -387,17 +401,22 @@ impl<'a> SqliteLoad<'a> {
         .advise("delete them yourself, and load with --if-exists append"))
     }
 
-    /// Enters a load in steps into the ledger.
+    /// Enters a load in steps into the ledger, or claims the entry that it goes on with.
     fn enter(&mut self) -> Result<()> {
-        let Some(steps) = self.job.steps.as_ref().filter(|steps| !steps.goes_on) else {
+        let Some(steps) = &self.job.steps else {
             return Ok(());
         };
         let ledger = ddl::ledger(&self.job.table);
+        if steps.goes_on {
+            self.session.execute(&ledger.claim(&steps.entry))?;
+            return ledger::updated(self.session.connection().changes());
+        }
         self.session.execute(&ledger.make())?;
         if let Some(forget) = ledger.forget(&steps.outdated) {
             self.session.execute(&forget)?;
         }
-        self.session.execute(&ledger.enter(&steps.entry)?)
+        self.session.execute(&ledger.enter(&steps.entry)?)?;
+        ledger::entered(self.session.connection().changes())
     }
 }
 
@@ -441,6 +460,17 @@ impl Inspect for SqliteLoad<'_> {
 }
 
 impl Load for SqliteLoad<'_> {
+    fn hand_over(&mut self) -> Result<Option<u64>> {
+        match self.is_outgrown {
+            true => Err(Error::target(format!(
+                "other programs have added rows to table {}, or deleted some, since the plan was made",
+                self.job.table
+            ))
+            .advise("run the load again: it will look at what is there now")),
+            false => Ok(None),
+        }
+    }
+
     fn encoder(&self) -> Box<dyn Encode> {
         self.writing.encoder(Arc::clone(&self.shape), self.job)
     }
@@ -489,7 +519,10 @@ impl Load for SqliteLoad<'_> {
     }
 
     fn retry(&mut self, ended_by: Ended) -> Option<Retry> {
-        self.writing.retry(&self.session, ended_by != Ended::Otherwise)
+        match self.is_outgrown {
+            true => Some(Retry::GaveUp),
+            false => self.writing.retry(&self.session, ended_by != Ended::Otherwise),
+        }
     }
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {

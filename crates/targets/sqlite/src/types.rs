@@ -265,12 +265,17 @@ impl Store {
         }
     }
 
-    /// SQLite's own convention for moments in an existing table: Unix seconds or Julian days. What `--type` calls a date is one.
+    /// SQLite's own convention for moments in an existing table: Unix seconds or Julian days. What `--type` calls a date is one. The words
+    /// for infinity are none, and neither is a number that no integer reaches.
     fn day_number(self, value: &[u8], misfit: Misfit) -> Result<Kept, Misfit> {
+        const BEYOND: f64 = 9_223_372_036_854_775_808.0;
         if !self.epochs {
             return Err(misfit);
         }
-        exact_number(value).map_err(|_| misfit)
+        match exact_number(value) {
+            Ok(Kept::Real(number)) if number.abs() >= BEYOND => Err(misfit),
+            kept => kept.map_err(|_| misfit),
+        }
     }
 }
 
@@ -549,6 +554,15 @@ mod tests {
         assert_eq!(date.keep(b"2012-02-29"), Ok(Kept::Text));
         assert_eq!(date.keep(b"2012-02-30").unwrap_err().0, Code::Type);
         assert_eq!(date.keep(b"1352345678"), Ok(Kept::Integer(1_352_345_678)));
+        for (ty, name) in [(Type::Date, "DATE"), (Type::Timestamp { zone: false }, "DATETIME")] {
+            let moments = column(ty, Some(name), true);
+            for beyond in ["infinity", "-inf", "9223372036854775808", "-1e300"] {
+                assert_eq!(moments.keep(beyond.as_bytes()).unwrap_err().0, Code::Type, "{beyond}");
+            }
+            assert_eq!(moments.keep(b"2460000.5"), Ok(Kept::Real(2_460_000.5)));
+        }
+        let string = column(Type::Text, Some("STRING"), true);
+        assert_eq!(string.keep(b"infinity"), Ok(Kept::Text));
         let made = column(Type::Timestamp { zone: false }, None, false);
         assert!(made.keep(b"2012-02-29 00:00:00").is_ok());
         assert!(made.keep(b"2012-02-29 00:00:00Z").is_err());

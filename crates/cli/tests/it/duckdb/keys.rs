@@ -235,3 +235,31 @@ fn a_bad_array_is_a_bad_row() {
         forget_rejects(&fixture);
     }
 }
+
+/// The engine compares such keys by their bytes in the process that has made the table, and by the collation in others.
+#[test]
+fn keys_with_a_collation_are_not_looked_up() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "k,n\na,1\nA,2\n");
+    let tables = [
+        "CREATE TABLE t (k VARCHAR COLLATE NOCASE PRIMARY KEY, n INTEGER)",
+        "CREATE TABLE t (n INTEGER PRIMARY KEY, k VARCHAR COLLATE NOCASE, UNIQUE (n, k))",
+        "CREATE TABLE t (n INTEGER, \"k\" VARCHAR COLLATE \"NOCASE.NOACCENT\", PRIMARY KEY (n, k))",
+    ];
+    for table in tables {
+        sql(&fixture, "t.duckdb", &format!("DROP TABLE IF EXISTS t; {table}"));
+        for how in ["skip", "update", "replace"] {
+            let load = ["t.csv", "t.duckdb", "--if-exists", "append", "--on-conflict", how];
+            fixture
+                .leaves_all(|| fixture.load(&[&load[..], &["--key", "k,n"]].concat()))
+                .exits(2)
+                .says(&["column k of the key has a collation", how]);
+        }
+    }
+    // Of a column that is in no key it says nothing.
+    let table = "DROP TABLE t; CREATE TABLE t (n INTEGER PRIMARY KEY, k VARCHAR COLLATE NOCASE)";
+    sql(&fixture, "t.duckdb", table);
+    let load = ["t.csv", "t.duckdb", "--if-exists", "append", "--on-conflict", "update"];
+    fixture.load(&load).exits(0);
+    assert_eq!(lines(&fixture, "t.duckdb", "SELECT k, n FROM t ORDER BY n"), ["a|1", "A|2"]);
+}

@@ -129,6 +129,22 @@ fn a_table_may_be_in_another_schema() {
 }
 
 #[test]
+fn bad_rows_go_back_to_the_schema_of_their_table() {
+    let Some(fixture) = fixture() else { return };
+    sql(&fixture, "x.duckdb", "CREATE SCHEMA shop");
+    fixture.write("a.b.csv", "id\n1\nx\n");
+    for (said, home) in [("shop.t", "shop.t"), ("\"shop.t\"", "\"shop.t\""), ("", "\"a.b\"")] {
+        let named = if said.is_empty() { &[][..] } else { &["--table", said] };
+        let load = ["a.b.csv", "x.duckdb", "--type", "id=integer", "--max-rejects", "all"];
+        fixture.load(&[&load[..], named].concat()).exits(3);
+        fixture.write("a.b.rejects.csv", "id\n2\n");
+        fixture.load(&["a.b.rejects.csv", "x.duckdb", "--if-exists", "append"]).exits(0);
+        let rows = lines(&fixture, "x.duckdb", &format!("FROM {home} ORDER BY id"));
+        assert_eq!(rows, ["1", "2"], "{home}");
+    }
+}
+
+#[test]
 fn what_is_lost_is_said_in_the_words_of_its_definition() {
     let Some(fixture) = fixture() else { return };
     fixture.write("t.csv", "id\n1\n");

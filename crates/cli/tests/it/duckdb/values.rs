@@ -421,3 +421,66 @@ fn rows_of_a_file_are_whole_row_groups() {
     let moved = "SELECT count(*) FROM t WHERE rowid <> id OR name <> 'name ' || id";
     assert_eq!(lines(&fixture, "a.duckdb", moved), ["0"]);
 }
+
+#[test]
+fn the_ends_of_days_and_moments_are_no_values() {
+    let Some(fixture) = fixture() else { return };
+    let file = fixture.path("in.parquet").display().to_string();
+    let columns = [
+        ("DATE", "5881580-07-10", "5877642-06-25 (BC)"),
+        ("TIMESTAMP", "294247-01-10 04:00:54.775806", "290309-12-22 (BC) 00:00:00"),
+        ("TIMESTAMP_NS", "2262-04-11 23:47:16.854775806", "1677-09-22 00:00:00.000000001"),
+        ("TIMESTAMPTZ", "294246-01-10 04:00:54+00", "290308-12-22 (BC) 00:00:00+00"),
+    ];
+    for (ty, last, first) in columns {
+        let values: String = [last, first, "infinity", "-infinity"]
+            .iter()
+            .enumerate()
+            .map(|(id, value)| format!(" UNION ALL SELECT {id}, '{value}'::{ty}"))
+            .collect();
+        sql(
+            &fixture,
+            "made.duckdb",
+            &format!(
+                "COPY (SELECT -1 AS id, NULL::{ty} AS v{values}) TO '{file}' (FORMAT parquet)"
+            ),
+        );
+        for strategy in STRATEGIES {
+            let db = format!("{}.duckdb", &strategy[7..]);
+            sql(&fixture, &db, &format!("CREATE OR REPLACE TABLE t (id INTEGER, v {ty})"));
+            let load = ["in.parquet", &db, "--table", "t", "--max-rejects", "2"];
+            fixture.load(&[&load[..], &["--strategy", strategy]].concat()).exits(3);
+            let found = lines(&fixture, &db, "SELECT id, isfinite(v) FROM t ORDER BY id");
+            assert_eq!(found, ["-1|~", "0|true", "1|true"], "{ty} {strategy}");
+        }
+    }
+}
+
+#[test]
+fn a_day_in_a_column_of_timestamps_is_its_midnight() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "a,b,c\n2024-02-29,2024-02-29,2024-02-29\n0001-01-01,,\n");
+    let file = fixture.path("in.parquet").display().to_string();
+    let copy = "COPY (SELECT * FROM (VALUES (DATE '2024-02-29', DATE '2024-02-29', DATE '2024-02-29'), \
+                (DATE '0001-01-01', NULL, NULL)) AS t(a, b, c))";
+    sql(&fixture, "made.duckdb", &format!("{copy} TO '{file}' (FORMAT parquet)"));
+    for (source, strategy) in ["in.csv", "in.parquet"]
+        .into_iter()
+        .flat_map(|source| STRATEGIES.map(|strategy| (source, strategy)))
+    {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        let made = "CREATE OR REPLACE TABLE t (a TIMESTAMP, b TIMESTAMP_S, c TIMESTAMP_NS)";
+        sql(&fixture, &db, made);
+        let load = [source, &db, "--table", "t", "--strategy", strategy];
+        fixture.load(&load).exits(0);
+        let midnight = "2024-02-29 00:00:00";
+        assert_eq!(
+            lines(&fixture, &db, "SELECT a, b, c FROM t ORDER BY a DESC"),
+            [&format!("{midnight}|{midnight}|{midnight}"), "0001-01-01 00:00:00|~|~"],
+            "{source} {strategy}"
+        );
+    }
+    // Where there is a zone, a day has no midnight of its own.
+    sql(&fixture, "zoned.duckdb", "CREATE TABLE t (a TIMESTAMPTZ, b TIMESTAMP, c TIMESTAMP)");
+    fixture.refuses(&["in.csv", "zoned.duckdb", "--table", "t"]).says(&["line 2, column a"]);
+}
