@@ -7,7 +7,7 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use inrush_core::error::{Error, Result, without_secrets};
+use inrush_core::error::{Error, Result, escape_advice, without_secrets};
 use inrush_core::target::Location;
 use inrush_net::account;
 use inrush_net::channel::{Address, Believe, Patience, Tls};
@@ -145,8 +145,9 @@ fn place_with(
 ) -> Result<Place> {
     let scheme = without_secrets(text);
     let wrong = |what: String| {
-        Error::usage(what)
-            .advise("write mysql://user@host:port/database, with ?socket=/path for a unix socket")
+        let error = Error::usage(what)
+            .advise("write mysql://user@host:port/database, with ?socket=/path for a unix socket");
+        escape_advice(text).into_iter().fold(error, Error::advise)
     };
     let url = Url::parse(text).map_err(|error| wrong(format!("{scheme} is no URL: {error}")))?;
     let decode = |part: &str| {

@@ -20,7 +20,8 @@ pub(super) fn literal(text: &str) -> String {
 pub(super) fn ledger(table: &str) -> Ledger<'_> {
     let suffix = " ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
     let name = quote(ledger::TABLE);
-    Ledger { name, table, text: "longtext", suffix, folds_case: false, literal }
+    let unless_known = "ON DUPLICATE KEY UPDATE id = id";
+    Ledger { name, table, text: "longtext", suffix, unless_known, folds_case: false, literal }
 }
 
 pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
@@ -115,19 +116,25 @@ impl Insert {
             _ => "INSERT",
         };
         let head = format!("{verb} {word}INTO {} ({}) ", quote(table), columns(job));
+        let key = &job.choice.key;
+        // The key stays as it is spelt: one that compares as equal may be another text, which foreign keys of other tables would follow.
+        let is_changed = |column: &&Column| {
+            job.request.on_conflict == OnConflict::Update
+                && !key.iter().any(|name| name.eq_ignore_ascii_case(&column.name))
+        };
+        let set = |column: &Column| {
+            let name = quote(&column.name);
+            format!("{name} = VALUES({name})")
+        };
+        let mut sets: Vec<String> = job.choice.columns.iter().filter(is_changed).map(set).collect();
         let tail = match job.request.on_conflict {
             OnConflict::Fail | OnConflict::Replace => String::new(),
-            // Sets a column to what it is: the row stays, and isn't counted.
-            OnConflict::Skip => {
-                let column = quote(&job.choice.key[0]);
-                format!(" ON DUPLICATE KEY UPDATE {column} = {}.{column}", quote(table))
-            }
-            OnConflict::Update => {
-                let set = |column: &Column| {
-                    let name = quote(&column.name);
-                    format!("{name} = VALUES({name})")
-                };
-                let sets: Vec<String> = job.choice.columns.iter().map(set).collect();
+            OnConflict::Skip | OnConflict::Update => {
+                if sets.is_empty() {
+                    // Sets a column to what it is: the row stays, and isn't counted.
+                    let column = quote(&key[0]);
+                    sets.push(format!("{column} = {}.{column}", quote(table)));
+                }
                 format!(" ON DUPLICATE KEY UPDATE {}", sets.join(", "))
             }
         };

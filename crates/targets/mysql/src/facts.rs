@@ -7,14 +7,13 @@ use crate::indexes;
 use crate::lost;
 use crate::rights;
 use crate::session::{Failure, Session};
-use crate::staging;
 use crate::tablespace::{self, Existing};
 use crate::types;
 use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::ledger::{self, Entry};
+use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::{
-    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
+    Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
 };
 use inrush_net::TextRows;
 
@@ -57,7 +56,7 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 25] = [
+const VARIABLES: [&str; 26] = [
     "binlog_transaction_dependency_tracking",
     "datadir",
     "default_table_encryption",
@@ -70,6 +69,7 @@ const VARIABLES: [&str; 25] = [
     "innodb_log_file_size",
     "innodb_page_size",
     "innodb_redo_log_capacity",
+    "innodb_snapshot_isolation",
     "local_infile",
     "log_bin",
     "max_allowed_packet",
@@ -122,13 +122,14 @@ pub(super) fn gather(
             Error::usage(format!("--table {table_name}: {fault}")).advise("name another --table")
         );
     }
-    let [_, variables, engines, asking, table] = session
+    let [_, variables, engines, asking, table, ledger_entry] = session
         .tables([
             &format!("SET {ALL_ROWS}"),
             &all_variables(),
             ENGINES,
             &sequence_defaults(table_name),
             &table_entry(table_name),
+            &table_entry(ledger::TABLE),
         ])
         .map_err(|failure| session.explain(failure))?;
     let variables = by_name(variables);
@@ -139,6 +140,16 @@ pub(super) fn gather(
     // them since 5.3.
     let keeps_fractions = engine.starts_with("MariaDB") || numbers(version) >= (5, 6, 4);
     let table = with_columns(session, table_name, table)?;
+    match &table {
+        Some(found)
+            if request.on_conflict != OnConflict::Fail
+                && request.if_exists != IfExists::Replace =>
+        {
+            refuse_conflicts(session, found, request)?;
+        }
+        Some(_) => {}
+        None => refuse_database(session, table_name, request)?,
+    }
     let is_kept = |table: &&TableFacts| {
         request.strategy.as_deref() == Some(tablespace::ID)
             && request.if_exists != IfExists::Replace
@@ -155,12 +166,12 @@ pub(super) fn gather(
         asks_sequences: session.has_bulk() && !asking.is_empty(),
         existing: existing.transpose().map_err(|failure| session.explain(failure))?,
     };
-    let ledger = match request.guarantee {
-        Guarantee::Chunks => {
-            ledger(session, table_name).map_err(|failure| session.explain(failure))??
+    let ledger = ledger::known(request, table.as_ref(), |entries| match ledger_entry.is_empty() {
+        true => Ok(Vec::new()),
+        false => {
+            ledger(session, table_name, entries).map_err(|failure| session.explain(failure))?
         }
-        Guarantee::Atomic => Vec::new(),
-    };
+    })?;
     let mut lost_with = Vec::new();
     if let Some(found) = &table
         && request.if_exists == IfExists::Replace
@@ -221,12 +232,13 @@ fn text_types(server: &ServerFacts, engine: &str) -> &'static [Type] {
     }
 }
 
-/// The table's loads in steps.
-fn ledger(session: &mut Session<'_>, table: &str) -> Result<Result<Vec<Entry>>, Failure> {
-    if !staging::exists(session, ledger::TABLE)? {
-        return Ok(Ok(Vec::new()));
-    }
-    let rows = session.table(&ddl::ledger(table).read())?;
+/// The table's loads in steps, of a ledger that exists.
+fn ledger(
+    session: &mut Session<'_>,
+    table: &str,
+    entries: Entries,
+) -> Result<Result<Vec<Entry>>, Failure> {
+    let rows = session.table(&ddl::ledger(table).read(entries))?;
     Ok(rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect())
 }
 
@@ -280,14 +292,97 @@ fn table_entry(table: &str) -> String {
     )
 }
 
+/// A query for the triggers of a table.
+pub(super) fn triggers(table: &str) -> String {
+    format!(
+        "SELECT TRIGGER_NAME, ACTION_TIMING, EVENT_MANIPULATION, ACTION_STATEMENT FROM information_schema.TRIGGERS \
+         WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {} ORDER BY 1",
+        literal(table)
+    )
+}
+
 /// A query for the tables whose foreign keys refer to this one.
-fn children(table: &str) -> String {
+pub(super) fn children(table: &str) -> String {
     format!(
         "SELECT DISTINCT TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
          WHERE REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME = {0} \
          AND NOT (TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {0}) ORDER BY 1",
         literal(table)
     )
+}
+
+/// A query for foreign keys of and to this table: whether it is one of them and whether to it, the table that has it, and whether rows of
+/// that are changed when those are deleted which it refers to. Of a rule that the login may not see the worst is expected.
+fn references(table: &str) -> String {
+    let is = |place: &str| {
+        format!("k.{place}_SCHEMA = DATABASE() AND k.{place}_NAME = {}", literal(table))
+    };
+    let (is_own, is_parent) = (is("TABLE"), is("REFERENCED_TABLE"));
+    format!(
+        "SELECT {is_own}, {is_parent}, k.TABLE_NAME, COALESCE(r.DELETE_RULE, 'CASCADE') IN ('CASCADE', 'SET NULL', 'SET DEFAULT') \
+         FROM information_schema.KEY_COLUMN_USAGE k LEFT JOIN information_schema.REFERENTIAL_CONSTRAINTS r \
+         ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME \
+         WHERE k.REFERENCED_TABLE_NAME IS NOT NULL AND ({is_own} OR {is_parent})"
+    )
+}
+
+/// Refuses an answer to conflicts that would reach further than the rows which it is about.
+fn refuse_conflicts(
+    session: &mut Session<'_>,
+    found: &TableFacts,
+    request: &Request,
+) -> Result<()> {
+    let TableFacts { name, primary_key, unique_keys, .. } = found;
+    if unique_keys.len() + usize::from(!primary_key.is_empty()) > 1 {
+        return Err(Error::target(format!(
+            "table {name} has several unique keys, and the server's own --on-conflict {} would look at all of them",
+            request.on_conflict
+        ))
+        .advise("load into a table with this key alone, and merge the two by a statement of your own")
+        .advise("--on-conflict fail makes a bad row of a duplicate key"));
+    }
+    if request.on_conflict != OnConflict::Replace {
+        return Ok(());
+    }
+    // The server deletes the row and makes another.
+    let rows = session.table(&references(name)).map_err(|failure| session.explain(failure))?;
+    let mut changed = Vec::new();
+    for row in rows {
+        if let [_, Some(is_parent), Some(child), Some(changes)] = &row[..]
+            && is_parent == "1"
+            && changes == "1"
+            && !changed.contains(child)
+        {
+            changed.push(child.clone());
+        }
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    Err(Error::target(format!(
+        "--on-conflict replace would delete rows of table {name}, and so change those of {}, whose foreign keys say so",
+        changed.join(", ")
+    ))
+    .advise("--on-conflict update keeps a row and sets the columns that the source has"))
+}
+
+/// Refuses `--table DATABASE.TABLE`, which would be a table of that name in the URL's database.
+fn refuse_database(session: &mut Session<'_>, table: &str, request: &Request) -> Result<()> {
+    let Some((database, name)) = table.split_once('.').filter(|_| request.table.is_some()) else {
+        return Ok(());
+    };
+    let look = format!(
+        "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {}",
+        literal(database)
+    );
+    match session.value(&look).map_err(|failure| session.explain(failure))? {
+        None => Ok(()),
+        Some(database) => Err(Error::usage(format!(
+            "--table {table}: the server has a database {database}, and the table would be made in database {}, with the dot in its name",
+            session.database()
+        ))
+        .advise(format!("name the database in the URL, behind the host: /{database}, and the table with --table {name}"))),
+    }
 }
 
 /// A query for columns whose default asks a sequence (<https://mariadb.com/kb/en/sequence-functions/>).
@@ -337,21 +432,11 @@ fn table_facts(
         of("TABLE_NAME", "TABLE_SCHEMA")
     );
     let keys = format!(
-        "SELECT INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
+        "SELECT INDEX_NAME, IF(SUB_PART IS NULL, COLUMN_NAME, NULL) FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
          ORDER BY INDEX_NAME, SEQ_IN_INDEX",
         of("TABLE_NAME", "TABLE_SCHEMA")
     );
-    // Of a rule that the login may not see the worst is expected.
-    let (is_own, is_parent) = (
-        of("k.TABLE_NAME", "k.TABLE_SCHEMA"),
-        of("k.REFERENCED_TABLE_NAME", "k.REFERENCED_TABLE_SCHEMA"),
-    );
-    let references = format!(
-        "SELECT {is_own}, {is_parent}, k.TABLE_NAME, COALESCE(r.DELETE_RULE, 'CASCADE') IN ('CASCADE', 'SET NULL', 'SET DEFAULT') \
-         FROM information_schema.KEY_COLUMN_USAGE k LEFT JOIN information_schema.REFERENTIAL_CONSTRAINTS r \
-         ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME \
-         WHERE k.REFERENCED_TABLE_NAME IS NOT NULL AND ({is_own} OR {is_parent})"
-    );
+    let references = references(table);
     let triggers = format!(
         "SELECT 1 FROM information_schema.TRIGGERS WHERE {} LIMIT 1",
         of("EVENT_OBJECT_TABLE", "EVENT_OBJECT_SCHEMA")
@@ -413,13 +498,17 @@ fn table_facts(
         });
     }
     let mut unique: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // An expression and the first characters of a text are no column: they have no name, so that a key with them is unique over no columns.
     for row in keys {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         if let (Some(index), Some(column)) = (row.next(), row.next()) {
             unique.entry(index).or_default().push(column);
         }
     }
-    facts.primary_key = unique.remove("PRIMARY").unwrap_or_default();
+    let is_whole = |key: &Vec<String>| key.iter().all(|column| !column.is_empty());
+    if unique.get("PRIMARY").is_some_and(is_whole) {
+        facts.primary_key = unique.remove("PRIMARY").unwrap_or_default();
+    }
     facts.unique_keys = unique.into_values().collect();
 
     let mut is_child = false;

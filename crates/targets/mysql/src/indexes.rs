@@ -97,13 +97,60 @@ pub(super) fn beside_columns(create: &str) -> Vec<String> {
 /// What follows the columns and keys: the table's options, without texts and names in quotes, except that those in backticks are
 /// words of options too.
 pub(super) fn options(create: &str) -> String {
+    let options = create[behind_parts(create)..].replace('`', "");
+    syntax(&options).map(|(_, byte)| char::from(byte)).collect()
+}
+
+/// Where the options begin.
+fn behind_parts(create: &str) -> usize {
     let mut depth = 0;
-    let behind = syntax(create).find(|(_, byte)| {
+    let end = syntax(create).find(|(_, byte)| {
         depth += i32::from(*byte == b'(') - i32::from(*byte == b')');
         *byte == b')' && depth == 0
     });
-    let options = behind.map_or("", |(at, _)| &create[at + 1..]).replace('`', "");
-    syntax(&options).map(|(_, byte)| char::from(byte)).collect()
+    end.map_or(create.len(), |(at, _)| at + 1)
+}
+
+/// The statement without the next number of a column that counts by itself: any row uses one up, also one that was never stored.
+pub(super) fn without_counter(create: &str) -> String {
+    let (parts, options) = create.split_at(behind_parts(create));
+    match next_number(create) {
+        Some(next) => {
+            parts.to_owned() + &options.replacen(&format!(" AUTO_INCREMENT={next}"), "", 1)
+        }
+        None => create.to_owned(),
+    }
+}
+
+/// Options that a table which a load makes would not have, and collations of columns: by another one, texts compare otherwise.
+pub(super) fn own_options(create: &str) -> Vec<String> {
+    let options = options(create);
+    let options = options.split("PARTITION BY").next().unwrap_or_default();
+    let has_collation = options.contains("COLLATE=");
+    let is_own = |option: &&str| match *option {
+        "ENGINE=InnoDB" | "COLLATE=utf8mb4_bin" => false,
+        // The collation says it as well.
+        "CHARSET=utf8mb4" => !has_collation,
+        option => option.contains('=') && !option.starts_with("AUTO_INCREMENT="),
+    };
+    let shown = |option: &str| match option.strip_suffix('=') {
+        // A text, which went with its quotes.
+        Some(name) => format!("its {name}"),
+        None => option.to_owned(),
+    };
+    let mut own: Vec<String> = options.split_whitespace().filter(is_own).map(shown).collect();
+    let Some(Parts(parts)) = Parts::of(create) else { return own };
+    for column in parts {
+        let words: String = syntax(column).map(|(_, byte)| char::from(byte)).collect();
+        let rest = words.split_once(" COLLATE ").map_or("", |(_, rest)| rest);
+        let collation = rest.split(' ').next().unwrap_or_default();
+        if let Some(name) = name(column)
+            && !matches!(collation, "" | "utf8mb4_bin")
+        {
+            own.push(format!("COLLATE {collation} of {}", name.replace('`', "")));
+        }
+    }
+    own
 }
 
 /// Bytes outside of quotes, and where they are. A doubled quote ends a text and begins another, which is as good.
@@ -375,6 +422,34 @@ mod tests {
         let next = |options: &str| next_number(&create(options));
         assert_eq!(next("ENGINE=InnoDB AUTO_INCREMENT=1000 DEFAULT CHARSET=utf8mb4"), Some(1000));
         assert_eq!(next("ENGINE=InnoDB COMMENT=' AUTO_INCREMENT=8 '"), None);
+    }
+
+    #[test]
+    fn a_definition_is_the_same_wherever_a_column_goes_on_counting() {
+        let create = |counter: &str| {
+            format!(
+                "CREATE TABLE `t` (\n `a` int COMMENT ' AUTO_INCREMENT=7'\n) ENGINE=InnoDB{counter} COMMENT=' AUTO_INCREMENT=7'"
+            )
+        };
+        assert_eq!(without_counter(&create(" AUTO_INCREMENT=7")), create(""));
+        assert_eq!(without_counter(&create("")), create(""));
+    }
+
+    #[test]
+    fn options_that_a_new_table_would_not_have_are_known() {
+        let own = |options: &str| {
+            own_options(&format!(
+                "CREATE TABLE `t` (\n `a` text COLLATE utf8mb4_bin,\n `b` text COLLATE latin1_bin COMMENT ' COLLATE x',\n KEY `k` (`a`)\n) {options}"
+            ))
+        };
+        let of_b = "COLLATE latin1_bin of b";
+        assert_eq!(own("ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"), [of_b]);
+        assert_eq!(
+            own(
+                "ENGINE=MyISAM AUTO_INCREMENT=7 DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci COMMENT='a=b'\n PARTITION BY KEY (`a`)"
+            ),
+            ["ENGINE=MyISAM", "COLLATE=utf8mb4_general_ci", "its COMMENT", of_b]
+        );
     }
 
     #[test]

@@ -222,15 +222,6 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     if server.variable("read_only") == "ON" {
         return unusable("the server is read-only".to_owned());
     }
-    if let Some(table) = kept.filter(|_| request.on_conflict != OnConflict::Fail)
-        && !table.unique_keys.is_empty()
-        && !(table.primary_key.is_empty() && table.unique_keys.len() == 1)
-    {
-        return unusable(format!(
-            "the table has several unique keys, and the server's own --on-conflict {} would look at all of them",
-            request.on_conflict
-        ));
-    }
     let in_steps = request.guarantee == Guarantee::Chunks;
     if in_steps && let Some(reason) = no_steps(request, &engine, knobs) {
         return unusable(reason);
@@ -522,17 +513,60 @@ impl<'a> MysqlLoad<'a> {
         if begins && !counts_own {
             self.run("START TRANSACTION")?;
         }
+        self.expect_empty()?;
         if self.made { Ok(()) } else { self.enter() }
     }
 
     /// Whether the table is counted as the transaction sees it from its beginning on, where what others add meanwhile is not taken for
-    /// the load's. A load that changes existing rows alone does without: MariaDB from 11.6 on refuses to change what others have changed
-    /// since (<https://mariadb.com/kb/en/innodb-system-variables/#innodb_snapshot_isolation>).
+    /// the load's.
     fn counts_own(&self) -> bool {
-        let Request { options, .. } = &self.job.request;
-        has_transactions(&self.engine)
-            && self.job.steps.is_none()
-            && (options.on_conflict == OnConflict::Fail || options.shares_table)
+        has_transactions(&self.engine) && self.job.steps.is_none()
+    }
+
+    /// Whether the existing table is to hold the load's rows alone.
+    fn must_be_empty(&self) -> bool {
+        let Job { request, choice, steps, .. } = self.job;
+        request.if_exists == IfExists::Empty
+            && choice.action == Action::Append
+            && !request.owns_table
+            && !request.shares_table
+            && steps.is_none()
+    }
+
+    /// Looks whether rows that go straight into a table which has to be empty are the first ones. Of two loads at the same time one ends
+    /// here.
+    fn expect_empty(&mut self) -> Result<()> {
+        if !self.must_be_empty() {
+            return Ok(());
+        }
+        let table = &self.job.table;
+        let lock = staging::filling(self.session.database(), table);
+        let look = format!("SELECT 1 FROM {} LIMIT 1", quote(table));
+        let looks = self.session.value(&format!("SELECT GET_LOCK({lock}, 0)"));
+        let looks = looks.and_then(|locked| Ok((locked, self.session.table(&look)?)));
+        let (locked, rows) = looks.map_err(|failure| self.session.explain(failure))?;
+        match rows.is_empty() && locked.as_deref() == Some("1") {
+            true => Ok(()),
+            false => Err(staging::written(self.job)),
+        }
+    }
+
+    /// Looks whether they are the only ones, by a connection that sees what others have committed, and nothing of this load.
+    fn expect_alone(&mut self) -> Result<()> {
+        if !self.must_be_empty() || !self.counts_own() || self.rows_per_transaction() != 0 {
+            return Ok(());
+        }
+        let Ok(mut beside) = self.session.beside() else { return Ok(()) };
+        let [_, rows] = beside
+            .tables([
+                "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+                &format!("SELECT 1 FROM {} LIMIT 1", quote(&self.job.table)),
+            ])
+            .map_err(|failure| beside.explain(failure))?;
+        match rows.is_empty() {
+            true => Ok(()),
+            false => Err(staging::written(self.job)),
+        }
     }
 
     /// Makes the table of a load in steps. That commits by itself, so the ledger has to know of it before.
@@ -554,16 +588,25 @@ impl<'a> MysqlLoad<'a> {
         Ok(())
     }
 
-    /// Enters a load in steps into the ledger.
+    /// Enters a load in steps into the ledger, or claims the entry that it goes on with.
     fn enter(&mut self) -> Result<()> {
-        let Some(steps) = self.job.steps.as_ref().filter(|steps| !steps.goes_on) else {
+        let Some(steps) = &self.job.steps else {
             return Ok(());
         };
         let ledger = ddl::ledger(&self.job.table);
+        if steps.goes_on {
+            return ledger::updated(self.changed_by(&ledger.claim(&steps.entry))?);
+        }
         if let Some(forget) = ledger.forget(&steps.outdated) {
             self.run(&forget)?;
         }
-        self.run(&ledger.enter(&steps.entry)?)
+        ledger::entered(self.changed_by(&ledger.enter(&steps.entry)?)?)
+    }
+
+    /// Runs a statement; the rows that it has changed.
+    fn changed_by(&mut self, statement: &str) -> Result<u64> {
+        let done = self.session.execute(statement);
+        Ok(done.map_err(|failure| self.session.explain(failure))?.affected)
     }
 
     /// Takes back what [`MysqlLoad::make_in_place`] has made; whether that could be done.
@@ -668,6 +711,11 @@ fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<
         "SESSION wait_timeout = 2147483".to_owned(),
         ALL_ROWS.to_owned(),
     ];
+    // MariaDB would not let a load change what others have changed since it began, whatever --on-conflict says
+    // (https://mariadb.com/kb/en/innodb-system-variables/#innodb_snapshot_isolation).
+    if ServerFacts::of(&job.facts.target).variable("innodb_snapshot_isolation") == "ON" {
+        settings.push("SESSION innodb_snapshot_isolation = OFF".to_owned());
+    }
     settings.extend(own.map(str::to_owned));
     if session_zone(job) != SessionZone::Servers {
         settings.push("SESSION time_zone = '+00:00'".to_owned());
@@ -803,8 +851,8 @@ impl Load for MysqlLoad<'_> {
     }
 
     fn record(&mut self, entry: &Entry) -> Result<()> {
-        let done = self.session.execute(ddl::ledger(&self.job.table).update(entry)?);
-        ledger::updated(done.map_err(|failure| self.session.explain(failure))?.affected)
+        let update = ddl::ledger(&self.job.table).update(entry)?;
+        ledger::updated(self.changed_by(&update)?)
     }
 
     fn step(&mut self) -> Result<()> {
@@ -833,7 +881,7 @@ impl Load for MysqlLoad<'_> {
         }
         match staging {
             Some(staging) => staging.build_indexes(session, job),
-            None => Ok(()),
+            None => self.expect_alone(),
         }
     }
 

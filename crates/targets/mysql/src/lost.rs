@@ -11,7 +11,9 @@ pub(super) fn read(
     table: &str,
     is_mariadb: bool,
 ) -> Result<Vec<String>, Failure> {
-    let mut lost = indexes::beside_columns(&indexes::show(session, table)?);
+    let create = indexes::show(session, table)?;
+    let mut lost = indexes::beside_columns(&create);
+    lost.extend(indexes::own_options(&create));
     let triggers = session.table(&format!(
         "SELECT CONCAT('TRIGGER ', TRIGGER_NAME) FROM information_schema.TRIGGERS \
          WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {} ORDER BY TRIGGER_NAME",

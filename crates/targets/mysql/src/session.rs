@@ -125,6 +125,11 @@ impl<'a> Session<'a> {
         Self::to(Arc::clone(&self.place), self.stop)
     }
 
+    /// The server's number of the connection.
+    pub(super) fn id(&self) -> u32 {
+        self.id
+    }
+
     /// Whether the user wants to stop.
     pub(super) fn stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
@@ -227,6 +232,9 @@ impl<'a> Session<'a> {
         match code {
             1045 | 1698 => error
                 .advise("check the user in the URL; the password comes from the URL, MYSQL_PWD, INRUSH_PASSWORD or ~/.my.cnf"),
+            1040 | 1203 | 1226 => error.advise(
+                "ask for a higher limit: a load takes one connection for each of its --lanes, and one besides where it fills a hidden table",
+            ),
             1044 | 1142 | 1227 => error.advise("ask for that privilege, or use another user"),
             1049 => error.advise(format!(
                 "make it first: CREATE DATABASE {}",

@@ -3,7 +3,11 @@
 //! Its name tells nothing of its owner; a named lock does, which the server gives up when the owner's connection ends. So a
 //! load that was killed leaves a table that nobody has locked, and the next load into the database drops it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
 use crate::ddl::{self, literal, quote};
+use crate::facts::{self, ALL_ROWS};
 use crate::indexes;
 use crate::session::{Failure, Session};
 use inrush_core::error::{Error, Kind, Result};
@@ -37,13 +41,60 @@ pub(super) struct Staging {
     left_out: Vec<String>,
     /// As it was made, where rows go into a file that the server reads by it.
     definition: Option<String>,
+    /// What the existing table is whose place it takes, see [`found`].
+    place: Option<String>,
     /// Whether it is the target itself, which nobody else knows.
     is_target: bool,
 }
 
+/// What the load's table is: its definition, its triggers, and the tables with foreign keys to it. And whether it holds rows. All in one
+/// round trip.
+fn found(session: &mut Session<'_>, job: &Job) -> Result<(String, bool), Failure> {
+    let rows = format!("SELECT 1 FROM {} LIMIT 1", quote(&job.table));
+    let [_, create, triggers, children, rows, _] = indexes::plainly(
+        session,
+        [
+            indexes::PLAIN,
+            &indexes::show_create(&job.table),
+            &facts::triggers(&job.table),
+            &facts::children(&job.table),
+            &rows,
+            indexes::RESTORE,
+        ],
+    )?;
+    let create = indexes::without_counter(&indexes::created(create));
+    Ok((format!("{create} {triggers:?} {children:?}"), !rows.is_empty()))
+}
+
+/// Looks whether the load's table still is what was found.
+///
+/// # Errors
+/// When another client has changed it, or written rows into one that has to be empty.
+fn expect(place: &str, session: &mut Session<'_>, job: &Job) -> Result<()> {
+    let now = found(session, job).map_err(|failure| session.explain(failure))?;
+    match now {
+        (_, true) if job.choice.action == Action::Append => Err(written(job)),
+        (definition, _) if definition == place => Ok(()),
+        _ => Err(Error::target(format!(
+            "another client has altered table {} during the load",
+            job.table
+        ))
+        .advise("run the load again: it will look at what is there now")),
+    }
+}
+
+/// What the user reads where the load's rows would not be the only new ones.
+pub(super) fn written(job: &Job) -> Error {
+    let error = Error::target(format!(
+        "another client has written rows into table {} during the load",
+        job.table
+    ));
+    error.advise("run the load again: --if-exists append adds to them")
+}
+
 impl Staging {
     fn named(name: String, is_target: bool) -> Self {
-        Self { name, left_out: Vec::new(), definition: None, is_target }
+        Self { name, left_out: Vec::new(), definition: None, place: None, is_target }
     }
 
     /// Makes the table: as the plan says, or like the existing one.
@@ -55,7 +106,11 @@ impl Staging {
         if job.request.owns_table {
             return Ok(Self::named(job.table.clone(), true));
         }
-        let staging = Self::named(hidden_name(), false);
+        let mut staging = Self::named(hidden_name(), false);
+        // What is altered while the hidden table is made is noticed in the end.
+        if job.choice.action != Action::Create {
+            staging.place = Some(found(session, job)?.0);
+        }
         let lock = lock_name(session.database(), &staging.name);
         session.value(&format!("SELECT GET_LOCK({lock}, 10)"))?;
         match job.choice.action.makes_table() {
@@ -167,23 +222,43 @@ impl Staging {
         let (staging, target) = (quote(&self.name), quote(&job.table));
         let appends = job.choice.action == Action::Append;
         let old = quote(&format!("{}{}", self.name, if appends { EMPTY } else { OLD }));
-        let replaces = job.choice.action != Action::Create;
-        let sql = match replaces {
-            true => replace(&target, &old, &staging),
-            false => format!("RENAME TABLE {staging} TO {target}"),
+        let renamed = match &self.place {
+            Some(place) => {
+                let guard = guard(session, job)?;
+                let sql = replace(&target, &old, &staging);
+                match guard {
+                    Some(mut guard) => {
+                        expect(place, &mut guard, job)?;
+                        while_guarded(session, &sql, guard)
+                    }
+                    None => {
+                        expect(place, session, job)?;
+                        session.execute(sql).map(drop)
+                    }
+                }
+            }
+            None => session.execute(format!("RENAME TABLE {staging} TO {target}")).map(drop),
         };
         // Others may use the table for as long as they like, and the user may not want to wait for them.
-        if let Err(failure) = session.execute(sql)
+        if let Err(failure) = renamed
             && !self.was_published(session, &failure)
         {
-            return Err(session.explain(failure));
+            let is_taken = failure.refusal().is_some_and(|refused| refused.code == IS_TAKEN);
+            return Err(match is_taken {
+                true => Error::target(format!(
+                    "another client has made table {} during the load",
+                    job.table
+                ))
+                .advise("run the load again: --if-exists append adds to it"),
+                false => session.explain(failure),
+            });
         }
         session.unwatch();
-        if !replaces {
+        if self.place.is_none() {
             return Ok(());
         }
         if appends {
-            // Rows that another client wrote since the plan was made would be lost with the old table.
+            // Without a lock another client may have written rows after the look, which would be lost with the old table.
             let look = format!("SELECT 1 FROM {old} LIMIT 1");
             let mut rows = session.table(&look);
             if matches!(rows, Err(Failure::Lost(_))) && session.reconnect().is_ok() {
@@ -196,11 +271,7 @@ impl Staging {
                     session
                         .execute(replace(&target, &staging, &old))
                         .map_err(|failure| session.explain(failure))?;
-                    return Err(Error::target(format!(
-                        "another client has written rows into table {} during the load",
-                        job.table
-                    ))
-                    .advise("--if-exists append adds to them"));
+                    return Err(written(job));
                 }
             }
         }
@@ -231,6 +302,50 @@ impl Staging {
     }
 }
 
+/// Keeps all others from the target until another takes its place, by a connection that has it locked; `None` where the login has no
+/// right to that, or no further connection.
+fn guard<'s>(session: &Session<'s>, job: &Job) -> Result<Option<Session<'s>>> {
+    let Ok(mut guard) = session.beside() else { return Ok(None) };
+    match guard.execute(format!("SET {ALL_ROWS}; LOCK TABLES {} WRITE", quote(&job.table))) {
+        Ok(_) => Ok(Some(guard)),
+        Err(Failure::Stopped) => Err(Error::interrupted()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// How long a lock is kept for a statement that does not come to wait for it.
+const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs a statement that renames what `guard` has locked. The lock is given up once the statement waits for it: a renaming goes before
+/// all who wait to read or write (<https://dev.mysql.com/doc/refman/8.0/en/metadata-locking.html>). Not every server renames tables
+/// for the connection itself that has them locked.
+fn while_guarded(
+    session: &mut Session<'_>,
+    sql: &str,
+    mut guard: Session<'_>,
+) -> Result<(), Failure> {
+    let waits = format!(
+        "SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {} AND STATE LIKE 'Waiting for %'",
+        session.id()
+    );
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let began = Instant::now();
+            while !is_over.load(Ordering::Relaxed)
+                && began.elapsed() < GUARD_TIMEOUT
+                && guard.table(&waits).is_ok_and(|rows| rows.is_empty())
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let _ = guard.execute("UNLOCK TABLES");
+        });
+        let done = session.execute(sql);
+        is_over.store(true, Ordering::Relaxed);
+        done.map(drop)
+    })
+}
+
 /// Gives a table's name to another one, in one step. Without checks the server would not see to it that foreign keys go along.
 fn replace(target: &str, old: &str, new: &str) -> String {
     format!("{CHECKED}RENAME TABLE {target} TO {old}, {new} TO {target}")
@@ -244,6 +359,9 @@ fn drop_old(old: &str) -> String {
 /// How the server refuses to drop a table that foreign keys refer to: ER_ROW_IS_REFERENCED, its second form, and
 /// ER_FK_CANNOT_DROP_PARENT (<https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html>).
 const IS_PARENT: [u16; 3] = [1217, 1451, 3730];
+
+/// How the server refuses a name that a table has: ER_TABLE_EXISTS_ERROR.
+const IS_TAKEN: u16 = 1050;
 
 /// Whatever the server's default is.
 const CHECKED: &str = "SET SESSION foreign_key_checks = 1; ";
@@ -328,6 +446,13 @@ fn lock_name(database: &str, table: &str) -> String {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     hasher.update(database.to_lowercase().as_bytes());
     literal(&format!("{table}_{:016x}", hasher.digest()))
+}
+
+/// The name of the lock of a load that fills an empty table in its place.
+pub(super) fn filling(database: &str, table: &str) -> String {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    hasher.update(table.as_bytes());
+    lock_name(database, &format!("inrush_fills_{:016x}", hasher.digest()))
 }
 
 /// A query for the names of the tables that begin so; of letters, digits and underscores.

@@ -298,6 +298,166 @@ fn a_hidden_table_whose_csv_file_is_written_is_not_published_when_another_client
     });
 }
 
+/// A load of 200,000 rows whose source does not end before [`end_of`].
+fn open_load(server: &Server, args: &[&str]) -> Child {
+    let url = server.url();
+    let load = [&["load", "-", &url, "--table", "t"], args].concat();
+    let mut child = start(&mut server.command(&load));
+    // Enough to begin with.
+    let rows: String = (0..200_000).map(|id| format!("{id}\n")).collect();
+    let input = child.stdin.as_mut().unwrap();
+    input.write_all(format!("id\n{rows}").as_bytes()).unwrap();
+    child
+}
+
+#[test]
+fn what_others_do_to_a_table_during_a_load_does_not_go_with_it() {
+    for_each_server(|server| {
+        for (if_exists, change, words) in [
+            ("empty", "ALTER TABLE t ADD COLUMN w INT NOT NULL DEFAULT 3", "has altered table t"),
+            ("append", "ALTER TABLE t ADD UNIQUE KEY late (id)", "has altered table t"),
+            ("truncate", "ALTER TABLE t ALTER COLUMN n SET DEFAULT 7", "has altered table t"),
+            ("replace", "ALTER TABLE t COMMENT = 'late'", "has altered table t"),
+            (
+                "truncate",
+                "CREATE TRIGGER late AFTER INSERT ON t FOR EACH ROW SET @late = 1",
+                "has altered table t",
+            ),
+            ("append", "INSERT INTO t VALUES (-5, 5)", "has written rows"),
+        ] {
+            server.drop_table("t").sql("CREATE TABLE t (id INT, n INT) ENGINE=InnoDB");
+            if matches!(if_exists, "truncate" | "replace") {
+                server.sql("INSERT INTO t VALUES (-1, 1)");
+            }
+            let child = open_load(server, &["--if-exists", if_exists]);
+            wait_until("a hidden table", || !server.hidden().is_empty());
+            server.sql(change);
+            let table = || (server.state()["t"].clone(), server.query("SHOW TRIGGERS").len());
+            let changed = table();
+            let run = end_of(child).exits(1).ends_with_nothing_changed();
+            run.says(&[words, "run the load again"]);
+            assert_eq!(table(), changed, "{change} on {}", server.name);
+            assert_eq!(server.tables(), ["t"], "{change} on {}", server.name);
+        }
+    });
+}
+
+/// Whoever waits for the table while another takes its place writes into the new one.
+#[test]
+fn a_row_that_waits_while_a_table_gets_its_name_is_kept() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        for if_exists in ["append", "truncate"] {
+            server.drop_table("t").sql("CREATE TABLE t (id INT) ENGINE=InnoDB");
+            let client = Arc::new(server.another_client());
+            let act = move || {
+                let writer = Arc::clone(&client);
+                std::thread::spawn(move || writer("INSERT INTO t VALUES (-5)"));
+                wait_until("a row waits", || {
+                    let waits = "SELECT 1 FROM information_schema.PROCESSLIST \
+                         WHERE INFO LIKE 'INSERT INTO t VALUES (-5)%' AND STATE LIKE 'Waiting for %'";
+                    !client(waits).is_empty()
+                });
+                false
+            };
+            let words = "RENAME TABLE";
+            let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
+            let proxy = Proxy::start(&server.address, trick);
+            let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+            server.inrush(&["load", "t.csv", &url, "--if-exists", if_exists]).exits(0);
+            assert!(proxy.is_met());
+            wait_until("the row is in", || server.count("t") == 3);
+        }
+    });
+}
+
+#[test]
+fn a_table_that_another_client_makes_during_a_load_stays() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        let client = server.another_client();
+        let act = move || {
+            client("CREATE TABLE t (theirs INT)");
+            false
+        };
+        let words = "RENAME TABLE";
+        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
+        let proxy = Proxy::start(&server.address, trick);
+        let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+        let run = server.inrush(&["load", "t.csv", &url]).exits(1).ends_with_nothing_changed();
+        run.says(&["another client has made table t", "--if-exists append"]);
+        assert_eq!(server.tables(), ["t"]);
+        assert_eq!(server.count("t"), 0);
+    });
+}
+
+/// Its triggers keep it in its place.
+fn make_with_trigger(server: &Server) {
+    server.drop_table("t").sql(
+        "CREATE TABLE t (id INT, n INT) ENGINE=InnoDB;;
+         CREATE TRIGGER seven BEFORE INSERT ON t FOR EACH ROW SET NEW.n = 7",
+    );
+}
+
+#[test]
+fn rows_of_others_are_noticed_in_a_table_that_is_to_be_empty_and_stays_in_its_place() {
+    for_each_server(|server| {
+        make_with_trigger(server);
+        for verify in ["count", "none"] {
+            let args = ["--if-exists", "empty", "--verify", verify];
+            let child = open_load(server, &args);
+            server.wait_for_rows();
+            server.sql("INSERT INTO t (id) VALUES (-5)");
+            let run = end_of(child).exits(1).ends_with_nothing_changed();
+            run.says(&["another client has written rows into table t", "--if-exists append"]);
+            assert_eq!(server.query("SELECT id FROM t"), rows![[-5]]);
+            server.sql("DELETE FROM t");
+        }
+        // Who adds doesn't mind.
+        let child = open_load(server, &["--if-exists", "append"]);
+        server.wait_for_rows();
+        server.sql("INSERT INTO t (id) VALUES (-5)");
+        end_of(child).exits(0);
+        assert_eq!(server.count("t"), 200_001);
+    });
+}
+
+#[test]
+fn of_two_loads_into_an_empty_table_that_stays_in_its_place_one_succeeds() {
+    for_each_server(|server| {
+        make_with_trigger(server);
+        let loads = [(); 2].map(|()| open_load(server, &[]));
+        wait_until("both have a connection", || server.connections().len() > 1);
+        let ends = loads.map(|child| std::thread::spawn(|| end_of(child)));
+        let runs = ends.map(|end| end.join().unwrap());
+        let done = runs.iter().filter(|run| run.status.success()).count();
+        assert_eq!(done, 1, "{runs:?} on {}", server.name);
+        assert_eq!(server.count("t"), 200_000, "on {}", server.name);
+    });
+}
+
+#[test]
+fn rows_that_others_add_are_not_taken_for_those_of_a_load_that_updates() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,new\n");
+        for answer in ["skip", "update", "replace"] {
+            server.drop_table("t").sql(
+                "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(30)) ENGINE=InnoDB;;
+                 BEGIN;; INSERT INTO t VALUES (1, 'theirs'), (2, 'theirs'), (3, 'theirs')",
+            );
+            let url = server.url();
+            let load = ["load", "t.csv", &url, "--if-exists", "append", "--on-conflict", answer];
+            let child = start(&mut server.command(&load));
+            wait_until_it_waits(&child);
+            server.sql("COMMIT");
+            end_of(child).exits(0);
+            let name = if answer == "skip" { "theirs" } else { "new" };
+            let found = server.query("SELECT name FROM t ORDER BY id");
+            assert_eq!(found, rows![[name], ["theirs"], ["theirs"]], "{answer} on {}", server.name);
+        }
+    });
+}
+
 #[test]
 fn rows_that_somebody_else_writes_during_a_load_are_not_taken_for_its_own() {
     for_each_server(|server| {

@@ -177,6 +177,85 @@ fn on_conflict_update_sets_the_columns_of_the_source() {
     });
 }
 
+/// Texts that compare as equal are one key, and other tables may refer to it by this spelling.
+#[test]
+fn on_conflict_update_leaves_the_key_as_it_is_spelt() {
+    for_each_server(|server| {
+        server.write("t.csv", "k,n\nann,7\n").write("keys.csv", "k\nANN\nbob\n");
+        for way in some(server.ways_into_used()) {
+            server.drop_table("child").drop_table("t").sql(
+                "CREATE TABLE t (k VARCHAR(10) COLLATE utf8mb4_general_ci PRIMARY KEY, n INT, note VARCHAR(9)) ENGINE=InnoDB;;
+                 CREATE TABLE child (k VARCHAR(10) COLLATE utf8mb4_general_ci, FOREIGN KEY (k) REFERENCES t (k) ON UPDATE CASCADE) ENGINE=InnoDB;;
+                 INSERT INTO t VALUES ('Ann', 0, 'keep');; INSERT INTO child VALUES ('Ann')",
+            );
+            let update = ["--table", "t", "--if-exists", "append", "--on-conflict", "update"];
+            for file in ["t.csv", "keys.csv"] {
+                server.load(&[&[file], &update[..], &way.options()].concat()).exits(0);
+            }
+            let stored = rows![["Ann", 7, "keep"], ["bob", (), ()]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY k"), stored, "{way:?}");
+            assert_eq!(server.query("SELECT k FROM child"), rows![["Ann"]], "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn on_conflict_replace_does_not_reach_rows_of_other_tables() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,new\n");
+        let replace = ["t.csv", "--if-exists", "append", "--on-conflict", "replace"];
+        for rule in ["CASCADE", "SET NULL"] {
+            server.sql(&format!(
+                "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9)) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 'old'), (9, 'z');;
+                 CREATE TABLE child (id INT, p INT, FOREIGN KEY (p) REFERENCES t (id) ON DELETE {rule}) ENGINE=InnoDB;;
+                 INSERT INTO child VALUES (1, 1), (2, 9)"
+            ));
+            server.refuses(&replace).says(&["change those of child", "--on-conflict update"]);
+            server.load(&["t.csv", "--if-exists", "append", "--on-conflict", "update"]).exits(0);
+            assert_eq!(server.query("SELECT p FROM child ORDER BY id"), rows![[1], [9]]);
+            server.drop_table("child").drop_table("t");
+        }
+        // Nor rows of the same one.
+        server.sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9), p INT, FOREIGN KEY (p) REFERENCES t (id) ON DELETE CASCADE) ENGINE=InnoDB;;
+             INSERT INTO t VALUES (1, 'old', NULL), (2, 'its', 1)",
+        );
+        server.refuses(&replace).says(&["change those of t,"]);
+        // Where rows that are referred to can't be deleted, the others can.
+        server.drop_table("t").sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9)) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 'old'), (9, 'z');;
+             CREATE TABLE child (p INT, FOREIGN KEY (p) REFERENCES t (id)) ENGINE=InnoDB;; INSERT INTO child VALUES (9)",
+        );
+        server.load(&replace).exits(0);
+        assert_eq!(server.query("SELECT name FROM t ORDER BY id"), rows![["new"], ["z"]]);
+    });
+}
+
+#[test]
+fn a_unique_index_over_the_first_characters_is_no_key_of_the_column() {
+    for_each_server(|server| {
+        server.write("t.csv", "t,v\nabce,new\n");
+        for key in ["UNIQUE KEY (t(3))", "PRIMARY KEY (t(3))", "UNIQUE KEY (t(3), v)"] {
+            server.sql(&format!(
+                "CREATE TABLE t (t VARCHAR(100) NOT NULL, v VARCHAR(10) NOT NULL, {key}) ENGINE=InnoDB;; INSERT INTO t VALUES ('abcd', 'old')"
+            ));
+            for answer in ["skip", "update", "replace"] {
+                let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+                let columns = if key.contains("v)") { "t,v" } else { "t" };
+                server
+                    .refuses(&[&load[..], &["--key", columns]].concat())
+                    .says(&["no UNIQUE or PRIMARY KEY"]);
+                server.misused(&load).says(&["needs to know the key"]);
+            }
+            // As any key it refuses rows.
+            if key != "UNIQUE KEY (t(3), v)" {
+                server.refuses(&["t.csv", "--if-exists", "append"]).says(&["Duplicate entry"]);
+            }
+            server.drop_table("t");
+        }
+    });
+}
+
 #[test]
 fn on_conflict_replace_makes_the_row_anew() {
     for_each_server(|server| {

@@ -91,3 +91,19 @@ fn the_right_to_a_table_in_between_is_named() {
         assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1], [2]]);
     });
 }
+
+/// The lock that keeps others off while a hidden table takes another's place is for who has that right.
+#[test]
+fn a_login_without_the_right_to_lock_tables_replaces_them_all_the_same() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        let user = User::new(server, "SELECT, INSERT, DELETE, CREATE, DROP, ALTER, TRIGGER");
+        let url = user.url_with(SECRET);
+        server.sql("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB");
+        for if_exists in ["empty", "truncate", "replace"] {
+            server.load_at(&url, &["t.csv", "--if-exists", if_exists]).exits(0);
+            assert_eq!(server.count("t"), 2, "{if_exists} on {}", server.name);
+            assert!(server.hidden().is_empty());
+        }
+    });
+}

@@ -542,12 +542,28 @@ fn what_a_replaced_table_had_is_listed() {
         server.write("t.csv", "id,name\n1,a\n");
         server.sql(
             "CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL DEFAULT 'NOT NULL x', n INT COMMENT 'k', \
-             UNIQUE KEY u (n, name), KEY k (name))",
+             UNIQUE KEY u (n, name), KEY k (name)) ENGINE=InnoDB COLLATE utf8mb4_unicode_ci COMMENT='people'",
         );
         server.plan(&["t.csv", "--if-exists", "replace"]).exits(0).prints(&[
             "--if-exists replace drops what the old table had: PRIMARY KEY (id), AUTO_INCREMENT of id, NOT NULL on name, DEFAULT of name, COMMENT of n, ",
             "UNIQUE KEY u (n, name), INDEX k (name)",
+            "COLLATE=utf8mb4_unicode_ci, its COMMENT",
         ]);
+    });
+}
+
+#[test]
+fn a_table_of_another_database_is_not_looked_for_in_this_one() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let named = format!("{}.t", server.database);
+        let advice = format!("/{}, and the table with --table t", server.database);
+        server.misused(&["t.csv", "--table", &named]).says(&["has a database", &advice]);
+        // Other dots are as good as any character, and so are those of an existing table.
+        server.load(&["t.csv", "--table", "no_such_database.t"]).exits(0);
+        server.sql(&format!("CREATE TABLE `{named}` (id INT)"));
+        server.load(&["t.csv", "--table", &named]).exits(0);
+        assert_eq!(server.count(&named), 1);
     });
 }
 
