@@ -13,7 +13,7 @@ impl Connection for Session<'_> {
     fn begin(&mut self) -> Result<(), Failure> {
         self.transactions += 1;
         let settings = &self.settings;
-        let sql = format!("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {settings}{FIRST}");
+        let sql = format!("BEGIN ISOLATION LEVEL READ COMMITTED; {settings}{FIRST}");
         self.execute(sql).map(drop)
     }
 
@@ -41,7 +41,7 @@ impl Connection for Session<'_> {
             row: None,
             named: Named::Nothing,
             code: Code::Constraint,
-            message: "the server left the row out: a trigger's doing".to_owned(),
+            message: "the server left the row out: a trigger's or a rule's doing".to_owned(),
         }))
     }
 

@@ -86,10 +86,26 @@ impl Table {
     }
 }
 
+/// A query for one row of the table, if there is any.
+pub(super) fn first_row(table: &Table) -> String {
+    format!("SELECT 1 FROM {} LIMIT 1", table.sql())
+}
+
+/// A query that takes the lock of loads into the table, until the transaction ends: `t`, or `f` where another one has it.
+pub(super) fn try_lock(table: &Table) -> String {
+    /// "inrs", the first half of such a lock's number.
+    const LOADS: u32 = 0x696e_7273;
+    format!(
+        "SELECT pg_catalog.pg_try_advisory_xact_lock({LOADS}, pg_catalog.hashtext({}))",
+        table.literal()
+    )
+}
+
 /// The ledger of loads in steps into the table.
 pub(super) fn ledger<'n>(schema: &str, table: &'n str) -> Ledger<'n> {
     let name = format!("{}.{}", quote(schema), quote(ledger::TABLE));
-    Ledger { name, table, text: "text", suffix: "", folds_case: false, literal }
+    let unless_known = "ON CONFLICT DO NOTHING";
+    Ledger { name, table, text: "text", suffix: "", unless_known, folds_case: false, literal }
 }
 
 /// The type of a loaded column: the catalogue's, or that of the table which the load makes.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::ddl;
 use crate::facts::ServerFacts;
-use crate::types::{Misfit, Store};
+use crate::types::{Locale, Misfit, Store, sql_type};
 use inrush_core::encode::{self, BadValue, EncodeRow, Moment, Row, Shape, Typed};
 use inrush_core::flow::{Cell, Code, Encode, Home, Span, Wire};
 use inrush_core::value::hex;
-use inrush_core::{Column, Job, Type, Verify};
+use inrush_core::{Column, Job, TargetFacts, Type, Verify};
 
 /// A way to write rows down.
 pub(super) trait Notation: Default + Send + 'static {
@@ -206,6 +206,7 @@ impl TextForm {
                 let _ = write!(written, "{number}");
             }
             (Form::Integer, _) => return Ok(value),
+            (Form::Money, bytes) => column.store.write_money(bytes, written),
             (Form::Bytes, bytes) => {
                 written.extend_from_slice(b"\\x");
                 hex::put(bytes, written);
@@ -222,6 +223,8 @@ enum Form {
     Own,
     /// An integer's digits.
     Integer,
+    /// An amount of money, as the server reads it.
+    Money,
     /// The bytes, in hex.
     Bytes,
 }
@@ -245,18 +248,19 @@ impl ColumnStore {
 }
 
 impl Stores {
-    /// Those of the plan's columns, on a server whose sessions are in UTC or not.
-    pub(super) fn of(columns: &[Column], utc: bool) -> Self {
+    /// Those of the plan's columns, on a server of this locale.
+    pub(super) fn of(columns: &[Column], locale: &Locale) -> Self {
         let store = |column: &Column| {
             let declared = ddl::declared(column);
+            let store = Store::of(column, &declared, locale);
             let form = match declared.as_str() {
+                _ if store.is_money() => Form::Money,
                 "smallint" | "integer" | "bigint" => Form::Integer,
                 // The server has a notation for bytes; a file of a table that the load makes has the bytes themselves.
                 "bytea" if column.declared.is_none() => Form::Bytes,
                 _ => Form::Own,
             };
             let required = column.required;
-            let store = Store::of(column, &declared, utc);
             let bytes = store.for_bytes().map(|store| {
                 Box::new(ColumnStore { store, form: Form::Bytes, required, bytes: None })
             });
@@ -267,7 +271,7 @@ impl Stores {
 
     /// Those of the plan.
     pub(super) fn of_plan(job: &Job) -> Self {
-        Self::of(&job.choice.columns, is_utc(job))
+        Self::of(&job.choice.columns, &locale(&job.facts.target))
     }
 
     /// For each column whether it takes values in binary.
@@ -281,26 +285,32 @@ impl Stores {
     }
 }
 
-/// Whether a time without an offset is UTC to the server.
-pub(super) fn is_utc(job: &Job) -> bool {
-    means_utc(ServerFacts::of(&job.facts.target).setting("TimeZone"))
+/// That of the load's sessions.
+pub(super) fn locale(target: &TargetFacts) -> Locale {
+    let server = ServerFacts::of(target);
+    Locale::of(server.setting("TimeZone"), &server.amount)
 }
 
-/// Names of the zone that is UTC whatever the day.
-pub(super) fn means_utc(zone: &str) -> bool {
-    matches!(
-        zone,
-        "UTC"
-            | "Etc/UTC"
-            | "GMT"
-            | "Etc/GMT"
-            | "Zulu"
-            | "Etc/Zulu"
-            | "Universal"
-            | "Etc/Universal"
-            | "UCT"
-            | "Etc/UCT"
-    )
+/// What a user should know of values that are not compared, or not even looked at.
+pub(super) fn cautions(job: &Job) -> Vec<String> {
+    let columns = &job.choice.columns;
+    let stores = Stores::of_plan(job);
+    let named = |is_meant: &dyn Fn(&ColumnStore) -> bool| {
+        let named = columns.iter().zip(stores.0.iter()).filter(|(_, column)| is_meant(column));
+        let named = named
+            .map(|(column, _)| format!("{} ({})", column.name, sql_type(&ddl::declared(column))));
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    };
+    let read = named(&|column| column.store.is_servers()).map(|columns| {
+        format!(
+            "only the server reads the values of {columns}, as \\copy has it do: what it rounds or completes is no bad row"
+        )
+    });
+    let compared = named(&|column| !column.compares())
+        .filter(|_| job.request.verify == Verify::Checksum)
+        .map(|columns| format!("checksums compare of {columns} only whether there is a value"));
+    read.into_iter().chain(compared).collect()
 }
 
 struct RowEncoder<N> {
@@ -386,8 +396,8 @@ fn cell(at: usize, end: usize) -> Cell {
 }
 
 /// The columns that a load of this plan's shape can't bring in binary, as the reason says it.
-pub(super) fn not_binary(columns: &[Column], utc: bool) -> Option<String> {
-    let stores = Stores::of(columns, utc);
+pub(super) fn not_binary(columns: &[Column], locale: &Locale) -> Option<String> {
+    let stores = Stores::of(columns, locale);
     let at = stores.are_binary().position(|binary| !binary)?;
     let column = &columns[at];
     let declared = ddl::declared(column);
@@ -411,6 +421,9 @@ mod tests {
     use inrush_core::Basis;
     use inrush_core::encode::{Grammar, ShapeColumn};
     use inrush_core::flow::{Chunk, Encoded};
+
+    /// How the server writes [`types::AMOUNT`].
+    const AMOUNTS: &str = "$12,345.00";
 
     /// A column of each sort.
     fn samples() -> Vec<Column> {
@@ -439,6 +452,7 @@ mod tests {
             "numeric(10,2)",
             "numeric(3,5)",
             "numeric(2,-3)",
+            "money",
             "boolean",
             "bit(3)",
             "date",
@@ -472,19 +486,22 @@ mod tests {
     }
 
     fn check<N: Notation>() {
-        let encoder = |column: &Column, utc, sums| {
-            let stores = Stores::of(std::slice::from_ref(column), utc);
+        let encoder = |column: &Column, zone, sums| {
+            let stores = Stores::of(std::slice::from_ref(column), &Locale::of(zone, AMOUNTS));
             let encoder = RowEncoder { stores, sums, notation: N::default() };
-            (format!("{column:?}, utc: {utc}"), encoder)
+            (format!("{column:?}, {zone}"), encoder)
         };
-        let both = [(false, false), (true, false), (false, true), (true, true)];
+        let both = [("Asia/Kolkata", false), ("UTC", false), ("Asia/Kolkata", true), ("UTC", true)];
         let encoders = |columns: &[Column]| {
             let columns = columns.iter();
-            let all = columns.map(|column| both.map(|(utc, sums)| encoder(column, utc, sums)));
+            let all = columns.map(|column| both.map(|(zone, sums)| encoder(column, zone, sums)));
             all.flatten().collect::<Vec<_>>()
         };
-        let is_of_utc =
-            |column: &Column| Stores::of(std::slice::from_ref(column), true).0[0].store.is_of_utc();
+        let is_of_utc = |column: &Column| {
+            Stores::of(std::slice::from_ref(column), &Locale::of("UTC", AMOUNTS)).0[0]
+                .store
+                .is_of_utc()
+        };
         let (of_utc, others): (Vec<_>, Vec<_>) = samples().into_iter().partition(is_of_utc);
         assert!(!of_utc.is_empty());
         inrush_proof::check(encoders(&others));
@@ -530,7 +547,7 @@ mod tests {
             nul_fault: Some("no NUL"),
             found_max: 1,
         };
-        let stores = Stores::of(&[column], true);
+        let stores = Stores::of(&[column], &Locale::of("UTC", AMOUNTS));
         let row = RowEncoder { stores, sums: false, notation: N::default() };
         let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
         let mut encoded = Encoded::default();

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use crate::ddl::{self, literal, quote};
 use crate::lost;
 use crate::session::{Failure, Session, pairs, state};
-use crate::types;
+use crate::types::{self, AMOUNT};
 use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::ledger::Entry;
+use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::target::TableName;
 use inrush_core::{
-    Column, Guarantee, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
+    Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
 };
 use inrush_net::TextRows;
 
@@ -23,6 +23,8 @@ const COLUMNS_MAX: usize = 1600;
 pub(super) struct ServerFacts {
     /// Those of [`SETTINGS`] that it knows, by their names. Sizes have their unit.
     settings: BTreeMap<String, String>,
+    /// How it writes an amount of [`AMOUNT`]; the setting `lc_monetary` says so.
+    pub(super) amount: String,
     /// Whether it is on this machine, and has the same files.
     pub(super) is_local: bool,
     /// Whether it is a standby, which only reads.
@@ -115,6 +117,13 @@ pub(super) fn gather(
             ))
             .advise("--if-exists append writes through it, where the server lets it"));
         }
+        if request.on_conflict != OnConflict::Fail && storage.contains("view") {
+            return Err(Error::target(format!(
+                "{} is a {storage}, which has no key that --on-conflict {} could look at",
+                found.facts.name, request.on_conflict
+            ))
+            .advise("load into the table behind it"));
+        }
         if request.if_exists == IfExists::Truncate
             && found.is_secured
             && !may_truncate(&found.facts)
@@ -126,18 +135,27 @@ pub(super) fn gather(
             .advise("use its owner, or a user with BYPASSRLS, or delete the rows yourself and load with --if-exists append"));
         }
         if request.if_exists == IfExists::Replace {
+            let belongs = lost::belonging(session, &found.schema, &found.facts.name)
+                .map_err(|failure| session.explain(failure))?;
+            if let Some(belongs) = belongs {
+                return Err(Error::target(format!(
+                    "table {} {belongs}, and the table that takes its place would not: its rows would be missing there",
+                    found.facts.name
+                ))
+                .advise("--if-exists truncate keeps the table where it is"));
+            }
             lost_with = lost::read(session, &found.schema, &found.facts.name)
                 .map_err(|failure| session.explain(failure))?;
         }
     }
-    let ledger = match request.guarantee {
-        Guarantee::Chunks => ledger(session, &server.schema, &name.table)?,
-        Guarantee::Atomic => Vec::new(),
-    };
+    let found = table.as_ref().map(|found| &found.facts);
+    let ledger = ledger::known(request, found, |entries| {
+        ledger(session, &server.schema, &name.table, entries)
+    })?;
     server.table = name.table;
     let of = |name: &&str| Some(((*name).to_owned(), server.settings.get(*name)?.clone()));
     let settings = BEARING.iter().filter_map(of).collect();
-    let read_only = server.recovers.then(|| "the server is a standby, which only reads".to_owned());
+    let read_only = read_only(&server).map(str::to_owned);
     Ok(TargetFacts {
         settings,
         read_only,
@@ -160,11 +178,24 @@ pub(super) fn gather(
     })
 }
 
+/// Why the database takes no rows of this user. Whoever has set that transactions only read had a reason, so no load says otherwise.
+fn read_only(server: &ServerFacts) -> Option<&'static str> {
+    match () {
+        () if server.recovers => Some("the server is a standby, which only reads"),
+        () if server.setting("default_transaction_read_only") == "on" => Some(
+            "transactions only read here: default_transaction_read_only is on for this server, database, user or connection \
+             (PGOPTIONS='-c default_transaction_read_only=off' lets one load write)",
+        ),
+        () => None,
+    }
+}
+
 /// A query for [`SETTINGS`], and what user and server may do. Sizes come with their unit.
 fn all_settings() -> String {
     let wanted: Vec<String> = SETTINGS.iter().map(|name| literal(name)).collect();
     format!(
         "SELECT name, pg_catalog.current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({}) \
+         UNION ALL SELECT 'amount', pg_catalog.money({AMOUNT})::text \
          UNION ALL SELECT 'recovers', pg_catalog.pg_is_in_recovery()::text \
          UNION ALL SELECT 'reads_files', pg_catalog.pg_has_role('pg_read_server_files', 'USAGE')::text \
          UNION ALL SELECT 'makes_temporary', \
@@ -176,8 +207,10 @@ fn all_settings() -> String {
 /// The server, whatever the table.
 fn server(session: &Session<'_>, settings: TextRows) -> ServerFacts {
     let mut settings = pairs(settings);
+    let amount = settings.remove("amount").unwrap_or_default();
     let mut is_true = |name: &str| settings.remove(name).is_some_and(|value| value == "true");
     ServerFacts {
+        amount,
         is_local: session.is_local(),
         recovers: is_true("recovers"),
         reads_files: is_true("reads_files"),
@@ -193,13 +226,18 @@ pub(super) fn relation(session: &mut Session<'_>, sql: &str) -> Result<Option<St
 }
 
 /// The table's loads in steps.
-fn ledger(session: &mut Session<'_>, schema: &str, table: &str) -> Result<Vec<Entry>> {
+fn ledger(
+    session: &mut Session<'_>,
+    schema: &str,
+    table: &str,
+    entries: Entries,
+) -> Result<Vec<Entry>> {
     let ledger = ddl::ledger(schema, table);
     let known = relation(session, &ledger.name).map_err(|failure| session.explain(failure))?;
     if known.is_none() {
         return Ok(Vec::new());
     }
-    let rows = session.table(&ledger.read()).map_err(|failure| session.explain(failure))?;
+    let rows = session.table(&ledger.read(entries)).map_err(|failure| session.explain(failure))?;
     rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect()
 }
 
@@ -344,7 +382,10 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
     };
     let engine_only = match kind.as_str() {
         // One with rules no strategy takes, for a reason of its own.
-        "v" if has_instead || has_rules => None,
+        "v" if has_rules => None,
+        "v" if has_instead => Some(format!(
+            "{relname} is a view, and COPY counts rows as well that its INSTEAD OF trigger leaves out"
+        )),
         "v" => {
             Some(format!("{relname} is a view, and COPY takes none without an INSTEAD OF trigger"))
         }
@@ -362,7 +403,7 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         engine_only,
         ..TableFacts::default()
     };
-    let first_row = format!("SELECT 1 FROM {}.{} LIMIT 1", quote(&schema), quote(&facts.name));
+    let first_row = ddl::first_row(&ddl::Table::in_schema(&schema, &facts.name));
     let [_, columns, keys, references, first_row] = session.tables([
         PLAIN_NAMES,
         &columns_of(&oid),

@@ -1,6 +1,6 @@
 //! What a load can do and promise, before it begins.
 
-use crate::encode::{self, means_utc};
+use crate::encode;
 use crate::facts::{ServerFacts, VIEW_WITH_RULES};
 use crate::knobs::{
     FREEZE, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SYNCHRONOUS_COMMIT, UNLOGGED,
@@ -26,8 +26,7 @@ pub(super) fn columns(request: &Request, facts: &Facts) -> Vec<Column> {
 
 /// Why the loaded columns can't all be written in binary. Those of a table that the load makes can.
 pub(super) fn not_binary(request: &Request, facts: &Facts) -> Option<String> {
-    let zone = ServerFacts::of(&facts.target).setting("TimeZone");
-    encode::not_binary(&columns(request, facts), means_utc(zone))
+    encode::not_binary(&columns(request, facts), &encode::locale(&facts.target))
 }
 
 /// How a load reaches its end all at once.
@@ -70,8 +69,8 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let kept = facts.kept_table(request);
     let unusable = |reason: String| Fit::Unusable { reason };
     let server = ServerFacts::of(&facts.target);
-    if server.recovers {
-        return unusable("the server is a standby, which only reads".to_owned());
+    if let Some(why) = &facts.target.read_only {
+        return unusable(why.clone());
     }
     if kept.is_some_and(|table| table.storage.as_deref() == Some(VIEW_WITH_RULES)) {
         return unusable("the target is a view whose rules say what becomes of rows: load into the tables behind it".to_owned());

@@ -94,8 +94,8 @@ impl JobTables for PostgresJobs {
     fn opening(&self) -> Option<&'static str> {
         Some(
             // One may wait for as long as others copy (before PostgreSQL 14 there is no such limit), and then has to see what they
-            // have done. A load says of each transaction that it writes, where they only read by default.
-            "SET client_min_messages = error; SET default_transaction_read_only = off; \
+            // have done.
+            "SET client_min_messages = error; \
              SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; \
              SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout'",
         )

@@ -177,6 +177,10 @@ impl Target for Postgres {
         None
     }
 
+    fn cautions(&self, job: &Job) -> Vec<String> {
+        encode::cautions(job)
+    }
+
     fn spell(&self, column: &Column, _plan: &Job) -> String {
         ddl::declared(column)
     }

@@ -22,7 +22,7 @@ use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
 use inrush_core::ledger::{self, Begun, Entry};
 use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, TableName, Verdict};
-use inrush_core::{Action, Job, OnConflict, RejectLimit, Repeats, Retry};
+use inrush_core::{Action, IfExists, Job, OnConflict, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
     Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
 };
@@ -82,6 +82,8 @@ pub(super) struct PostgresLoad<'a> {
     unsure: bool,
     /// Statements that committed by themselves have changed the table.
     changed: bool,
+    /// The table has to be empty but for the load's rows, and only a look at its end tells.
+    looks_again: bool,
 }
 
 impl<'a> PostgresLoad<'a> {
@@ -113,6 +115,7 @@ impl<'a> PostgresLoad<'a> {
             before: Snapshot::default(),
             unsure: false,
             changed: false,
+            looks_again: false,
         };
         match load.prepare() {
             Ok(()) => Ok(Box::new(load) as Box<dyn Load + 'a>),
@@ -148,7 +151,7 @@ impl<'a> PostgresLoad<'a> {
         if makes || survey {
             self.hidden = Some(staging::hidden(&self.target));
         }
-        let begin = settings(job, self.mode, makes || survey);
+        let begin = settings(job, self.mode, makes || survey, "");
         let with_indexes = !builds_later(job);
         let unlogged = job.choice.knobs.is(&UNLOGGED, "on");
         let target = &self.target;
@@ -161,7 +164,7 @@ impl<'a> PostgresLoad<'a> {
                 self.session.execute(begin)?;
                 staging::lock(&mut self.session, hidden)?;
                 let mut maker = self.session.another(self.stop).map_err(Trouble::Ended)?;
-                maker.execute(format!("BEGIN READ WRITE; {}; COMMIT", create(hidden)))?;
+                maker.execute(format!("BEGIN; {}; COMMIT", create(hidden)))?;
                 self.maker = Some(maker);
                 return Ok(());
             }
@@ -170,10 +173,18 @@ impl<'a> PostgresLoad<'a> {
                 self.session.execute(create(hidden))?;
                 return self.enter();
             }
+            (Mode::InOne, None) if self.wants_empty() => self.begin_alone()?,
             (Mode::InOne, None) => {
                 self.session.execute(begin)?;
             }
             (Mode::Hidden | Mode::Piecemeal | Mode::Survey, _) => self.session.set_up(&begin),
+        }
+        if self.wants_empty() {
+            let first = ddl::first_row(&self.target);
+            let first = self.in_transaction(|session| session.table(&first))?;
+            if !first.is_empty() {
+                return Err(Trouble::Ended(self.not_empty()));
+            }
         }
         if self.may_seek() && !ServerFacts::of(&job.facts.target).triggers_decide {
             self.session.may_seek = Some(job);
@@ -191,12 +202,70 @@ impl<'a> PostgresLoad<'a> {
         self.enter()
     }
 
-    /// Enters a load in steps into the ledger.
+    /// Whether the load is for an existing table without rows, and no earlier run has brought any.
+    fn wants_empty(&self) -> bool {
+        let job = self.job;
+        job.request.if_exists == IfExists::Empty
+            && job.kept_table().is_some()
+            && job.before().is_none()
+    }
+
+    /// Begins the transaction of a load that wants an empty table. Whoever else writes into it waits until the load is through; where
+    /// this user may not have them wait, or the table is none that can be locked, other loads are kept out, and at the end the table is
+    /// looked at once more.
+    fn begin_alone(&mut self) -> Result<(), Trouble> {
+        // Before the first query: the transaction is to see what the lock has waited for.
+        let lock = format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", self.target.sql());
+        let begin = |first: &str| settings(self.job, self.mode, false, first);
+        match self.session.execute(begin(&lock)) {
+            Err(failure) if matches!(session::state(&failure), "42501" | "42809") => {
+                self.session.execute("ROLLBACK")?;
+            }
+            locked => return Ok(locked.map(drop)?),
+        }
+        self.session.execute(begin(""))?;
+        let locked = self.session.value(&ddl::try_lock(&self.target))?;
+        if locked.as_deref() != Some("t") {
+            let what = format!("another load writes into table {}", self.job.table);
+            return Err(Trouble::Ended(Error::target(what).advise(EMPTY_ADVICE)));
+        }
+        self.looks_again = true;
+        Ok(())
+    }
+
+    /// Looks whether others have written into a table that was to be empty, where nothing has kept them from it.
+    ///
+    /// # Errors
+    /// When there are rows that are not the load's.
+    fn look_again(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.looks_again) {
+            return Ok(());
+        }
+        // It sees what others have committed, and nothing of this load.
+        let mut other = self.session.another(self.stop)?;
+        let first = other.table(&ddl::first_row(&self.target));
+        match first.map_err(|failure| other.explain(failure))?.is_empty() {
+            true => Ok(()),
+            false => Err(self.not_empty()),
+        }
+    }
+
+    fn not_empty(&self) -> Error {
+        let table = &self.job.table;
+        Error::target(format!("table {table} was empty, and another client has written into it"))
+            .advise(EMPTY_ADVICE)
+    }
+
+    /// Enters a load in steps into the ledger, or claims the entry that it goes on with.
     fn enter(&mut self) -> Result<(), Trouble> {
-        let Some(steps) = self.job.steps.as_ref().filter(|steps| !steps.goes_on) else {
+        let Some(steps) = &self.job.steps else {
             return Ok(());
         };
         let ledger = ddl::ledger(&self.target.schema, &self.target.name);
+        if steps.goes_on {
+            let claimed = self.session.execute(ledger.claim(&steps.entry))?;
+            return ledger::updated(claimed).map_err(Trouble::Ended);
+        }
         // Who may write into an existing one need not have the right to make it.
         let known = facts::relation(&mut self.session, &ledger.name)?;
         if known.is_none() {
@@ -206,8 +275,8 @@ impl<'a> PostgresLoad<'a> {
             self.session.execute(forget)?;
         }
         let enter = ledger.enter(&steps.entry).map_err(Trouble::Ended)?;
-        self.session.execute(enter)?;
-        Ok(())
+        let entered = self.session.execute(enter)?;
+        ledger::entered(entered).map_err(Trouble::Ended)
     }
 
     /// Deletes all rows, as cheaply as can be done without touching other tables.
@@ -254,9 +323,7 @@ impl<'a> PostgresLoad<'a> {
     /// Whether each row is a transaction without a word of ours.
     fn autocommits(&self) -> bool {
         let knobs = &self.job.choice.knobs;
-        let server = ServerFacts::of(&self.job.facts.target);
-        let needs_settings = knobs.get(&SYNCHRONOUS_COMMIT).is_some_and(|wanted| wanted != "keep")
-            || server.setting("default_transaction_read_only") == "on";
+        let needs_settings = knobs.get(&SYNCHRONOUS_COMMIT).is_some_and(|wanted| wanted != "keep");
         self.mode == Mode::Piecemeal && self.rows_per_transaction() == 1 && !needs_settings
     }
 
@@ -410,9 +477,12 @@ fn builds_later(job: &Job) -> bool {
     wants && job.choice.action.makes_table() && job.choice.knobs.is(&INDEXES, "after")
 }
 
-/// What the load's own transaction begins with. Nothing is set for longer than that: behind a pooler the next one may be another
-/// client's.
-fn settings(job: &Job, mode: Mode, makes: bool) -> String {
+/// What to do about a table that isn't empty any more.
+const EMPTY_ADVICE: &str = "--if-exists append adds to what others write";
+
+/// What the load's own transaction begins with, and the statement that comes first in it. Nothing is set for longer than that: behind a
+/// pooler the next one may be another client's.
+fn settings(job: &Job, mode: Mode, makes: bool, first: &str) -> String {
     // Nobody reads notices while rows are on their way.
     let mut settings = vec!["SET LOCAL client_min_messages = error".to_owned()];
     if let Some(wanted) =
@@ -431,8 +501,9 @@ fn settings(job: &Job, mode: Mode, makes: bool) -> String {
     settings.push("SET LOCAL idle_in_transaction_session_timeout = 0".to_owned());
     // What others write meanwhile is not taken for ours; but a hidden table's rows are other connections'.
     let level = if makes { "READ COMMITTED" } else { "REPEATABLE READ" };
-    let (settings, first) = (settings.join("; "), session::FIRST);
-    format!("BEGIN ISOLATION LEVEL {level} READ WRITE; {settings}{first}")
+    settings.extend((!first.is_empty()).then(|| first.to_owned()));
+    let (settings, savepoint) = (settings.join("; "), session::FIRST);
+    format!("BEGIN ISOLATION LEVEL {level}; {settings}{savepoint}")
 }
 
 /// What transactions into a hidden table begin with: they need not last before the load's own, and the source may keep them waiting.
@@ -555,11 +626,12 @@ impl Load for PostgresLoad<'_> {
     }
 
     fn step(&mut self) -> Result<()> {
+        self.look_again()?;
         if let Some(hidden) = self.hidden.take() {
             staging::publish(&mut self.session, &hidden, &self.target, self.job)
                 .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
         }
-        let begin = settings(self.job, self.mode, false);
+        let begin = settings(self.job, self.mode, false, "");
         let stepped = self.session.commit().and_then(|()| self.session.execute(begin));
         stepped.map(drop).map_err(|failure| self.session.explain(failure))
     }
@@ -611,11 +683,16 @@ impl Load for PostgresLoad<'_> {
         let after = self.snapshot(self.job.request.verify);
         let after = after.map_err(|failure| self.session.explain(failure))?;
         let mut verdict = sent.verdict(&self.before, &after, self.job);
-        if self.job.kept_table().is_some()
-            && ServerFacts::of(&self.job.facts.target).is_secured
-            && let Some(difference) = &mut verdict.difference
-        {
-            difference.push_str(", or row-level security hides them from this user");
+        if let (Some(table), Some(difference)) = (self.job.kept_table(), &mut verdict.difference) {
+            if ServerFacts::of(&self.job.facts.target).is_secured {
+                difference.push_str(", or row-level security hides them from this user");
+            } else if table.storage.as_deref() == Some("view") {
+                difference.push_str(
+                    "; the view may show only some of them, as its WHERE says: load into the table behind it",
+                );
+            } else if table.engine_only.is_some() {
+                difference.push_str("; the table's rules say what becomes of them");
+            }
         }
         Ok(verdict)
     }
@@ -649,6 +726,7 @@ impl Load for PostgresLoad<'_> {
             staging::publish(&mut self.session, hidden, &self.target, self.job)
                 .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
         }
+        self.look_again()?;
         if self.mode != Mode::Piecemeal {
             self.end()?;
         }

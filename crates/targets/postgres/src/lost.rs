@@ -3,6 +3,28 @@
 use crate::ddl::{literal, quote};
 use crate::session::{Failure, Session};
 
+/// What a table is part of, which a new one of its name would not be: `is a partition of p`; `None` where it stands alone.
+pub(super) fn belonging(
+    session: &mut Session<'_>,
+    schema: &str,
+    table: &str,
+) -> Result<Option<String>, Failure> {
+    let name = literal(&format!("{}.{}", quote(schema), quote(table)));
+    session.value(&format!(
+        "SELECT CASE WHEN c.relispartition THEN 'is a partition of ' ELSE 'inherits from ' END \
+             || pg_catalog.string_agg(i.inhparent::pg_catalog.regclass::text, ', ' ORDER BY i.inhseqno) \
+         FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid \
+         WHERE c.oid = {name}::pg_catalog.regclass GROUP BY c.relispartition"
+    ))
+}
+
+/// A condition: whether the user may give a new table in the place of the table `c` to the owner of that.
+pub(super) const KEEPS_OWNER: &str = "(pg_catalog.pg_get_userbyid(c.relowner) = current_user \
+     OR EXISTS (SELECT FROM pg_catalog.pg_roles u WHERE u.rolname = current_user AND u.rolsuper) \
+     OR (pg_catalog.pg_has_role(c.relowner, 'USAGE') AND pg_catalog.has_schema_privilege(c.relowner, c.relnamespace, 'CREATE') \
+         AND pg_catalog.pg_has_role(c.relowner, \
+             CASE WHEN pg_catalog.current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)))";
+
 /// In the words of SQL, one each.
 pub(super) fn read(
     session: &mut Session<'_>,
@@ -30,7 +52,22 @@ pub(super) fn read(
            UNION ALL SELECT 10, r.oid::int8, 'RULE ' || r.rulename::text FROM pg_catalog.pg_rewrite r, t WHERE r.ev_class = t.oid \
            UNION ALL SELECT 11, p.oid::int8, 'POLICY ' || p.polname::text FROM pg_catalog.pg_policy p, t WHERE p.polrelid = t.oid \
            UNION ALL SELECT 12, 0, 'privileges granted on it' FROM pg_catalog.pg_class c, t WHERE c.oid = t.oid AND c.relacl IS NOT NULL \
-           UNION ALL SELECT 13, 0, 'comments' FROM t WHERE EXISTS (SELECT FROM pg_catalog.pg_description d \
+           UNION ALL SELECT 13, a.attnum::int8, 'privileges granted on ' || a.attname::text FROM a WHERE a.attacl IS NOT NULL \
+           UNION ALL SELECT 14, 0, 'its owner ' || pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(c.relowner)) FROM pg_catalog.pg_class c, t \
+              WHERE c.oid = t.oid AND NOT {KEEPS_OWNER} \
+           UNION ALL SELECT 15, p.oid::int8, 'its place in PUBLICATION ' || pg_catalog.quote_ident(p.pubname) \
+             FROM pg_catalog.pg_publication p JOIN pg_catalog.pg_publication_rel r ON r.prpubid = p.oid JOIN t ON r.prrelid = t.oid \
+           UNION ALL SELECT 16, 0, 'REPLICA IDENTITY' FROM pg_catalog.pg_class c, t WHERE c.oid = t.oid AND c.relreplident <> 'd' \
+           UNION ALL SELECT 17, s.oid::int8, 'STATISTICS ' || pg_catalog.quote_ident(s.stxname) FROM pg_catalog.pg_statistic_ext s, t \
+              WHERE s.stxrelid = t.oid \
+           UNION ALL SELECT 18, a.attnum::int8, 'SET STATISTICS of ' || a.attname::text FROM a WHERE a.attstattarget >= 0 \
+           UNION ALL SELECT 19, 0, 'UNLOGGED' FROM pg_catalog.pg_class c, t WHERE c.oid = t.oid AND c.relpersistence = 'u' \
+           UNION ALL SELECT 20, 0, 'WITH (' || pg_catalog.array_to_string(c.reloptions, ', ') || ')' FROM pg_catalog.pg_class c, t \
+              WHERE c.oid = t.oid AND c.reloptions IS NOT NULL \
+           UNION ALL SELECT 21, 0, 'TABLESPACE ' || pg_catalog.quote_ident(s.spcname) FROM pg_catalog.pg_class c, t, pg_catalog.pg_tablespace s \
+              WHERE c.oid = t.oid AND s.oid = c.reltablespace \
+           UNION ALL SELECT 22, 0, 'ROW LEVEL SECURITY' FROM pg_catalog.pg_class c, t WHERE c.oid = t.oid AND c.relrowsecurity \
+           UNION ALL SELECT 23, 0, 'comments' FROM t WHERE EXISTS (SELECT FROM pg_catalog.pg_description d \
               WHERE d.objoid = t.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass) \
          ) SELECT what FROM lost ORDER BY place, nth"
     ))?;

@@ -303,7 +303,7 @@ pub(super) fn undone() -> Failure {
 
 /// Rows are missing that the server took.
 pub(super) fn left_out() -> Failure {
-    refused_by_us("23000", "the server left rows out: a trigger's doing")
+    refused_by_us("23000", "the server left rows out: a trigger's or a rule's doing")
 }
 
 /// A row that no message has room for.

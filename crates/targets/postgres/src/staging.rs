@@ -5,6 +5,7 @@
 //! belongs to the transaction, not to the session, which behind a pooler may be another one after each commit.
 
 use crate::ddl::{self, NAME_MAX, Table, literal, quote};
+use crate::lost::KEEPS_OWNER;
 use crate::session::{Failure, Session};
 use inrush_core::error::Result;
 use inrush_core::target::{Console, JOB_PREFIX};
@@ -54,7 +55,7 @@ const DROP_TIMEOUT: &str = "5s";
 pub(super) fn discard<A: Asks + ?Sized>(session: &mut A, hidden: &[Table]) -> bool {
     let names: Vec<String> = hidden.iter().map(Table::sql).collect();
     let sql = format!(
-        "BEGIN READ WRITE; SET LOCAL lock_timeout = '{DROP_TIMEOUT}'; SET LOCAL client_min_messages = error; \
+        "BEGIN; SET LOCAL lock_timeout = '{DROP_TIMEOUT}'; SET LOCAL client_min_messages = error; \
          DROP TABLE IF EXISTS {}; COMMIT",
         names.join(", ")
     );
@@ -105,11 +106,22 @@ pub(super) fn take_name<A: Asks + ?Sized>(
     target: &Table,
     replaces: bool,
 ) -> Result<(), A::Failure> {
+    let mut owner = None;
     if replaces {
+        owner = session.value(&format!(
+            "SELECT pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(c.relowner)) FROM pg_catalog.pg_class c \
+             WHERE c.oid = {}::pg_catalog.regclass AND pg_catalog.pg_get_userbyid(c.relowner) <> current_user AND {KEEPS_OWNER}",
+            target.literal()
+        ))?;
         session.execute(&format!("DROP TABLE {}", target.sql()))?;
     }
     session.execute(&format!("ALTER TABLE {} RENAME TO {}", hidden.sql(), quote(&target.name)))?;
-    rename_parts(session, hidden, target)
+    rename_parts(session, hidden, target)?;
+    // The old table's owner has the new one as well: others may have no right to it.
+    match owner {
+        Some(owner) => session.execute(&format!("ALTER TABLE {} OWNER TO {owner}", target.sql())),
+        None => Ok(()),
+    }
 }
 
 /// The server has named keys, indexes and constraints after the hidden table; now they are called as if the target had been made

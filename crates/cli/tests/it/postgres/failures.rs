@@ -511,6 +511,66 @@ fn two_loads_into_one_table_that_is_there_both_succeed() {
 }
 
 #[test]
+fn of_two_loads_that_want_an_empty_table_one_succeeds() {
+    for_each_server(|server| {
+        let user = format!("{}_user", server.database);
+        let _gone = OnDrop(|| server.try_sql(&format!("DROP OWNED BY {user}; DROP ROLE {user}")));
+        server.sql(&format!("CREATE TABLE t (id int); CREATE ROLE {user} LOGIN"));
+        server.sql(&format!("GRANT SELECT, INSERT ON t TO {user}"));
+        // Who may only insert can't have others wait.
+        for url in [server.url(), server.url_of(&user)] {
+            server.sql("TRUNCATE t");
+            let load = ["load", "-", &url, "--table", "t", "--chunk-size", "1k"];
+            let rows: String = (0..ROWS).map(|id| format!("{id}\n")).collect();
+            let file = format!("id\n{rows}");
+            let loads = [0, 1].map(|_| start(&mut server.command(&load)));
+            let ends = std::thread::scope(|scope| {
+                let feeds = loads.map(|child| scope.spawn(|| finish(child, file.as_bytes())));
+                feeds.map(|feed| Outcome::of("one of two loads".to_owned(), feed.join().unwrap()))
+            });
+            let (good, bad): (Vec<_>, Vec<_>) =
+                ends.into_iter().partition(|run| run.status.success());
+            assert_eq!((good.len(), bad.len()), (1, 1), "{url} {good:?} {bad:?}");
+            for run in bad {
+                run.exits(1).ends_with_nothing_changed();
+            }
+            assert_eq!(server.count("t"), ROWS);
+        }
+    });
+}
+
+#[test]
+fn a_table_that_was_empty_and_is_no_more_is_refused() {
+    for_each_server(|server| {
+        let user = format!("{}_user", server.database);
+        let _gone = OnDrop(|| server.try_sql(&format!("DROP OWNED BY {user}; DROP ROLE {user}")));
+        server
+            .write("t.csv", "id\n1\n")
+            .sql(&format!("CREATE TABLE t (id int); CREATE ROLE {user} LOGIN"));
+        server.sql(&format!("GRANT SELECT, INSERT ON t TO {user}"));
+        // The load waits for whoever has written before it, and sees the row.
+        server.sql("BEGIN; INSERT INTO t VALUES (-5)");
+        let url = server.url();
+        let child = start(&mut server.command(&["load", "t.csv", &url]));
+        wait_until_it_waits(&child);
+        server.sql("COMMIT");
+        let words = ["table t was empty, and another client has written into it", "append"];
+        end_of(child).exits(1).says(&words).ends_with_nothing_changed();
+        // It can't have others wait, and looks at the end.
+        let url = server.url_of(&user);
+        server.sql("TRUNCATE t");
+        let mut child =
+            start(&mut server.command(&["load", "-", &url, "--table", "t", "--chunk-size", "1k"]));
+        let rows: String = (0..ROWS).map(|id| format!("{id}\n")).collect();
+        child.stdin.as_mut().unwrap().write_all(format!("id\n{rows}").as_bytes()).unwrap();
+        server.wait_for_rows();
+        server.sql("INSERT INTO t VALUES (-5)");
+        end_of(child).exits(1).says(&words).ends_with_nothing_changed();
+        assert_eq!(server.query("SELECT * FROM t"), rows![[-5]]);
+    });
+}
+
+#[test]
 fn a_table_that_is_changed_during_the_load() {
     for_each_server(|server| {
         // Between its plan and its first row the load waits for whoever changes the table.

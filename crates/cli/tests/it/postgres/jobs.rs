@@ -1,5 +1,4 @@
 use super::server::{for_each_server, rows};
-use super::settings::with_settings;
 use crate::jobs;
 use crate::servers::OnDrop;
 
@@ -35,14 +34,6 @@ fn of_those_who_end_a_job_at_once_one_does() {
 #[test]
 fn the_command_leads_a_job_from_step_to_step() {
     for_each_server(jobs::by_command);
-}
-
-#[test]
-fn a_job_where_transactions_only_read_by_default() {
-    for_each_server(|server| {
-        let settings = ["default_transaction_read_only = on"];
-        with_settings(server, &settings, || jobs::by_command(server));
-    });
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::crash::{go_on, signal};
+use crate::crash::signal;
 use crate::fixture::{Outcome, finish, size, start, wait_until};
 use crate::servers::{OnDrop, strategies};
 
@@ -6,7 +6,7 @@ use super::server::{Extras, Rows, Server, for_each_private_server, for_each_serv
 
 /// Runs `work` while new connections to the database begin with these settings; those of the test are recreated for it, where
 /// they have to have them too.
-pub(super) fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
+fn with_settings(server: &Server, settings: &[&str], work: impl FnOnce()) {
     let database = &server.database;
     for setting in settings {
         server.sql(&format!("ALTER DATABASE {database} SET {setting}"));
@@ -78,30 +78,28 @@ fn transactions_that_are_serializable_by_default() {
 }
 
 #[test]
-fn transactions_that_only_read_by_default() {
+fn transactions_that_only_read_by_default_are_left_alone() {
     for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n").sql("CREATE TABLE t (id int, name text)");
+        let words = ["transactions only read here", "default_transaction_read_only"];
+        let url = server.url();
+        let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];
         with_settings(server, &["default_transaction_read_only = on"], || {
-            assert_loads(server, &[]);
-            // What commits on the way, and what tidies up.
-            for rows in ["rows_per_transaction=1", "rows_per_transaction=300"] {
-                server.drop_table("t").sql("CREATE TABLE t (id int, name text)");
-                let load = ["t.csv", "--if-exists", "truncate", "--strategy", "values", "--set"];
-                server.load(&[&load[..], &[rows]].concat()).exits(0);
-                assert_eq!(server.count("t"), 1000);
+            for way in [&[][..], &["--strategy", "values", "--set", "rows_per_transaction=1"]] {
+                for if_exists in ["empty", "append", "truncate", "replace"] {
+                    let load = ["t.csv", "--if-exists", if_exists];
+                    server.misused(&[&load[..], way].concat()).says(&words);
+                }
+                server.misused(&[&["t.csv", "--table", "new"][..], way].concat()).says(&words);
             }
-            let text: String = (1..=60_000).map(|id| format!("{id},name {id}\n")).collect();
-            server.write("u.csv", format!("id,name\n{text}"));
-            let url = server.url();
-            let load = ["load", "u.csv", &url, "--lanes", "2", "--chunk-size", "2k"];
-            let (child, _) = server.caught(|| {
-                server.drop_table("u");
-                start(&mut server.command(&load))
-            });
-            go_on(&child);
-            signal(&child, "INT");
-            let run = Outcome::of("load, interrupted".to_owned(), finish(child, b"")).exits(130);
-            run.ends_with_nothing_changed();
-            assert_eq!(server.tables(), ["t"]);
+            server.leaves_everything(|| server.inrush(&begin).exits(2)).says(&words);
+            // Who means it says so.
+            let writes = format!(
+                "{url}{}options=-c%20default_transaction_read_only%3Doff",
+                if url.contains('?') { '&' } else { '?' }
+            );
+            server.load_at(&writes, &["t.csv"]).exits(0);
+            assert_eq!(server.count("t"), 1);
         });
     });
 }
@@ -269,9 +267,9 @@ const MOMENTS: &str = "id int, day date, at timestamp, zoned timestamptz, clock 
 
 const MOMENT_ROWS: &str = "id,day,at,zoned,clock,lasts,bytes,n
 1,2024-03-04,2024-03-04 05:06:07.000008,2024-07-08 09:10:11,12:13:14+02,1 day 02:03:04,\\x00ff,0.1
-2,2024-12-11,2024-12-11T10:09:08,2024-01-02 03:04:05,12:13:14,-3 mons,\\xDEADBEEF,1e300
+2,2024-12-11,2024-12-11T10:09:08,2024-01-02 03:04:05,12:13:14Z,-3 mons,\\xDEADBEEF,1e300
 3,1999-01-02,1999-01-02 00:00:00,2024-03-31 02:30:00+00,00:00:00-11:30,00:00:01.5,\\x,-0.3333333333333333
-4,0044-03-15 BC,infinity,2024-10-27 02:30:00,23:59:59.999999,1 year 2 mons 3 days,\\x5c,NaN
+4,0044-03-15 BC,infinity,2024-10-27 02:30:00,23:59:59.999999-03:30,1 year 2 mons 3 days,\\x5c,NaN
 ";
 
 /// What psql makes of the file, in a session like those of the load.

@@ -150,10 +150,11 @@ fn what_inherits_from_a_table_gets_none_of_its_rows() {
             );
             assert_eq!(server.number("SELECT count(*) FROM parent"), 3);
             assert_eq!(server.number("SELECT count(*) FROM child"), 1);
-            server
-                .refuses(&["t.csv", "--if-exists", "replace", "--strategy", &way.strategy])
-                .says(&["child"]);
-            server.sql("DROP TABLE parent CASCADE");
+            let replace = ["t.csv", "--if-exists", "replace", "--strategy", &way.strategy];
+            server.refuses(&replace).says(&["inherits from parent"]);
+            server.sql("ALTER TABLE t NO INHERIT parent").refuses(&replace).says(&["child"]);
+            server.sql("DROP TABLE t CASCADE");
+            server.drop_table("parent");
         }
     });
 }
@@ -186,22 +187,57 @@ fn simple_views_take_rows_by_insert() {
 }
 
 #[test]
-fn views_with_a_trigger_take_rows_by_every_way() {
+fn views_with_a_trigger_take_rows_by_insert_and_what_it_leaves_out_is_a_bad_row() {
     for_each_server(|server| {
-        server.write("t.csv", "id,name\n1,a\n2,b\n");
+        server.write("t.csv", "id,name\n1,a\n2,b\n3,c\n");
         server.sql(
             "CREATE TABLE base (id int, name text); CREATE VIEW t AS SELECT id, upper(name) AS name FROM base;
              CREATE FUNCTION put() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+                IF NEW.id = 2 THEN RETURN NULL; END IF;
                 INSERT INTO base VALUES (NEW.id, NEW.name); RETURN NEW; END$$;
              CREATE TRIGGER put INSTEAD OF INSERT ON t FOR EACH ROW EXECUTE FUNCTION put()",
         );
-        for way in some(server.ways_into_used()) {
-            server.sql("TRUNCATE base").load(&append(&way, &[])).exits(0);
-            assert_eq!(
-                server.query("SELECT * FROM base ORDER BY id"),
-                rows![[1, "a"], [2, "b"]],
-                "{way:?}"
-            );
+        let one = ["--max-rejects", "1"];
+        let assert_loaded = |way: &dyn std::fmt::Debug| {
+            let stored = rows![[1, "a"], [3, "c"]];
+            assert_eq!(server.query("SELECT * FROM base ORDER BY id"), stored, "{way:?}");
+            assert_eq!(server.read("t.rejects.csv"), b"id,name\n2,b\n", "{way:?}");
+            server.sql("TRUNCATE base");
+        };
+        for way in some(inserting(server)) {
+            server.load(&append(&way, &one)).exits(3);
+            assert_loaded(&way);
+        }
+        for way in copying(server) {
+            server.misused(&append(&way, &one)).says(&["INSTEAD OF trigger"]);
+        }
+        server.load(&["t.csv", "--if-exists", "append", "--max-rejects", "1"]).exits(3);
+        assert_loaded(&"unnest");
+    });
+}
+
+#[test]
+fn a_view_has_no_key_to_look_at() {
+    for_each_server(|server| {
+        server
+            .write("t.csv", "id\n1\n")
+            .sql("CREATE TABLE base (id int PRIMARY KEY); CREATE VIEW t AS SELECT id FROM base");
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update", "--key", "id"];
+        server.refuses(&load).says(&["t is a view", "load into the table behind it"]);
+    });
+}
+
+/// Neither has a trigger that could be looked for.
+#[test]
+fn rows_that_a_view_hides_or_a_rule_leaves_out_are_said_to_be() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n3\n").sql(
+            "CREATE TABLE base (id int); CREATE VIEW v AS SELECT id FROM base WHERE id < 3;
+             CREATE TABLE ruled (id int); CREATE RULE r AS ON INSERT TO ruled DO INSTEAD INSERT INTO base VALUES (NEW.id);
+             CREATE RULE q AS ON INSERT TO ruled WHERE NEW.id > 2 DO INSTEAD NOTHING",
+        );
+        for (table, words) in [("v", "the view may show only some of them"), ("ruled", "rule")] {
+            server.refuses(&["t.csv", "--table", table, "--if-exists", "append"]).says(&[words]);
         }
     });
 }
@@ -611,5 +647,70 @@ fn what_a_replaced_table_had_is_listed() {
              INDEX t_name (name DESC) WHERE (n > 0), comments (--if-exists truncate keeps it)",
         ]);
         server.sql("DROP TABLE t, parent");
+    });
+}
+
+/// It would be one table less to whoever reads the other.
+#[test]
+fn a_table_that_is_part_of_another_is_not_replaced() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n").sql(
+            "CREATE TABLE p (id int) PARTITION BY RANGE (id); CREATE TABLE part PARTITION OF p FOR VALUES FROM (0) TO (9);
+             CREATE TABLE parent (id int); CREATE TABLE heir () INHERITS (parent)",
+        );
+        let url = server.url();
+        for (table, words) in [("part", "is a partition of p"), ("heir", "inherits from parent")] {
+            let load = ["t.csv", "--table", table, "--if-exists", "replace"];
+            server.refuses(&load).says(&[words, "--if-exists truncate"]);
+            let begin = ["job", "begin", &url, "--like", "t.csv"];
+            server
+                .leaves_everything(|| server.inrush(&[&begin[..], &load[1..]].concat()).exits(1))
+                .says(&[words]);
+            server.load(&["t.csv", "--table", table, "--if-exists", "truncate"]).exits(0);
+        }
+        assert_eq!(server.query("SELECT * FROM p UNION ALL SELECT * FROM parent"), rows![[1], [1]]);
+    });
+}
+
+#[test]
+fn what_a_replaced_table_was_part_of_is_listed_and_its_owner_stays() {
+    for_each_server(|server| {
+        let (app, other) =
+            (format!("{}_app", server.database), format!("{}_other", server.database));
+        let _gone = OnDrop(|| {
+            for role in [&app, &other] {
+                server.try_sql(&format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}"));
+            }
+        });
+        server.write("t.csv", "id,name\n1,a\n").sql(&format!(
+            "CREATE ROLE {app} LOGIN; CREATE ROLE {other} LOGIN; GRANT ALL ON SCHEMA public TO {app}; ALTER SCHEMA public OWNER TO {other};
+             CREATE UNLOGGED TABLE t (id int, name text) WITH (fillfactor = 50); CREATE STATISTICS s ON id, name FROM t;
+             ALTER TABLE t ALTER name SET STATISTICS 7; ALTER TABLE t REPLICA IDENTITY FULL; ALTER TABLE t ENABLE ROW LEVEL SECURITY;
+             GRANT SELECT (id) ON t TO {other}; ALTER TABLE t OWNER TO {app}"
+        ));
+        let replace = ["t.csv", "--if-exists", "replace"];
+        server.plan(&replace).exits(0).prints(&[
+            "drops what the old table had: privileges granted on id, REPLICA IDENTITY, STATISTICS s, SET STATISTICS of name, \
+             UNLOGGED, WITH (fillfactor=50), ROW LEVEL SECURITY (--if-exists truncate keeps it)",
+        ]);
+        let owner = "SELECT tableowner FROM pg_tables WHERE tablename = 't'";
+        for lanes in ["1", "2"] {
+            server
+                .load(&[&replace[..], &["--lanes", lanes, "--chunk-size", "1k"]].concat())
+                .exits(0);
+            assert_eq!(server.query(owner), rows![[app.as_str()]]);
+        }
+        server.sql("CREATE PUBLICATION p FOR TABLE t");
+        server.plan(&replace).exits(0).prints(&["the old table had: its place in PUBLICATION p ("]);
+        // The schema's owner may drop it, and is not the one to give it back.
+        server.sql("DROP PUBLICATION p; GRANT SELECT ON t TO public");
+        let url = server.url_of(&other);
+        server
+            .inrush(&[&["plan", "t.csv", &url][..], &replace[1..]].concat())
+            .exits(0)
+            .prints(&[&format!("its owner {app}")]);
+        server.load_at(&url, &replace).exits(0);
+        assert_eq!(server.query(owner), rows![[other.as_str()]]);
+        server.sql("DROP TABLE t; ALTER SCHEMA public OWNER TO postgres");
     });
 }

@@ -89,6 +89,10 @@ fn plain() -> Vec<Column> {
         ),
         column("time", &["00:00:00", "23:59:59.999999", "24:00:00", "12:30"]),
         column("time(3)", &["12:00:00.123"]),
+        column(
+            "money",
+            &["$1,234.56", "-0.01", "92233720368547758.07", "$5", "-$1.5", "$1,234", "1,234.56"],
+        ),
         column("time with time zone", &["12:00:00+15:59", "12:00:00.000001-15:59:59", "12:00:00Z"]),
         column(
             "timestamp",
@@ -195,7 +199,6 @@ fn others() -> Vec<Column> {
         column("nummultirange", &["{[1.1,2.2],(3,4)}", "{}"]),
         column("tsvector", &["a:1A fat:2 'it''s':3", ""]),
         column("tsquery", &["'fat' & 'rat'"]),
-        column("money", &["$1,234.56", "-0.01"]),
         column("point", &["(1.5,-2)"]),
         column("polygon", &["((0,0),(1,1),(2,0))"]),
         column("pair", &["(1,\"a,b\")", "(,)", "(,\"\")"]),
@@ -370,7 +373,7 @@ fn a_time_without_an_offset_is_of_the_servers_zone() {
     for_each_server(|server| {
         let columns = [column(
             "timestamp with time zone",
-            &["2013-01-01 10:00:00", "2013-07-01 10:00:00", "2013-03-31 02:30:00"],
+            &["2013-01-01 10:00:00", "2013-07-01 10:00:00", "2013-10-27 02:30:00"],
         )];
         server.sql("SET timezone = 'Europe/Berlin'");
         server.sql(&format!("ALTER DATABASE {} SET timezone = 'Europe/Berlin'", server.database));
@@ -399,6 +402,7 @@ fn what_copy_would_round_cut_or_refuse_is_a_bad_row() {
             ("bigint", &["9223372036854775808", "-9223372036854775809"]),
             ("oid", &["-1", "4294967296"]),
             ("numeric(5,2)", &["1000", "1.234", "Infinity"]),
+            ("money", &["", "12,34", "1.005", "92233720368547758.08"]),
             ("real", &["1e39", "1e-46", "x"]),
             ("double precision", &["1e400", "1e-400"]),
             ("boolean", &["2", "maybe"]),
@@ -416,6 +420,7 @@ fn what_copy_would_round_cut_or_refuse_is_a_bad_row() {
                 ],
             ),
             ("time", &["24:00:01", "12:60:00", "12:00:00.1234567"]),
+            ("timetz", &["12:00:00+02:60"]),
             (
                 "timestamp",
                 &["294277-01-01 00:00:00", "2013-01-01 25:00:00", "2013-01-01 10:00:00.1234567"],
@@ -492,6 +497,114 @@ fn a_zone_that_only_the_server_knows_lets_no_other_value_through() {
         server.load(&["t.csv", "--max-rejects", "4"]).exits(3);
         assert_eq!(server.read("t.rejects.csv"), format!("seen\n{}\n", bad.join("\n")).as_bytes());
         assert_eq!(server.number("SELECT count(*) FROM t WHERE seen = '2024-05-01 08:00Z'"), 1);
+    });
+}
+
+/// Elsewhere its offset would be that of the day on which it is loaded.
+#[test]
+fn a_time_of_day_without_an_offset_is_one_of_utc_or_a_bad_row() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (v timetz)").write("t.csv", "v\n12:00:00\n12:00:00+02\n");
+        for (zone, count, code) in [("UTC", 2, 0), ("Europe/Berlin", 1, 3)] {
+            server.sql(&format!("ALTER DATABASE {} SET TimeZone = '{zone}'", server.database));
+            for way in some(server.ways_into_used()) {
+                server.sql("TRUNCATE t");
+                let load = ["t.csv", "--max-rejects", "1"];
+                server.load(&[&load[..], &way.options()].concat()).exits(code);
+                let stored = "SELECT count(*) FROM t WHERE v IN ('12:00:00+00', '12:00:00+02')";
+                assert_eq!(server.number(stored), count, "{zone} {way:?}");
+            }
+        }
+    });
+}
+
+/// Clocks there go from 02:00 to 03:00 on that day.
+#[test]
+fn a_time_that_clocks_of_the_server_skip_is_a_bad_row() {
+    for_each_server(|server| {
+        server.sql(&format!(
+            "ALTER DATABASE {} SET TimeZone = 'America/New_York'; CREATE TABLE t (seen timestamptz, others timestamptz[])",
+            server.database
+        ));
+        let good = "2024-03-10 02:30:00-05,{2024-03-10 03:00:00}\n2024-11-03 01:30:00,\n";
+        let bad = "2024-03-10 02:30:00,\n,{2024-03-10 02:30:00}\n";
+        server.write("t.csv", format!("seen,others\n{good}{bad}"));
+        for way in some(server.ways_into_used()) {
+            let refuses = ["copy-binary", "copy-server", "unnest"];
+            if refuses.iter().any(|name| way.is(name)) {
+                continue;
+            }
+            server.sql("TRUNCATE t");
+            let run = server.load(&[&["t.csv", "--max-rejects", "2"][..], &way.options()].concat());
+            run.exits(3);
+            let reasons = String::from_utf8(server.read("t.rejects.csv.jsonl")).unwrap();
+            assert!(
+                reasons.contains(
+                    "is out of range for clocks in America/New_York, which skip it on that day"
+                ),
+                "{reasons}"
+            );
+            let rejects = String::from_utf8(server.read("t.rejects.csv")).unwrap();
+            assert_eq!(rejects, format!("seen,others\n{bad}"), "{way:?}");
+            assert_eq!(server.number("SELECT count(*) FROM t WHERE seen = '2024-03-10 07:30Z'"), 1);
+        }
+    });
+}
+
+/// Decimals of a file of numbers, texts as the server writes them, and never a rounded one, whatever the currency.
+#[test]
+fn money_is_what_the_file_says() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id int, v money)");
+        server.write(
+            "t.jsonl",
+            "{\"id\":1,\"v\":1.5}\n{\"id\":2,\"v\":\"-$1,234.56\"}\n{\"id\":3,\"v\":-0.004}\n",
+        );
+        for way in some(server.ways_into_used()) {
+            server.sql("TRUNCATE t");
+            let load = ["t.jsonl", "--max-rejects", "1", "--verify", "checksum"];
+            server.load(&[&load[..], &way.options()].concat()).exits(3);
+            let reasons = String::from_utf8(server.read("t.rejects.jsonl.jsonl")).unwrap();
+            assert!(
+                reasons.contains("'-0.004' is out of range for money (12345.00 or $12,345.00)"),
+                "{reasons}"
+            );
+            let stored = super::server::rows![[1, "1.50"], [2, "-1234.56"]];
+            assert_eq!(server.query("SELECT id, v::numeric FROM t ORDER BY id"), stored, "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn columns_that_only_the_server_reads_are_named() {
+    for_each_server(|server| {
+        server.write("t.csv", "span,doc\n\"[1,2)\",{}\n");
+        server.sql("CREATE TABLE t (span int4range, doc jsonb)");
+        let read = "only the server reads the values of span (int4range)";
+        let compared =
+            "checksums compare of span (int4range), doc (jsonb) only whether there is a value";
+        server.plan(&["t.csv"]).exits(0).prints(&[read]);
+        let report = server.report(&["t.csv", "--verify", "checksum"]);
+        let warnings = report["warnings"].to_string();
+        assert!(warnings.contains(read) && warnings.contains(compared), "{warnings}");
+    });
+}
+
+/// Other programs have a year 0 there; the server wants to hear of the era.
+#[test]
+fn a_day_before_the_year_1_is_written_with_its_era() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (day date, at timestamp)");
+        server.write("t.csv", "day,at\n0000-12-31,\n,0000-12-31 23:59:59\n0001-12-31 BC,\n");
+        server.load(&["t.csv", "--max-rejects", "2"]).exits(3);
+        let reasons = String::from_utf8(server.read("t.rejects.csv.jsonl")).unwrap();
+        for words in [
+            "'0000-12-31' is out of range for days from the year 1 on: one before is written 0044-03-15 BC",
+            "59' is out of range for days from the year 1",
+        ] {
+            assert!(reasons.contains(words), "{reasons}");
+        }
+        assert_eq!(server.query("SELECT day FROM t"), super::server::rows![["0001-12-31 BC"]]);
     });
 }
 

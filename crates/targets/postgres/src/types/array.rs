@@ -42,6 +42,7 @@ pub(super) fn element_oid(name: &str) -> Option<u32> {
         "real" => 700,
         "double precision" => 701,
         "macaddr8" => 774,
+        "money" => 790,
         "macaddr" => 829,
         "inet" => 869,
         "character" | "bpchar" => 1042,

@@ -108,7 +108,7 @@ pub(super) struct Times {
     pub(super) digits: u8,
     /// Whether they have an offset from UTC.
     pub(super) zone: bool,
-    /// Whether it must be written. Where it needn't, the session's zone is UTC.
+    /// Whether it must be written: that of the session's zone depends on the day. Where it needn't, the zone is UTC.
     pub(super) wants_offset: bool,
 }
 

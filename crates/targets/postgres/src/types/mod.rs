@@ -21,13 +21,18 @@ mod clock;
 mod declared;
 mod interval;
 mod json;
+mod locale;
 mod moment;
+mod money;
 mod number;
 mod numeric;
 #[cfg(test)]
 mod oracle;
 mod store;
 mod text;
+mod zone;
 
 pub(super) use declared::{declared, spell, sql_type};
+pub(super) use locale::Locale;
+pub(super) use money::AMOUNT;
 pub(super) use store::{Misfit, Store};

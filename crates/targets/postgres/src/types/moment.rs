@@ -16,7 +16,7 @@ use super::store::Misfit;
 
 /// Days from 1970-01-01 to 2000-01-01.
 const EPOCH_DAYS: i32 = 10_957;
-const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * DAY;
+pub(super) const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * DAY;
 
 /// 4714-11-24 BC, the first day that the server has.
 const DAY_MIN: i64 = -2_451_545;
@@ -39,6 +39,16 @@ fn split_era(value: &[u8]) -> (&[u8], bool) {
     match value {
         [rest @ .., b' ', b'B' | b'b', b'C' | b'c'] => (rest, true),
         _ => (value, false),
+    }
+}
+
+/// What keeps out a day before the year 1, as other programs count years: there is a year 0 to them, and before it are those below.
+fn misfit_of(value: &[u8], usual: Misfit<'static>) -> Misfit<'static> {
+    match value {
+        [b'0', b'0', b'0', b'0', b'-', ..] | [b'-', b'0'..=b'9', ..] => {
+            (Code::Range, "days from the year 1 on: one before is written 0044-03-15 BC")
+        }
+        _ => usual,
     }
 }
 
@@ -102,7 +112,7 @@ pub(super) fn encode_date<'a>(
             match day(value, before_christ) {
                 Some((days, [])) if (DAY_MIN..=DAY_MAX).contains(&days) => days as i32,
                 Some((_, [])) => return Err((Code::Range, wanted)),
-                _ => return Err(DATE),
+                _ => return Err(misfit_of(value, DATE)),
             }
         }
     };
@@ -212,7 +222,7 @@ impl Moments {
     fn micros<'a>(&self, value: &[u8], wanted: &'a str) -> Result<i64, Misfit<'a>> {
         let misfit = self.misfit();
         let (value, before_christ) = split_era(value);
-        let (day, rest) = day(value, before_christ).ok_or(misfit)?;
+        let (day, rest) = day(value, before_christ).ok_or(misfit_of(value, misfit))?;
         let (clock, rest) = match rest {
             // A day alone is its midnight.
             [] => (0, rest),

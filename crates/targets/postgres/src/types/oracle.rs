@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 
 use inrush_core::{Basis, Column, Type};
 
-use super::{Store, declared, spell, sql_type};
+use super::{Locale, Store, declared, spell, sql_type};
 use random::Random;
 
 mod random;
@@ -44,6 +44,7 @@ const DECLARED: &[(&str, &[&[&str]], &str)] = &[
     ("numeric(2,5)", &[values::NUMBERS], "numeric_send"),
     ("numeric(1000,1000)", &[values::NUMBERS], "numeric_send"),
     ("numeric(40,17)", &[values::NUMBERS], "numeric_send"),
+    ("money", &[values::NUMBERS, values::AMOUNTS], "cash_send"),
     ("boolean", &[values::TRUTHS, values::TEXTS], "boolsend"),
     ("date", &[values::DAYS, values::MOMENTS], "date_send"),
     ("timestamp without time zone", &[values::DAYS, values::MOMENTS], "timestamp_send"),
@@ -127,7 +128,7 @@ struct Trial {
 
 impl Trial {
     fn new(column: &Column, declared: &str, send: &'static str, values: Vec<String>) -> Self {
-        let store = Store::of(column, declared, true);
+        let store = Store::of(column, declared, &Locale::of("UTC", "$12,345.00"));
         assert!(store.is_binary(), "{declared}");
         let case = |value: String| {
             let mut out = b"before".to_vec();

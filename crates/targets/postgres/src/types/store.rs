@@ -11,10 +11,13 @@ use super::clock::Times;
 use super::declared::{self, Declared};
 use super::interval::Intervals;
 use super::json;
+use super::locale::Locale;
 use super::moment::{Moments, encode_date, encode_plain_date, put_date};
+use super::money::Money;
 use super::number::{Bits, Floats, Integers, truth};
 use super::numeric::Numerics;
 use super::text::{Labels, Texts, encode_bytes};
+use super::zone::{Zone, Zoned};
 use inrush_core::wording::{counted, fraction};
 
 /// The server allocates no gigabyte for a value, its head of four bytes included:
@@ -39,6 +42,7 @@ enum Kind {
     Integer(Integers),
     Float(Floats),
     Numeric(Numerics),
+    Money(Money),
     Boolean,
     Bit(Bits),
     Date,
@@ -60,8 +64,10 @@ enum Kind {
     /// Of 6 or 8 bytes.
     Card(usize),
     Array(Arrays),
-    /// A time whose zone, where the value names none, only the server knows.
+    /// A moment whose zone, where the value names none, is the server's.
     Zoned(Zoned),
+    /// An array of such moments.
+    ZonedArray(Arrays),
     /// The server's to read.
     Other,
     /// A text that must be a value of another type as well.
@@ -71,20 +77,13 @@ enum Kind {
     },
 }
 
-/// A time of the session's zone.
-#[derive(Clone, Copy, Debug)]
-enum Zoned {
-    Moment(Moments),
-    Time(Times),
-}
-
 impl Store {
     /// The store of a column whose type `format_type()` spells as `declared`. Behind a type that isn't built in stands what it is
-    /// underneath: `zip = character varying(5)`, `mood = enum('sad','it''s ok')`. `utc`: the session's time zone is UTC.
-    pub(crate) fn of(column: &Column, declared: &str, utc: bool) -> Self {
+    /// underneath: `zip = character varying(5)`, `mood = enum('sad','it''s ok')`. `locale` is the session's.
+    pub(crate) fn of(column: &Column, declared: &str, locale: &Locale) -> Self {
         let parsed = Declared::parse(declared);
         let is_made = column.declared.is_none();
-        let mut kind = kind(&parsed, is_made, utc);
+        let mut kind = kind(&parsed, is_made, locale);
         if let Kind::Text(text) = kind
             && let Some(check) = check(column)
         {
@@ -101,8 +100,15 @@ impl Store {
     /// An array of such values.
     fn array(self, parsed: &Declared<'_>, declared: &str) -> Self {
         let kind = match element_oid(&parsed.name) {
-            Some(oid) if self.is_binary() && !parsed.has_named_elements => {
-                Kind::Array(Arrays { element: Box::new(Self { strict: false, ..self }), oid })
+            Some(oid) if !parsed.has_named_elements => {
+                let element = Box::new(Self { strict: false, ..self });
+                match element.kind {
+                    Kind::Zoned(_) => Kind::ZonedArray(Arrays { element, oid }),
+                    // Of a text in braces nobody knows by which way it will go.
+                    Kind::Money(ref money) if !money.reads_plain() => Kind::Other,
+                    _ if element.is_binary() => Kind::Array(Arrays { element, oid }),
+                    _ => Kind::Other,
+                }
             }
             _ => Kind::Other,
         };
@@ -111,13 +117,18 @@ impl Store {
 
     /// Whether values go in binary. Others go as text, and the server reads them.
     pub(crate) fn is_binary(&self) -> bool {
-        !matches!(self.kind, Kind::Other | Kind::Zoned(_))
+        !matches!(self.kind, Kind::Other | Kind::Zoned(_) | Kind::ZonedArray(_))
+    }
+
+    /// Whether the server alone says what a value is.
+    pub(crate) fn is_servers(&self) -> bool {
+        matches!(self.kind, Kind::Other)
     }
 
     /// Whether the server's binary form of a stored value is what [`Store::encode`] wrote. It isn't where the server rewrites values.
     pub(crate) fn compares(&self) -> bool {
         match &self.kind {
-            Kind::Other | Kind::Zoned(_) | Kind::Jsonb => false,
+            Kind::Other | Kind::Zoned(_) | Kind::ZonedArray(_) | Kind::Jsonb => false,
             Kind::Array(arrays) => arrays.element.compares(),
             _ => true,
         }
@@ -156,6 +167,12 @@ impl Store {
             (Kind::Numeric(numerics), Typed::Decimal { digits, scale }) => {
                 numerics.encode_digits(digits, scale, out)
             }
+            (Kind::Money(money), Typed::Integer(number)) => {
+                money.encode_digits(number.into(), 0, out)
+            }
+            (Kind::Money(money), Typed::Decimal { digits, scale }) => {
+                money.encode_digits(digits, scale, out)
+            }
             (Kind::Boolean, Typed::Boolean(truth)) => {
                 out.push(u8::from(truth));
                 true
@@ -174,8 +191,20 @@ impl Store {
     pub(crate) fn is_of_utc(&self) -> bool {
         match &self.kind {
             Kind::Moment(moments) => moments.zone,
-            Kind::Zoned(Zoned::Moment(_)) => true,
+            Kind::Zoned(_) => true,
             _ => false,
+        }
+    }
+
+    /// Whether values are amounts of money, whose text is not read alike everywhere.
+    pub(crate) fn is_money(&self) -> bool {
+        matches!(self.kind, Kind::Money(_))
+    }
+
+    /// Writes an amount of money, given in its binary form, so that the server reads it.
+    pub(crate) fn write_money(&self, binary: &[u8], out: &mut Vec<u8>) {
+        if let (Kind::Money(money), Some(binary)) = (&self.kind, binary.first_chunk()) {
+            money.write(*binary, out);
         }
     }
 
@@ -210,6 +239,7 @@ impl Store {
             Kind::Float(floats) => floats.encode(value, strict, wanted, out),
             Kind::Numeric(numerics) if numerics.encode_plain(value, out) => Ok(()),
             Kind::Numeric(numerics) => numerics.encode(value, strict, wanted, out),
+            Kind::Money(money) => money.encode(value, wanted, out),
             Kind::Boolean => {
                 out.push(u8::from(truth(value, strict)?));
                 Ok(())
@@ -218,13 +248,10 @@ impl Store {
             Kind::Date => encode_date(value, strict, wanted, out),
             Kind::Moment(moments) => moments.encode(value, strict, wanted, out),
             Kind::Time(times) => times.encode(value, wanted, out),
-            Kind::Zoned(zoned) => {
-                // Whatever the zone, the text has to be a time with no more digits than the column keeps.
+            Kind::Zoned(zoned) => zoned.encode(value, strict, wanted, out),
+            Kind::ZonedArray(arrays) => {
                 let start = out.len();
-                match zoned {
-                    Zoned::Moment(moments) => moments.encode(value, strict, wanted, out)?,
-                    Zoned::Time(times) => times.encode(value, wanted, out)?,
-                }
+                arrays.encode(value, wanted, out)?;
                 out.truncate(start);
                 out.extend_from_slice(value);
                 Ok(())
@@ -278,16 +305,14 @@ fn check(column: &Column) -> Option<Store> {
         return None;
     }
     let spelled = declared::spell(column.ty);
-    let kind = kind(&Declared::parse(&spelled), true, false);
+    let kind = kind(&Declared::parse(&spelled), true, &Locale::of("UTC", ""));
     Some(Store { wanted: wanted(&kind, &spelled).into(), kind, strict: column.is_strict() })
 }
 
 /// How an array's elements are stored, or the values of another type.
-fn kind(declared: &Declared<'_>, is_made: bool, utc: bool) -> Kind {
+fn kind(declared: &Declared<'_>, is_made: bool, locale: &Locale) -> Kind {
     let digits = declared.number().map_or(6, |digits| digits.min(6) as u8);
     let zone = declared.name.ends_with("with time zone");
-    // Without an offset a value is of the session's time zone, which only the server knows.
-    let is_known = !zone || utc || is_made;
     match declared.name.as_str() {
         "smallint" => Kind::Integer(Integers::SMALLINT),
         "integer" => Kind::Integer(Integers::INTEGER),
@@ -296,22 +321,23 @@ fn kind(declared: &Declared<'_>, is_made: bool, utc: bool) -> Kind {
         "real" => Kind::Float(Floats { single: true }),
         "double precision" => Kind::Float(Floats { single: false }),
         "numeric" => Kind::Numeric(Numerics { limits: declared.digits() }),
+        "money" => locale.money.clone().map_or(Kind::Other, Kind::Money),
         "boolean" => Kind::Boolean,
         "bit" => Kind::Bit(Bits { len: Some(declared.number().unwrap_or(1)), varying: false }),
         "\"bit\"" => Kind::Bit(Bits { len: None, varying: false }),
         "bit varying" => Kind::Bit(Bits { len: declared.number(), varying: true }),
         "date" => Kind::Date,
-        "timestamp without time zone" | "timestamp with time zone" if is_known => {
-            Kind::Moment(Moments { digits, zone, wants_offset: zone && is_made })
+        "timestamp without time zone" | "timestamp with time zone" => {
+            let moments = Moments { digits, zone, wants_offset: zone && is_made };
+            match &locale.zone {
+                // Without an offset a value is of the session's time zone.
+                Zone::Named(name) if zone && !is_made => Kind::Zoned(Zoned::of(moments, name)),
+                _ => Kind::Moment(moments),
+            }
         }
-        "time without time zone" | "time with time zone" if is_known => {
-            Kind::Time(Times { digits, zone, wants_offset: zone && is_made })
-        }
-        "timestamp with time zone" => {
-            Kind::Zoned(Zoned::Moment(Moments { digits, zone, wants_offset: false }))
-        }
-        "time with time zone" => {
-            Kind::Zoned(Zoned::Time(Times { digits, zone, wants_offset: false }))
+        "time without time zone" | "time with time zone" => {
+            let is_known = matches!(locale.zone, Zone::Utc) && !is_made;
+            Kind::Time(Times { digits, zone, wants_offset: zone && !is_known })
         }
         "text" | "bpchar" => Kind::Text(Texts::ANY),
         "character varying" => Kind::Text(declared.number().map_or(Texts::ANY, Texts::characters)),
@@ -347,11 +373,12 @@ fn wanted(kind: &Kind, declared: &str) -> String {
         Kind::Bit(Bits { len: Some(len), .. }) => {
             format!("a string of at most {}", counted(*len as u64, "bit"))
         }
+        Kind::Money(money) => money.wanted(),
         Kind::Label(_) => format!("one of {}", Labels::shown(&Declared::parse(declared).labels())),
-        Kind::Array(_) => format!("an array as {name} takes it ({{1,2}})"),
+        Kind::Array(_) | Kind::ZonedArray(_) => format!("an array as {name} takes it ({{1,2}})"),
         Kind::Moment(Moments { digits, .. })
         | Kind::Time(Times { digits, .. })
-        | Kind::Zoned(Zoned::Moment(Moments { digits, .. }) | Zoned::Time(Times { digits, .. })) => {
+        | Kind::Zoned(Zoned { moments: Moments { digits, .. }, .. }) => {
             format!("{name}, {}", fraction(*digits))
         }
         _ => name.to_owned(),

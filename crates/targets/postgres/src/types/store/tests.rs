@@ -5,13 +5,17 @@ pub(in crate::types) mod cases;
 
 use cases::CASES;
 
+fn utc() -> Locale {
+    Locale::of("UTC", "$12,345.00")
+}
+
 fn existing(declared: &str) -> Store {
     let column = column(declared::declared(declared), Some(declared), true);
-    Store::of(&column, declared, true)
+    Store::of(&column, declared, &utc())
 }
 
 fn made(ty: Type, pinned: bool) -> Store {
-    Store::of(&column(ty, None, pinned), &declared::spell(ty), true)
+    Store::of(&column(ty, None, pinned), &declared::spell(ty), &utc())
 }
 
 fn column(ty: Type, declared: Option<&str>, pinned: bool) -> Column {
@@ -154,7 +158,6 @@ fn an_interval_of_few_units_takes_no_smaller_ones() {
 #[test]
 fn what_only_the_server_can_read_goes_as_text() {
     for declared in [
-        "money",
         "int4range",
         "\"char\"",
         "xml",
@@ -172,14 +175,45 @@ fn what_only_the_server_can_read_goes_as_text() {
     }
     for (declared, ty) in [
         ("timestamp with time zone", Type::Timestamp { zone: true }),
-        ("time(3) with time zone", Type::Text),
         ("timestamp(3) with time zone[]", Type::Text),
     ] {
-        let store = |declared_as, utc| Store::of(&column(ty, declared_as, true), declared, utc);
-        assert!(!store(Some(declared), false).is_binary());
-        assert!(store(Some(declared), true).is_binary());
-        assert!(store(None, false).is_binary());
+        let is_binary = |declared_as, zone| {
+            let store = Store::of(&column(ty, declared_as, true), declared, &Locale::of(zone, ""));
+            store.is_binary()
+        };
+        assert!(!is_binary(Some(declared), "Europe/Berlin"));
+        assert!(is_binary(Some(declared), "UTC"));
+        assert!(is_binary(None, "Europe/Berlin"));
     }
+}
+
+#[test]
+fn a_time_that_clocks_of_the_session_skip_is_none() {
+    let column = |declared| column(declared::declared(declared), Some(declared), true);
+    let hex = |text: &str| {
+        let mut digits = Vec::new();
+        inrush_core::value::hex::put(text.as_bytes(), &mut digits);
+        String::from_utf8(digits).unwrap()
+    };
+    let moment = column("timestamp(3) with time zone");
+    let (day, gap, after) = ("2024-03-10", "2024-03-10 02:30:00", "2024-03-10T03:00:00.123");
+    let store =
+        Store::of(&moment, "timestamp(3) with time zone", &Locale::of("America/New_York", ""));
+    for kept in [day, after, "2024-03-10 02:30:00Z", "-infinity", "0044-03-15 01:02:03 BC"] {
+        check(&store, &[(kept, &hex(kept))]);
+    }
+    check(&store, &[(gap, "[range]"), ("12024-03-10 02:30:00", "[range]"), ("today", "[type]")]);
+    // There the day begins an hour late.
+    let store =
+        Store::of(&moment, "timestamp(3) with time zone", &Locale::of("America/Asuncion", ""));
+    check(&store, &[("2023-10-01", "[range]"), ("2023-10-02", &hex("2023-10-02"))]);
+    let store = Store::of(&moment, "timestamp(3) with time zone", &Locale::of("localtime", ""));
+    check(&store, &[(day, "[range]"), ("2024-03-10 00:00Z", &hex("2024-03-10 00:00Z"))]);
+    let array = column("timestamp with time zone[]");
+    let store =
+        Store::of(&array, "timestamp with time zone[]", &Locale::of("America/New_York", ""));
+    let all = format!("{{\"{gap}\"}}");
+    check(&store, &[(&all, "[range]"), ("{2024-03-10}", &hex("{2024-03-10}")), ("{x}", "[type]")]);
 }
 
 #[test]
@@ -237,7 +271,7 @@ fn what_is_spelled_is_declared_to_be_the_same() {
 #[test]
 fn a_text_can_be_asked_to_be_something_else_as_well() {
     let column = column(Type::Integer, Some("text"), true);
-    check(&Store::of(&column, "text", true), &[("007", "303037"), ("x", "[type]")]);
+    check(&Store::of(&column, "text", &utc()), &[("007", "303037"), ("x", "[type]")]);
 }
 
 #[test]
