@@ -15,6 +15,11 @@ from ._result import Check, Plan, Report
 def _sources(source: Any) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         return [os.fspath(source)]
+    if hasattr(source, "read"):
+        # Its lines are no paths.
+        name = getattr(source, "name", None)
+        hint = f': say its name, "{name}"' if isinstance(name, str) else ""
+        raise UsageError(f"this is for names of files, and a {type(source).__name__} is an open one{hint}")
     # A frame of pandas is an iterable of its columns' names.
     is_rows = _is_arrow(source) or hasattr(source, "columns") or isinstance(source, Mapping) or not isinstance(source, Iterable)
     sources = [] if is_rows else [*source]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
@@ -12,6 +14,9 @@ from ._errors import RejectedRow, UsageError, rejected
 #: Sizes as `--chunk-size` takes them.
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
+
+#: The words of types, where a class of Python is given for one.
+_WORDS = {int: "integer", float: "float", str: "text", bool: "boolean", bytes: "bytes"}
 
 #: Nothing is to be seen.
 UNWATCHED = (False, None, None, None)
@@ -23,7 +28,16 @@ def names(what: str, value: str | Sequence[str] | None) -> list[str] | None:
         return None
     if isinstance(value, str):
         return [value]
-    return [str(one) for one in _iterable(what, value)]
+    return [_name(what, one) for one in _iterable(what, value)]
+
+
+def _name(what: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    # A whole number has one text, as in the columns of a frame without names; that of None is not meant.
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return str(value)
+    raise UsageError(f"{what}: {value!r} is no text: write it as one")
 
 
 def path(what: str, value: Any) -> str:
@@ -33,8 +47,45 @@ def path(what: str, value: Any) -> str:
     except TypeError:
         named = None
     if not isinstance(named, str):
-        raise UsageError(f"{what}: a {type(value).__name__} is no path or URL")
+        raise UsageError(f"{what}: {type(value).__name__} is no path and no text of a URL{_hint(value)}")
     return named
+
+
+def _hint(value: Any) -> str:
+    """How a URL of SQLAlchemy is written."""
+    if type(value).__module__.partition(".")[0] != "sqlalchemy":
+        return ""
+    own = "" if hasattr(value, "render_as_string") else "url."
+    return f": its {own}render_as_string(hide_password=False) is one"
+
+
+#: Drivers that SQLAlchemy names within a URL.
+_DRIVER = re.compile(r"(postgres(?:ql)?|mysql|mariadb|mssql|sqlite)\+(\w+):")
+
+
+def _target(value: Any) -> str:
+    """Where rows go; what SQLAlchemy means by a URL that would be another one here is refused."""
+    url = path("target", value)
+    driver = _DRIVER.match(url)
+    if driver:
+        raise UsageError(f"target: {driver[1]}+{driver[2]}://: no driver is named here: leave +{driver[2]} out")
+    name = url.removeprefix("sqlite:///")
+    if name != url and _may_be_here(name):
+        raise UsageError(
+            f"target: sqlite:///{name} is {name} in this folder to SQLAlchemy, and /{name} to others: write sqlite:{name} or sqlite:/{name}"
+        )
+    return url
+
+
+def _may_be_here(name: str) -> bool:
+    """Whether a path behind `sqlite:///` may be meant from this folder on: SQLAlchemy has a slash more before one from the root on."""
+    folder = os.path.dirname(name)
+    if name.startswith("/"):
+        return False
+    if not folder or folder.split("/")[0] in (".", ".."):
+        return True
+    root = f"/{folder}"
+    return os.path.isdir(folder) and not (os.path.isdir(root) and os.path.samefile(folder, root))
 
 
 def types(types: Any, columns: Any) -> Any:
@@ -125,7 +176,7 @@ def request(
     """What was said, and nothing else."""
     said: dict[str, Any] = {
         "sources": sources,
-        "target": path("target", target),
+        "target": _target(target),
         "table": table,
         "if_exists": if_exists,
         "match_by": match_by,
@@ -171,7 +222,7 @@ def request(
             raise UsageError(f"types: '{types}' is none of infer, text, and no dict of columns and types")
         said["all_text"] = types == "text"
     elif types is not None:
-        said["types"] = dict(_mapping("types", types))
+        said["types"] = {name: _type(name, word) for name, word in _mapping("types", types).items()}
     if isinstance(rejects, (str, os.PathLike)):
         said["rejects"] = os.fspath(rejects)
     elif rejects is not None:
@@ -181,6 +232,15 @@ def request(
 
 def _pairs(values: Mapping[str, Any]) -> list[str]:
     return [f"{name}={_word(value)}" for name, value in values.items()]
+
+
+def _type(name: Any, word: Any) -> str:
+    """The type of a column, in a word."""
+    if isinstance(word, str):
+        return word
+    said = _WORDS.get(word) if isinstance(word, type) else None
+    hint = f'write "{said}"' if said else 'write a word such as "integer", "decimal(10,2)" or "timestamp"'
+    raise UsageError(f"types: {name}: {word!r} is no name of a type: {hint}")
 
 
 def _word(value: Any) -> str:

@@ -162,7 +162,9 @@ def fields_of(row: Any) -> tuple[list[str], bool] | None:
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)], False
     if hasattr(kind, "model_fields"):
-        return list(kind.model_fields), False
+        # A dict where a model takes fields that its class has not.
+        extra = getattr(row, "__pydantic_extra__", None)
+        return [*kind.model_fields, *(extra or {})], isinstance(extra, dict)
     if hasattr(kind, "__attrs_attrs__"):
         return [field.name for field in kind.__attrs_attrs__], False
     own = getattr(row, "__dict__", None)

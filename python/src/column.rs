@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
-use inrush::plan::{Misfit, Spoiler, Type};
+use inrush::plan::{Misfit, ReadRequest, Readers, Spoiler, Type};
 use inrush_scan::Zone;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -131,8 +131,33 @@ enum Data {
     Date(Vec<i32>),
     /// Microseconds since 1970; whether of UTC.
     Moment(Vec<i64>, bool),
-    Text(Spans),
+    /// Texts, or values of other kinds written out.
+    Text(Spans, Texts),
     Bytes(Spans),
+}
+
+/// What the texts of a batch are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Texts {
+    /// The program's own, and floats that are no number; of a column that doesn't tell them apart, values of other kinds among them.
+    Own,
+    /// Values of other kinds, of which nothing is read otherwise than it is written.
+    WrittenOut,
+}
+
+/// How values are taken.
+#[derive(Clone, Debug)]
+pub(crate) struct Taking {
+    nan_is_null: bool,
+    readers: Arc<Readers>,
+}
+
+impl Taking {
+    /// Whether a float that is no number is NULL, and what is said of how texts are read.
+    pub(crate) fn new(nan_is_null: bool, read: &ReadRequest) -> Self {
+        // What can't be said is the load's to refuse.
+        Self { nan_is_null, readers: Arc::new(Readers::of(read).unwrap_or_default()) }
+    }
 }
 
 struct Spans {
@@ -187,11 +212,17 @@ pub(crate) struct Column {
     /// Of decimals and of integers beyond 64 bits: the most digits before the point, and behind it.
     whole: usize,
     scale: usize,
+    /// Whether a float that is no number is NULL.
     nan_is_null: bool,
+    /// Whether the program's texts are in batches of their own, apart from values of other kinds that are written out: where options say
+    /// how the column's texts are read.
+    texts_apart: bool,
     /// Whether values had no common type: from then on they are texts.
     is_text: bool,
     /// Whether a text had half of a surrogate pair: such a row is a bad one, and bytes bring it to where bad rows are told.
     is_broken: bool,
+    /// The first row whose float is no number.
+    first_nan: Option<u64>,
     data: Data,
     nulls: NullBufferBuilder,
     rows: usize,
@@ -230,7 +261,8 @@ impl From<PyErr> for Full {
 
 impl Column {
     /// A column of which so many rows have come without it.
-    pub(crate) fn new(name: String, nan_is_null: bool, before: u64) -> Self {
+    pub(crate) fn new(name: String, taking: &Taking, before: u64) -> Self {
+        let texts_apart = taking.readers.column(&name).is_some();
         Self {
             name,
             kinds: Kinds::default(),
@@ -241,9 +273,11 @@ impl Column {
             said: None,
             whole: 0,
             scale: 0,
-            nan_is_null,
+            nan_is_null: taking.nan_is_null,
+            texts_apart,
             is_text: false,
             is_broken: false,
+            first_nan: None,
             data: Data::Nothing,
             nulls: NullBufferBuilder::new(0),
             rows: 0,
@@ -260,7 +294,7 @@ impl Column {
             Data::Float(values) => values.push(0.0),
             Data::Date(values) => values.push(0),
             Data::Moment(values, _) => values.push(0),
-            Data::Text(spans) | Data::Bytes(spans) => spans.push_null(),
+            Data::Text(spans, _) | Data::Bytes(spans) => spans.push_null(),
         }
         self.nulls.append_null();
         self.last = None;
@@ -280,7 +314,7 @@ impl Column {
             }
             Data::Float(values) if value.is_exact_instance_of::<PyFloat>() => {
                 let number = value.extract::<f64>()?;
-                if !(number.is_nan() && self.nan_is_null) {
+                if !number.is_nan() {
                     values.push(number);
                     return Ok(self.pushed(Kind::Float, 8));
                 }
@@ -294,7 +328,7 @@ impl Column {
                     return Ok(self.pushed(kind, 8));
                 }
             }
-            Data::Text(spans) => {
+            Data::Text(spans, Texts::Own) => {
                 if let Ok(text) = value.cast_exact::<PyString>()
                     && let Ok(text) = text.to_str()
                     && self.kinds.has(Kind::Text)
@@ -331,9 +365,16 @@ impl Column {
     }
 
     fn put(&mut self, kind: Kind, value: &Bound<'_, PyAny>) -> Result<usize, Full> {
-        self.see(kind, value, self.before + self.rows as u64 + 1);
+        let row = self.before + self.rows as u64 + 1;
+        self.see(kind, value, row);
+        let mut own = texts_of(kind);
+        if kind == Kind::Float && value.extract::<f64>()?.is_nan() {
+            self.first_nan.get_or_insert(row);
+            // Among texts it stands for one that is missing, and no option reads it as something else.
+            own = Texts::Own;
+        }
         if let Data::Nothing = self.data {
-            self.data = self.begin(kind);
+            self.data = self.begin(kind, own);
         }
         let bytes = match (&mut self.data, kind) {
             (Data::Bool(values), Kind::Bool) => {
@@ -366,7 +407,12 @@ impl Column {
                 }
                 8
             }
-            (Data::Text(spans), _) if kind != Kind::Bytes => {
+            (Data::Text(_, texts), _)
+                if self.texts_apart && *texts != own && kind != Kind::Bytes =>
+            {
+                return self.close_as_text(kind);
+            }
+            (Data::Text(spans, _), _) if kind != Kind::Bytes => {
                 let text = text_of(kind, value)?;
                 let Ok(text) = text.to_str() else {
                     self.is_broken = true;
@@ -386,6 +432,10 @@ impl Column {
             }
             (Data::Bytes(spans), _) => {
                 let text = text_of(kind, value)?;
+                if self.texts_apart && text.to_str().is_ok() {
+                    self.is_broken = false;
+                    return self.close_as_text(kind);
+                }
                 let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
                 let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
                 spans.push(bytes)?;
@@ -423,6 +473,54 @@ impl Column {
         let is_exact = self.kinds.is_within(&[Kind::Int, Kind::BigInt, Kind::Decimal]);
         let is_form = said.text_type().is_some_and(Type::is_kind_of_text);
         said == Kinds::default() || is_form || (is_exact && said.is_within(&[Kind::Int]))
+    }
+
+    /// What is to be said of a column that the load took for one of text.
+    pub(crate) fn said_of_text(&self, is_guess: bool, has_null: bool) -> Vec<String> {
+        let name = &self.name;
+        let nan = self.first_nan.filter(|_| !has_null).map(|row| {
+            format!(
+                "column {name} is text, so a float that is no number (row {row}) is the text 'NaN' in it: nulls=[\"{name}=NaN\"] loads NULL \
+                 for it"
+            )
+        });
+        let late = self.late().filter(|_| is_guess);
+        late.into_iter().chain(nan).collect()
+    }
+
+    /// That values of other kinds have come once the type was settled, where those before were texts, or none.
+    fn late(&self) -> Option<String> {
+        const TEXTS: [Kind; 2] = [Kind::Text, Kind::Named];
+        let said = self.said?;
+        if !said.is_within(&TEXTS) || self.kinds.is_within(&TEXTS) {
+            return None;
+        }
+        let is_other = |at: &usize| !TEXTS.iter().any(|kind| *kind as usize == *at);
+        let others = (0..KINDS).filter(is_other).filter_map(|at| self.firsts[at].as_ref());
+        let (row, value) = others.min_by_key(|(row, _)| *row)?;
+        let why = match said == Kinds::default() {
+            true => "the first rows have no value that says what it is",
+            false => "the first rows have texts in it",
+        };
+        let name = &self.name;
+        let types = match self.common_type() {
+            Some(ty) => format!("types={{\"{name}\": \"{ty}\"}} says that it is more"),
+            None => "types={...} says what it is".to_owned(),
+        };
+        Some(format!("column {name} is text: {why}, and {value} (row {row}) became text ({types})"))
+    }
+
+    /// The type of all values so far, in the words of options, where they have one that is more than text.
+    fn common_type(&self) -> Option<Type> {
+        Some(match self.field().data_type() {
+            DataType::Boolean => Type::Boolean,
+            DataType::Int64 => Type::Integer,
+            DataType::Float64 => Type::Float,
+            DataType::Date32 => Type::Date,
+            DataType::Timestamp(_, zone) => Type::Timestamp { zone: zone.is_some() },
+            DataType::Binary => Type::Bytes,
+            _ => return self.kinds.text_type(),
+        })
     }
 
     /// Learns what a value is that will be pushed later, as part of this row, from 1. What is wrong with it is told then.
@@ -478,16 +576,18 @@ impl Column {
     }
 
     /// Where values of this kind go, behind the NULLs so far.
-    fn begin(&self, kind: Kind) -> Data {
+    fn begin(&self, kind: Kind, own: Texts) -> Data {
         let rows = self.rows;
         let alike: &[Kind] = match kind {
             Kind::Moment | Kind::Instant => &[Kind::Moment, Kind::Instant],
             _ => &[kind],
         };
         if self.is_text || !self.kinds.is_within(alike) {
-            return match kind == Kind::Bytes || self.kinds.has(Kind::Bytes) || self.is_broken {
+            let has_bytes = self.kinds.has(Kind::Bytes) && !self.texts_apart;
+            let texts = if self.texts_apart { own } else { Texts::Own };
+            return match kind == Kind::Bytes || has_bytes || self.is_broken {
                 true => Data::Bytes(Spans::of_nulls(rows)),
-                false => Data::Text(Spans::of_nulls(rows)),
+                false => Data::Text(Spans::of_nulls(rows), texts),
             };
         }
         match kind {
@@ -509,7 +609,7 @@ impl Column {
             | Kind::Duration
             | Kind::Uuid
             | Kind::Named
-            | Kind::Json => Data::Text(Spans::of_nulls(rows)),
+            | Kind::Json => Data::Text(Spans::of_nulls(rows), own),
         }
     }
 
@@ -537,7 +637,7 @@ impl Column {
             Data::Float(values) => values.truncate(rows),
             Data::Date(values) => values.truncate(rows),
             Data::Moment(values, _) => values.truncate(rows),
-            Data::Text(spans) | Data::Bytes(spans) => spans.truncate(rows),
+            Data::Text(spans, _) | Data::Bytes(spans) => spans.truncate(rows),
         }
         // Never more than the last row, which did not fit.
         if let Some(kind) = self.last.take() {
@@ -547,8 +647,15 @@ impl Column {
         self.rows = rows;
     }
 
-    /// The values so far, and none are left.
-    pub(crate) fn take(&mut self) -> ArrayRef {
+    /// The values so far and their field; none are left.
+    pub(crate) fn take(&mut self) -> (Field, ArrayRef) {
+        let is_written_out = matches!(self.data, Data::Text(_, Texts::WrittenOut));
+        let array = self.take_values();
+        let field = self.field().with_data_type(array.data_type().clone());
+        (if is_written_out { Type::written_out(field) } else { field }, array)
+    }
+
+    fn take_values(&mut self) -> ArrayRef {
         let rows = std::mem::take(&mut self.rows);
         self.before += rows as u64;
         let nulls = self.nulls.finish();
@@ -566,7 +673,7 @@ impl Column {
                 let values = TimestampMicrosecondArray::new(values.into(), nulls);
                 Arc::new(if zone { values.with_timezone("UTC") } else { values })
             }
-            Data::Text(spans) => {
+            Data::Text(spans, _) => {
                 let (offsets, bytes) = text(spans);
                 Arc::new(StringArray::new(offsets, bytes, nulls))
             }
@@ -665,6 +772,11 @@ impl Column {
             _ => DataType::Utf8,
         }
     }
+}
+
+/// What the texts of values of a kind are.
+fn texts_of(kind: Kind) -> Texts {
+    if kind == Kind::Text { Texts::Own } else { Texts::WrittenOut }
 }
 
 /// The microseconds of a `datetime` that has a zone, or has none, as is asked for.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
+use inrush::plan::ReadRequest;
 use inrush::{BatchSource, Error, Observer};
 use pyo3::prelude::*;
 
+use crate::column::Taking;
 use crate::errors;
 use crate::options::Asked;
 use crate::rows::Rows;
@@ -89,11 +91,13 @@ enum Given<'py> {
         object: Bound<'py, PyAny>,
         begun: Option<Box<Begun<'py>>>,
         names: Option<Vec<String>>,
-        nan_is_null: bool,
+        taking: Taking,
         /// Whether the first ones have misled, and all of them were looked at.
         is_whole: bool,
         /// What that has found: all columns, in their order.
         found: Vec<String>,
+        /// Those that were fed to the end, for what is to be said of them.
+        fed: Option<Box<Rows>>,
     },
 }
 
@@ -109,11 +113,11 @@ impl<'py> Begun<'py> {
     fn begin(
         object: &Bound<'py, PyAny>,
         names: Option<&Vec<String>>,
-        nan_is_null: bool,
+        taking: &Taking,
     ) -> PyResult<Option<Self>> {
         let mut iterator = object.try_iter()?;
         let Some(first) = iterator.next().transpose()? else { return Ok(None) };
-        let mut rows = Rows::like(&first, names.cloned(), nan_is_null)?;
+        let mut rows = Rows::like(&first, names.cloned(), taking)?;
         rows.is_open = names.is_none();
         rows.push(&first)?;
         Ok(Some(Self { rows, iterator: iterator.into_any(), is_through: false }))
@@ -173,9 +177,9 @@ impl<'py> Given<'py> {
                     *opened = stream::of(object)?;
                 }
             }
-            Given::Rows { object, begun, names, nan_is_null, is_whole, found } => {
+            Given::Rows { object, begun, names, taking, is_whole, found, .. } => {
                 if begun.is_none() {
-                    *begun = Begun::begin(object, names.as_ref(), *nan_is_null)?.map(Box::new);
+                    *begun = Begun::begin(object, names.as_ref(), taking)?.map(Box::new);
                     if let Some(begun) = begun {
                         begun.go_on(watching, true)?;
                         if *is_whole && found.is_empty() {
@@ -230,11 +234,19 @@ impl<'py> Given<'py> {
         }
     }
 
+    /// The rows of Python that were fed to the end.
+    fn fed(self) -> Option<Box<Rows>> {
+        match self {
+            Given::Rows { fed, .. } => fed,
+            Given::Arrow { .. } => None,
+        }
+    }
+
     /// What was opened has been read.
     fn close(&mut self) {
         match self {
             Given::Arrow { opened, .. } => *opened = None,
-            Given::Rows { begun, .. } => *begun = None,
+            Given::Rows { begun, fed, .. } => *fed = begun.take().map(|begun| Box::new(begun.rows)),
         }
     }
 }
@@ -270,25 +282,33 @@ pub(crate) fn write(
     request: Asked,
 ) -> PyResult<(String, String)> {
     let request = request.0;
-    let report = feed(py, rows, &watch, move |feed, observer| {
+    let read = request.options.read.clone();
+    let (mut report, fed) = feed(py, rows, &read, &watch, move |feed, observer| {
         inrush::load(feed, &request.target, &request.options, observer)
     })?;
+    if let Some(rows) = fed {
+        let warnings = rows.warnings(&report.plan, &report.plan.choice.columns);
+        report.warnings.extend(warnings);
+    }
     Ok((errors::json(&report)?, report.plan.explain()))
 }
 
-/// Does work that takes rows: they are made on this thread, as they are asked for.
+/// Does work that takes rows: they are made on this thread, as they are asked for; what it makes, and the rows. `read` is how it
+/// reads texts.
 pub(crate) fn feed<'py, T: Send + 'static>(
     py: Python<'py>,
     fed: Fed<'py>,
+    read: &ReadRequest,
     watch: &Watching,
     work: impl Fn(Feed, &dyn Observer) -> inrush::Result<T> + Send + Sync + 'static,
-) -> PyResult<T> {
+) -> PyResult<(T, Option<Box<Rows>>)> {
     let Fed { rows: object, names, is_replayable, nan_is_null } = fed;
     let mut given = match stream::of(&object)? {
         Some(reader) => Given::Arrow { object, opened: Some(reader) },
         None => {
             let (begun, is_whole, found) = (None, false, Vec::new());
-            Given::Rows { object, begun, names, nan_is_null, is_whole, found }
+            let taking = Taking::new(nan_is_null, read);
+            Given::Rows { object, begun, names, taking, is_whole, found, fed: None }
         }
     };
     let work = Arc::new(work);
@@ -321,7 +341,7 @@ pub(crate) fn feed<'py, T: Send + 'static>(
         });
         match outcome {
             Err(error) if is_misled && errors::has_undone(py, &error) => given.look_at_all(),
-            outcome => return outcome,
+            outcome => return Ok((outcome?, given.fed())),
         }
     }
 }

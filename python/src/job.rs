@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use inrush::job::{self, Job, Options, Token};
+use inrush::plan::ReadRequest;
 use inrush::{Error, Parts, Request, Split};
 use pyo3::prelude::*;
 
@@ -88,8 +89,11 @@ pub(crate) fn job_write(
     partition: Option<u32>,
 ) -> PyResult<String> {
     let job: Job = parsed(py, job)?;
-    let token =
-        feed(py, rows, &watch, move |rows, observer| job::write(&job, rows, partition, observer))?;
+    // What a job says of reading is for files.
+    let read = ReadRequest::default();
+    let (token, _) = feed(py, rows, &read, &watch, move |rows, observer| {
+        job::write(&job, rows, partition, observer)
+    })?;
     Ok(token.to_string())
 }
 

@@ -48,9 +48,10 @@ impl<'py> Said<'py> {
         let Some(value) = self.0.get_item(name)? else { return Ok(None) };
         match value.extract() {
             Ok(value) => Ok(Some(value)),
-            Err(_) => {
-                let shown = value.repr()?;
-                Err(self.wrong(name, &format!("{shown} is no value of it")))
+            Err(error) => {
+                let (shown, why): (_, PyErr) = (value.repr()?, error.into());
+                let why = why.value(self.0.py()).to_string();
+                Err(self.wrong(name, &format!("{shown} is no value of it: {why}")))
             }
         }
     }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use inrush::Error;
+use inrush::plan::{Inference, Plan, Type};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 
-use crate::column::{Classes, Column, Full};
+use crate::column::{Classes, Column, Full, Taking};
 use crate::errors;
 
 /// A batch has at most so many rows, and bytes about: what encoders like, and soon enough full to keep them busy.
@@ -40,6 +41,8 @@ pub(crate) struct Rows {
     keys: Vec<Py<PyString>>,
     /// Of objects the class of the last one.
     class: Option<Py<PyType>>,
+    /// Whether those of that class may have fields beside those of the class and their own, as pydantic's models have.
+    has_extra: bool,
     /// Of named tuples the fields.
     fields: Option<Py<PyAny>>,
     columns: Vec<Column>,
@@ -49,7 +52,7 @@ pub(crate) struct Rows {
     known: Py<PyDict>,
     /// Whether names that no column has become columns: while types are told from the first rows.
     pub(crate) is_open: bool,
-    nan_is_null: bool,
+    taking: Taking,
     /// Whether there was a name that no column has, after that.
     has_unknown: bool,
     rows: usize,
@@ -68,7 +71,7 @@ impl Rows {
     pub(crate) fn like(
         row: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
-        nan_is_null: bool,
+        taking: &Taking,
     ) -> PyResult<Self> {
         let py = row.py();
         let (form, own) = names_of(row)?;
@@ -86,18 +89,19 @@ impl Rows {
         let keys = names.iter().map(|name| PyString::intern(py, name).unbind()).collect();
         let known = PyDict::new(py);
         names.iter().try_for_each(|name| known.set_item(name, py.None()))?;
-        let columns = names.into_iter().map(|name| Column::new(name, nan_is_null, 0)).collect();
+        let columns = names.into_iter().map(|name| Column::new(name, taking, 0)).collect();
         Ok(Self {
             form,
             keys,
             class: None,
+            has_extra: false,
             fields: None,
             columns,
             is_own,
             known: known.unbind(),
             is_open: false,
             has_unknown: false,
-            nan_is_null,
+            taking: taking.clone(),
             rows: 0,
             bytes: 0,
             position: 0,
@@ -236,7 +240,7 @@ impl Rows {
                         Err(error) => return Err(error),
                     }
                 }
-                if is_open && let Some(fields) = fields_of(row)? {
+                if is_open && let Some(fields) = fields_of(row, self.has_extra)? {
                     let known = self.known.bind(py);
                     for (key, _) in &fields {
                         if !known.contains(key)? {
@@ -261,19 +265,23 @@ impl Rows {
             }
             if !self.is_open {
                 self.has_unknown = true;
-                let position = self.position + 1;
-                let what = if self.form == Form::Mapping { "key" } else { "field" };
-                return Err(errors::usage(
-                    py,
-                    format!("row {position} has a {what} '{name}', and there is no such column"),
-                )
-                .into());
+                return Err(self.unknown_name(py, &name).into());
             }
             // The batches before have no such column.
             self.add_column(py, name)?;
             return Err(Full::OtherKind);
         }
         Ok(())
+    }
+
+    /// A name that no column has.
+    fn unknown_name(&self, py: Python<'_>, name: &str) -> PyErr {
+        let position = self.position + 1;
+        let what = if self.form == Form::Mapping { "key" } else { "field" };
+        errors::usage(
+            py,
+            format!("row {position} has a {what} '{name}', and there is no such column"),
+        )
     }
 
     /// A key that is no name.
@@ -295,7 +303,7 @@ impl Rows {
         self.close();
         self.keys.push(PyString::intern(py, &name).unbind());
         self.known.bind(py).set_item(&name, py.None())?;
-        self.columns.push(Column::new(name, self.nan_is_null, self.position));
+        self.columns.push(Column::new(name, &self.taking, self.position));
         Ok(())
     }
 
@@ -317,7 +325,7 @@ impl Rows {
                 return Ok(());
             }
             Form::Mapping => dict_of(row)?,
-            Form::Loose => fields_of(row)?,
+            Form::Loose => fields_of(row, self.has_extra(row)?)?,
             Form::Object => None,
         };
         let Some(row) = named else { return Ok(()) };
@@ -354,6 +362,33 @@ impl Rows {
         self.has_unknown || self.columns.iter().any(Column::was_misleading)
     }
 
+    /// What a report is to warn of: values that have become text.
+    /// `planned` are the table's columns before it was made.
+    pub(crate) fn warnings(&self, plan: &Plan, planned: &[inrush::plan::Column]) -> Vec<String> {
+        // Where all columns are of text, such as in a file of it, none has become another.
+        let spelled = |column: &inrush::plan::Column, ty| {
+            plan.target.spell(&inrush::plan::Column { ty, declared: None, ..column.clone() }, plan)
+        };
+        let places = plan.choice.columns.iter().zip(&plan.choice.fields);
+        let texts = places.filter(|(column, _)| {
+            column.ty == Type::Text && spelled(column, Type::Text) != spelled(column, Type::Integer)
+        });
+        let warnings = texts.flat_map(|(column, field)| {
+            let name = plan.facts.source.fields[*field].source_name();
+            let own = self.columns.iter().find(|own| own.name == name);
+            let is_guess = |planned: &inrush::plan::Column| {
+                planned.name == column.name && planned.declared.is_none() && !planned.is_asked()
+            };
+            let is_guess =
+                plan.request.inference == Inference::Infer && planned.iter().any(is_guess);
+            let of_column = format!("{name}=NaN");
+            let has_null =
+                plan.request.read.nulls.iter().any(|null| *null == "NaN" || *null == of_column);
+            own.map(|own| own.said_of_text(is_guess, has_null)).unwrap_or_default()
+        });
+        warnings.collect()
+    }
+
     /// The columns' names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())
@@ -378,7 +413,20 @@ impl Rows {
         let py = row.py();
         let Some(fields) = row.getattr_opt(intern!(py, "_fields"))? else { return Ok(()) };
         match self.fields.as_ref().map(|known| known.bind(py)) {
-            None => self.fields = Some(fields.unbind()),
+            None => {
+                // Rows without names have gone by position before.
+                let own: Vec<&str> = self.names().collect();
+                if self.position > 0
+                    && fields.extract::<Vec<String>>().is_ok_and(|names| names != own)
+                {
+                    let (position, own) = (self.position + 1, own.join(", "));
+                    let what = format!(
+                        "row {position} has the fields {fields}, and those before are values of the columns {own}"
+                    );
+                    return Err(errors::usage(py, what));
+                }
+                self.fields = Some(fields.unbind());
+            }
             Some(known) if known.is(&fields) || known.eq(&fields)? => {}
             Some(known) => {
                 let position = self.position + 1;
@@ -412,11 +460,33 @@ impl Rows {
         if self.class.as_ref().is_some_and(|known| class.is(known)) {
             return Ok(());
         }
-        if !matches!(form_of(row)?, Some((Form::Object | Form::Loose, _))) {
+        let Some((Form::Object | Form::Loose, Some(names))) = form_of(row)? else {
             return Err(self.wrong_form(row));
+        };
+        // The fields of the first row are the columns, and what is an object's own is looked at with each.
+        let has_extra = self.has_extra(row)?;
+        if self.is_own {
+            let own = fields_of(row, has_extra)?.filter(|_| self.form == Form::Loose);
+            let known = self.known.bind(row.py());
+            for name in &names {
+                let is_own = own.as_ref().map_or(Ok(false), |own| own.contains(name))?;
+                if !is_own && !known.contains(name)? {
+                    return Err(self.unknown_name(row.py(), name));
+                }
+            }
         }
         self.class = Some(class.unbind());
+        self.has_extra = has_extra;
         Ok(())
+    }
+
+    /// What `has_extra` is of the row's class.
+    fn has_extra(&self, row: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let class = row.get_type();
+        match self.class.as_ref().is_some_and(|known| class.is(known)) {
+            true => Ok(self.has_extra),
+            false => class.hasattr(intern!(row.py(), "__pydantic_extra__")),
+        }
     }
 
     fn wrong_count(&self, py: Python<'_>, count: usize) -> PyErr {
@@ -464,13 +534,8 @@ impl Rows {
             self.columns.iter_mut().for_each(Column::clear);
             return;
         }
-        let arrays: Vec<_> = self.columns.iter_mut().map(Column::take).collect();
-        let fields = self
-            .columns
-            .iter()
-            .zip(&arrays)
-            .map(|(column, array)| column.field().with_data_type(array.data_type().clone()));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let (fields, arrays): (Vec<_>, Vec<_>) = self.columns.iter_mut().map(Column::take).unzip();
+        let schema = Arc::new(Schema::new(fields));
         // There may be no columns yet.
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(schema, arrays, &options)
@@ -508,9 +573,23 @@ fn is_computed(row: &Bound<'_, PyAny>, name: &Py<PyString>) -> PyResult<bool> {
 }
 
 /// The fields that an object has of its own.
-fn fields_of<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let fields = row.getattr_opt(intern!(row.py(), "__dict__"))?;
-    Ok(fields.and_then(|fields| fields.cast_into::<PyDict>().ok()))
+fn fields_of<'py>(
+    row: &Bound<'py, PyAny>,
+    has_extra: bool,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let dict = |name: &Bound<'py, PyString>| -> PyResult<Option<Bound<'py, PyDict>>> {
+        Ok(row.getattr_opt(name)?.and_then(|fields| fields.cast_into::<PyDict>().ok()))
+    };
+    let fields = dict(intern!(row.py(), "__dict__"))?;
+    let extra = if has_extra { dict(intern!(row.py(), "__pydantic_extra__"))? } else { None };
+    match (fields, extra) {
+        (Some(fields), Some(extra)) if !extra.is_empty() => {
+            let all = fields.copy()?;
+            all.update(extra.as_mapping())?;
+            Ok(Some(all))
+        }
+        (fields, _) => Ok(fields),
+    }
 }
 
 /// Whether a row's values have no names.

@@ -11,6 +11,7 @@ use inrush::{Error, LoadOptions, Observer, Report, Steps, Writer};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::column::Taking;
 use crate::errors;
 use crate::options::Asked;
 use crate::rows::{self, Rows};
@@ -74,6 +75,10 @@ impl Shared {
         }
     }
 
+    fn taking(&self, nan_is_null: bool) -> Taking {
+        Taking::new(nan_is_null, &self.options.read)
+    }
+
     fn begin(&self, schema: SchemaRef) -> inrush::Result<Writer> {
         let observer = Arc::clone(&self.observer);
         match self.steps {
@@ -100,7 +105,10 @@ impl Shared {
                 while let Some(batch) = rows.take() {
                     let writer = match writer {
                         Some(writer) => writer,
-                        None => writer.insert(self.begin(rows.schema())?),
+                        None => {
+                            rows.settle();
+                            writer.insert(self.begin(rows.schema())?)
+                        }
                     };
                     writer.write(&batch)?;
                 }
@@ -227,7 +235,11 @@ impl RowWriter {
                 let row = row?;
                 let rows = match &mut rows {
                     Some(rows) => rows,
-                    None => rows.insert(Rows::like(&row, Some(names.clone()), true)?),
+                    None => rows.insert(Rows::like(
+                        &row,
+                        Some(names.clone()),
+                        &self.shared.taking(true),
+                    )?),
                 };
                 rows.push(&row)?;
                 if rows.has_batch() && (state.writer.is_some() || rows.is_sampled()) {
@@ -306,8 +318,13 @@ impl RowWriter {
         let Some(writer) = state.writer.take() else {
             return Err(errors::usage(py, "the writer is over"));
         };
+        let (rows, planned) = (state.rows.take(), writer.planned().to_vec());
         drop(state);
-        let report: Report = self.watching.over(py, move |_| writer.finish())?;
+        let mut report: Report = self.watching.over(py, move |_| writer.finish())?;
+        if let Some(rows) = rows {
+            let warnings = rows.warnings(&report.plan, &planned);
+            report.warnings.extend(warnings);
+        }
         let told = (errors::json(&report)?, report.plan.explain());
         self.shared.lock(py).report = Some(told.clone());
         Ok(told)
@@ -422,7 +439,7 @@ impl RowWriter {
                     // Tuples go by the position of the table's own columns.
                     names = self.table_columns(py)?;
                 }
-                let rows = Rows::like(row, names, false)?;
+                let rows = Rows::like(row, names, &self.shared.taking(false))?;
                 rows.check_columns(py)?;
                 // Another first row there can't be.
                 let _ = self.first.set(py, row.clone().unbind());
@@ -450,6 +467,7 @@ impl RowWriter {
                 return Ok(());
             }
             let schema = rows.schema();
+            rows.settle();
             self.begin(py, state, schema)?;
         }
         while let Some(batch) = state.rows.as_mut().and_then(Rows::take) {

@@ -602,3 +602,62 @@ inrush.write([(1,)], "x.db", tabel="t")  # type: ignore[call-arg]
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "-m", "program", "-p", "inrush"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_no_text_is_none_where_texts_are_meant(sqlite):
+    """`str(None)` would be one."""
+    for said in ({"nulls": [None]}, {"nulls": [float("nan")]}, {"key": [True], "on_conflict": "skip"}, {"columns": [None]}, {"decimal": [1.5]}):
+        with pytest.raises(inrush.UsageError, match="is no text"):
+            sqlite.write([(1,)], **{"columns": ["a"], **said})
+    with pytest.raises(inrush.UsageError, match='types: a: .* is no name of a type: write "integer"'):
+        sqlite.write([(1,)], columns={"a": int})
+    with pytest.raises(inrush.UsageError, match="lanes: '2' is no value of it: 'str' object cannot"):
+        sqlite.write([(1,)], columns=["a"], lanes="2")
+
+
+def test_whole_numbers_are_names_and_spellings(sqlite):
+    pd = pytest.importorskip("pandas")
+    sqlite.write([("-999", "x"), ("1", "y")], columns=pd.DataFrame([(1, 2)]).columns, nulls=[-999])
+    assert sqlite.read() == (["0", "1"], [(None, "x"), ("1", "y")])
+
+
+def test_an_open_file_is_no_list_of_paths(tmp_path, sqlite):
+    """Its lines would be taken for names, and one may be that of a file."""
+    path = tmp_path / "names.txt"
+    path.write_text(f"{path}\n")
+    with open(path) as file, pytest.raises(inrush.UsageError, match=f'is an open one: say its name, "{path}"'):
+        inrush.load(file, sqlite.url, table="t")
+
+
+def test_urls_as_sqlalchemy_has_them():
+    for url, advice in [
+        ("sqlite:///shop.db", "write sqlite:shop.db"),
+        ("postgresql+psycopg2://localhost/x", r"leave \+psycopg2 out"),
+        ("mysql+pymysql://localhost/x", r"leave \+pymysql out"),
+    ]:
+        with pytest.raises(inrush.UsageError, match=advice):
+            inrush.write([{"a": 1}], url, table="t")
+
+
+def test_a_path_behind_sqlite_is_from_the_root_unless_it_may_be_from_here(tmp_path, monkeypatch):
+    """As `f"sqlite://{path}"` makes it."""
+    monkeypatch.chdir(tmp_path)
+    url = f"sqlite://{tmp_path}/q.db"
+    inrush.write([{"a": 1}], url, table="t")
+    assert (tmp_path / "q.db").exists()
+    (tmp_path / str(tmp_path).lstrip("/")).mkdir(parents=True)
+    (tmp_path / "only_here").mkdir()
+    for refused in (url, "sqlite:///only_here/q.db", "sqlite:///./q.db"):
+        with pytest.raises(inrush.UsageError, match="in this folder to SQLAlchemy"):
+            inrush.write([{"a": 1}], refused, table="t")
+
+
+def test_a_value_that_the_first_rows_did_not_say(sqlite):
+    """The row is right, and the column's type is a guess."""
+    with pytest.raises(inrush.RejectedRows) as caught, sqlite.writer() as writer:
+        writer.insert_many([{"a": 1}] * 20_000 + [{"a": 3.5}])
+    assert any(one.startswith('types={"a": "TYPE"} says what the column is') for one in caught.value.advice)
+    sqlite.write([(1,)], columns={"a": "integer"})
+    with pytest.raises(inrush.RejectedRows) as caught:
+        sqlite.write([(3.5,)], columns=["a"], if_exists="append")
+    assert not any("TYPE" in one for one in caught.value.advice)

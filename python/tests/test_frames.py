@@ -6,7 +6,7 @@ import uuid
 from decimal import Decimal as D
 
 import pytest
-from conftest import Sqlite, assert_same
+from conftest import Csv, Sqlite, assert_same
 
 import inrush
 
@@ -439,3 +439,27 @@ def test_the_same_frame_again(tmp_path, make):
         target = Sqlite(tmp_path)
         target.table = f"t{number}"
         assert target.write(frame).rows_loaded == 3
+
+
+def test_how_texts_are_read_is_not_said_of_a_frame_s_other_columns(sqlite):
+    """Decimals beyond 38 digits, which encoders take as texts, beside texts."""
+    numbers = [D("1.234"), None]
+    table = pa.table(
+        {
+            "wide": pa.array(numbers, pa.decimal256(50, 3)),
+            "narrow": pa.array(numbers, pa.decimal128(20, 3)),
+            "text": ["1.234", None],
+            "words": pa.array(["1.234", None]).dictionary_encode(),
+        }
+    )
+    types = {name: "float" for name in table.column_names}
+    sqlite.write(table, types=types, decimal=",", thousands=".")
+    assert sqlite.read()[1] == [(1.234, 1.234, 1234.0, 1234.0), (None,) * 4]
+
+
+def test_clocks_of_a_frame_are_those_of_the_zone_that_is_said(place):
+    if isinstance(place, Csv):
+        pytest.skip("CSV has no types")
+    table = pa.table({"at": pa.array([dt.datetime(2024, 7, 1, 12), None], pa.timestamp("us"))})
+    place.write(table, time_zone="at=Europe/Berlin")
+    assert_same(place.values("at"), [dt.datetime(2024, 7, 1, 10, tzinfo=dt.timezone.utc), None])

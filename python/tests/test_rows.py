@@ -8,6 +8,7 @@ import decimal
 import enum
 import functools
 import io
+import math
 import sqlite3
 import types
 import typing
@@ -613,3 +614,142 @@ def test_a_late_value_of_another_type_changes_its_own_column_alone(sqlite, late)
     assert dict(zip(names, rows[-1])) == {**kept, **changed}
     alone = {name: value for name, value in kept.items() if name not in late}
     assert {name: value for name, value in zip(names, rows[0]) if name in alone} == alone
+
+
+EUROPEAN = {"decimal": ",", "thousands": "."}
+
+
+def test_how_texts_are_read_is_not_said_of_values_of_other_types(database):
+    """`1.234` is a number of a thousandth where it is a Decimal, and a thousand where it is a text."""
+    D = decimal.Decimal
+    rows = [(D("19.990"),), ("19.990,5",), (1.25,), ("1,25",), (D("1.234"),), (None,), (7,)]
+    for rows in (rows, rows[::-1]):
+        database.write(rows, columns={"n": "float"}, if_exists="replace", **EUROPEAN)
+        wanted = {D: float, str: lambda text: float(text.replace(".", "").replace(",", ".")), float: float, int: float}
+        assert database.values("n") == [None if n is None else wanted[type(n)](n) for (n,) in rows]
+    with database.writer(columns={"n": "float"}, if_exists="replace", **EUROPEAN) as writer:
+        writer.insert_many([(D("1.234"),), ("1.234",)])
+    assert database.values("n") == [1.234, 1234.0]
+
+
+def test_a_float_that_is_no_number_is_none_of_what_texts_are_read_as(database):
+    """It is what it is as without options, and it ends no batch."""
+    rows = [("1,5",), (math.nan,), ("2.000,5",)]
+    bad = []
+    database.write(rows, columns={"n": "float"}, if_exists="replace", max_rejects="all", rejects=bad, **EUROPEAN)
+    plain = []
+    database.table += "_plain"
+    database.write([(1.5,), (math.nan,), (2000.5,)], columns={"n": "float"}, if_exists="replace", max_rejects="all", rejects=plain)
+    assert len(bad) == len(plain)
+    wanted = database.values("n")
+    database.table = database.table.removesuffix("_plain")
+    assert [repr(n) for n in database.values("n")] == [repr(n) for n in wanted]
+
+
+def test_options_of_one_column_change_nothing_of_others(sqlite):
+    """What it mixes is taken as without options."""
+    rows = [{"a": "x" if row % 3 else math.nan, "b": row if row % 2 else "y", "n": "1,5"} for row in range(300)]
+    sqlite.write(rows, types={"n": "float"}, decimal="n=,")
+    read = sqlite.read()
+    sqlite.write([{**row, "n": 1.5} for row in rows], if_exists="replace")
+    assert sqlite.read() == read
+
+
+def test_dates_stay_what_they_are_beside_texts_that_are_read(database):
+    """The second of January is a text here, and the first of February a date."""
+    rows = [("2024-02-01",), (dt.date(2024, 2, 1),), ("2024-31-12",)]
+    for rows in (rows, rows[::-1]):
+        database.write(rows, columns={"d": "date"}, date_format="%Y-%d-%m", if_exists="replace")
+        wanted = [dt.date(2024, 1, 2), dt.date(2024, 2, 1), dt.date(2024, 12, 31)]
+        assert_same(database.values("d"), wanted if rows[0][0] == "2024-02-01" else wanted[::-1])
+
+
+def test_texts_that_are_read_beside_bytes_and_broken_ones(sqlite):
+    rows = [("1,5",), (b"ab",), ("2,5",), ("\ud800",), ("3,5",)]
+    bad = []
+    sqlite.write(rows, columns={"n": "float"}, max_rejects="all", rejects=bad, **EUROPEAN)
+    assert (sqlite.values("n"), len(bad)) == ([1.5, 2.5, 3.5], 2)
+
+
+def test_clocks_of_a_zone_are_moments_whether_texts_or_datetimes(database):
+    rows = [("2024-07-01 12:00:00",), (dt.datetime(2024, 7, 1, 12),), (dt.datetime(2024, 7, 1, 10, tzinfo=dt.timezone.utc),)]
+    wanted = [dt.datetime(2024, 7, 1, 10, tzinfo=dt.timezone.utc)]
+    for some in (rows, rows[1:], rows[1:2]):
+        database.write(some, columns=["at"], time_zone="at=Europe/Berlin", types={"at": "timestamptz"}, if_exists="replace")
+        assert_same(database.values("at"), wanted * len(some))
+    report = database.write(rows[1:2], columns=["at"], time_zone="at=Europe/Berlin", if_exists="replace")
+    assert [column["type"] for column in report.plan.columns] == ["timestamptz"]
+    assert_same(database.values("at"), wanted)
+    # An hour that clocks skip is no moment, whoever says it.
+    with pytest.raises(inrush.RejectedRows, match="clocks skip it"):
+        database.write([(dt.datetime(2024, 3, 31, 2, 30),)], columns=["at"], time_zone="at=Europe/Berlin", if_exists="replace")
+
+
+def test_values_that_become_text_behind_the_first_rows_are_told(sqlite):
+    """A generator's types are those of its first rows, and a table's column is what it was made as."""
+
+    def rows(first, *late):
+        yield from ({"a": first, "i": number} for number in range(10_001))
+        yield from ({"a": value, "i": -1} for value in late)
+
+    report = sqlite.write(rows(None, 2.5, 3), if_exists="replace")
+    assert report.warnings == [
+        "column a is text: the first rows have no value that says what it is, and '2.5' (row 10002) became text "
+        '(types={"a": "float"} says that it is more)'
+    ]
+    report = sqlite.write(rows("x", b"ab"), if_exists="replace")
+    assert ["column a is text: the first rows have texts in it, and b'ab' (row 10002) became text" in one for one in report.warnings] == [True]
+    # What they are told to be, they are.
+    assert sqlite.write(rows(None, 2.5), types={"a": "float"}, if_exists="replace").warnings == []
+    assert sqlite.write(rows(None, "x"), if_exists="replace").warnings == []
+    with sqlite.writer(commit="batch", rows_per_commit=2, if_exists="replace") as writer:
+        writer.insert_many([{"a": None}, {"a": None}, {"a": 1}, {"a": 2.5}])
+    assert ["'1' (row 3) became text" in one for one in writer.report.warnings] == [True]
+
+
+def test_a_float_that_is_no_number_among_texts_is_told(database):
+    """As pandas has missing texts in `to_dict("records")`."""
+    database.execute(f"create table {database.table} (a varchar(10))")
+    rows = [{"a": "x"}, {"a": float("nan")}]
+    report = database.write(rows, if_exists="append")
+    assert database.values("a") == ["x", "NaN"]
+    assert ['(row 2) is the text \'NaN\' in it: nulls=["a=NaN"] loads NULL for it' in one for one in report.warnings] == [True]
+    report = database.write(rows, if_exists="append", nulls=["a=NaN"])
+    assert (database.values("a")[2:], report.warnings) == (["x", None], [])
+
+
+@dataclasses.dataclass
+class Wider(Data):
+    size: int = 9
+
+
+def test_fields_that_only_later_rows_have_are_no_less_fields(sqlite):
+    """A row of another class, whose fields would be left out without a word."""
+    with pytest.raises(inrush.UsageError, match="row 2 has a field 'size', and there is no such column"):
+        sqlite.write([Data(1, "a"), Wider(2, "b", 7)])
+    sqlite.write([Data(1, "a"), Wider(2, "b", 7)], columns=["id", "name"])
+    assert sqlite.read()[1] == [(1, "a"), (2, "b")]
+    with pytest.raises(inrush.UsageError, match="row 2 has the fields"):
+        sqlite.write([(5, 7), Pair(1, 2)], columns=["name", "id"], if_exists="replace")
+
+
+def test_fields_that_a_model_takes_beside_those_of_its_class(sqlite):
+    """As pydantic keeps them."""
+
+    class Model:
+        model_fields = {"a": None}
+
+        def __init__(self, a, **extra):
+            self.a = a
+            self.__pydantic_extra__ = extra
+
+        __slots__ = ("__dict__", "__pydantic_extra__")
+
+        def __getattr__(self, name):
+            try:
+                return self.__pydantic_extra__[name]
+            except KeyError:
+                raise AttributeError(name) from None
+
+    sqlite.write([Model(1), Model(2, b="x")])
+    assert sqlite.read() == (["a", "b"], [(1, None), (2, "x")])
