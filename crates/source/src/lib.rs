@@ -7,6 +7,7 @@
 //! input -> columns (Parquet, Arrow IPC, sheets, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
 //! source -> split (parts of files, as text) -> a source of each, elsewhere
+//! places -> files (as they were before the first byte: who commits asks whether they still are), rejects (of earlier loads)
 //! ```
 //!
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.

@@ -104,7 +104,7 @@ impl Store {
                 let element = Box::new(Self { strict: false, ..self });
                 match element.kind {
                     Kind::Zoned(_) => Kind::ZonedArray(Arrays { element, oid }),
-                    // Of a text in braces nobody knows by which way it will go.
+                    // Which way a text in braces will go is not known yet.
                     Kind::Money(ref money) if !money.reads_plain() => Kind::Other,
                     _ if element.is_binary() => Kind::Array(Arrays { element, oid }),
                     _ => Kind::Other,
