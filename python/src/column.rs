@@ -262,7 +262,9 @@ impl From<PyErr> for Full {
 impl Column {
     /// A column of which so many rows have come without it.
     pub(crate) fn new(name: String, taking: &Taking, before: u64) -> Self {
-        let texts_apart = taking.readers.column(&name).is_some();
+        // Blanks are cut off texts alone, for values that are written out have none.
+        let reads = taking.readers.column(&name);
+        let texts_apart = reads.is_some_and(|reads| reads.makes_values());
         Self {
             name,
             kinds: Kinds::default(),

@@ -130,8 +130,9 @@ impl<'a> FirstField<'a> {
 }
 
 /// Whether the numbers in the line could be names of columns behind the first one: years, of which a single one stands above what are
-/// none, or numbers that count, as in `id,2019,2020` and `id,0,1,2`. Where the first name is the only word, and the column below it has
-/// none, any that rise could be, as in `age,18,25,35`.
+/// none, or numbers that count up or down, as in `id,2019,2020` and `id,0,1,2`; a 0 alone is what pandas calls a column without a name.
+/// Where the first name is the only word, and the column below it has none, any that rise could be, as in `age,18,25,35`, and three or
+/// more that fall.
 fn are_headings(fields: &[FirstField], rest: &[Observed]) -> bool {
     let alike = || fields.iter().zip(rest).filter(|(field, _)| field.is_alike());
     let [first, behind @ ..] = fields else { return false };
@@ -140,9 +141,12 @@ fn are_headings(fields: &[FirstField], rest: &[Observed]) -> bool {
     }
     let headings: Option<Vec<f64>> =
         behind.iter().filter(|field| !field.is_null).map(|field| field.text.parse().ok()).collect();
-    let rise =
-        |headings: Vec<f64>| headings.len() > 1 && headings.windows(2).all(|two| two[0] < two[1]);
-    if first.is_word && first.rest != Type::Text && headings.is_some_and(rise) {
+    // Of two that fall one would be as good as any other.
+    let rise_or_fall = |headings: Vec<f64>| {
+        headings.len() > 1 && headings.windows(2).all(|two| two[0] < two[1])
+            || headings.len() > 2 && headings.windows(2).all(|two| two[0] > two[1])
+    };
+    if first.is_word && first.rest != Type::Text && headings.is_some_and(rise_or_fall) {
         return true;
     }
     let numbers: Option<Vec<i64>> = alike().map(|(field, _)| field.text.parse().ok()).collect();
@@ -152,8 +156,10 @@ fn are_headings(fields: &[FirstField], rest: &[Observed]) -> bool {
     };
     let is_year = |number: &i64| (1900..=2100).contains(number);
     let stand_out = || alike().all(|(_, rest)| rest.digits_before() != 4);
-    follow(|one, next| one.checked_add(1) == Some(next))
-        || numbers.iter().all(is_year) && (follow(|one, next| one < next) || stand_out())
+    let counts = follow(|one, next| one.checked_add(1) == Some(next))
+        || follow(|one, next| next.checked_add(1) == Some(one));
+    let are_in_order = || follow(|one, next| one < next) || follow(|one, next| one > next);
+    counts || numbers == [0] || numbers.iter().all(is_year) && (are_in_order() || stand_out())
 }
 
 /// What a text of no other type is a way to write, as far as no column is called so: `007`, `+49 170 123`, `1e5`, `1,200`, `inf`,
@@ -224,6 +230,11 @@ mod tests {
             ("t,-10,0,,10\n1,5,6,7,8", true, false),
             ("rank,2015,2020\n1,1523,1600", true, false),
             ("rank,country,2015,2020\n1,France,1523,1600", true, false),
+            ("rank,country,2023,2022,2021\n1,France,1523,1600,1700", true, false),
+            ("month,12,11,10\n1,5,6,7", true, false),
+            ("step,0.9,0.5,0.1\n1,5.5,6.5,7.5", true, false),
+            ("year,0\n2019,12\n2020,15", true, false),
+            ("date,close,0\n2024-01-01,1.5,3", true, false),
             ("rank,country,2015\n1,France,1523", false, false),
             ("rank,country,15,20\n1,France,23,16", false, false),
             ("age,18,35,25\n1,5,6,7", false, false),

@@ -334,6 +334,13 @@ impl ColumnReads {
         }
     }
 
+    /// Whether values are made of texts, which are not only rid of blanks.
+    pub fn makes_values(&self) -> bool {
+        [Family::Number, Family::Truth, Family::Day, Family::Moment]
+            .into_iter()
+            .any(|family| self.has(family))
+    }
+
     fn has(&self, family: Family) -> bool {
         match family {
             Family::Number => self.numbers.is_some(),

@@ -302,7 +302,7 @@ pub(super) fn triggers(table: &str) -> String {
 }
 
 /// A query for the tables whose foreign keys refer to this one.
-pub(super) fn children(table: &str) -> String {
+fn children(table: &str) -> String {
     format!(
         "SELECT DISTINCT TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
          WHERE REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME = {0} \

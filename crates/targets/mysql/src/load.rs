@@ -542,30 +542,50 @@ impl<'a> MysqlLoad<'a> {
         let table = &self.job.table;
         let lock = staging::filling(self.session.database(), table);
         let look = format!("SELECT 1 FROM {} LIMIT 1", quote(table));
-        let looks = self.session.value(&format!("SELECT GET_LOCK({lock}, 0)"));
-        let looks = looks.and_then(|locked| Ok((locked, self.session.table(&look)?)));
-        let (locked, rows) = looks.map_err(|failure| self.session.explain(failure))?;
-        match rows.is_empty() && locked.as_deref() == Some("1") {
-            true => Ok(()),
-            false => Err(staging::written(self.job)),
+        // Some clusters have no such locks.
+        let locked = match self.session.value(&format!("SELECT GET_LOCK({lock}, 10)")) {
+            Err(failure) if failure.refusal().is_some() => true,
+            locked => {
+                locked.map_err(|failure| self.session.explain(failure))?.as_deref() == Some("1")
+            }
+        };
+        let rows = self.session.table(&look).map_err(|failure| self.session.explain(failure))?;
+        match (rows.is_empty(), locked) {
+            (true, true) => Ok(()),
+            (false, _) => Err(staging::written(self.job)),
+            (true, false) => Err(Error::target(format!(
+                "another load fills table {table}, or the server has not noticed yet that it has ended"
+            ))
+            .advise("run the load again when that one is through: --if-exists append adds to its rows")),
         }
     }
 
     /// Looks whether they are the only ones, by a connection that sees what others have committed, and nothing of this load.
     fn expect_alone(&mut self) -> Result<()> {
-        if !self.must_be_empty() || !self.counts_own() || self.rows_per_transaction() != 0 {
+        // Of a view nobody says whether its rows are in a transaction.
+        let found = self.job.facts.target.table.as_ref();
+        let is_view = found.is_some_and(|table| table.storage.is_none());
+        if !self.must_be_empty()
+            || !self.counts_own()
+            || is_view
+            || self.rows_per_transaction() != 0
+        {
             return Ok(());
         }
         let Ok(mut beside) = self.session.beside() else { return Ok(()) };
-        let [_, rows] = beside
-            .tables([
-                "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-                &format!("SELECT 1 FROM {} LIMIT 1", quote(&self.job.table)),
-            ])
-            .map_err(|failure| beside.explain(failure))?;
-        match rows.is_empty() {
-            true => Ok(()),
-            false => Err(staging::written(self.job)),
+        // Whoever waits to alter the table waits for this load, and would let that connection wait behind.
+        let rows = beside.tables([
+            "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+            "SET SESSION lock_wait_timeout = 1",
+            &format!("SELECT 1 FROM {} LIMIT 1", quote(&self.job.table)),
+        ]);
+        match rows {
+            Err(failure) if failure.refusal().is_some_and(|refused| refused.code == TIMED_OUT) => {
+                Ok(())
+            }
+            Err(failure) => Err(beside.explain(failure)),
+            Ok([_, _, rows]) if rows.is_empty() => Ok(()),
+            Ok(_) => Err(staging::written(self.job)),
         }
     }
 
@@ -692,8 +712,11 @@ fn asks_for_indexes(job: &Job) -> bool {
     !job.request.indexes.is_empty() && !job.choice.knobs.is(&INDEXES, "before")
 }
 
+/// How the server ends a statement that has waited too long for a lock: ER_LOCK_WAIT_TIMEOUT.
+const TIMED_OUT: u16 = 1205;
+
 /// Sets what the load relies on. Only this connection is concerned.
-fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<()> {
+pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<()> {
     let found = ServerFacts::of(&job.facts.target).variable("sql_mode");
     // What a value is, and whether a zero date is a date, stays the server's decision. That a value which doesn't fit is an
     // error, that 0 is 0 in a column which counts by itself, and how text is quoted, is ours.

@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::ddl::{self, literal, quote};
-use crate::facts::{self, ALL_ROWS};
-use crate::indexes;
 use crate::session::{Failure, Session};
+use crate::{facts, indexes, load};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::target::Console;
 use inrush_core::{Action, Job};
@@ -47,23 +46,22 @@ pub(super) struct Staging {
     is_target: bool,
 }
 
-/// What the load's table is: its definition, its triggers, and the tables with foreign keys to it. And whether it holds rows. All in one
-/// round trip.
+/// What the load's table is, its definition and its triggers; and whether it holds rows. All in one round trip. Foreign keys of others
+/// would follow the old table, which the server then does not let go.
 fn found(session: &mut Session<'_>, job: &Job) -> Result<(String, bool), Failure> {
     let rows = format!("SELECT 1 FROM {} LIMIT 1", quote(&job.table));
-    let [_, create, triggers, children, rows, _] = indexes::plainly(
+    let [_, create, triggers, rows, _] = indexes::plainly(
         session,
         [
             indexes::PLAIN,
             &indexes::show_create(&job.table),
             &facts::triggers(&job.table),
-            &facts::children(&job.table),
             &rows,
             indexes::RESTORE,
         ],
     )?;
     let create = indexes::without_counter(&indexes::created(create));
-    Ok((format!("{create} {triggers:?} {children:?}"), !rows.is_empty()))
+    Ok((format!("{create} {triggers:?}"), !rows.is_empty()))
 }
 
 /// Looks whether the load's table still is what was found.
@@ -306,7 +304,9 @@ impl Staging {
 /// right to that, or no further connection.
 fn guard<'s>(session: &Session<'s>, job: &Job) -> Result<Option<Session<'s>>> {
     let Ok(mut guard) = session.beside() else { return Ok(None) };
-    match guard.execute(format!("SET {ALL_ROWS}; LOCK TABLES {} WRITE", quote(&job.table))) {
+    // The server writes a definition as a session has its zone and its characters.
+    load::configure(&mut guard, job, None)?;
+    match guard.execute(format!("LOCK TABLES {} WRITE", quote(&job.table))) {
         Ok(_) => Ok(Some(guard)),
         Err(Failure::Stopped) => Err(Error::interrupted()),
         Err(_) => Ok(None),

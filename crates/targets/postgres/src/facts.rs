@@ -23,7 +23,7 @@ const COLUMNS_MAX: usize = 1600;
 pub(super) struct ServerFacts {
     /// Those of [`SETTINGS`] that it knows, by their names. Sizes have their unit.
     settings: BTreeMap<String, String>,
-    /// How it writes an amount of [`AMOUNT`]; the setting `lc_monetary` says so.
+    /// How it writes an amount of [`AMOUNT`], and on a line of its own the same below zero; the setting `lc_monetary` says so.
     pub(super) amount: String,
     /// Whether it is on this machine, and has the same files.
     pub(super) is_local: bool,
@@ -195,7 +195,7 @@ fn all_settings() -> String {
     let wanted: Vec<String> = SETTINGS.iter().map(|name| literal(name)).collect();
     format!(
         "SELECT name, pg_catalog.current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({}) \
-         UNION ALL SELECT 'amount', pg_catalog.money({AMOUNT})::text \
+         UNION ALL SELECT 'amount', pg_catalog.money({AMOUNT})::text || pg_catalog.chr(10) || pg_catalog.money(-{AMOUNT})::text \
          UNION ALL SELECT 'recovers', pg_catalog.pg_is_in_recovery()::text \
          UNION ALL SELECT 'reads_files', pg_catalog.pg_has_role('pg_read_server_files', 'USAGE')::text \
          UNION ALL SELECT 'makes_temporary', \

@@ -241,12 +241,16 @@ impl<'a> PostgresLoad<'a> {
         if !std::mem::take(&mut self.looks_again) {
             return Ok(());
         }
-        // It sees what others have committed, and nothing of this load.
+        // It sees what others have committed, and nothing of this load. Whoever waits to alter the table waits for this load, and would
+        // let that connection wait behind.
         let mut other = self.session.another(self.stop)?;
-        let first = other.table(&ddl::first_row(&self.target));
-        match first.map_err(|failure| other.explain(failure))?.is_empty() {
-            true => Ok(()),
-            false => Err(self.not_empty()),
+        let patience = other.execute("SET lock_timeout = '1s'");
+        let first = patience.and_then(|_| other.table(&ddl::first_row(&self.target)));
+        match first {
+            Err(failure) if session::state(&failure) == "55P03" => Ok(()),
+            Err(failure) => Err(other.explain(failure)),
+            Ok(first) if first.is_empty() => Ok(()),
+            Ok(_) => Err(self.not_empty()),
         }
     }
 

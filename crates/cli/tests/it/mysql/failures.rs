@@ -422,6 +422,26 @@ fn rows_of_others_are_noticed_in_a_table_that_is_to_be_empty_and_stays_in_its_pl
     });
 }
 
+/// Who waits to alter the table waits for the load, which does not wait for them.
+#[test]
+fn a_client_that_waits_to_alter_the_table_ends_no_load_and_stops_none() {
+    for_each_server(|server| {
+        make_with_trigger(server);
+        let child = open_load(server, &["--if-exists", "empty"]);
+        server.wait_for_rows();
+        let client = server.another_client();
+        let alter = std::thread::spawn(move || client("ALTER TABLE t COMMENT = 'late'"));
+        wait_until("a client waits", || {
+            let waits = "SELECT 1 FROM information_schema.PROCESSLIST \
+                 WHERE INFO LIKE 'ALTER TABLE t %' AND STATE LIKE 'Waiting for %'";
+            !server.query(waits).is_empty()
+        });
+        end_of(child).exits(0);
+        alter.join().unwrap();
+        assert_eq!(server.count("t"), 200_000);
+    });
+}
+
 #[test]
 fn of_two_loads_into_an_empty_table_that_stays_in_its_place_one_succeeds() {
     for_each_server(|server| {

@@ -89,6 +89,23 @@ fn a_server_that_answers_with_one_row() {
     });
 }
 
+/// The server shows a default as clocks of the session show it, and no two of a load's have another zone.
+#[test]
+fn a_default_is_the_same_in_every_session_of_a_load() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "at\n2024-01-01T00:00:00Z\n");
+        server.sql(
+            "CREATE TABLE t (at TIMESTAMP NOT NULL DEFAULT '2000-01-01 12:00:00') ENGINE=InnoDB",
+        );
+        server.with_global("time_zone", "'+05:00'", || {
+            server.load(&["t.csv", "--verify", "checksum"]).exits(0);
+            server.load(&["t.csv", "--if-exists", "truncate"]).exits(0);
+            let seconds = server.query("SELECT UNIX_TIMESTAMP(at) FROM t");
+            assert_eq!(seconds, rows![[1_704_067_200]]);
+        });
+    });
+}
+
 #[test]
 fn a_table_that_is_full() {
     alone_on_each_server(|server| {

@@ -7,7 +7,7 @@ use inrush_core::flow::Code;
 
 use super::store::Misfit;
 
-/// The amount that a server is asked to write, so that its way is known.
+/// The amount that a server is asked to write, with and without a minus, so that its way is known.
 pub(crate) const AMOUNT: u32 = 12_345;
 
 /// A server's way with amounts.
@@ -16,6 +16,8 @@ pub(super) struct Money {
     /// Before the first digit and after the last: the currency.
     before: Box<str>,
     after: Box<str>,
+    /// The same of an amount below zero: `-$`, or a minus behind the currency, or brackets.
+    debt: Option<[Box<str>; 2]>,
     /// Between groups of three digits.
     group: Box<str>,
     point: Box<str>,
@@ -24,20 +26,23 @@ pub(super) struct Money {
 }
 
 impl Money {
-    /// That of a server which writes [`AMOUNT`] so: `$12,345.00`, `12.345,00 €`.
+    /// That of a server which writes [`AMOUNT`] so: `$12,345.00`, `12.345,00 €`; on a line of its own may follow how it writes it below zero.
     pub(super) fn of(shown: &str) -> Option<Self> {
+        let (shown, debt) = shown.split_once('\n').unwrap_or((shown, ""));
         let (before, rest) = shown.split_once("12")?;
         let (group, rest) = rest.split_once("345")?;
         let (point, rest) = rest.split_at(rest.find('0').unwrap_or(0));
         let after = rest.trim_start_matches('0');
         let digits = u8::try_from(rest.len() - after.len()).ok().filter(|digits| *digits <= 9)?;
+        let number = &shown[before.len()..shown.len() - after.len()];
+        let debt = debt.split_once(number).map(|(before, after)| [before, after].map(Box::from));
         let [before, after, group, point] = [before, after, group, point].map(Box::from);
-        Some(Self { before, after, group, point, digits })
+        Some(Self { before, after, debt, group, point, digits })
     }
 
     /// What values are to be, in words.
     pub(super) fn wanted(&self) -> String {
-        let Self { before, after, group, point, digits } = self;
+        let Self { before, after, group, point, digits, .. } = self;
         let fraction = "0".repeat(usize::from(*digits));
         let dot = if fraction.is_empty() { "" } else { "." };
         format!("money (12345{dot}{fraction} or {before}12{group}345{point}{fraction}{after})")
@@ -50,7 +55,11 @@ impl Money {
         out: &mut Vec<u8>,
     ) -> Result<(), Misfit<'a>> {
         let text = std::str::from_utf8(value).map_err(|_| (Code::Type, wanted))?;
-        let amount = text.strip_prefix('-').unwrap_or(text);
+        let debt = self
+            .debt
+            .as_ref()
+            .and_then(|[before, after]| text.strip_prefix(&**before)?.strip_suffix(&**after));
+        let amount = debt.or_else(|| text.strip_prefix('-')).unwrap_or(text);
         let (number, fraction) = match plain(amount) {
             // Thousandths to most programs, a group of three to the server.
             Some((_, fraction)) if &*self.group == "." && fraction.len() == 3 => {
@@ -221,6 +230,20 @@ mod tests {
                 ],
             ),
             ("$12.345", &[("$1.234", Ok(1234)), ("1.000", range), ("1.0", Ok(1))]),
+            (
+                "$12,345.00\n($12,345.00)",
+                &[
+                    ("($1.00)", Ok(-100)),
+                    ("-$1.00", Ok(-100)),
+                    ("$1.00", Ok(100)),
+                    ("($1.00", type_),
+                ],
+            ),
+            (
+                "€ 12.345,00\n€ 12.345,00-",
+                &[("€ 1,50-", Ok(-150)), ("-1", Ok(-100)), ("1-", type_)],
+            ),
+            ("€ 12.345,00\n€ -12.345,00", &[("€ -1,50", Ok(-150)), ("€ 1,50", Ok(150))]),
         ] {
             for (value, wanted) in cases {
                 assert_eq!(units(shown, value), *wanted, "{shown} {value:?}");
