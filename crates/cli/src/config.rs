@@ -180,8 +180,8 @@ const STORES: [&str; 3] = ["s3", "gs", "az"];
 const SERVERS: [&str; 8] =
     ["postgres", "postgresql", "mysql", "mariadb", "mssql", "sqlserver", "mongodb", "mongodb+srv"];
 
-/// A place as it was typed, but for a password: that of a login, of a parameter, or whatever the query of a web address is. A URL whose login
-/// can't be told from what follows is shown as in messages, and so is what else may hold a password.
+/// A place as it was typed, but for a password: that of a login, of a parameter, or whatever the query of a web address is. A URL whose
+/// login can't be told from what follows is shown as in messages, and so is what else may hold a password.
 fn without_password(place: &str) -> String {
     let shown = match place.split_once("://") {
         Some((scheme, _)) if is_one_of(scheme, &STORES) => return place.to_owned(),

@@ -3,6 +3,7 @@
 use inrush_scan::{Dialect, Scanner};
 
 use crate::Source;
+use crate::first_line::{self, HeaderVerdict};
 use crate::head::{Head, body_start, lead};
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::sample::Sample;
@@ -113,7 +114,7 @@ impl Source {
         line: &First<'_>,
         rest: &[u8],
         known: Option<&[String]>,
-    ) -> sniff::HeaderVerdict {
+    ) -> HeaderVerdict {
         let First { values, raw, .. } = line;
         let names: Vec<String> =
             values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
@@ -140,7 +141,7 @@ impl Source {
             })
             .collect();
         let (seen, _) = self.survey(vec![Sample::of(0, rest)], values.len());
-        sniff::header(&names, &first, &seen, known)
+        first_line::header(&names, &first, &seen, known)
     }
 }
 

@@ -30,6 +30,19 @@ const LAYOUT_RECORDS: usize = 100;
 /// Endings of names that no JSON has.
 const OTHERS: [&str; 6] = ["csv", "tsv", "tab", "txt", "psv", "dat"];
 
+fn is_named(extension: &str) -> bool {
+    matches!(extension, "jsonl" | "ndjson" | "json")
+}
+
+/// Whether an input may be JSON, by the user's word and the name's ending.
+fn may_be(request: &DialectRequest, extension: &str) -> bool {
+    match request.format {
+        Some(Format::Jsonl | Format::Json) => true,
+        Some(_) => false,
+        None => is_named(extension) || !OTHERS.contains(&extension) && request.delimiter.is_none(),
+    }
+}
+
 /// How the text is laid out, if it is JSON at all: by the user's word, the name's ending, or its first bytes.
 pub(super) fn layout(
     text: &[u8],
@@ -37,16 +50,10 @@ pub(super) fn layout(
     request: &DialectRequest,
     extension: &str,
 ) -> Option<JsonLayout> {
-    let named = matches!(extension, "jsonl" | "ndjson" | "json");
-    let is_json = match request.format {
-        Some(Format::Jsonl | Format::Json) => true,
-        Some(_) => false,
-        None => named || !OTHERS.contains(&extension) && request.delimiter.is_none(),
-    };
-    if !is_json {
+    if !may_be(request, extension) {
         return None;
     }
-    let is_told = named || request.format.is_some();
+    let is_told = is_named(extension) || request.format.is_some();
     match text.trim_ascii_start().first() {
         Some(b'{' | b'[') => {}
         // Told to be JSON, whatever it begins with is a record, if a broken one.
@@ -94,22 +101,12 @@ pub(super) fn is_hidden(
 
 /// Whether the text begins with an object of JSON that goes on behind its first line: lines are no records of their own.
 pub(super) fn is_object_in_lines(text: &[u8], request: &DialectRequest, extension: &str) -> bool {
-    let is_said = matches!(request.format, Some(Format::Json | Format::Jsonl));
-    let may_be = match extension {
-        "jsonl" | "ndjson" => false,
-        "json" => request.format.is_none() || is_said,
-        _ => {
-            is_said
-                || request.format.is_none()
-                    && request.delimiter.is_none()
-                    && !OTHERS.contains(&extension)
-        }
-    };
+    let has_lines = matches!(extension, "jsonl" | "ndjson");
     let starts = || {
         let inside = text.trim_ascii_start().strip_prefix(b"{")?;
         inside.trim_ascii_start().first().copied()
     };
-    may_be && matches!(starts(), Some(b'"')) && {
+    may_be(request, extension) && !has_lines && starts() == Some(b'"') && {
         let (good, read) = good(text, false, JsonLayout::Lines);
         good * 2 <= read
     }

@@ -342,8 +342,8 @@ fn is_same(own: &Path, _: &fs::Metadata, path: &Path, _: &fs::Metadata) -> bool 
 }
 
 /// Expands `-`, paths, `file:` URLs, globs, folders, lists (`@FILE`) and archives (`ARCHIVE!GLOB`), in the order given; files of a glob or
-/// a folder in the order of their names, without bad rows of earlier loads. A file that is named more than once is an input once: the second value has a sentence for each
-/// such name. `expand_max` is what an archive may unpack to, if the user says.
+/// a folder in the order of their names, without bad rows of earlier loads. A file that is named more than once is an input once: the
+/// second value has a sentence for each such name. `expand_max` is what an archive may unpack to, if the user says.
 ///
 /// # Errors
 /// When something isn't there, can't be read, or has to be refused.

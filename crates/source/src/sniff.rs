@@ -6,8 +6,6 @@ use crate::delimiter::{self, DELIMITERS, Found};
 use crate::quoting;
 use inrush_core::{DialectRequest, Format};
 
-pub(crate) use crate::first_line::{HeaderVerdict, header};
-
 /// Records looked at; more would not change the verdict.
 pub(super) const RECORDS_MAX: usize = 1_000;
 

@@ -215,9 +215,7 @@ impl<'a> Column<'a> {
             View::Decimal(values, scale) => Typed::Decimal { digits: values[row], scale },
             View::Date(values) => Typed::Date(values[row]),
             View::Moment { values, per_second, zone } => {
-                let nanos = values[row].rem_euclid(per_second) * (1_000_000_000 / per_second);
-                let seconds = values[row].div_euclid(per_second);
-                Typed::Moment(Moment { seconds, nanos: nanos as u32, zone })
+                Typed::Moment(Moment::of(values[row], per_second, zone))
             }
             View::Bytes(offsets) => {
                 let (home, span) = self.place(offsets, row);

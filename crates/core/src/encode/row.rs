@@ -81,6 +81,13 @@ pub struct Moment {
 }
 
 impl Moment {
+    /// The moment so many parts of a second after 1970-01-01 00:00:00, of which one has `per_second`: a thousand million at the most.
+    #[inline(always)]
+    pub fn of(count: i64, per_second: i64, zone: bool) -> Self {
+        let nanos = count.rem_euclid(per_second) * (1_000_000_000 / per_second);
+        Self { seconds: count.div_euclid(per_second), nanos: nanos as u32, zone }
+    }
+
     /// Its day, and the seconds since that began; `None` beyond the years 1 to 9999, which is what can be read as text.
     #[inline]
     pub fn day(self) -> Option<(Day, u32)> {

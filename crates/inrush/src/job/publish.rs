@@ -36,9 +36,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Publishes the rows that the tokens name, and no others. A job that is committed already is no error: what it has done comes back.
 ///
 /// # Errors
-/// When a token is missing, twice, another job's or none of those that the job was published with before; more rows are bad than the job allows; the table isn't what it was when the job
-/// began; or the database refuses. Nothing can be seen of the job then, but what its guarantee lets others see before, and it can be
-/// published again.
+/// When a token is missing, twice, another job's or none of those that the job was published with before; more rows are bad than the job
+/// allows; the table isn't what it was when the job began; or the database refuses. Nothing can be seen of the job then, but what its
+/// guarantee lets others see before, and it can be published again.
 pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<Published> {
     job.check_version()?;
     let place = job.place()?;

@@ -35,7 +35,12 @@ pub(super) fn file_batches(
 ) -> Result<(), Failure> {
     let reader = FileReader::try_new(BufReader::new(file), None)?;
     let each = stored / (reader.num_batches() as u64).max(1);
-    batches(reader, each, readings, names, batch_bytes, take)
+    for (group, batch) in (0..).zip(reader) {
+        if !slices(&batch?, group, each, readings, names, batch_bytes, take)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Reads a stream's batches, and those of the streams behind it, as `cat` makes one file of several; whoever gives `input` counts its
@@ -58,31 +63,44 @@ pub(super) fn stream_batches(
             goes_on = message.is_some();
             // The decoder takes a message to be whole when the next one begins, or the mark of the end.
             let end = || [Buffer::from(&END[..]), Buffer::default(), Buffer::default()];
-            for mut part in message.unwrap_or_else(end) {
-                while !part.is_empty() {
-                    let batch = decoder.decode(&mut part)?;
-                    if let Some(schema) = decoder.schema() {
-                        let first = first.get_or_insert_with(|| SchemaRef::clone(&schema));
-                        if !columns(first).eq(columns(&schema)) {
-                            return Err(Error::source(format!(
-                                "{name}: the stream that begins at its byte {begins} has other columns than the first"
-                            ))
-                            .about(name)
-                            .advise("load them one by one")
-                            .into());
-                        }
-                    }
-                    if let Some(batch) = batch {
-                        if !slices(&batch, group, 0, readings, names, batch_bytes, take)? {
-                            return Ok(());
-                        }
-                        group += 1;
-                    }
+            let batches = decode(&mut decoder, message.unwrap_or_else(end))?;
+            if let Some(schema) = decoder.schema() {
+                let first = first.get_or_insert_with(|| SchemaRef::clone(&schema));
+                expect_columns(first, &schema, begins, name)?;
+            }
+            for batch in batches {
+                if !slices(&batch, group, 0, readings, names, batch_bytes, take)? {
+                    return Ok(());
                 }
+                group += 1;
             }
         }
     }
     Ok(())
+}
+
+/// What becomes of the parts of a message: the batch before it, if it was one.
+fn decode(decoder: &mut StreamDecoder, parts: [Buffer; 3]) -> Result<Vec<RecordBatch>, ArrowError> {
+    let mut batches = Vec::new();
+    for mut part in parts {
+        while !part.is_empty() {
+            batches.extend(decoder.decode(&mut part)?);
+        }
+    }
+    Ok(batches)
+}
+
+/// Refuses a stream behind the first one that has other columns.
+fn expect_columns(first: &Schema, schema: &Schema, begins: u64, name: &str) -> Result<(), Failure> {
+    match columns(first).eq(columns(schema)) {
+        true => Ok(()),
+        false => Err(Error::source(format!(
+            "{name}: the stream that begins at its byte {begins} has other columns than the first"
+        ))
+        .about(name)
+        .advise("load them one by one")
+        .into()),
+    }
 }
 
 fn columns(schema: &Schema) -> impl Iterator<Item = (&str, &DataType)> {
@@ -171,22 +189,6 @@ impl<R: Read> Messages<R> {
         }
         Ok(Buffer::from_vec(bytes))
     }
-}
-
-fn batches(
-    reader: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
-    stored: u64,
-    readings: &[Reading],
-    names: &SchemaRef,
-    batch_bytes: usize,
-    take: &mut Take<'_>,
-) -> Result<(), Failure> {
-    for (group, batch) in (0..).zip(reader) {
-        if !slices(&batch?, group, stored, readings, names, batch_bytes, take)? {
-            break;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

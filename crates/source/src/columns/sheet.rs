@@ -17,7 +17,7 @@ use crate::header;
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::proposal::Forms;
 use crate::workbook::{self, Cell, Workbook, is_inexact, letters};
-use crate::{Input, sniff};
+use crate::{Input, first_line};
 use inrush_core::encode::{Typed, csv_field};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{BadCell, SheetRows};
@@ -412,7 +412,7 @@ fn is_header(
     let first = look.first_seen(width);
     let pick = |seen: &[Observed]| used.iter().map(|at| seen[*at].clone()).collect::<Vec<_>>();
     let names: Vec<String> = used.iter().map(|at| names[*at].clone()).collect();
-    let verdict = sniff::header(&names, &pick(&first), &pick(&rest), known);
+    let verdict = first_line::header(&names, &pick(&first), &pick(&rest), known);
     let Some(is_header) = verdict.header else {
         let values: Vec<Vec<u8>> = names.into_iter().map(String::into_bytes).collect();
         return Err(header::unclear(&input.name, &values, known, verdict.why));

@@ -281,9 +281,7 @@ fn far_day(days: i64, out: &mut String) -> Result<()> {
 
 /// A moment of such years.
 fn far_moment(count: i64, per_second: i64, zone: bool, out: &mut String) -> Result<()> {
-    let nanos = count.rem_euclid(per_second) * (1_000_000_000 / per_second);
-    let seconds = count.div_euclid(per_second);
-    far(Typed::Moment(Moment { seconds, nanos: nanos as u32, zone }), out)
+    far(Typed::Moment(Moment::of(count, per_second, zone)), out)
 }
 
 fn far(value: Typed, out: &mut String) -> Result<()> {

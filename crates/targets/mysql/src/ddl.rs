@@ -24,6 +24,11 @@ pub(super) fn ledger(table: &str) -> Ledger<'_> {
     Ledger { name, table, text: "longtext", suffix, unless_known, folds_case: false, literal }
 }
 
+/// A query for one row of the table, if there is any.
+pub(super) fn first_row(table: &str) -> String {
+    format!("SELECT 1 FROM {} LIMIT 1", quote(table))
+}
+
 pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     names.into_iter().map(quote).collect::<Vec<_>>().join(", ")
 }

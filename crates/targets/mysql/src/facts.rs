@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ddl::{self, literal, quote};
+use crate::ddl::{self, literal};
 use crate::indexes;
 use crate::lost;
 use crate::rights;
@@ -437,17 +437,14 @@ fn table_facts(
         of("TABLE_NAME", "TABLE_SCHEMA")
     );
     let references = references(table);
-    let triggers = format!(
-        "SELECT 1 FROM information_schema.TRIGGERS WHERE {} LIMIT 1",
-        of("EVENT_OBJECT_TABLE", "EVENT_OBJECT_SCHEMA")
-    );
+    let triggers = triggers(table);
     // MySQL's from 8.0 on; MariaDB takes what others say between these for a comment (https://mariadb.com/kb/en/comment-syntax/).
     let histograms = format!(
         "SELECT 1 FROM (SELECT '' AS SCHEMA_NAME, '' AS TABLE_NAME FROM DUAL WHERE 1 = 0 \
          /*!80000 UNION ALL SELECT SCHEMA_NAME, TABLE_NAME FROM information_schema.COLUMN_STATISTICS */) s WHERE {} LIMIT 1",
         of("TABLE_NAME", "SCHEMA_NAME")
     );
-    let first_row = format!("SELECT 1 FROM {} LIMIT 1", quote(&facts.name));
+    let first_row = ddl::first_row(&facts.name);
     let [server, columns, keys, references, triggers, histograms, first_row] = session.tables([
         "SELECT VERSION(), DATABASE()",
         &columns,

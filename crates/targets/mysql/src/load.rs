@@ -541,7 +541,6 @@ impl<'a> MysqlLoad<'a> {
         }
         let table = &self.job.table;
         let lock = staging::filling(self.session.database(), table);
-        let look = format!("SELECT 1 FROM {} LIMIT 1", quote(table));
         // Some clusters have no such locks.
         let locked = match self.session.value(&format!("SELECT GET_LOCK({lock}, 10)")) {
             Err(failure) if failure.refusal().is_some() => true,
@@ -549,7 +548,10 @@ impl<'a> MysqlLoad<'a> {
                 locked.map_err(|failure| self.session.explain(failure))?.as_deref() == Some("1")
             }
         };
-        let rows = self.session.table(&look).map_err(|failure| self.session.explain(failure))?;
+        let rows = self
+            .session
+            .table(&ddl::first_row(table))
+            .map_err(|failure| self.session.explain(failure))?;
         match (rows.is_empty(), locked) {
             (true, true) => Ok(()),
             (false, _) => Err(staging::written(self.job)),
@@ -577,7 +579,7 @@ impl<'a> MysqlLoad<'a> {
         let rows = beside.tables([
             "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
             "SET SESSION lock_wait_timeout = 1",
-            &format!("SELECT 1 FROM {} LIMIT 1", quote(&self.job.table)),
+            &ddl::first_row(&self.job.table),
         ]);
         match rows {
             Err(failure) if failure.refusal().is_some_and(|refused| refused.code == TIMED_OUT) => {

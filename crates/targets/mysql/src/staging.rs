@@ -49,7 +49,7 @@ pub(super) struct Staging {
 /// What the load's table is, its definition and its triggers; and whether it holds rows. All in one round trip. Foreign keys of others
 /// would follow the old table, which the server then does not let go.
 fn found(session: &mut Session<'_>, job: &Job) -> Result<(String, bool), Failure> {
-    let rows = format!("SELECT 1 FROM {} LIMIT 1", quote(&job.table));
+    let rows = ddl::first_row(&job.table);
     let [_, create, triggers, rows, _] = indexes::plainly(
         session,
         [
@@ -476,7 +476,7 @@ pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A) {
         let free = session.value(&format!("SELECT IS_FREE_LOCK({lock})"));
         let is_free = matches!(free, Ok(Some(free)) if free == "1");
         let holds = |session: &mut A| {
-            let rows = session.table(&format!("SELECT 1 FROM {} LIMIT 1", quote(&table)));
+            let rows = session.table(&ddl::first_row(&table));
             !rows.is_ok_and(|rows| rows.is_empty())
         };
         if is_free && !(table.ends_with(EMPTY) && holds(session)) {
