@@ -356,9 +356,13 @@ impl<'l, C: Connection> StatementLane<'l, C> {
         errand: Errand,
         held: Held<'l, C>,
         writer: Box<dyn Write<C> + 'l>,
-        bounds: Bounds,
+        mut bounds: Bounds,
         shared: &'l Shared,
     ) -> Self {
+        // A statement that has skipped some of its rows says how many, and not which: sums need to know.
+        if errand.sums && errand.on_conflict == OnConflict::Skip {
+            bounds.rows_per_statement = 1;
+        }
         let (open, uncommitted, step) = (false, (0, 0), usize::MAX);
         Self { held, writer, bounds, shared, errand, open, uncommitted, step }
     }

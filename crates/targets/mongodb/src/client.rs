@@ -17,7 +17,7 @@ use crate::bson::{Document, Raw, Value, kind};
 use crate::connect::{self, Mechanism, Place};
 use crate::scram::{Hash, Scram};
 use inrush_core::unique;
-use inrush_net::channel::{Address, Channel};
+use inrush_net::channel::{Address, Broken, Channel};
 use inrush_net::{LostKind, Wired};
 
 /// The only kind of message that there still is.
@@ -193,7 +193,7 @@ impl<'a> Client<'a> {
                 Address::Host(host, _) => host.as_str(),
                 Address::Socket(_) => "localhost",
             };
-            channel = channel.encrypt(tls, name)?;
+            channel = channel.encrypt(tls, name).map_err(no_tls)?;
         }
         let greeted = Greeted {
             document_max: 0,
@@ -485,6 +485,16 @@ fn greeted_by(hello: Raw<'_>) -> Greeted {
         primary: hello.text("primary").map(str::to_owned),
         members: hello.texts("hosts").take(MEMBERS_MAX).map(str::to_owned).collect(),
         mechanisms: hello.texts("saslSupportedMechs").map(str::to_owned).collect(),
+    }
+}
+
+/// The protocol has no word for it: a server that speaks no TLS waits for more of what it takes for a message, or hangs up.
+fn no_tls(broken: Broken) -> Failure {
+    match Failure::from(broken) {
+        Failure::Lost(lost) if matches!(lost.kind(), LostKind::Connection | LostKind::Closed) => {
+            Failure::lost(LostKind::NoTls, format!("no TLS: {lost}"))
+        }
+        other => other,
     }
 }
 

@@ -140,6 +140,7 @@ pub(super) fn place(url: &str) -> Result<Place> {
     place_with(url, &|name| std::env::var(name).ok())
 }
 
+/// An error in the URL itself; an option's own says what the option takes.
 fn wrong(what: impl Into<String>) -> Error {
     Error::usage(what).advise("write mongodb://user@host:port/database")
 }
@@ -190,7 +191,10 @@ fn place_with(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<P
     };
     options(parts.options, &decode, &mut place)?;
     if place.direct && place.servers.len() > 1 {
-        return Err(wrong("directConnection=true means one server, and the URL names several"));
+        let what = "directConnection=true means one server, and the URL names several";
+        return Err(
+            Error::usage(what).advise("name that server alone, or leave directConnection out")
+        );
     }
     Ok(place)
 }
@@ -228,7 +232,10 @@ fn options(text: &str, decode: &dyn Fn(&str) -> Result<String>, place: &mut Plac
     for pair in text.split(['&', ';']).filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(name)?, decode(value)?);
-        let takes = |what: &str| wrong(format!("{name}={value}: takes {what}"));
+        let takes = |what: &str| {
+            Error::usage(format!("the URL's option {name}={value}: {name} takes {what}"))
+                .advise(format!("give it such a value, or leave {name} out"))
+        };
         let truth = || match value.as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -269,10 +276,8 @@ fn options(text: &str, decode: &dyn Fn(&str) -> Result<String>, place: &mut Plac
             "sockettimeoutms" => place.patience.answer = millis()?,
             idle if IDLE.contains(&idle) => {}
             _ => {
-                return Err(wrong(format!(
-                    "the URL has an option {name}, which inrush does not know"
-                ))
-                .advise(format!("use {OPTIONS}")));
+                let what = format!("the URL has an option {name}, which inrush does not know");
+                return Err(Error::usage(what).advise(format!("use {OPTIONS}")));
             }
         }
     }
@@ -284,7 +289,8 @@ fn options(text: &str, decode: &dyn Fn(&str) -> Result<String>, place: &mut Plac
     };
     let encrypts = tls.unwrap_or(any_certificate || any_name || authority.is_some());
     if !encrypts && authority.is_some() {
-        return Err(wrong("tls=false asks no authority, and tlsCAFile names one"));
+        return Err(Error::usage("tls=false asks no authority, and tlsCAFile names one")
+            .advise("leave one of them out of the URL"));
     }
     place.tls = encrypts.then_some(Tls {
         believe: match (any_certificate, any_name) {
@@ -339,12 +345,23 @@ mod tests {
             ("mongodb://u:secret@h:99999/d", "port"),
             ("mongodb://u:secret@/d", "no host"),
             ("mongodb://u:secret@h/d?tls=maybe", "true or false"),
+            ("mongodb://u:secret@h/d?w=7", "majority, 1 or 0"),
+            ("mongodb://u:secret@h/d?tls=false&tlsCAFile=/x", "no authority"),
             ("mongodb://u:secret@h/d?colour=red", "colour"),
             ("mongodb://u:secret@h/d?authMechanism=MONGODB-X509", "SCRAM-SHA-256"),
             ("mongodb://u:secret@h,i/d?directConnection=true", "several"),
             ("mongodb+srv://u:secret@h/d", "DNS"),
         ] {
-            let error = place_with(url, &|_| None).err().unwrap().to_string();
+            let error = place_with(url, &|_| None).err().unwrap();
+            // How a URL is written is no advice about an option.
+            let advice = error.advice().join("; ");
+            assert_eq!(
+                advice.contains("write mongodb://user@host"),
+                !url.contains('?') && !url.contains("srv"),
+                "{advice}"
+            );
+            assert!(!advice.is_empty() && !advice.contains("secret"), "{advice}");
+            let error = error.to_string();
             assert!(error.contains(says) && !error.contains("secret"), "{url}: {error}");
             assert!(!claim(url).unwrap().shown.contains("secret"));
         }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::bson::{self, kind};
-use crate::facts::ID;
-use crate::fields::Fields;
+use crate::bson::{self, Document, kind};
+use crate::facts::{ID, ServerFacts};
+use crate::fields::{Fields, same_names};
 use crate::ids;
 use crate::knobs::NULLS;
 use crate::types::{Kept, Store};
@@ -115,6 +115,7 @@ struct Field {
     name: Vec<u8>,
     store: Store,
     required: bool,
+    /// Whether an update finds documents by it.
     is_key: bool,
 }
 
@@ -127,9 +128,66 @@ struct Documents {
     omits_nulls: bool,
     /// Whether values are noted for the checksum.
     sums: bool,
-    /// A document that goes into an update, and where its key's elements are.
+    /// What NULL in a key is to the index.
+    null: NullKey,
+    /// A document that goes into an update, and the elements by which that finds the one that is there.
     document: Vec<u8>,
-    keys: Vec<(usize, usize)>,
+    query: Vec<u8>,
+}
+
+/// Which documents have the key of a row that has a NULL in it: never more than the index says are one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NullKey {
+    /// To the index a field that is missing is null, and one document at most has either
+    /// (<https://www.mongodb.com/docs/manual/core/index-unique/#missing-document-field-in-a-unique-single-field-index>).
+    OrMissing,
+    /// Documents without the field are no part of the index, so that there may be any number.
+    Stored,
+}
+
+impl NullKey {
+    fn of(job: &Job, fields: &Fields) -> Self {
+        let server = ServerFacts::of(&job.facts.target);
+        let key = fields.key_names(job);
+        // A new collection has its own index, which is whole.
+        let is_kept = !job.choice.action.makes_table();
+        let is_sparse =
+            is_kept && server.seen.sparse_keys.iter().any(|sparse| same_names(sparse, &key));
+        // FerretDB's indexes hold no document without the field, whatever they are said to be.
+        if is_sparse || server.is_ferret { Self::Stored } else { Self::OrMissing }
+    }
+
+    /// The element of a query, `name` with the NUL at its end.
+    fn put(self, name: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::OrMissing => {
+                out.push(kind::NULL);
+                out.extend_from_slice(name);
+            }
+            Self::Stored => {
+                out.push(kind::DOCUMENT);
+                out.extend_from_slice(name);
+                let is_null = Document::new().int32("$type", kind::NULL.into());
+                out.extend_from_slice(&is_null.finish());
+            }
+        }
+    }
+}
+
+/// The element of a query for a value that is no NULL, from that of a document.
+fn put_equal(element: &[u8], name_bytes: usize, out: &mut Vec<u8>) {
+    let (head, value) = element.split_at(1 + name_bytes);
+    out.extend_from_slice(head);
+    if head[0] != kind::DOCUMENT {
+        out.extend_from_slice(value);
+        return;
+    }
+    // Else what is in it could be taken for operators.
+    let equals = bson::open(out);
+    out.push(kind::DOCUMENT);
+    out.extend_from_slice(b"$eq\0");
+    out.extend_from_slice(value);
+    equals.close(out);
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -142,6 +200,15 @@ enum Statement {
 impl Documents {
     fn new(job: &Job, common: &Arc<Common>) -> Self {
         let columns = &job.choice.columns;
+        let statement = match job.request.on_conflict {
+            OnConflict::Fail | OnConflict::Skip => Statement::Insert,
+            OnConflict::Replace => Statement::Replace,
+            OnConflict::Update => Statement::Update,
+        };
+        let key = match statement {
+            Statement::Insert => Vec::new(),
+            Statement::Replace | Statement::Update => common.fields.key(job),
+        };
         let field = |column: usize| {
             let name = common.fields.name(column);
             Field {
@@ -149,21 +216,12 @@ impl Documents {
                 name: [name.as_bytes(), b"\0"].concat(),
                 store: common.stores[column],
                 required: columns[column].required || name == ID,
-                is_key: job
-                    .choice
-                    .key
-                    .iter()
-                    .any(|key| key.eq_ignore_ascii_case(&columns[column].name) || key == name),
+                is_key: key.contains(&column),
             }
         };
         let mut fields: Vec<Field> = (0..columns.len()).map(field).collect();
         // The server would put it there.
         fields.sort_by_key(|field| field.name != b"_id\0");
-        let statement = match job.request.on_conflict {
-            OnConflict::Fail | OnConflict::Skip => Statement::Insert,
-            OnConflict::Replace => Statement::Replace,
-            OnConflict::Update => Statement::Update,
-        };
         let ids = makes_ids(job, &common.fields).then(|| match job.request.row_ids {
             Some(_) => MadeId::Row,
             None => MadeId::Own(common.ids.ids()),
@@ -174,8 +232,9 @@ impl Documents {
             statement,
             omits_nulls: job.choice.knobs.is(&NULLS, "omit"),
             sums: job.request.verify == Verify::Checksum,
+            null: NullKey::of(job, &common.fields),
             document: Vec::new(),
-            keys: Vec::new(),
+            query: Vec::new(),
         }
     }
 
@@ -220,14 +279,21 @@ impl Documents {
                 if field.required {
                     return Err(BadValue::null(field.column));
                 }
+                if field.is_key {
+                    self.null.put(&field.name, &mut self.query);
+                }
                 if self.omits_nulls {
                     out.truncate(at);
                 }
                 continue;
             };
             out[at] = kind;
-            if field.is_key && self.statement != Statement::Insert {
-                self.keys.push((at, out.len()));
+            if field.is_key {
+                match kind {
+                    // JSON has a null of its own.
+                    kind::NULL => self.null.put(&field.name, &mut self.query),
+                    _ => put_equal(&out[at..], field.name.len(), &mut self.query),
+                }
             }
             if self.sums {
                 cells[first + field.column] = match (kept, place) {
@@ -263,10 +329,10 @@ impl EncodeRow for Documents {
         }
         let mut document = std::mem::take(&mut self.document);
         document.clear();
-        self.keys.clear();
+        self.query.clear();
         let written = self.elements(row, (cells, values), &mut document);
         if written.is_ok() {
-            put_update(self.statement, &document, &self.keys, bytes);
+            put_update(self.statement, &document, &self.query, bytes);
         }
         self.document = document;
         written
@@ -274,7 +340,7 @@ impl EncodeRow for Documents {
 }
 
 /// `{q: {key}, u: {...} or {$set: {...}}, upsert: true}`.
-fn put_update(statement: Statement, elements: &[u8], keys: &[(usize, usize)], out: &mut Vec<u8>) {
+fn put_update(statement: Statement, elements: &[u8], key: &[u8], out: &mut Vec<u8>) {
     let begin = |name: &[u8], out: &mut Vec<u8>| {
         out.push(kind::DOCUMENT);
         out.extend_from_slice(name);
@@ -282,7 +348,7 @@ fn put_update(statement: Statement, elements: &[u8], keys: &[(usize, usize)], ou
     };
     let whole = bson::open(out);
     let query = begin(b"q\0", out);
-    keys.iter().for_each(|(from, to)| out.extend_from_slice(&elements[*from..*to]));
+    out.extend_from_slice(key);
     query.close(out);
     let update = begin(b"u\0", out);
     match statement {
@@ -317,8 +383,9 @@ mod tests {
             statement: Statement::Insert,
             omits_nulls: false,
             sums: false,
+            null: NullKey::OrMissing,
             document: Vec::new(),
-            keys: Vec::new(),
+            query: Vec::new(),
         }
     }
 
@@ -373,14 +440,42 @@ mod tests {
 
     #[test]
     fn an_update_looks_for_the_key_and_says_the_rest() {
-        let elements = crate::bson::Document::new().int32("_id", 1).int32("n", 2).finish();
+        let elements = Document::new().int32("_id", 1).int32("n", 2).finish();
         let elements = &elements[4..elements.len() - 1];
         let mut out = Vec::new();
-        put_update(Statement::Update, elements, &[(0, 9)], &mut out);
+        put_update(Statement::Update, elements, &elements[..9], &mut out);
         let update = Raw::read(&out).unwrap();
         assert_eq!(update.document("q").unwrap().number("_id"), Some(1));
         assert_eq!(update.document("q").unwrap().elements().count(), 1);
         assert_eq!(update.document("u").unwrap().document("$set").unwrap().number("n"), Some(2));
         assert!(update.is_true("upsert"));
+    }
+
+    #[test]
+    fn a_key_is_looked_for_as_the_index_has_it() {
+        let query = |put: &dyn Fn(&mut Vec<u8>)| {
+            let mut out = Vec::new();
+            let whole = bson::open(&mut out);
+            put(&mut out);
+            whole.close(&mut out);
+            out
+        };
+        let found = query(&|out| NullKey::OrMissing.put(b"a\0", out));
+        assert!(Raw::read(&found).unwrap().get("a").unwrap().is_null());
+        let found = query(&|out| NullKey::Stored.put(b"a\0", out));
+        let found = Raw::read(&found).unwrap();
+        assert_eq!(found.document("a").unwrap().number("$type"), Some(10));
+        let element = |document: Document| {
+            let bytes = document.finish();
+            bytes[4..bytes.len() - 1].to_vec()
+        };
+        let found = query(&|out| put_equal(&element(Document::new().int32("a", 7)), 2, out));
+        assert_eq!(Raw::read(&found).unwrap().number("a"), Some(7));
+        // No operator of a query.
+        let value = Document::new().document("a", Document::new().int32("$gt", 7));
+        let found = query(&|out| put_equal(&element(value.clone()), 2, out));
+        let found = Raw::read(&found).unwrap();
+        let equal = found.document("a").unwrap().document("$eq").unwrap();
+        assert_eq!(equal.number("$gt"), Some(7));
     }
 }

@@ -1,6 +1,6 @@
 //! What there is to know of a server and a collection before a load.
 
-use crate::bson::{Document, Raw, Value};
+use crate::bson::{Document, Raw, Value, kind};
 use crate::client::{Failure, Reply, code, code_of};
 use crate::fields;
 use crate::keys::{self, KeyField};
@@ -23,8 +23,34 @@ pub(super) struct ServerFacts {
     pub(super) is_ferret: bool,
     /// Whether it is FerretDB, and keeps its documents in SQLite.
     pub(super) is_on_sqlite: bool,
-    /// The key that `--on-conflict` compares, where the collection holds it.
+    /// The key by which rows are documents of the collection, where that holds it.
     pub(super) keys: Vec<KeyField>,
+    /// What was seen of the collection.
+    pub(super) seen: Seen,
+}
+
+/// What of a collection no other table has.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The fields of its first document, and the kinds of their values.
+    pub(super) fields: Vec<(String, u8)>,
+    /// Whether any index but that of the ids keeps documents unique, be it only some of them.
+    pub(super) has_unique_keys: bool,
+    /// Those of its unique keys whose index holds no document without their fields.
+    pub(super) sparse_keys: Vec<Vec<String>>,
+}
+
+impl Seen {
+    /// The kind of the first document's field.
+    pub(super) fn kind(&self, name: &str) -> Option<u8> {
+        self.fields.iter().find(|(field, _)| field == name).map(|(_, kind)| *kind)
+    }
+
+    /// The kind of the first document's id, where a column may have given it: those that are made for documents without one are of
+    /// kinds that no source has.
+    pub(super) fn given_id(&self) -> Option<u8> {
+        self.kind(ID).filter(|found| !matches!(*found, kind::OBJECT_ID | kind::BINARY))
+    }
 }
 
 impl ServerFacts {
@@ -63,14 +89,17 @@ pub(super) fn gather(
         is_ferret,
         is_on_sqlite: is_ferret && is_on_sqlite(session),
         keys: Vec::new(),
+        seen: Seen::default(),
     };
-    let table = read_table(session, collection).map_err(|failure| session.explain(failure))?;
+    let table = read_table(session, collection, &mut server.seen);
+    let table = table.map_err(|failure| session.explain(failure))?;
     if let Some(found) = &table
         && !matches!(request.if_exists, IfExists::Replace | IfExists::Truncate)
+        && found.holds_rows
         // Others have no index on _id.
         && matches!(found.storage.as_deref(), Some(PLAIN | CAPPED))
     {
-        let keys = keys::read(session, found, request);
+        let keys = keys::read(session, found, &server.seen, request);
         server.keys = keys.map_err(|failure| session.explain(failure))?;
     }
     let mut lost_with = Vec::new();
@@ -141,10 +170,11 @@ fn check_name(database: &str, collection: &str, is_ferret: bool) -> Result<()> {
     Err(Error::usage(format!("--table {collection}: {what}")).advise("name another --table"))
 }
 
-/// The collection, if it is there.
+/// The collection, if it is there, and what is `seen` of it.
 pub(super) fn read_table(
     session: &mut Session<'_>,
     collection: &str,
+    seen: &mut Seen,
 ) -> Result<Option<TableFacts>, Failure> {
     let mut storage = None;
     session.catalogue(list(collection), |found| {
@@ -157,25 +187,42 @@ pub(super) fn read_table(
     })?;
     let Some(storage) = storage else { return Ok(None) };
     let is_view = storage == VIEW;
-    let mut unique_keys = Vec::new();
+    // Those that all documents have to keep, and those that all documents have to keep that have their fields.
+    let (mut whole, mut sparse): (Vec<Vec<String>>, Vec<_>) = Default::default();
     if !is_view {
         indexes(session, collection, |index| {
-            if index.is_true("unique") {
-                unique_keys.push(key_of(index));
+            let key = key_of(index);
+            if !index.is_true("unique") || key == [ID] {
+                return;
+            }
+            seen.has_unique_keys = true;
+            // What holds for some documents of its own choice is no key of all rows.
+            if index.document("partialFilterExpression").is_none() {
+                let keys = if index.is_true("sparse") { &mut sparse } else { &mut whole };
+                keys.push(key);
             }
         })?;
     }
+    sparse.retain(|key| !whole.iter().any(|other| fields::same_names(other, key)));
+    seen.sparse_keys.clone_from(&sparse);
     let mut holds_rows = false;
     let first =
         Document::new().string("find", collection).int32("limit", 1).boolean("singleBatch", true);
-    session.catalogue(first, |_| holds_rows = true)?;
+    session.catalogue(first, |document| {
+        holds_rows = true;
+        let names = document.elements();
+        let named = |(name, value): (&[u8], Value<'_>)| {
+            (String::from_utf8_lossy(name).into_owned(), value.kind)
+        };
+        seen.fields = names.map(named).collect();
+    })?;
     Ok(Some(TableFacts {
         name: collection.to_owned(),
         storage: Some(storage),
         takes_any: true,
         holds_rows,
         primary_key: vec![ID.to_owned()],
-        unique_keys,
+        unique_keys: [whole, sparse].concat(),
         ..TableFacts::default()
     }))
 }

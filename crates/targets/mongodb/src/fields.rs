@@ -27,10 +27,30 @@ impl Fields {
         &self.names
     }
 
+    /// The places of the columns that `--on-conflict` compares. No two names of columns differ in case alone.
+    pub(super) fn key(&self, job: &Job) -> Vec<usize> {
+        let columns = &job.choice.columns;
+        let place = |key: &String| {
+            let mut both = columns.iter().zip(&self.names);
+            both.position(|(column, name)| column.name.eq_ignore_ascii_case(key) || name == key)
+        };
+        job.choice.key.iter().filter_map(place).collect()
+    }
+
+    /// The fields that these are.
+    pub(super) fn key_names(&self, job: &Job) -> Vec<String> {
+        self.key(job).into_iter().map(|at| self.names[at].clone()).collect()
+    }
+
     /// The column that gives documents their ids.
     pub(super) fn id_column(&self) -> Option<usize> {
         self.names.iter().position(|name| name == ID)
     }
+}
+
+/// Whether two keys are the same fields, in any order.
+pub(super) fn same_names(one: &[String], other: &[String]) -> bool {
+    one.len() == other.len() && one.iter().all(|name| other.contains(name))
 }
 
 /// The first protocol whose servers take names with points and dollars: MongoDB 5.0.

@@ -72,6 +72,13 @@ impl Ids {
     }
 }
 
+/// The first and the last id of a job's rows.
+pub(super) fn of_job(job: &str) -> [[u8; BYTES]; 2] {
+    let [first, _] = Ids::of(job, 0).ends();
+    let [_, last] = Ids::of(job, PARTITIONS_MAX - 1).ends();
+    [first, last]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

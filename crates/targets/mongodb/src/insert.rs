@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::bson::{Document, Raw, kind};
 use crate::client::{self, Failure, Greeted, code};
 use crate::encode::ROW_ID_AT;
-use crate::facts::ID;
+use crate::facts::{ID, ServerFacts};
+use crate::fields::{Fields, same_names};
 use crate::ids::{self, Ids};
 use crate::knobs::{DOCUMENTS_PER_BATCH, ORDERED};
 use crate::session::Session;
@@ -203,13 +204,14 @@ impl<'l> InsertLane<'l> {
         Ok(identified)
     }
 
+    /// Sends all rows, and gives those back that were skipped.
     fn batches(
         &mut self,
         wire: &Wire,
         all_bytes: &[u8],
         faults: &mut Vec<RowFault>,
-    ) -> Result<u64> {
-        let mut skipped = 0;
+    ) -> Result<Vec<u32>> {
+        let mut skipped = Vec::new();
         // What is next comes last.
         let mut ahead = vec![(0, wire.rows.len())];
         while let Some((from, all)) = ahead.pop() {
@@ -236,7 +238,7 @@ impl<'l> InsertLane<'l> {
                     let bad = refused.len() as u64;
                     for refused in refused {
                         if self.is_skipped(&refused) {
-                            skipped += 1;
+                            skipped.push((from + refused.index) as u32);
                             continue;
                         }
                         let fault = self.fault(from, refused);
@@ -408,7 +410,7 @@ impl<'l> InsertLane<'l> {
         match refused.key.as_slice() {
             // Servers before 4.4 don't say which.
             [] => !self.errand.has_unique_keys || self.errand.key != [ID],
-            key => key == self.errand.key,
+            key => same_names(key, &self.errand.key),
         }
     }
 
@@ -453,7 +455,7 @@ impl<'l> InsertLane<'l> {
 impl Lane for InsertLane<'_> {
     fn send(&mut self, chunk: &Chunk, wire: &Wire) -> Result<Ack> {
         let mut ack = Ack::default();
-        ack.skipped = match self.errand.ids {
+        let skipped = match self.errand.ids {
             None => self.batches(wire, &wire.bytes, &mut ack.faults)?,
             Some(ids) => {
                 let identified = self.identify(ids, wire)?;
@@ -463,13 +465,17 @@ impl Lane for InsertLane<'_> {
             }
         };
         ack.faults.sort_by_key(|fault| fault.row);
+        ack.skipped = skipped.len() as u64;
         ack.loaded = wire.rows.len() as u64 - ack.faults.len() as u64 - ack.skipped;
         if self.errand.sums {
             let columns = self.errand.columns.len();
             let mut sums = Checksum::new(columns);
-            let mut bad = ack.faults.iter().map(|fault| fault.row as usize).peekable();
-            for (row, cells) in wire.cells.chunks_exact(columns.max(1)).enumerate() {
-                if bad.next_if_eq(&row).is_none() {
+            let bad = ack.faults.iter().map(|fault| fault.row);
+            let mut left_out: Vec<u32> = bad.chain(skipped).collect();
+            left_out.sort_unstable();
+            let mut left_out = left_out.into_iter().peekable();
+            for (row, cells) in (0..).zip(wire.cells.chunks_exact(columns.max(1))) {
+                if left_out.next_if_eq(&row).is_none() {
                     sums.add_row(cells, chunk, wire);
                 }
             }
@@ -546,29 +552,24 @@ fn fault_code(code: i64) -> Code {
 pub(super) fn errand(
     job: &Job,
     collection: &str,
-    fields: &[String],
+    fields: &Fields,
     concern: Concern,
     ids: Option<Ids>,
 ) -> Errand {
-    let kept = job.facts.target.table.as_ref().filter(|_| !job.choice.action.makes_table());
-    let has_unique_keys = match kept {
-        Some(table) => !table.unique_keys.is_empty(),
-        None => job.request.primary_key.len() > 1,
+    let has_unique_keys = match job.choice.action.makes_table() {
+        true => job.request.primary_key.len() > 1,
+        false => ServerFacts::of(&job.facts.target).seen.has_unique_keys,
     };
     let columns: Vec<String> =
         job.choice.columns.iter().map(|column| column.name.clone()).collect();
-    let field_of = |name: &String| {
-        let at = columns.iter().position(|column| column.eq_ignore_ascii_case(name));
-        at.map_or_else(|| name.clone(), |at| fields[at].clone())
-    };
     let knobs = &job.choice.knobs;
     let documents_max = knobs.get_count(&DOCUMENTS_PER_BATCH).unwrap_or(1) as usize;
     Errand {
         collection: collection.to_owned(),
         table: job.table.clone(),
-        key: job.choice.key.iter().map(field_of).collect(),
+        key: fields.key_names(job),
         columns,
-        fields: fields.to_vec(),
+        fields: fields.names().to_vec(),
         has_unique_keys,
         on_conflict: job.request.on_conflict,
         sums: job.request.verify == Verify::Checksum,

@@ -9,12 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
 use crate::bson::{Document, Raw};
 use crate::client::{Failure, refused};
 use crate::connect;
 use crate::facts::{CAPPED, TIME_SERIES, VIEW};
-use crate::fields;
 use crate::session::{Session, explain};
+use crate::{fields, ids};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::{
     At, Console, Copying, Entry, Fence, Home, JobLock, JobRows, JobTables, Location, Part, Set,
@@ -210,6 +212,16 @@ impl JobRows for MongoJobs {
 
     fn count(&self, at: At<'_>, table: &str) -> Result<u64> {
         counted(at.console, table, "")
+    }
+
+    fn left(&self, at: At<'_>, table: &str, job: &str) -> Result<u64> {
+        let [first, last] = ids::of_job(job).map(|id| {
+            format!(
+                "{{\"$binary\": {{\"base64\": \"{}\", \"subType\": \"04\"}}}}",
+                BASE64_STANDARD.encode(id)
+            )
+        });
+        counted(at.console, table, &format!("\"_id\": {{\"$gte\": {first}, \"$lte\": {last}}}"))
     }
 
     fn drop_surely(&self, at: At<'_>, table: &str) -> Result<bool> {

@@ -9,7 +9,7 @@
 //! json     JSON to BSON and back      load    the steps of a load
 //! decimal  decimals of 128 bits       staging the hidden collection
 //! ids      which row of a job a document is
-//! keys     of which kinds the values of a key are
+//! keys     by which fields, and values of which kinds, rows are documents
 //! console  a connection for commands that are no load's
 //! jobs     collections and locks of loads that several processes write
 //! ```
@@ -127,12 +127,34 @@ impl Target for Mongodb {
         }
     }
 
-    fn unique_key(&self, table: &str, columns: &[String]) -> String {
-        let fields: Vec<String> = columns.iter().map(|name| format!("{name:?}: 1")).collect();
-        format!(
-            "db.getCollection({table:?}).createIndex({{{}}}, {{unique: true}})",
-            fields.join(", ")
-        )
+    fn cautions(&self, job: &Job) -> Vec<String> {
+        keys::cautions(&job.request, &job.facts, &job.choice.knobs)
+    }
+
+    fn unique_key(&self, table: &str, columns: &[String], facts: &TargetFacts) -> String {
+        let seen = &facts::ServerFacts::of(facts).seen;
+        let is_missing = |name: &&String| !seen.fields.is_empty() && seen.kind(name).is_none();
+        match (columns, columns.iter().find(is_missing)) {
+            ([column], Some(_)) if seen.given_id().is_some() => format!(
+                "say --primary-key {column} in the place of --key {column}, if that column is what _id holds: the collection's first document has no field {column}"
+            ),
+            // An index on it would be one of nothing.
+            (_, Some(missing)) => format!(
+                "name fields that documents have: the collection's first one has no field {missing}"
+            ),
+            (_, None) => {
+                let fields: Vec<String> =
+                    columns.iter().map(|name| format!("{name:?}: 1")).collect();
+                format!(
+                    "make one first: db.getCollection({table:?}).createIndex({{{}}}, {{unique: true}})",
+                    fields.join(", ")
+                )
+            }
+        }
+    }
+
+    fn suspects(&self) -> &'static str {
+        "other programs that write into the collection"
     }
 
     fn doctor(&self) -> Option<&'static dyn Doctor> {

@@ -9,7 +9,7 @@ use crate::bson::{Document, Raw, Value, kind};
 use crate::client::refused;
 use crate::connect::{self, Place};
 use crate::encode::{self, Common};
-use crate::facts::{self, CAPPED, ID, PLAIN, ServerFacts, TIME_SERIES, VIEW};
+use crate::facts::{self, CAPPED, ID, PLAIN, Seen, ServerFacts, TIME_SERIES, VIEW};
 use crate::fields;
 use crate::ids::{self, Ids};
 use crate::insert::{self, Concern, InsertLane, Shared};
@@ -67,22 +67,30 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     if let Some(reason) = name_fault(request, facts) {
         return unusable(reason);
     }
-    let key_fault = kept.and_then(|_| keys::fault(request, facts, knobs));
-    if let Some(keys::Fault::All(reason)) = key_fault {
-        return unusable(reason);
+    let wrong = |reason: String, advice: &str| Fit::Wrong { reason, advice: advice.to_owned() };
+    if kept.is_some()
+        && let Some((reason, advice)) = keys::fault(request, facts, knobs)
+    {
+        return wrong(reason, &advice);
     }
     let names: Vec<&str> =
         facts.source.loaded().map(|field| fields::name(&field.name, request)).collect();
     let has_id = names.contains(&ID);
     if kept.is_some() && request.primary_key.len() > 1 {
-        return unusable("an existing collection has its primary key, _id: --primary-key names the one column for it".to_owned());
+        return wrong(
+            "an existing collection has its primary key, _id".to_owned(),
+            "--primary-key names the one column for it",
+        );
     }
     if request.on_conflict != OnConflict::Fail
         && request.key.is_empty()
         && !has_id
         && request.primary_key.len() < 2
     {
-        return unusable("--on-conflict compares _id, and no column gives it: --primary-key COLUMN says which, --key COLUMN compares another".to_owned());
+        return wrong(
+            "--on-conflict compares _id, and no column gives it".to_owned(),
+            "--primary-key COLUMN says which, --key COLUMN compares another",
+        );
     }
     if let Some(rows) = &request.row_ids {
         if rows.partition >= ids::PARTITIONS_MAX {
@@ -119,7 +127,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     // Where keys may be repeated the order of rows decides which is the bad one, and what is in the target can't be undone.
     let keyed = has_id
         || request.primary_key.len() > 1
-        || kept.is_some_and(|table| !table.unique_keys.is_empty());
+        || kept.is_some() && ServerFacts::of(&facts.target).seen.has_unique_keys;
     let changes = request.on_conflict != OnConflict::Fail;
     let lanes_max = if (staged || !keyed) && !changes { LANES_MAX } else { 1 };
     let large = facts.source.bytes.is_none_or(|bytes| bytes >= BYTES_FOR_LANES);
@@ -136,10 +144,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         lanes_max,
         // The server does most of the work, and may be on this machine.
         encoders: (facts.processors / 2).max(1),
-        notes: notes(request, facts, knobs, staged)
-            .into_iter()
-            .chain(key_fault.map(keys::Fault::words))
-            .collect(),
+        notes: notes(request, facts, knobs, staged),
     }
 }
 
@@ -151,6 +156,14 @@ fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
         && names().any(|name| name == ID)
     {
         return Some(format!("column {key} would become _id, and there is a column _id"));
+    }
+    if let OnConflict::Replace | OnConflict::Update = request.on_conflict
+        && let Some(odd) = request.key.iter().find(|name| fields::is_odd(name))
+    {
+        let how = request.on_conflict;
+        return Some(format!(
+            "--on-conflict {how} would look for {odd} as a field within another, and the rows' is none"
+        ));
     }
     let odd = names().find(|name| fields::is_odd(name))?;
     (request.on_conflict == OnConflict::Update)
@@ -251,7 +264,7 @@ impl<'a> MongoLoad<'a> {
     fn prepare(&mut self) -> Result<()> {
         let job = self.job;
         staging::sweep(&mut self.session);
-        let found = facts::read_table(&mut self.session, &job.table);
+        let found = facts::read_table(&mut self.session, &job.table, &mut Seen::default());
         job.expects(found.map_err(|failure| self.session.explain(failure))?, false)?;
         if is_staged(&job.request, &job.facts) {
             self.staging = Some(Staging::make(&mut self.session, job)?);
@@ -468,7 +481,7 @@ impl Load for MongoLoad<'_> {
         let errand = insert::errand(
             self.job,
             self.collection(),
-            self.common.fields.names(),
+            &self.common.fields,
             self.concern(),
             self.ids(),
         );

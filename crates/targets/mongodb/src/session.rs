@@ -12,7 +12,9 @@ use inrush_net::{Advice, Allowance, Lost, LostKind, RoundTrip};
 
 /// What gets users past what keeps them out.
 const ADVICE: Advice = Advice {
-    without_tls: None,
+    without_tls: Some(
+        "a server that speaks no TLS waits for ever, or hangs up: if this is one, leave tls out of the URL",
+    ),
     with_tls: Some("a server that wants TLS hangs up on who does not speak it: ?tls=true"),
     any_name: "?tlsAllowInvalidHostnames=true takes any name, for a certificate of an authority that tlsCAFile names",
     authority: "?tlsCAFile=FILE names the authority that signed it",

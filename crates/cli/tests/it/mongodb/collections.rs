@@ -66,6 +66,17 @@ fn a_failed_load_into_a_collection_that_is_there_says_how_many_rows_stay() {
             stayed > 0 && last.contains(&format!("{stayed} rows")) && last.contains("stay"),
             "{last}"
         );
+        // One row is no transaction's, and no several.
+        server.write("two.csv", "id,n\n1,1\n1,2\n");
+        server
+            .load(&["two.csv", "--table", "two", "--primary-key", "id", "--max-rejects", "1"])
+            .exits(3);
+        server.write("two.csv", "id,n\n3,1\n1,2\n");
+        let run = server
+            .load(&["two.csv", "--table", "two", "--primary-key", "id", "--if-exists", "append"])
+            .exits(1);
+        let last = run.stderr.lines().last().unwrap();
+        assert_eq!(last, "1 row was committed before, and stays in the table");
         // A new one is all or nothing.
         server.refuses(&["t.csv", "--table", "new", "--type", "n=integer", "--chunk-size", "1k"]);
     });

@@ -118,7 +118,11 @@ fn servers_that_are_not_there() {
     // One that does not answer.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("mongodb://{}/d?connectTimeoutMS=300", listener.local_addr().unwrap());
-    fixture.refuses(&["t.csv", &url]).says(&["no answer within"]);
+    fixture.refuses(&["t.csv", &url]).says(&["no answer within", "check that the server runs"]);
+    // Nor does one that takes the greeting of TLS for the beginning of a message.
+    fixture
+        .refuses(&["t.csv", &format!("{url}&tls=true")])
+        .says(&["no TLS: no answer within", "leave tls out of the URL"]);
     fixture.misused(&["load", "t.csv", "mongodb+srv://h.example.org/d"]).says(&["DNS", "dig"]);
     fixture.misused(&["load", "t.csv", "mongodb://h/"]).says(&["no database"]);
 }

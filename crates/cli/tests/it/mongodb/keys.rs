@@ -1,4 +1,8 @@
+use serde_json::{Value as Json, json};
+
+use super::script::{Fate, Script, VERB};
 use super::server::{STRATEGIES, for_each_server, rows};
+use crate::fixture::Fixture;
 
 #[test]
 fn ids_come_from_a_column_or_are_made() {
@@ -73,7 +77,8 @@ fn rows_whose_keys_are_of_another_kind_than_the_documents_are_refused() {
         for how in ["skip", "update", "replace"] {
             let load =
                 ["t.csv", "--primary-key", "id", "--if-exists", "append", "--on-conflict", how];
-            let said = ["_id holds values of kind string", "number in the rows", "--type id=text"];
+            let said =
+                ["_id holds values of kind string", "number in the rows", "try: --type id=text"];
             server.misused(&load).says(&said);
             server.plan(&load).exits(2).says(&said);
         }
@@ -82,7 +87,8 @@ fn rows_whose_keys_are_of_another_kind_than_the_documents_are_refused() {
         server.load(&[&["t.csv", "--type", "id=text"], &update[..]].concat()).exits(0);
         assert_eq!(server.documents("t"), rows![["1", "new"], ["2", "b"], ["3", "new"]]);
         // Of both kinds, some are none of the rows'.
-        server.load(&["t.csv", "--primary-key", "id", "--if-exists", "append"]).exits(0);
+        let append = ["t.csv", "--primary-key", "id", "--if-exists", "append"];
+        server.load(&append).exits(0).prints(&["of kind string are none of the rows'"]);
         let load = [&["t.csv"], &update[..]].concat();
         server.plan(&load).exits(0).prints(&["of kind string are none of the rows'"]);
         server.load(&load).exits(0);
@@ -147,5 +153,214 @@ fn rows_whose_key_is_there_are_left_out_replace_or_change_it() {
         server
             .misused(&["t.csv", "--if-exists", "append", "--on-conflict", "skip"])
             .says(&["--on-conflict compares _id", "--primary-key"]);
+    });
+}
+
+/// What finds the document of a row must find no other: a query that leaves NULL out would find any.
+#[test]
+fn a_row_with_null_in_its_key_changes_no_other_document() {
+    for_each_server(|server| {
+        server.write("old.csv", "code,part,stock\n10,1,5\n20,1,7\n");
+        server
+            .write("new.csv", "code,part,stock\n20,1,8\n,1,0\n")
+            .write("new.jsonl", "{\"code\":20,\"part\":1,\"stock\":8}\n{\"part\":1,\"stock\":0}\n");
+        for (key, fields) in [("code", "\"code\": 1"), ("code,part", "\"code\": 1, \"part\": 1")] {
+            for (file, how) in
+                [("new.csv", "update"), ("new.csv", "replace"), ("new.jsonl", "update")]
+            {
+                for nulls in ["nulls=store", "nulls=omit"] {
+                    server.load(&["old.csv", "--table", "t", "--if-exists", "replace"]).exits(0);
+                    server.query(&format!("{{\"createIndexes\": \"t\", \"indexes\": [{{\"key\": {{{fields}}}, \"name\": \"k\", \"unique\": true}}]}}"));
+                    let load = [
+                        file,
+                        "--table",
+                        "t",
+                        "--if-exists",
+                        "append",
+                        "--on-conflict",
+                        how,
+                        "--key",
+                        key,
+                        "--set",
+                        nulls,
+                        "--json",
+                    ];
+                    let report = server.load(&load).exits(0).json();
+                    let counts = (&report["rows_inserted"], &report["rows_updated"]);
+                    assert_eq!(counts, (&1.into(), &1.into()), "{load:?}");
+                    let stocks = |filter: &str| -> Vec<_> {
+                        let find = format!(
+                            "{{\"find\": \"t\", \"filter\": {{{filter}}}, \"projection\": {{\"_id\": 0, \"stock\": 1}}}}"
+                        );
+                        server.query(&find)
+                    };
+                    assert_eq!(stocks("\"code\": 10"), rows![[5]], "{load:?}");
+                    assert_eq!(stocks("\"code\": 20"), rows![[8]], "{load:?}");
+                    assert_eq!(stocks("\"code\": null"), rows![[0]], "{load:?}");
+                    if nulls == "nulls=omit" {
+                        continue;
+                    }
+                    // Now there is one, and it is the row's.
+                    let report = server.load(&load).exits(0).json();
+                    assert_eq!(report["rows_updated"], 2, "{load:?}");
+                    assert_eq!(server.count("t"), 3, "{load:?}");
+                }
+            }
+        }
+    });
+}
+
+/// A server that holds the collection `t`, with indexes and one document, and takes everything.
+fn holding(indexes: Json, document: Json) -> Script {
+    let server = Script::start(move |command, documents| {
+        let verb = command[VERB].as_str().unwrap();
+        let listed = |batch: &Json| {
+            let cursor = json!({"id": 0, "ns": "d.t", "firstBatch": batch});
+            Fate::Answered(json!({"cursor": cursor, "ok": 1.0}))
+        };
+        match verb {
+            "listIndexes" => listed(&indexes),
+            "update" => Fate::Answered(json!({"n": documents.len().max(1), "ok": 1.0})),
+            _ => Fate::Done,
+        }
+    });
+    server.put("t", &[document]);
+    server
+}
+
+const UPDATE: [&str; 6] = ["--if-exists", "append", "--on-conflict", "update", "--verify", "none"];
+
+#[test]
+fn null_is_looked_for_as_the_index_compares_it() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "a,b,n\n,1,x\n");
+    let index = |more: Json| {
+        let mut index = json!({"v": 2, "key": {"a": 1, "b": 1}, "name": "k", "unique": true});
+        index.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        index
+    };
+    let document = || json!({"_id": "x", "a": 1, "b": 1});
+    let whole = json!({"a": null, "b": 1});
+    let stored = json!({"a": {"$type": 10}, "b": 1});
+    for (indexes, wanted) in [
+        (vec![index(json!({}))], &whole),
+        // Those without the fields are in no sparse index, so there may be many.
+        (vec![index(json!({"sparse": true}))], &stored),
+        (vec![index(json!({"sparse": true})), index(json!({"name": "l"}))], &whole),
+    ] {
+        let server = holding(json!(indexes), document());
+        let load = ["t.csv", &server.url(), "--key", "b,a"];
+        fixture.load(&[&load[..], &UPDATE].concat()).exits(0);
+        let sent = server.sent("update");
+        assert_eq!((&sent[0]["q"], &sent[0]["upsert"]), (wanted, &json!(true)), "{sent:?}");
+    }
+    // What some documents have to keep says nothing of others.
+    let partial = index(json!({"partialFilterExpression": {"n": "x"}}));
+    let server = holding(json!([partial]), document());
+    let load = ["t.csv", &server.url(), "--key", "a,b"];
+    fixture
+        .refuses(&[&load[..], &UPDATE].concat())
+        .says(&["no UNIQUE or PRIMARY KEY", "createIndex({\"a\": 1, \"b\": 1}, {unique: true})"]);
+    assert_eq!(server.sent("update"), [json!(null); 0]);
+}
+
+#[test]
+fn values_of_a_key_are_no_operators() {
+    let fixture = Fixture::new();
+    fixture.write("t.jsonl", "{\"a\":{\"$gt\":1},\"n\":1}\n{\"a\":[1],\"n\":1}\n");
+    let index = json!({"v": 2, "key": {"a": 1}, "name": "k", "unique": true});
+    let server = holding(json!([index]), json!({"_id": "x", "a": {}}));
+    let load = ["t.jsonl", &server.url(), "--key", "a"];
+    fixture.load(&[&load[..], &UPDATE].concat()).exits(0);
+    let queries: Vec<Json> = server.sent("update").iter().map(|sent| sent["q"].clone()).collect();
+    assert_eq!(queries, [json!({"a": {"$eq": {"$gt": 1}}}), json!({"a": [1]})]);
+}
+
+#[test]
+fn a_duplicate_of_the_key_is_skipped_in_whatever_order_that_is_named() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "a,b\n1,2\n3,4\n");
+    let server = Script::start(|command, documents| match command[VERB].as_str() {
+        Some("listIndexes") => {
+            let index = json!({"v": 2, "key": {"a": 1, "b": 1}, "name": "k", "unique": true});
+            let cursor = json!({"id": 0, "ns": "d.t", "firstBatch": [index]});
+            Fate::Answered(json!({"cursor": cursor, "ok": 1.0}))
+        }
+        Some("insert") => Fate::Answered(json!({
+            "n": documents.len() - 1,
+            "writeErrors": [{"index": 0, "code": 11_000, "errmsg": "E11000", "keyPattern": {"a": 1, "b": 1}}],
+            "ok": 1.0,
+        })),
+        _ => Fate::Done,
+    });
+    server.put("t", &[json!({"_id": "x", "a": 1, "b": 2})]);
+    let load = ["t.csv", &server.url(), "--if-exists", "append", "--on-conflict", "skip"];
+    let load = [&load[..], &["--key", "b,a", "--verify", "none", "--json"]].concat();
+    let report = fixture.load(&load).exits(0).json();
+    assert_eq!((&report["rows_loaded"], &report["rows_skipped"]), (&1.into(), &1.into()));
+}
+
+/// Names that differ in case are two fields to the server.
+#[test]
+fn a_key_is_a_field_as_it_is_spelt() {
+    for_each_server(|server| {
+        server.write("old.csv", "sku,qty\nA,1\n").write("new.csv", "SKU,Qty\nA,9\n");
+        server.load(&["old.csv", "--table", "t"]).exits(0);
+        server.query("{\"createIndexes\": \"t\", \"indexes\": [{\"key\": {\"sku\": 1}, \"name\": \"own\", \"unique\": true}]}");
+        let update =
+            ["new.csv", "--table", "t", "--if-exists", "append", "--on-conflict", "update"];
+        for key in ["sku", "SKU"] {
+            let load = [&update[..], &["--key", key]].concat();
+            server.misused(&load).says(&[
+                "the collection's key is sku, and the source's column SKU",
+                "try: --rename SKU=sku",
+            ]);
+        }
+        assert_eq!(server.fields("t"), rows![["A", 1]]);
+        let load = [&update[..], &["--key", "SKU", "--rename", "SKU=sku"]].concat();
+        // Of other fields it is said.
+        server.load(&load).exits(0).prints(&["--rename Qty=qty makes it the same"]);
+        server.load(&[&load[..], &["--rename", "Qty=qty"]].concat()).exits(0);
+        assert_eq!(server.column("t", "qty"), rows![[9]].concat());
+        assert_eq!(server.count("t"), 1);
+    });
+}
+
+#[test]
+fn a_column_that_may_be_the_id_is_named() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n2,b\n");
+        server.load(&["t.csv", "--primary-key", "id"]).exits(0);
+        let update = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+        let run = server.load(&[&update[..], &["--key", "id"]].concat()).exits(1);
+        let run = run.says(&["try: say --primary-key id in the place of --key id"]);
+        assert!(!run.stderr.contains("createIndex"), "{}", run.stderr);
+        server.load(&[&update[..], &["--primary-key", "id"]].concat()).exits(0);
+        assert_eq!(server.documents("t"), rows![[1, "a"], [2, "b"]]);
+        // Added as others they are two of each, and that is said.
+        let append = ["t.csv", "--if-exists", "append"];
+        let named = "--primary-key id if that column is what _id holds";
+        server.plan(&append).exits(0).prints(&[named]);
+        server.load(&append).exits(0).prints(&[named]);
+        // Where ids were made no column was one.
+        server.load(&["t.csv", "--table", "made"]).exits(0);
+        server.write("u.csv", "key,name\n1,a\n");
+        let append = ["u.csv", "--table", "made", "--if-exists", "append"];
+        assert!(!server.load(&append).exits(0).stdout.contains("--primary-key"));
+        let run = server.load(&[&append[..], &["--on-conflict", "skip", "--key", "key"]].concat());
+        run.exits(1).says(&["try: name fields that documents have"]);
+    });
+}
+
+#[test]
+fn a_column_without_values_is_of_no_kind() {
+    for_each_server(|server| {
+        server.write("old.csv", "id,email\n1,a@x\n").write("new.csv", "id,email\n,b@x\n");
+        server.load(&["old.csv", "--table", "t"]).exits(0);
+        server.query("{\"createIndexes\": \"t\", \"indexes\": [{\"key\": {\"id\": 1, \"email\": 1}, \"name\": \"own\", \"unique\": true}]}");
+        let load = ["new.csv", "--table", "t", "--if-exists", "append", "--on-conflict", "update"];
+        let run = server.load(&[&load[..], &["--key", "id,email"]].concat()).exits(0);
+        run.prints(&["no value of id was seen", "--type id=integer"]);
+        assert_eq!(server.fields("t").len(), 2);
     });
 }

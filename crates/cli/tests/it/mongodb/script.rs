@@ -31,8 +31,8 @@ pub(crate) struct Script {
 struct State {
     address: String,
     collections: Mutex<BTreeMap<String, Vec<Json>>>,
-    /// The names of the commands that came.
-    heard: Mutex<Vec<Json>>,
+    /// The commands that came, and the documents behind them.
+    heard: Mutex<Vec<(Json, Vec<Json>)>>,
     judge: Box<Judge>,
 }
 
@@ -76,7 +76,15 @@ impl Script {
     /// Commands of this name that came.
     pub(crate) fn heard(&self, name: &str) -> Vec<Json> {
         let heard = self.state.heard.lock().unwrap();
-        heard.iter().filter(|command| command[VERB] == name).cloned().collect()
+        let named = heard.iter().map(|(command, _)| command);
+        named.filter(|command| command[VERB] == name).cloned().collect()
+    }
+
+    /// Documents that came behind commands of this name.
+    pub(crate) fn sent(&self, name: &str) -> Vec<Json> {
+        let heard = self.state.heard.lock().unwrap();
+        let named = heard.iter().filter(|(command, _)| command[VERB] == name);
+        named.flat_map(|(_, documents)| documents.clone()).collect()
     }
 }
 
@@ -110,7 +118,7 @@ impl State {
             }
             at += 1 + size;
         }
-        self.heard.lock().unwrap().push(command.clone());
+        self.heard.lock().unwrap().push((command.clone(), documents.clone()));
         let answer = match (self.judge)(&command, &documents) {
             Fate::Done => self.done(&command, documents),
             Fate::Answered(answer) => answer,

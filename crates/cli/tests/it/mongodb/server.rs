@@ -141,7 +141,7 @@ impl Mongodb {
     }
 
     /// A field of all documents, by their ids; of a field that none has, the ids.
-    fn column(&self, table: &str, name: &str) -> Vec<Option<String>> {
+    pub(crate) fn column(&self, table: &str, name: &str) -> Vec<Option<String>> {
         let find = format!(
             r#"{{"find": "{table}", "sort": {{"_id": 1}}, "projection": {{"_id": 1, "{name}": 1}}}}"#
         );
