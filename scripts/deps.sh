@@ -26,6 +26,7 @@ has_libc_headers() { echo '#include <stdio.h>' | cc -E - >/dev/null 2>&1; }
 
 missing_packages() {
     has sqlite3 || echo sqlite3
+    has jq || echo jq
     has python3 || echo python3
     [[ -s target/testdata/flights.csv ]] || has_pip || echo python3-pip
     has make || echo make

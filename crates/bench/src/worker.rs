@@ -670,8 +670,8 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn stop(&self) -> &AtomicBool {
-        &STOP
+    fn stop(&self) -> Option<&AtomicBool> {
+        Some(&STOP)
     }
 
     fn progress(&self, progress: &inrush::pipe::Progress) {

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// What a hidden folder's name has behind that of its hidden file.
 const FOLDER: &str = ".d";
@@ -145,6 +145,33 @@ pub fn follow_link(path: &Path) -> PathBuf {
         }
     }
     path
+}
+
+/// What is at the place of a file, with links followed; `None` where nothing is. `what` is what should be there: "database".
+///
+/// # Errors
+/// When it is a directory, a pipe or a device, which may have its reader wait for ever, or can't be looked at.
+pub fn plain_file(path: &Path, what: &str) -> Result<Option<fs::Metadata>> {
+    let shown = path.display();
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) => {
+            return match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+                _ => Err(Error::target(format!("{shown}: {error}"))
+                    .advise("check the permissions of its directory")),
+            };
+        }
+    };
+    match () {
+        () if found.is_file() => Ok(Some(found)),
+        () if found.is_dir() => Err(Error::target(format!("{shown} is a directory, not a {what}"))
+            .advise("name a file in it")),
+        () => {
+            Err(Error::target(format!("{shown} is not a file, but a pipe, a socket or a device"))
+                .advise(format!("name the file of a {what}")))
+        }
+    }
 }
 
 /// The system has nowhere to make a new file: its directory isn't there, or is one in which nobody makes files, such as `/proc`.

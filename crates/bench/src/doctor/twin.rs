@@ -69,7 +69,7 @@ impl Ground {
     ) -> Result<Copy> {
         let (target, location) = target::find(&request.target)?;
         let doctor = target.doctor().ok_or_else(|| Error::target("it can't be copied"))?;
-        doctor.copy(&location, table, observer.stop())
+        doctor.copy(&location, table, observer.stop_flag())
     }
 
     /// The columns of a copy of the user's table.
@@ -82,7 +82,7 @@ impl Ground {
         let mut twin = self.twin(&[], copy, &[], observer)?;
         twin.remake(observer)?;
         let (target, location) = target::find(&twin.url)?;
-        let facts = target.facts(&location, table, &Request::default(), observer.stop())?;
+        let facts = target.facts(&location, table, &Request::default(), observer.stop_flag())?;
         facts.table.ok_or_else(|| Error::target(format!("the table {table} was not copied")))
     }
 
@@ -180,14 +180,14 @@ impl Twin {
 struct Quiet<'a>(&'a dyn Observer);
 
 impl Observer for Quiet<'_> {
-    fn stop(&self) -> &std::sync::atomic::AtomicBool {
+    fn stop(&self) -> Option<&std::sync::atomic::AtomicBool> {
         self.0.stop()
     }
 }
 
 fn console<'a>(url: &str, observer: &'a dyn Observer) -> Result<Box<dyn Console + 'a>> {
     let (target, location) = target::find(url)?;
-    target.console(&location, observer.stop())
+    target.console(&location, observer.stop_flag())
 }
 
 fn run(url: &str, statements: &[String], observer: &dyn Observer) -> Result<()> {

@@ -127,10 +127,11 @@ pub fn tune(
         loads: 0,
         told,
     };
-    let pieces = track.trials.sample.pieces();
+    let sample = &track.trials.sample;
+    let pieces = sample.least()..=sample.pieces();
     let seed = u64::from(std::process::id());
-    let mut race = Race::new(&mut track, pieces, seed);
-    let ended = raced(&mut race, budget);
+    let mut race = Race::new(&mut track, pieces, budget, seed);
+    let ended = raced(&mut race);
     let ended = match ended {
         Ok(ended) => Some(ended),
         Err(error) if error.kind() == Kind::Interrupted => None,
@@ -163,7 +164,7 @@ fn planned(request: &Request, observer: &dyn Observer) -> Result<Plan> {
     // What no option makes writable is no mistake in the options.
     let (target, location) = inrush::target::find(&request.target)?;
     let table = request.table.clone().unwrap_or_default();
-    let facts = target.facts(&location, &table, &request, observer.stop());
+    let facts = target.facts(&location, &table, &request, observer.stop_flag());
     match facts.ok().and_then(|facts| facts.read_only) {
         Some(why) => Err(Error::target(why)
             .advise("--beside measures on a private server of the same version instead")),
@@ -172,15 +173,12 @@ fn planned(request: &Request, observer: &dyn Observer) -> Result<Plan> {
 }
 
 /// Strategies and connections first, then what varies the best of them, then the finals.
-fn raced(race: &mut Race<'_, Track<'_, '_>>, budget: Duration) -> Result<race::Ended> {
+fn raced(race: &mut Race<'_, Track<'_, '_>>) -> Result<race::Ended> {
     race.course.phase = "warming up";
     race.warm_up()?;
-    // However long loads take, the finals come to something.
-    let latest = budget.saturating_sub(race.least_finals());
-    let until = |share: f64| budget.mul_f64(share).min(latest);
     race.course.phase = "comparing strategies and connections";
     let ways = race.course.field.ways();
-    let ways = race.halve(ways, WAYS_KEPT, until(WAYS_UNTIL))?;
+    let ways = race.halve(ways, WAYS_KEPT, WAYS_UNTIL)?;
     race.course.phase = "varying chunks, threads and knobs";
     let mut bases = vec![0];
     bases.extend(
@@ -194,7 +192,7 @@ fn raced(race: &mut Race<'_, Track<'_, '_>>, budget: Duration) -> Result<race::E
         around.extend(race.course.field.around(0));
         around.retain(|place| !ways.contains(place));
     }
-    let varied = race.halve(around, AROUND_KEPT, until(AROUND_UNTIL))?;
+    let varied = race.halve(around, AROUND_KEPT, AROUND_UNTIL)?;
     let base = race.value(best).unwrap_or(1.0);
     let helps = |place: &&usize| race.value(**place).is_some_and(|value| value > base * HELPS);
     let helping: Vec<usize> = varied.iter().filter(helps).copied().collect();
@@ -213,7 +211,8 @@ fn raced(race: &mut Race<'_, Track<'_, '_>>, budget: Duration) -> Result<race::E
         race.known.entry(*place).or_default();
     }
     race.course.phase = "comparing the best";
-    race.finals(finalists, budget)
+    let all = race.course.field.all.len();
+    race.decide(finalists, all)
 }
 
 /// Loads of the candidates, one after the other.

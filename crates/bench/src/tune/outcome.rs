@@ -1,6 +1,6 @@
 //! What was found. Serializes to what `tune --json` prints, whose keys are stable.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use inrush::Plan;
 use inrush::profile::{Key, Profile, Recipe};
@@ -8,7 +8,7 @@ use inrush_findings::finding::Measured;
 use inrush_findings::stats;
 use serde::Serialize;
 
-use super::race::{Ended, Race, summary};
+use super::race::{BLOCKS_MIN, Ended, Race, summary};
 use super::{Track, Tuning};
 use crate::clock;
 
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub sample_bytes: u64,
     /// Bytes of the source.
     pub source_bytes: u64,
-    /// Bytes that each load of the finals read.
+    /// Bytes that each load of the finals read; 0 where there were none.
     pub load_bytes: u64,
     /// `precise`, `blocks`, `budget`, or `interrupted`.
     pub stopped_by: &'static str,
@@ -95,10 +95,10 @@ impl Outcome {
         self.stopped_by == "interrupted"
     }
 
-    /// What is to be kept of it; nothing where too little was measured.
+    /// What is to be kept of it; nothing where too little was measured, or the user stopped it.
     pub fn profile(&self) -> Option<Profile> {
         let Ran { recipe, ratio, low, high, pairs, .. } = &self.winner;
-        self.is_decided.then(|| Profile {
+        (self.is_decided && !self.was_interrupted()).then(|| Profile {
             date: self.date.clone(),
             inrush: self.version.to_owned(),
             is_default: self.is_default,
@@ -106,7 +106,7 @@ impl Outcome {
             low: low.unwrap_or(1.0),
             high: high.unwrap_or(1.0),
             pairs: *pairs,
-            sample_bytes: self.sample_bytes,
+            sample_bytes: self.load_bytes,
             recipe: recipe.clone(),
             key: self.key.clone(),
         })
@@ -127,7 +127,7 @@ impl Outcome {
             let ratio = finals.or_else(|| known?.ratio());
             let rates = known.map(|known| match known.finals.is_empty() {
                 true => known.pairs.iter().map(|(own, _)| *own).collect(),
-                false => known.finals.clone(),
+                false => known.finals.iter().map(|(_, rate)| *rate).collect(),
             });
             let recipe = field.all[place].recipe.clone();
             Ran {
@@ -151,15 +151,21 @@ impl Outcome {
             let rank = |ran: &Ran| (ran.is_finalist, ran.ratio.unwrap_or(0.0));
             rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal)
         });
-        let out = race.known.iter().filter_map(|(place, known)| {
-            let label = field.all[*place].recipe.beside(own);
-            Some(Left { label, reason: known.out.clone()? })
+        let out = (1..field.all.len()).filter_map(|place| {
+            let why = race.known.get(&place).and_then(|known| known.out.clone());
+            let reason = match (why, ended) {
+                (Some(why), _) => why,
+                (None, _) if !race.is_untried(place) => return None,
+                (None, Some(_)) => "the time was over before its turn".to_owned(),
+                (None, None) => "interrupted before its turn".to_owned(),
+            };
+            Some(Left { label: field.all[place].recipe.beside(own), reason })
         });
         let unusable = field.unusable.iter().map(|(id, why)| Left {
             label: (*id).to_owned(),
             reason: why.strip_prefix(&format!("{id}: ")).unwrap_or(why).to_owned(),
         });
-        let noise = race.noise();
+        let (noise, pairs) = (race.noise(), race.defaults[1].len());
         let is_decided = race.is_decided();
         let (is_default, won) = match &winner {
             Some(winner) => (false, ran(winner.candidate)),
@@ -189,11 +195,21 @@ impl Outcome {
             },
             is_decided,
             noise,
-            sentence: match race.is_unrivalled() {
-                true => {
-                    format!("{}, the default: no other way to load fit into the time", won.label)
-                }
-                false => sentence(&won, is_default, is_decided, noise, race.defaults[1].len()),
+            sentence: match (is_decided, ended) {
+                (true, _) => sentence(&won, is_default, noise),
+                (false, None) => format!(
+                    "{}, the default: interrupted after {pairs} of the {BLOCKS_MIN} pairs that say anything",
+                    won.label
+                ),
+                (false, Some(_)) => format!(
+                    "{}, the default: {} fit into the time; try --budget {}s",
+                    won.label,
+                    match race.is_unrivalled() {
+                        true => "no other way to load".to_owned(),
+                        false => format!("{pairs} of the {BLOCKS_MIN} pairs that say anything"),
+                    },
+                    more_seconds(tuning.budget, race.enough(1.0 - super::AROUND_UNTIL))
+                ),
             },
             winner: won,
             is_default,
@@ -227,26 +243,94 @@ fn default_of(race: &Race<'_, Track<'_, '_>>, own: &Recipe) -> Ran {
     }
 }
 
-fn sentence(
-    won: &Ran,
-    is_default: bool,
-    is_decided: bool,
-    noise: Option<f64>,
-    pairs: usize,
-) -> String {
+fn sentence(won: &Ran, is_default: bool, noise: Option<f64>) -> String {
     match (is_default, won.ratio, won.low, won.high) {
         (false, Some(ratio), Some(low), Some(high)) => {
             format!("{}: {ratio:.2} times the default, {low:.2} to {high:.2}", won.label)
         }
-        _ if is_decided => format!(
+        _ => format!(
             "{}, the default: nothing was faster beyond the noise of {:.0} %",
             won.label,
             noise.unwrap_or_default() * 100.0
         ),
-        _ => format!(
-            "{}, the default: {pairs} of the {} pairs that say anything fit into the time",
-            won.label,
-            super::race::BLOCKS_MIN
-        ),
+    }
+}
+
+/// A budget that has what was lacking, in seconds: what is enough by what is known, in tens, and half as much again as before at least.
+fn more_seconds(budget: Duration, enough: Duration) -> u64 {
+    enough.max(budget.mul_f64(1.5)).as_secs().div_ceil(10).max(1) * 10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ran(ratio: f64) -> Ran {
+        Ran {
+            label: "sqlite/values over 1 connection".to_owned(),
+            recipe: Recipe {
+                strategy: "sqlite/values".to_owned(),
+                lanes: 1,
+                encoders: 2,
+                chunk_bytes: 1 << 19,
+                knobs: std::collections::BTreeMap::new(),
+            },
+            is_finalist: true,
+            ratio: Some(ratio),
+            low: Some(ratio),
+            high: Some(ratio),
+            pairs: 9,
+            rows_per_second: None,
+        }
+    }
+
+    fn outcome(is_decided: bool, stopped_by: &'static str) -> Outcome {
+        let text = String::new;
+        Outcome {
+            version: "1",
+            date: "2026-11-23".to_owned(),
+            target: text(),
+            table: text(),
+            engine: text(),
+            seconds: 1.0,
+            budget_seconds: 2.0,
+            loads: 60,
+            sample_bytes: 16 << 20,
+            source_bytes: 32 << 20,
+            load_bytes: 8 << 20,
+            stopped_by,
+            is_decided,
+            noise: Some(0.01),
+            winner: ran(1.5),
+            is_default: false,
+            sentence: text(),
+            default: ran(1.0),
+            candidates: Vec::new(),
+            left_out: Vec::new(),
+            key: Key {
+                machine: text(),
+                engine: text(),
+                target: text(),
+                shape: text(),
+                guarantee: text(),
+                settings: std::collections::BTreeMap::new(),
+            },
+        }
+    }
+
+    #[test]
+    fn what_is_decided_is_kept_unless_the_user_stopped_it() {
+        assert!(outcome(false, "budget").profile().is_none());
+        assert!(outcome(true, "interrupted").profile().is_none());
+        let kept = outcome(true, "budget").profile().unwrap();
+        assert_eq!((kept.ratio, kept.sample_bytes), (1.5, 8 << 20));
+    }
+
+    #[test]
+    fn a_larger_budget_is_named() {
+        let seconds = Duration::from_secs;
+        assert_eq!(more_seconds(seconds(1), seconds(33)), 40);
+        assert_eq!(more_seconds(seconds(60), seconds(33)), 90);
+        assert_eq!(more_seconds(seconds(1), seconds(0)), 10);
     }
 }

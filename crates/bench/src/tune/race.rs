@@ -7,6 +7,7 @@
 //! Nothing here knows what a load is, so that it can be tested with loads that take the time they are told to.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use inrush::{Error, Result};
@@ -40,6 +41,9 @@ const GRACE: Duration = Duration::from_millis(250);
 /// A candidate's load takes about so much longer than the default's, before the slow ones are gone.
 const EXPECTED: f64 = 1.3;
 
+/// What the first two that are measured take, and the default behind them: so many loads by the default.
+const FIRST: f64 = 2.0 * EXPECTED + 1.0;
+
 /// Blocks of the finals: fewer have no interval, and more than so many make it hardly narrower. After 15 a choice at 1.18 times the
 /// default still lay across the bound of the noise, on a busy machine and with half of the time left.
 pub(super) const BLOCKS_MIN: usize = stats::CONFIDENCE_VALUES_MIN;
@@ -59,8 +63,8 @@ const KEPT_MIN: f64 = 0.95;
 pub(super) struct Known {
     /// Its rate and that of the default beside it, in rows a second.
     pub(super) pairs: Vec<(f64, f64)>,
-    /// Its rates in the finals.
-    pub(super) finals: Vec<f64>,
+    /// Its rates in the finals, each with its block.
+    pub(super) finals: Vec<(u32, f64)>,
     /// Why it is out.
     pub(super) out: Option<String>,
 }
@@ -74,6 +78,11 @@ impl Known {
 
     fn is_in(&self) -> bool {
         self.out.is_none()
+    }
+
+    /// Whether it had a turn.
+    fn is_tried(&self) -> bool {
+        self.out.is_some() || !self.pairs.is_empty() || !self.finals.is_empty()
     }
 }
 
@@ -99,8 +108,12 @@ pub(super) struct Winner {
 
 pub(super) struct Race<'c, C> {
     pub(super) course: &'c mut C,
-    /// How many pieces there are at most.
-    pub(super) pieces: usize,
+    /// How many pieces a load has at least, to say anything, and at most.
+    pieces: RangeInclusive<usize>,
+    /// When all has to be over.
+    budget: Duration,
+    /// When the measuring began.
+    ready: Duration,
     pub(super) known: BTreeMap<usize, Known>,
     /// The default's rates in the finals, twice each: what lies between the two is noise.
     pub(super) defaults: [Vec<f64>; 2],
@@ -116,10 +129,17 @@ pub(super) struct Race<'c, C> {
 }
 
 impl<'c, C: Course> Race<'c, C> {
-    pub(super) fn new(course: &'c mut C, pieces: usize, seed: u64) -> Self {
+    pub(super) fn new(
+        course: &'c mut C,
+        pieces: RangeInclusive<usize>,
+        budget: Duration,
+        seed: u64,
+    ) -> Self {
         Self {
             course,
-            pieces: pieces.max(1),
+            pieces,
+            budget,
+            ready: Duration::ZERO,
             known: BTreeMap::new(),
             defaults: Default::default(),
             costs: BTreeMap::new(),
@@ -136,9 +156,16 @@ impl<'c, C: Course> Race<'c, C> {
     /// # Errors
     /// When the planner's own choice can't load.
     pub(super) fn warm_up(&mut self) -> Result<()> {
-        self.default_lap(1)?;
+        let least = self.least();
+        self.default_lap(least)?;
         self.costs.clear();
-        self.default_lap(1).map(drop)
+        self.default_lap(least)?;
+        self.ready = self.course.now();
+        Ok(())
+    }
+
+    fn least(&self) -> usize {
+        *self.pieces.start()
     }
 
     /// A load by the default: its rate.
@@ -190,27 +217,35 @@ impl<'c, C: Course> Race<'c, C> {
         near.map_or(1.0, |(known, cost)| cost * (pieces as f64 / *known as f64).max(1.0))
     }
 
-    /// The most pieces of which `loads` fit into the time, a power of two or all.
+    /// The most pieces of which `loads` fit into the time: the least, that doubled again and again, or all.
     fn fitting(&self, loads: f64, seconds: f64) -> usize {
-        let mut fitting = 1;
-        let mut pieces = 2;
-        while pieces <= self.pieces && self.cost(pieces) * loads <= seconds {
-            fitting = pieces;
-            pieces *= 2;
-        }
-        fitting
+        let (least, most) = (self.least(), *self.pieces.end());
+        let more = std::iter::successors(Some(least * 2), |pieces| Some(pieces * 2));
+        let more = more.take_while(|pieces| *pieces < most).chain([most]);
+        more.take_while(|pieces| self.cost(*pieces) * loads <= seconds).last().unwrap_or(least)
     }
 
     /// What finals of one take at least.
-    pub(super) fn least_finals(&self) -> Duration {
-        Duration::from_secs_f64(self.cost(1) * EXPECTED * 3.0 * (BLOCKS_MIN + 1) as f64)
+    fn least_finals(&self) -> Duration {
+        let loads = EXPECTED * 3.0 * (BLOCKS_MIN + 1) as f64;
+        Duration::from_secs_f64(self.cost(self.final_pieces.max(self.least())) * loads)
+    }
+
+    /// A budget of which such a share is enough for the finals.
+    pub(super) fn enough(&self, share: f64) -> Duration {
+        self.ready + self.least_finals().div_f64(share)
+    }
+
+    /// When a share of the budget is over. However long loads take, the finals come to something.
+    fn until(&self, share: f64) -> Duration {
+        self.budget.mul_f64(share).min(self.budget.saturating_sub(self.least_finals()))
     }
 
     fn left(&self, until: Duration) -> f64 {
         until.saturating_sub(self.course.now()).as_secs_f64()
     }
 
-    /// Measures the pool, and drops its slower half, until so many are left or the time is over. The fastest come first.
+    /// Measures the pool, and drops its slower half, until so many are left or this share of the budget is over. The fastest come first.
     ///
     /// # Errors
     /// When the user wants to stop, or the planner's own choice can't load any more.
@@ -218,11 +253,12 @@ impl<'c, C: Course> Race<'c, C> {
         &mut self,
         mut pool: Vec<usize>,
         keep: usize,
-        until: Duration,
+        share: f64,
     ) -> Result<Vec<usize>> {
         pool.retain(|candidate| *candidate != 0);
         self.has_rivals |= !pool.is_empty();
         loop {
+            let until = self.until(share);
             let rounds = (pool.len() as f64 / keep as f64).log2().ceil().max(1.0);
             let loads = pool.len() as f64 * (EXPECTED + 0.5) + 1.0;
             let pieces = self.fitting(loads, self.left(until) / rounds);
@@ -242,8 +278,10 @@ impl<'c, C: Course> Race<'c, C> {
         shuffle(&mut order, &mut SplitMix64::new(self.seed ^ self.loads as u64));
         let mut default = self.default_lap(pieces)?;
         for two in order.chunks(2) {
-            // Those that were not measured yet have been promised a turn, those that were can do without.
-            if self.left(until) <= 0.0 {
+            // Of what was compared with nothing the finals have nothing to tell: the first two have their turn.
+            let until = if self.has_compared() { until } else { self.budget };
+            let takes = if self.has_compared() { 0.0 } else { self.cost(pieces) * FIRST };
+            if self.left(until) <= takes {
                 return Ok(());
             }
             let mut rates = Vec::new();
@@ -287,18 +325,52 @@ impl<'c, C: Course> Race<'c, C> {
         pool.sort_by(|a, b| value(b).total_cmp(&value(a)));
     }
 
+    /// The finals, and as long as there is time, of `all` candidates those that had no turn, and finals of the best of them.
+    ///
+    /// # Errors
+    /// As for [`Race::halve`].
+    pub(super) fn decide(&mut self, finalists: Vec<usize>, all: usize) -> Result<Ended> {
+        let kept = finalists.len().max(1);
+        let mut ended = self.finals(finalists)?;
+        loop {
+            let untried: Vec<usize> = (1..all).filter(|place| self.is_untried(*place)).collect();
+            let takes = self.cost(self.least()) * FIRST + self.least_finals().as_secs_f64();
+            if untried.is_empty() || self.left(self.budget) <= takes {
+                return Ok(ended);
+            }
+            let more = self.halve(untried, kept, 1.0)?;
+            if !more.is_empty() {
+                ended = self.finals(more)?;
+            }
+        }
+    }
+
+    /// Whether a candidate had no turn.
+    pub(super) fn is_untried(&self, candidate: usize) -> bool {
+        !self.known.get(&candidate).is_some_and(Known::is_tried)
+    }
+
     /// Blocks of the finalists and of the default, twice, until their ratios are known well enough or the time is over.
     ///
     /// # Errors
     /// As for [`Race::halve`].
-    pub(super) fn finals(&mut self, mut finalists: Vec<usize>, until: Duration) -> Result<Ended> {
+    pub(super) fn finals(&mut self, mut finalists: Vec<usize>) -> Result<Ended> {
+        if self.is_unrivalled() {
+            return Ok(Ended::Budget);
+        }
+        let until = self.budget;
         let left = self.left(until);
         let loads = |finalists: usize| BLOCKS * (finalists as f64 + 2.0) * EXPECTED;
-        while finalists.len() > 1 && self.cost(1) * loads(finalists.len()) > left {
+        let least = self.final_pieces.max(self.least());
+        while finalists.len() > 1 && self.cost(least) * loads(finalists.len()) > left {
             finalists.pop();
         }
-        let pieces = self.fitting(loads(finalists.len()), left);
-        self.finalists.clone_from(&finalists);
+        // All blocks are of the same loads.
+        let pieces = match self.final_pieces {
+            0 => self.fitting(loads(finalists.len()), left),
+            pieces => pieces,
+        };
+        self.finalists.extend(&finalists);
         self.final_pieces = pieces;
         let mut random = SplitMix64::new(self.seed);
         let first = self.course.now();
@@ -315,9 +387,7 @@ impl<'c, C: Course> Race<'c, C> {
                 .map(|candidate| (false, *candidate))
                 .chain([(true, 0), (true, 1)])
                 .collect();
-            if order.len() == 2 && !finalists.is_empty() {
-                return Ok(Ended::Blocks);
-            }
+            let has_rivals = order.len() > 2;
             shuffle(&mut order, &mut random);
             let mut rates = Vec::new();
             for (is_default, which) in order {
@@ -327,18 +397,19 @@ impl<'c, C: Course> Race<'c, C> {
                 };
                 rates.push((is_default, which, rate));
             }
-            // A block counts as a whole, so that values of one place are of one block.
+            // A block counts as a whole.
+            let number = u32::try_from(self.defaults[0].len()).unwrap_or(u32::MAX);
             for (is_default, which, rate) in rates {
                 let Some(rate) = rate else { continue };
                 match is_default {
                     true => self.defaults[which].push(rate),
-                    false => self.known.entry(which).or_default().finals.push(rate),
+                    false => self.known.entry(which).or_default().finals.push((number, rate)),
                 }
             }
             let ahead = self.fastest(|_| true).map(|winner| (winner.candidate, winner.ratio.value));
             self.course.standing(ahead);
-            if block + 1 >= BLOCKS_MIN && self.is_precise() {
-                return Ok(Ended::Precise);
+            if block + 1 >= BLOCKS_MIN && self.is_precise(&finalists) {
+                return Ok(if has_rivals { Ended::Precise } else { Ended::Blocks });
             }
         }
         Ok(Ended::Blocks)
@@ -354,16 +425,15 @@ impl<'c, C: Course> Race<'c, C> {
 
     /// A finalist against the default, in the blocks that have both.
     pub(super) fn final_ratio(&self, candidate: usize) -> Option<Measured> {
-        let own = &self.known.get(&candidate)?.finals;
-        let [first, second] = &self.defaults;
-        let blocks = own.len().min(first.len()).min(second.len());
-        if blocks == 0 {
+        let (blocks, own): (Vec<u32>, Vec<f64>) =
+            self.known.get(&candidate)?.finals.iter().copied().unzip();
+        if own.is_empty() {
             return None;
         }
         // Both of the default's loads are its own.
+        let [first, second] = &self.defaults;
         let both = first.iter().zip(second).map(|(first, second)| (first * second).sqrt());
-        let default: Vec<f64> = both.take(blocks).collect();
-        stats::paired(&summary(&own[..blocks]), &summary(&default))
+        stats::paired(&stats::summary(&own, &blocks), &summary(&both.collect::<Vec<f64>>()))
     }
 
     /// The fastest of the finalists of which this holds.
@@ -375,7 +445,7 @@ impl<'c, C: Course> Race<'c, C> {
         ratios.filter(holds).max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
     }
 
-    fn is_precise(&self) -> bool {
+    fn is_precise(&self, finalists: &[usize]) -> bool {
         let noise = self.noise().unwrap_or_default();
         let is_known = |candidate: &usize| match self.final_ratio(*candidate) {
             None => true,
@@ -388,7 +458,8 @@ impl<'c, C: Course> Race<'c, C> {
                     || width <= noise / 2.0 && !lies_across(1.0 + noise)
             }
         };
-        self.finalists.iter().all(is_known)
+        let is_in = |candidate: &&usize| self.known.get(candidate).is_some_and(Known::is_in);
+        finalists.iter().filter(is_in).all(is_known)
     }
 
     /// The fastest of the finalists that is better than the default beyond noise, if any.
@@ -402,9 +473,13 @@ impl<'c, C: Course> Race<'c, C> {
         })
     }
 
+    fn has_compared(&self) -> bool {
+        self.known.values().any(Known::is_tried)
+    }
+
     /// Whether the time was over before anything but the default was measured: it has won against nothing.
     pub(super) fn is_unrivalled(&self) -> bool {
-        self.has_rivals && self.known.is_empty()
+        self.has_rivals && !self.has_compared()
     }
 
     /// Whether there was enough to say anything of: blocks, and something to compare the default with, if there is any.
@@ -467,11 +542,10 @@ mod tests {
 
     fn raced(speeds: &[f64], noise: f64, budget: u64) -> (Option<usize>, Duration, usize) {
         let mut course = Told::new(speeds, noise);
-        let mut race = Race::new(&mut course, 16, 1);
+        let mut race = Race::new(&mut course, 1..=16, Duration::from_secs(budget), 1);
         race.warm_up().unwrap();
-        let budget = Duration::from_secs(budget);
-        let pool = race.halve((0..speeds.len()).collect(), 2, budget * 6 / 10).unwrap();
-        race.finals(pool, budget).unwrap();
+        let pool = race.halve((0..speeds.len()).collect(), 2, 0.6).unwrap();
+        race.finals(pool).unwrap();
         let winner = race.winner().map(|winner| winner.candidate);
         let blocks = race.defaults[0].len();
         (winner, course.now, blocks)
@@ -509,7 +583,8 @@ mod tests {
     #[test]
     fn a_default_that_cannot_load_ends_it() {
         let mut course = Told::new(&[0.0], 0.0);
-        assert!(Race::new(&mut course, 1, 1).warm_up().is_err());
+        let mut race = Race::new(&mut course, 1..=1, Duration::from_secs(60), 1);
+        assert!(race.warm_up().is_err());
     }
 
     #[test]
@@ -521,16 +596,76 @@ mod tests {
 
     #[test]
     fn a_default_that_was_compared_with_nothing_has_not_won() {
-        let decided = |speeds: &[f64], until: u64| {
+        let decided = |speeds: &[f64], budget: u64| {
             let mut course = Told::new(speeds, 0.0);
-            let mut race = Race::new(&mut course, 1, 1);
+            let mut race = Race::new(&mut course, 1..=1, Duration::from_millis(budget), 1);
             race.warm_up().unwrap();
-            race.halve((0..speeds.len()).collect(), 2, Duration::from_secs(until)).unwrap();
-            race.finals(Vec::new(), Duration::from_secs(60)).unwrap();
-            race.is_decided()
+            race.halve((0..speeds.len()).collect(), 2, 0.35).unwrap();
+            let ended = race.finals(Vec::new()).unwrap();
+            (ended, race.is_decided(), race.is_unrivalled())
         };
-        assert!(!decided(&[1.0, 2.0], 0), "there was no time for it");
-        assert!(decided(&[1.0, 2.0], 20));
-        assert!(decided(&[1.0], 0), "there is nothing else");
+        assert_eq!(decided(&[1.0, 2.0], 500), (Ended::Budget, false, true), "no time for it");
+        assert_eq!(decided(&[1.0, 2.0], 20_000), (Ended::Blocks, true, false));
+        assert_eq!(decided(&[1.0], 20_000), (Ended::Blocks, true, false), "there is nothing else");
+    }
+
+    /// What the finals take at least is more than half of the time: something is compared before them, and in them.
+    #[test]
+    fn something_is_compared_for_as_long_as_there_is_time() {
+        for budget in [5, 6, 7, 9, 12, 20, 40] {
+            let mut course = Told::new(&[1.0, 1.5, 1.4, 1.3, 1.2], 0.01);
+            let mut race = Race::new(&mut course, 1..=4, Duration::from_secs(budget), 1);
+            race.warm_up().unwrap();
+            let pool = race.halve((0..5).collect(), 2, 0.35).unwrap();
+            assert!(!pool.is_empty(), "{budget}");
+            race.finals(pool).unwrap();
+            assert!(race.known.values().any(|known| !known.finals.is_empty()), "{budget}");
+            assert!(race.winner().is_some() || !race.is_decided(), "{budget}");
+            if !race.is_decided() {
+                assert!(race.enough(0.38) > race.budget, "{budget}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_had_no_turn_has_one_in_the_time_that_is_left() {
+        let speeds = [1.0, 0.7, 0.6, 1.5, 0.9, 0.0];
+        let mut course = Told::new(&speeds, 0.01);
+        let mut race = Race::new(&mut course, 1..=4, Duration::from_secs(60), 1);
+        race.warm_up().unwrap();
+        let pool = race.halve(vec![1, 2], 2, 0.35).unwrap();
+        race.decide(pool, speeds.len()).unwrap();
+        assert_eq!(race.winner().map(|winner| winner.candidate), Some(3));
+        assert!((1..speeds.len()).all(|place| !race.is_untried(place)));
+        assert!(course.now <= Duration::from_secs(66), "{:?}", course.now);
+    }
+
+    #[test]
+    fn no_load_is_below_what_says_anything() {
+        for budget in [2, 10, 60] {
+            let mut course = Told::new(&[1.0, 1.1, 0.9, 1.2], 0.02);
+            let mut race = Race::new(&mut course, 4..=13, Duration::from_secs(budget), 1);
+            race.warm_up().unwrap();
+            let pool = race.halve((0..4).collect(), 2, 0.35).unwrap();
+            race.finals(pool).unwrap();
+            assert!(
+                race.costs.keys().all(|pieces| [4, 8, 13].contains(pieces)),
+                "{:?}",
+                race.costs
+            );
+            assert!(race.final_pieces == 0 || race.final_pieces >= 4);
+        }
+    }
+
+    /// One that fails in the finals has nothing more to tell, and does not end them before the default's own loads say anything.
+    #[test]
+    fn finalists_that_fail_leave_blocks_enough() {
+        let mut course = Told::new(&[1.0, 1.5], 0.01);
+        let mut race = Race::new(&mut course, 1..=4, Duration::from_secs(60), 1);
+        race.warm_up().unwrap();
+        let pool = race.halve(vec![1], 2, 0.35).unwrap();
+        race.course.speeds[1] = 0.0;
+        assert_eq!(race.finals(pool).unwrap(), Ended::Blocks);
+        assert!(race.is_decided() && race.winner().is_none());
     }
 }

@@ -3,7 +3,7 @@
 use inrush::{Error, Kind, Observer, Parts, Plan, Request, Result, Split, split_plan};
 use inrush_core::wording::{bytes, counted};
 
-/// Pieces of a sample: so many that a load of one and one of all differ by enough.
+/// Pieces of a sample at most: so many that a load of some and one of all differ by enough.
 const PIECES: u64 = 16;
 
 /// A sample of the source.
@@ -14,6 +14,8 @@ pub(super) struct Sample {
     pub(super) before: Option<Split>,
     /// The source as a whole.
     whole: Request,
+    /// Pieces below which a load says nothing.
+    least: usize,
     /// Bytes of all pieces, as they are stored.
     pub(super) bytes: u64,
     /// Bytes of the source.
@@ -39,14 +41,16 @@ impl Sample {
         let chunk = plan.choice.chunk_bytes as u64;
         let total = facts.bytes.unwrap_or(0);
         let wanted = wanted.min(total);
+        // Besides what is loaded each time, a table that holds rows has a piece before.
         let least = inrush::profile::CHUNKS_MIN;
+        let needed = least + u64::from(is_seeded);
         let compressed = plan.source.inputs.iter().any(|input| input.compression.is_some());
-        if wanted < least * chunk && !compressed && plan.source.grammar.form() == "text" {
+        if wanted < needed * chunk && !compressed && plan.source.grammar.form() == "text" {
             let what = if wanted < total { "sample" } else { "source" };
             return Err(Error::source(format!(
                 "the {what} has {}, and at least {} of {} are needed",
                 bytes(wanted),
-                counted(least, "chunk"),
+                counted(needed, "chunk"),
                 bytes(chunk)
             ))
             .advise(match what {
@@ -56,9 +60,9 @@ impl Sample {
                 }
             }));
         }
-        let piece = (wanted / PIECES / chunk).max(1) * chunk;
+        let piece = wanted.div_ceil(PIECES * chunk).max(1) * chunk;
         let count = usize::try_from(total / piece).unwrap_or(1).max(1);
-        let splits = match split_plan(plan, Parts::Count(count), observer.stop()) {
+        let splits = match split_plan(plan, Parts::Count(count), observer.stop_flag()) {
             Ok(splits) => splits,
             Err(error) if error.kind() == Kind::Interrupted => return Err(error),
             // What can't be cut is loaded as a whole.
@@ -71,7 +75,14 @@ impl Sample {
         }
         let stored = |split: &Split| split.parts.iter().map(|part| part.stored).sum::<u64>();
         let sampled = if pieces.is_empty() { total } else { pieces.iter().map(stored).sum() };
-        Ok(Self { pieces, before, whole: plan.request.clone(), bytes: sampled, of_bytes: total })
+        let least = usize::try_from((least * chunk).div_ceil(piece)).unwrap_or(1);
+        let whole = plan.request.clone();
+        Ok(Self { pieces, before, whole, least, bytes: sampled, of_bytes: total })
+    }
+
+    /// Pieces below which a load says nothing: what is loaded in a blink is loaded as fast in every way.
+    pub(super) fn least(&self) -> usize {
+        self.least.min(self.pieces())
     }
 
     /// How many pieces there are.

@@ -69,12 +69,12 @@ impl<'a> Trials<'a> {
         request.profiles = None;
         let stopped = AtomicBool::new(false);
         let limited = Limited { stopped: &stopped };
-        let outcome = watched(&stopped, self.observer.stop(), most, || {
+        let outcome = watched(&stopped, self.observer.stop_flag(), most, || {
             let mut plan = inrush::plan(&request, &limited)?;
             plan.load_as(choice);
             inrush::run(&plan, &limited)
         });
-        if self.observer.stop().load(Relaxed) {
+        if self.observer.stop_flag().load(Relaxed) {
             return Err(inrush::Error::new(Kind::Interrupted, "interrupted"));
         }
         Ok(match outcome {
@@ -134,8 +134,8 @@ struct Limited<'a> {
 }
 
 impl Observer for Limited<'_> {
-    fn stop(&self) -> &AtomicBool {
-        self.stopped
+    fn stop(&self) -> Option<&AtomicBool> {
+        Some(self.stopped)
     }
 }
 
@@ -143,7 +143,7 @@ impl Observer for Limited<'_> {
 struct Quiet<'a>(&'a dyn Observer);
 
 impl Observer for Quiet<'_> {
-    fn stop(&self) -> &AtomicBool {
+    fn stop(&self) -> Option<&AtomicBool> {
         self.0.stop()
     }
 }

@@ -18,7 +18,7 @@ Takes a sample of the source to a hidden place in the target, in every way that 
 compares it with the planner's own choice in pairs. The user's tables are neither touched nor locked, and nothing is left. What is faster
 beyond noise is kept, and inrush plan and inrush load go by it, as long as machine, version, settings, table and guarantee are the same.
 
-Exit codes: 0 measured; 1 failed, and nothing changed; 2 usage; 130 interrupted: what is known is reported.";
+Exit codes: 0 measured; 1 failed, and nothing changed; 2 usage; 130 interrupted: what is known is reported, and nothing is kept.";
 
 /// What `tune` takes.
 #[derive(Args)]

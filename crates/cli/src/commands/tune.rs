@@ -75,6 +75,7 @@ fn keep(
         && request.encoders.is_none()
         && request.chunk_bytes.is_none();
     Ok(match (outcome.profile(), file) {
+        (None, _) if outcome.was_interrupted() => "not kept: interrupted".to_owned(),
         (None, _) => "not kept: too little was measured".to_owned(),
         (Some(_), _) if !is_open => {
             "not kept: options of yours were not varied, and a load that leaves them open has others"
@@ -105,7 +106,7 @@ fn shown(outcome: &Outcome, paths: &[PathBuf], keeping: &str, args: &TuneArgs) -
     }
     let report = paths.last().map(|path| path.display().to_string()).unwrap_or_default();
     if args.load.shown.quiet {
-        return print(&format!("{}\n", outcome.sentence));
+        return Ok(());
     }
     print(&render::tuned(outcome))?;
     print(&format!("report: {report}\n{keeping}\n{}\n", outcome.sentence))
@@ -119,7 +120,7 @@ fn kept(args: &TuneArgs, path: Option<&Path>) -> Result<u64> {
     let mut profiles = match Profiles::read(path) {
         Ok(profiles) => profiles,
         Err(why) if args.forget.is_some() => {
-            return Err(Error::usage(format!("nothing is forgotten: {why}"))
+            return Err(Error::target(format!("nothing is forgotten: {why}"))
                 .advise(format!("remove {} to forget all that it holds", path.display()))
                 .into());
         }
@@ -129,11 +130,21 @@ fn kept(args: &TuneArgs, path: Option<&Path>) -> Result<u64> {
         }
     };
     if let Some(target) = &args.forget {
+        let is_listed = |named: &String| {
+            named == "all" || profiles.profiles.iter().any(|known| known.key.target == *named)
+        };
         let named = match inrush::target::find(target) {
             Ok((target, location)) => Key::place(target, &location),
-            Err(_) => target.clone(),
+            Err(_) if is_listed(target) => target.clone(),
+            Err(_) => {
+                let error = Error::usage(format!("--forget {target}: nothing of it was measured"));
+                return Err(error
+                    .advise("name a target as inrush tune --list does, or as load takes it")
+                    .advise("--forget all forgets everything")
+                    .into());
+            }
         };
-        let gone = profiles.forget(if target == "all" { target } else { &named });
+        let gone = profiles.forget(&named);
         profiles.write(path)?;
         print(&format!("forgot {}\n", render::counted(gone as u64, "profile")))?;
     } else if args.export {

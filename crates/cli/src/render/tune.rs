@@ -71,8 +71,8 @@ impl TuneProgress {
 }
 
 impl Observer for TuneProgress {
-    fn stop(&self) -> &AtomicBool {
-        &self.stop
+    fn stop(&self) -> Option<&AtomicBool> {
+        Some(&self.stop)
     }
 }
 
@@ -81,13 +81,14 @@ const LISTED: usize = 12;
 
 /// A table of what was measured, the fastest first.
 pub(crate) fn tuned(outcome: &Outcome) -> String {
-    let mut out = format!(
-        "{} with {} of {}, in {:.0} s\n",
-        counted(outcome.loads as u64, "load"),
-        bytes(outcome.sample_bytes),
-        bytes(outcome.source_bytes),
-        outcome.seconds
-    );
+    let finals = match outcome.load_bytes {
+        0 => "none of them of the finals".to_owned(),
+        each => {
+            format!("those of the finals with {} of {}", bytes(each), bytes(outcome.source_bytes))
+        }
+    };
+    let loads = counted(outcome.loads as u64, "load");
+    let mut out = format!("{loads}, {finals}, in {:.0} s\n", outcome.seconds);
     let default = Ran {
         label: format!("{} (the default)", outcome.default.label),
         ..outcome.default.clone()

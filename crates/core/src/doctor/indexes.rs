@@ -31,6 +31,18 @@ pub struct ForeignKey {
 /// Each index that another one serves as well, and that one: its columns begin the other's, and it refuses no row that the other lets in.
 /// Of equals the first stays.
 pub fn covered(indexes: &[Index]) -> Vec<(&Index, &Index)> {
+    covered_where(indexes, |own, other| own == other)
+}
+
+/// The same where a column of the other one may be another, as long as it `serves` as well as the index's own, which comes first.
+pub fn covered_where(
+    indexes: &[Index],
+    serves: impl Fn(&str, &str) -> bool,
+) -> Vec<(&Index, &Index)> {
+    let begins = |index: &Index, other: &Index| {
+        let mut both = index.columns.iter().zip(&other.columns);
+        index.columns.len() <= other.columns.len() && both.all(|(own, other)| serves(own, other))
+    };
     let covers = |a: usize, b: usize| {
         let (index, other) = (&indexes[a], &indexes[b]);
         let is_equal = index.columns == other.columns;
@@ -41,14 +53,15 @@ pub fn covered(indexes: &[Index]) -> Vec<(&Index, &Index)> {
             && !index.is_kept
             && index.table == other.table
             && index.kind == other.kind
-            && other.columns.starts_with(&index.columns)
+            && begins(index, other)
             && refuses_no_more
             && gives_way
     };
-    // The longest covers the others of a row as well, and stays.
+    // One that stays is named, of several the longest.
+    let stays = |b: usize| !(0..indexes.len()).any(|other| covers(b, other));
     let by = |a: usize| {
         let all = (0..indexes.len()).rev().filter(|&b| covers(a, b));
-        all.max_by_key(|&b| indexes[b].columns.len())
+        all.max_by_key(|&b| (stays(b), indexes[b].columns.len()))
     };
     (0..indexes.len()).filter_map(|a| Some((&indexes[a], &indexes[by(a)?]))).collect()
 }
@@ -125,6 +138,17 @@ mod tests {
         assert_eq!(names(&all), []);
         let all = [index("u", &["a"], true, false), index("ab", &["a", "b"], true, false)];
         assert_eq!(names(&all), []);
+    }
+
+    #[test]
+    fn one_that_stays_is_named_as_what_covers() {
+        let all = ["c5", "c7", "c"].map(|name| index(name, &[name], false, false));
+        let is_shorter = |own: &str, other: &str| own == other || other == "c" || own == "c5";
+        let named: Vec<_> = covered_where(&all, |own, other| is_shorter(own, other) && own != "c")
+            .into_iter()
+            .map(|(a, b)| (a.name.as_str(), b.name.as_str()))
+            .collect();
+        assert_eq!(named, [("c5", "c"), ("c7", "c")]);
     }
 
     #[test]

@@ -71,12 +71,8 @@ impl Profiles {
         }
         let profiles: Self = toml::from_str(text).map_err(line)?;
         for profile in &profiles.profiles {
-            let Profile { ratio, low, high, recipe, .. } = profile;
-            let sizes = [recipe.lanes, recipe.encoders, recipe.chunk_bytes];
-            if ![*ratio, *low, *high].iter().all(|value| value.is_finite() && *value > 0.0)
-                || sizes.contains(&0)
-            {
-                return Err(format!(": the profile of {} makes no sense", profile.date));
+            if let Some(why) = profile.nonsense() {
+                return Err(format!(": the profile of {} makes no sense: {why}", profile.date));
             }
         }
         Ok(profiles)
@@ -221,8 +217,21 @@ mod tests {
             let why = Profiles::parse(text).unwrap_err();
             assert!(why.contains(wanted), "{text}: {why}");
         }
-        let mut odd = Profiles::default();
-        odd.keep(Profile { ratio: -1.0, ..profile("a", "1") });
-        assert!(Profiles::parse(&odd.text().unwrap()).unwrap_err().contains("no sense"));
+        let date = |date: &str| Profile { date: date.to_owned(), ..profile("a", "1") };
+        let mut zero = profile("a", "1");
+        zero.recipe.encoders = 0;
+        for (odd, wanted) in [
+            (Profile { ratio: -1.0, ..profile("a", "1") }, "ratio"),
+            (Profile { low: f64::NAN, ..profile("a", "1") }, "ratio"),
+            (date("gestern"), "date"),
+            (date("2026-02-30"), "date"),
+            (date("2026-11-23T01:02:03Z"), "date"),
+            (zero, "0"),
+        ] {
+            let mut profiles = Profiles::default();
+            profiles.keep(odd);
+            let why = Profiles::parse(&profiles.text().unwrap()).unwrap_err();
+            assert!(why.contains("makes no sense") && why.contains(wanted), "{why}");
+        }
     }
 }

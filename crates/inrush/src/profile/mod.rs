@@ -47,6 +47,24 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Why it can't be what was measured; `None` where it can.
+    fn nonsense(&self) -> Option<&'static str> {
+        let Self { ratio, low, high, recipe, .. } = self;
+        let is_ratio = |value: &f64| value.is_finite() && *value > 0.0;
+        match () {
+            () if !inrush_scan::is_date(self.date.as_bytes()) => {
+                Some("date has to be a day, such as 2026-11-23")
+            }
+            () if ![ratio, low, high].into_iter().all(is_ratio) => {
+                Some("ratio, low and high have to be positive numbers")
+            }
+            () if [recipe.lanes, recipe.encoders, recipe.chunk_bytes].contains(&0) => {
+                Some("lanes, encoders and chunk_bytes can't be 0")
+            }
+            () => None,
+        }
+    }
+
     /// What a plan says that goes by it.
     fn words(&self) -> String {
         let Self { date, recipe, ratio, low, high, .. } = self;
@@ -108,6 +126,12 @@ pub(crate) fn apply(
     }
     let because = Some(profile.words());
     match chosen(request, &profile.recipe, facts, target, (location, table), because) {
+        // What was measured was measured as a whole.
+        Ok(measured) if measured.lanes != profile.recipe.lanes => choice.hints.push(format!(
+            "what was measured here on {date} is passed over: {}: it can use {} here",
+            profile.recipe,
+            counted(measured.lanes as u64, "connection")
+        )),
         Ok(mut measured) => {
             let Profile { date, ratio, low, high, .. } = profile.clone();
             measured.measured = Some(Measured { date, ratio, low, high });

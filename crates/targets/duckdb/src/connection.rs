@@ -14,6 +14,7 @@ use crate::library::{
 };
 use inrush_core::error::Error;
 use inrush_core::target::Row;
+use inrush_core::wording::shell_word;
 
 /// What sort of refusal it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -587,7 +588,7 @@ pub(super) fn explain(shown: &str, refusal: &Refusal) -> Error {
     }
     if lower.contains("not a valid duckdb database file") {
         return Error::target(format!("{shown} is not a DuckDB database"))
-            .advise("name the target last: inrush load FILE... DATABASE.duckdb");
+            .advise(format!("see what it is: file {}", shell_word(shown)));
     }
     if lower.contains("version number") && lower.contains("storage")
         || lower.contains("newer version of duckdb")

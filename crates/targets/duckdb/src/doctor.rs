@@ -9,7 +9,7 @@ use inrush_core::doctor::{
     Check, Copy, Doctor, Examined, Found, Rule, Severity, Surroundings, apply,
 };
 use inrush_core::error::{Error, Result};
-use inrush_core::pending::directory;
+use inrush_core::pending::{directory, plain_file};
 use inrush_core::target::{Location, TableName};
 use inrush_core::wording::bytes;
 
@@ -198,12 +198,12 @@ impl Doctor for DuckDoctor {
 /// A connection that can't write, and where the file is.
 fn open(location: &Location) -> Result<(Connection, PathBuf)> {
     let shown = location.shown.as_str();
-    let Home::File { real, .. } = Home::of(location) else {
+    let Home::File { named, real } = Home::of(location) else {
         return Err(
             Error::usage("a database in memory has no file to look at").advise("name a file")
         );
     };
-    if !real.is_file() {
+    if plain_file(&named, "database")?.is_none() {
         return Err(Error::target(format!("there is no database {shown}"))
             .advise("check the name: doctor looks at a database that exists"));
     }

@@ -57,9 +57,103 @@ fn has_right(grants: &[String], right: &str, database: &str, table: &str) -> boo
         && !grants.iter().any(|grant| says(grant, "REVOKE ", " FROM "))
 }
 
+/// Rights to a database by which a login sees all of its tables in the catalogue. By EXECUTE, LOCK TABLES and the like it sees none.
+const SEEING: [&str; 13] = [
+    "ALL PRIVILEGES",
+    "SELECT",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "CREATE",
+    "DROP",
+    "REFERENCES",
+    "INDEX",
+    "ALTER",
+    "CREATE VIEW",
+    "SHOW VIEW",
+    "TRIGGER",
+];
+
+/// Whether a login with these grants sees all tables of the database, and not those alone that it has a right to.
+pub(super) fn sees_all_tables(grants: &[String], database: &str) -> bool {
+    let of = |verb: &str, end: &str| {
+        let rights = grants.iter().filter_map(|grant| {
+            let (rights, on) = grant.strip_prefix(verb)?.split_once(" ON ")?;
+            let (place, _) = on.rsplit_once(end)?;
+            let named = place.strip_suffix(".*")?;
+            let pattern = named.trim_matches('`').replace("``", "`");
+            (named == "*" || is_like(database, &pattern)).then(|| rights.split(", "))
+        });
+        rights.flatten().collect::<Vec<&str>>()
+    };
+    let revoked = of("REVOKE ", " FROM ");
+    of("GRANT ", " TO ").iter().any(|right| SEEING.contains(right) && !revoked.contains(right))
+}
+
+/// Whether the name is as the pattern of a grant, in which % and _ stand for others where no backslash is before them.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let mut rest = pattern.chars();
+    let (first, others) = (rest.next(), rest.as_str());
+    let escaped = others.chars().next().filter(|_| first == Some('\\'));
+    match (first, escaped) {
+        (None, _) => name.is_empty(),
+        (Some('%'), _) => {
+            name.char_indices().any(|(at, _)| is_like(&name[at..], others)) || is_like("", others)
+        }
+        (_, Some(own)) => {
+            name.strip_prefix(own).is_some_and(|name| is_like(name, &others[own.len_utf8()..]))
+        }
+        (Some('_'), _) => {
+            name.chars().next().is_some_and(|one| is_like(&name[one.len_utf8()..], others))
+        }
+        (Some(own), _) => name.strip_prefix(own).is_some_and(|name| is_like(name, others)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_tables_are_seen_by_a_right_to_the_database() {
+        for (grants, wanted) in [
+            (&["GRANT ALL PRIVILEGES ON *.* TO `u`@`%` WITH GRANT OPTION"][..], true),
+            (&["GRANT USAGE ON *.* TO `u`@`%`", "GRANT SELECT ON `d_b`.* TO `u`@`%`"], true),
+            (
+                &[
+                    "GRANT USAGE ON *.* TO `u`@`%`",
+                    "GRANT INSERT, SHOW VIEW ON `d\\_b`.* TO `u`@`%`",
+                ],
+                true,
+            ),
+            (&["GRANT SELECT ON `d%`.* TO `u`@`%`"], true),
+            (&["GRANT SELECT ON `%`.* TO `u`@`%`"], true),
+            (&["GRANT SELECT ON `d_b`.* TO `r`"], true),
+            (&["GRANT SELECT, INSERT ON `d_b`.`t` TO `u`@`%`"], false),
+            (&["GRANT SELECT ON `d\\%`.* TO `u`@`%`"], false),
+            (&["GRANT SELECT ON `d_bc`.* TO `u`@`%`"], false),
+            (
+                &[
+                    "GRANT SELECT (`a`) ON `d_b`.`t` TO `u`@`%`",
+                    "GRANT SELECT ON `other`.* TO `u`@`%`",
+                ],
+                false,
+            ),
+            (
+                &[
+                    "GRANT PROCESS, LOCK TABLES ON *.* TO `u`@`%`",
+                    "GRANT EXECUTE, EVENT ON `d_b`.* TO `u`@`%`",
+                ],
+                false,
+            ),
+            (&["GRANT `r`@`%` TO `u`@`%`"], false),
+            (&["GRANT SELECT ON *.* TO `u`@`%`", "REVOKE SELECT ON `d_b`.* FROM `u`@`%`"], false),
+            (&["GRANT SELECT ON *.* TO `u`@`%`", "REVOKE SELECT ON `other`.* FROM `u`@`%`"], true),
+        ] {
+            let grants: Vec<String> = grants.iter().map(|grant| (*grant).to_owned()).collect();
+            assert_eq!(sees_all_tables(&grants, "d_b"), wanted, "{grants:?}");
+        }
+    }
 
     #[test]
     fn a_right_is_had_where_a_grant_surely_says_so() {

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -10,10 +10,12 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::JOURNALS;
+use crate::facts::engine;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::pending::{
     Pending, directory, follow_link, no_directory, not_in_place, publish, sync_name,
 };
+use inrush_core::wording::shell_word;
 
 /// Where a database is, as a location says it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -461,8 +463,7 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
             }
             .advise("wait longer with --set busy_timeout=MILLISECONDS")
         }
-        ffi::SQLITE_NOTADB => Error::target(format!("{shown} is not an SQLite database"))
-            .advise("name the target last: inrush load FILE... DATABASE"),
+        ffi::SQLITE_NOTADB => not_a_database(path),
         ffi::SQLITE_CORRUPT => Error::target(format!("{shown} is damaged: {message}"))
             .advise(format!("look at it with: sqlite3 {shown} 'PRAGMA integrity_check'")),
         ffi::SQLITE_FULL => Error::target(format!("the disk is full, or {shown} has reached its size limit"))
@@ -482,6 +483,28 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
             }
         }
         _ => Error::new(Kind::Target, format!("{shown}: {message}")),
+    }
+}
+
+/// How a database begins (<https://sqlite.org/fileformat2.html>, section 1.3).
+pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// What is no database, or none that this SQLite reads.
+pub(super) fn not_a_database(path: &Path) -> Error {
+    let shown = path.display();
+    let mut begin = [0; 20];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    match begin[19] {
+        // 1 is a rollback journal, 2 a write-ahead log; there may be others one day.
+        version if read.is_ok() && begin.starts_with(MAGIC) && version > 2 => {
+            Error::target(format!(
+                "{shown} is of a newer format, read version {version}, or damaged: {} reads versions 1 and 2",
+                engine()
+            ))
+            .advise("open it with the program that wrote it")
+        }
+        _ => Error::target(format!("{shown} is not an SQLite database, or is encrypted"))
+            .advise(format!("see what it is: file {}", shell_word(&shown.to_string()))),
     }
 }
 

@@ -77,6 +77,7 @@ fn five_bad_tables_are_named_and_are_gone_after_the_statements() {
             [
                 "risk table-without-transactions",
                 "slow redundant-index",
+                "slow redundant-index",
                 "slow random-key",
                 "slow row-format",
                 "note table-without-key",
@@ -208,6 +209,65 @@ fn a_login_that_may_see_nothing_is_told_what_it_takes() {
     });
 }
 
+/// What the server does not list is not known to be as it should be.
+#[test]
+fn a_login_that_sees_some_tables_only_is_told_that_there_may_be_others() {
+    alone_on_each_server::<MySql>(|server| {
+        let database = server.query("SELECT DATABASE()")[0][0].clone().unwrap();
+        server.query("CREATE TABLE idx (id INT PRIMARY KEY) ENGINE=InnoDB");
+        server.query("CREATE TABLE hidden (id INT PRIMARY KEY) ENGINE=MyISAM");
+        server.query("INSERT INTO hidden VALUES (1)");
+        let url = server.url().replace("root@", "inrush_some:x@");
+        let pattern = format!("`{}%`", &database[..database.len() - 1]);
+        let mut cases = vec![
+            (format!("GRANT SELECT ON `{database}`.idx"), false),
+            (format!("GRANT EXECUTE, LOCK TABLES ON `{database}`.*"), false),
+            (format!("GRANT SELECT ON `{database}`.*"), true),
+            (format!("GRANT INSERT ON {pattern}.*"), true),
+            ("GRANT SELECT ON *.*".to_owned(), true),
+        ];
+        let has_roles = server.is_from((8, 0, 0));
+        if has_roles {
+            cases.push((
+                format!("GRANT SELECT ON `{database}`.* TO inrush_role; GRANT inrush_role"),
+                true,
+            ));
+        }
+        for (grant, sees_all) in cases {
+            server.query("DROP USER IF EXISTS 'inrush_some'@'%'");
+            server.query("CREATE USER 'inrush_some'@'%' IDENTIFIED BY 'x'");
+            if has_roles {
+                server.query("DROP ROLE IF EXISTS inrush_role");
+                server.query("CREATE ROLE inrush_role");
+            }
+            let own = match grant.split_once("; ") {
+                Some((first, own)) => {
+                    server.query(first);
+                    own
+                }
+                None => &grant,
+            };
+            server.query(&format!("{own} TO 'inrush_some'@'%'"));
+            if own.ends_with("inrush_role") {
+                let everyone = "SET DEFAULT ROLE ALL TO 'inrush_some'@'%'";
+                if !takes(server, everyone) {
+                    server.query("SET DEFAULT ROLE inrush_role FOR 'inrush_some'@'%'");
+                }
+            }
+            let found = answer(&server.inrush(&["doctor", &url, "--json"]));
+            let not_known = found["not_known"].to_string();
+            let is_told = not_known.contains(&format!("takes SELECT on `{database}`.*"));
+            assert_eq!(is_told, !sees_all, "{grant}: {found:#}");
+            let finds = named(&found).contains(&"risk table-without-transactions".to_owned());
+            assert_eq!(finds, sees_all, "{grant}: {found:#}");
+        }
+        server.query("DROP USER 'inrush_some'@'%'");
+        if has_roles {
+            server.query("DROP ROLE inrush_role");
+        }
+    });
+}
+
 #[test]
 fn a_server_is_asked_and_not_changed() {
     let settings = [("general-log", "1"), ("log-output", "TABLE")];
@@ -299,6 +359,14 @@ fn an_index_that_nothing_replaces_is_not_redundant() {
         let found = examined(server, 0);
         let wanted = ("index b of table plain".to_owned(), 1);
         assert_eq!(of_rule(&found, "redundant-index"), [wanted], "hides: {hides:?}");
+        server.query(
+            "CREATE TABLE begun (a INT PRIMARY KEY, c VARCHAR(50), d INT, UNIQUE u (c(9)), KEY k5 (c(10)), KEY k6 (c), KEY k7 (d, c(5)), \
+             KEY k8 (d, c(6)), KEY k9 (c(11), d))",
+        );
+        let found = of_rule(&examined(server, 0), "redundant-index");
+        // The unique one refuses what the others let in, and of the last the second column is found by no other.
+        let of = |index: &str| (format!("index {index} of table begun"), 1);
+        assert_eq!(found[..2], [of("k5"), of("k7")]);
     });
 }
 

@@ -40,6 +40,9 @@ fn an_index_of_duckdb_that_repeats_another_is_named_and_is_gone_after_the_statem
         let run = fixture.inrush(&["doctor", "none.duckdb"]).exits(1);
         assert!(run.stderr.contains("there is no database none.duckdb"), "{}", run.stderr);
         assert!(!fixture.path("none.duckdb").exists());
+        fixture.write("no.duckdb", "These are my notes.\n".repeat(500));
+        let run = fixture.inrush(&["doctor", "no.duckdb"]).exits(1);
+        run.says(&["no.duckdb is not a DuckDB database", "see what it is: file no.duckdb"]);
     });
 }
 

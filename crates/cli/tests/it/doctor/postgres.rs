@@ -55,6 +55,9 @@ fn what_a_role_or_a_database_has_set_is_reset_there() {
         Extras::default(),
         |_, server| {
             let database = server.query("SELECT current_database()")[0][0].clone().unwrap();
+            for setting in ["statement_timeout = '1h'", "session_replication_role = replica"] {
+                server.query(&format!("ALTER ROLE ALL SET {setting}"));
+            }
             server.query("ALTER ROLE postgres SET synchronous_commit = off");
             server.query(&format!("ALTER DATABASE {database} SET zero_damaged_pages = on"));
             server.query(&format!(
@@ -63,14 +66,59 @@ fn what_a_role_or_a_database_has_set_is_reset_there() {
             let found = examined(server, 3);
             assert_eq!(
                 named(&found),
-                ["risk zero_damaged_pages", "slow log_statement", "note synchronous_commit"]
+                [
+                    "risk zero_damaged_pages",
+                    "risk session_replication_role",
+                    "slow log_statement",
+                    "note synchronous_commit",
+                    "note statement_timeout"
+                ]
             );
+            let is = |at: usize| found["findings"][at]["is"].as_str().unwrap().to_owned();
+            assert_eq!(is(0), format!("on, by ALTER DATABASE \"{database}\""));
+            assert_eq!(is(1), "replica, by ALTER ROLE ALL");
+            assert_eq!(is(3), "off, by ALTER ROLE \"postgres\"");
             for sql in statements(&found) {
                 server.query(&sql);
             }
             assert_eq!(named(&examined(server, 0)), [""; 0]);
         },
     );
+}
+
+/// What a connection brings along, no statement of the server's changes.
+#[test]
+fn what_the_connection_sets_is_said_and_no_statement_proposed() {
+    for_each_server::<Postgres>(|server| {
+        let url = format!("{}&options=-c%20synchronous_commit%3Doff", server.url());
+        let found = answer(&server.inrush(&["doctor", &url, "--json"]).exits(0));
+        assert_eq!(named(&found), ["note synchronous_commit"]);
+        let finding = &found["findings"][0];
+        assert_eq!(finding["is"], "off, by the options of the connection");
+        assert_eq!((&finding["statements"], &finding["file_lines"]), (&json!([]), &json!([])));
+    });
+}
+
+#[test]
+fn an_index_of_a_partitioned_table_that_repeats_another_is_named() {
+    for_each_server::<Postgres>(|server| {
+        server.query("CREATE TABLE parts (a int, b int, c int) PARTITION BY RANGE (a)");
+        server.query("CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10)");
+        server.query("CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (10) TO (20)");
+        server.query("CREATE INDEX parts_b ON parts (b)");
+        server.query("CREATE INDEX parts_bc ON parts (b, c)");
+        // Not valid, for the partitions have none of it: it answers no query.
+        server.query("CREATE INDEX parts_cb ON ONLY parts (c, b)");
+        server.query("CREATE INDEX parts_c ON parts (c)");
+        let found = examined(server, 0);
+        assert_eq!(named(&found), ["slow redundant-index"]);
+        for sql in statements(&found) {
+            server.query(&sql);
+        }
+        assert_eq!(named(&examined(server, 0)), [""; 0]);
+        let left = "SELECT relname::text FROM pg_class WHERE relkind IN ('i', 'I') AND relname LIKE 'parts%b_%idx'";
+        assert_eq!(server.query(left).len(), 2, "those of the partitions are gone, too");
+    });
 }
 
 #[test]

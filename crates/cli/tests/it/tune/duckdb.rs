@@ -7,7 +7,7 @@ use crate::duckdb::File;
 use crate::servers::ask;
 
 /// Its chunks are larger than others'.
-const ROWS: u64 = 500_000;
+const ROWS: u64 = 50_000;
 
 #[test]
 fn what_was_measured_on_duckdb_serves_its_loads() {

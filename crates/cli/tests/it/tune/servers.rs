@@ -1,6 +1,6 @@
 //! PostgreSQL, MySQL and MariaDB: a hidden table in the user's own database.
 
-use super::{measured, orders, planned, reasons, tuned, with_strategy};
+use super::{ROWS, measured, orders, planned, reasons, tuned, with_strategy};
 use crate::crash::send;
 use crate::fixture::{Fixture, start, wait_until};
 use crate::mysql::server::MySql;
@@ -30,7 +30,7 @@ fn serves<D: Database>(server: &Server<D>, other: &str) {
     let fixture: &Fixture = server;
     let report = fixture.report(&[&load[..], &["--profiles", "p.toml"]].concat());
     assert_eq!(report["plan"]["strategy"], other);
-    assert_eq!(report["rows_loaded"], 180_000);
+    assert_eq!(report["rows_loaded"], ROWS);
     // Another table has another shape.
     let plain = planned(server, &["orders.csv", &url, "--table", "plain"]);
     assert_eq!(plain["measured"], serde_json::json!(null), "{plain}");
@@ -82,8 +82,8 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
     });
     for_one_server::<MySql>(|server| {
         orders(server);
-        server.query("CREATE TABLE orders (n INT AUTO_INCREMENT PRIMARY KEY, id BIGINT, amount DOUBLE, customer VARCHAR(60), \
-             KEY (customer)) ENGINE=InnoDB");
+        server.query("CREATE TABLE orders (n INT AUTO_INCREMENT PRIMARY KEY, id BIGINT, amount DOUBLE, customer VARCHAR(600), \
+             KEY (customer(50))) ENGINE=InnoDB");
         server.query("INSERT INTO orders (id, amount, customer) VALUES (-1, 1, 'a')");
         let before =
             (server.query("SELECT * FROM orders"), server.query("SHOW CREATE TABLE orders"));
@@ -99,7 +99,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
 /// Another connection writes into the user's table while it is measured beside it: it does not wait, and all of its rows are there.
 fn keeps_what_others_write<D: Database>(server: &Server<D>, tables: &str) {
     orders(server);
-    server.query("CREATE TABLE orders (id bigint PRIMARY KEY, amount double precision, customer varchar(60))");
+    server.query("CREATE TABLE orders (id bigint PRIMARY KEY, amount double precision, customer varchar(600))");
     let url = server.url();
     let load = ["tune", "orders.csv", &url, "--if-exists", "append", "--budget", "3s"];
     let args = [&load[..], &["--profiles", "p.toml", "--report", "out"]].concat();
@@ -193,7 +193,7 @@ fn without_the_right_to_make_tables_it_says_what_to_do() {
     });
     for_one_server::<MySql>(|server| {
         orders(server);
-        server.query("CREATE TABLE orders (id BIGINT, amount DOUBLE, customer VARCHAR(60))");
+        server.query("CREATE TABLE orders (id BIGINT, amount DOUBLE, customer VARCHAR(600))");
         let user = format!("reader_{}", std::process::id());
         server.query(&format!("CREATE USER '{user}'@'%' IDENTIFIED BY 'secret'"));
         let database = server.query("SELECT DATABASE()")[0][0].clone().unwrap();

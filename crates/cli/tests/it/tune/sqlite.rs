@@ -5,7 +5,7 @@ use std::process::Child;
 use rusqlite::types::Value;
 use serde_json::json;
 
-use super::{measured, names, options, orders, planned, reasons, tuned, with_strategy};
+use super::{ROWS, measured, names, options, orders, planned, reasons, tuned, with_strategy};
 use crate::crash::send;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::fixture::{Fixture, finish, start, wait_until};
@@ -18,6 +18,7 @@ fn what_was_measured_is_gone_by_and_nothing_else_is_left() {
     assert!(found["candidates"].as_array().unwrap().len() > 1, "{found}");
     assert!(found["seconds"].as_f64().unwrap() < 60.0, "{found}");
     assert_eq!(fixture.names(), ["orders.csv", "out", "p.toml"]);
+    assert!(found["load_bytes"].as_u64().unwrap() >= 8 << 19, "{found}");
 
     with_strategy(&fixture, "sqlite/values");
     let plan = planned(&fixture, &["orders.csv", "shop.db"]);
@@ -27,7 +28,7 @@ fn what_was_measured_is_gone_by_and_nothing_else_is_left() {
     assert!(reasons(&plan).contains("1.50 times the default, 1.50 to 1.50"), "{plan}");
     let report = fixture.report(&["orders.csv", "shop.db", "--profiles", "p.toml"]);
     assert_eq!(report["plan"]["strategy"], "sqlite/values");
-    assert_eq!(report["rows_loaded"], 180_000);
+    assert_eq!(report["rows_loaded"], ROWS);
 
     // Listed, printed, and forgotten.
     let kept = ["--profiles", "p.toml"];
@@ -42,6 +43,30 @@ fn what_was_measured_is_gone_by_and_nothing_else_is_left() {
         .inrush(&[&["tune", "--list"], &kept[..]].concat())
         .exits(0)
         .prints(&["nothing was measured"]);
+    fixture
+        .inrush(&[&["tune", "--forget", "nonsense"], &kept[..]].concat())
+        .exits(2)
+        .says(&["nothing of it was measured", "--list"]);
+}
+
+/// Fewer loads than say anything: it is said what is enough, and in which loads there were how many bytes.
+#[test]
+fn a_budget_that_is_too_small_says_what_is_enough_and_keeps_nothing() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    let found = super::measured_for("1s", &fixture, &["orders.csv", "shop.db"]);
+    assert_eq!(found["is_decided"], false, "{found}");
+    let sentence = found["sentence"].as_str().unwrap();
+    assert!(sentence.contains("fit into the time; try --budget"), "{sentence}");
+    let load = found["load_bytes"].as_u64().unwrap();
+    assert!(load == 0 || load >= 8 << 19, "{found}");
+    assert_eq!(found["profile"], "not kept: too little was measured");
+    assert_eq!(fixture.names(), ["orders.csv", "out"]);
+    let mut args = vec!["tune", "orders.csv", "shop.db"];
+    args.extend(&options("1s")[..6]);
+    let each = [&args[..], &["-q"]].concat();
+    let quiet = fixture.inrush(&each).exits(0);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
 }
 
 #[test]
@@ -64,6 +89,16 @@ fn what_the_user_says_stands_above_what_was_measured() {
         assert_eq!(plan["measured"], json!(null), "{options:?}");
         assert!(reasons(&plan).contains(words), "{options:?}: {plan}");
     }
+    // One connection is what this strategy can use.
+    let kept = fixture.read("p.toml");
+    let text = String::from_utf8(kept.clone()).unwrap();
+    fixture.write("p.toml", text.replace("lanes = 1", "lanes = 99"));
+    let plan = fixture.inrush(&["plan", "orders.csv", "shop.db", "--profiles", "p.toml"]).exits(0);
+    let plan = plan
+        .prints(&["is passed over: sqlite/values over 99 connections: it can use 1 connection"]);
+    assert!(!plan.stdout.contains("--lanes"), "{}", plan.stdout);
+    assert_eq!(planned(&fixture, &load)["measured"], json!(null));
+    fixture.write("p.toml", kept);
     let plan = planned(&fixture, &[&load[..], &["--strategy", "values"]].concat());
     assert_eq!(plan["strategy"], "sqlite/values");
     let without =
@@ -90,7 +125,7 @@ fn a_file_of_profiles_that_makes_no_sense_is_a_warning() {
         let plan = fixture.inrush(&["plan", "t.csv", "t.db", "--profiles", "p.toml", "--json"]);
         plan.exits(0).says(&["what was measured here is passed over", words]);
         let forget = fixture.inrush(&["tune", "--forget", "all", "--profiles", "p.toml"]);
-        forget.exits(2).says(&["nothing is forgotten", words, "remove"]);
+        forget.exits(1).says(&["nothing is forgotten", words, "remove"]);
         assert_eq!(String::from_utf8(fixture.read("p.toml")).unwrap(), text);
         let list = fixture.inrush(&["tune", "--list", "--profiles", "p.toml"]);
         list.exits(0).says(&["warning", words]);
@@ -235,6 +270,10 @@ fn what_can_not_be_measured_says_what_to_do_and_changes_nothing() {
     tune(&["orders.csv", "shop.db", "--type", "customer=integer"]).exits(1).says(&["customer"]);
     tune(&["orders.csv", "shop.db", "--budget", "soon"]).exits(2).says(&["--budget soon"]);
     tune(&["orders.csv", "shop.db", "--guarantee", "chunks"]).exits(2).says(&["all or nothing"]);
+    // A target that is last is not told to be.
+    fixture.write("no.db", "hello");
+    let run = tune(&["orders.csv", "no.db"]).exits(1);
+    run.says(&["no.db is not an SQLite database", "see what it is: file no.db"]);
     tune(&["orders.csv", "csv:-"]).exits(2).says(&["name a file"]);
     tune(&["orders.csv", "nowhere/shop.db"]).exits(1).says(&["does not exist"]);
     let (status, ..) = finish(start(&mut fixture.command(&["tune", "-", "shop.db"])), b"id\n1\n");

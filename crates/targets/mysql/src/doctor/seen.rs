@@ -12,6 +12,7 @@ use inrush_net::staging;
 
 use crate::ddl::quote;
 use crate::facts::numbers;
+use crate::rights::{SHOW_GRANTS, sees_all_tables};
 
 /// Keys that are looked at to see whether they come in an order.
 const KEYS: u32 = 100;
@@ -134,6 +135,16 @@ impl Seen {
     }
 
     fn read_tables(&mut self, asked: &mut Asked<'_>) -> Result<()> {
+        // The catalogue keeps quiet about what the login has no right to.
+        let grants = asked.rows_if_any(SHOW_GRANTS)?;
+        let grants: Vec<String> = grants.into_iter().flatten().flatten().collect();
+        if !grants.is_empty() && !self.schema.is_empty() && !sees_all_tables(&grants, &self.schema)
+        {
+            asked.not_known(format!(
+                "tables that the login has no right to, if there are any: takes SELECT on {}.*",
+                quote(&self.schema)
+            ));
+        }
         let sql = "SELECT TABLE_NAME, LOWER(ENGINE), LOWER(ROW_FORMAT), CREATE_OPTIONS, TABLE_ROWS, DATA_LENGTH + INDEX_LENGTH, \
              TABLE_TYPE <> 'BASE TABLE' FROM information_schema.TABLES \
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY TABLE_NAME";

@@ -1,6 +1,6 @@
 //! Rules of tables.
 
-use inrush_core::doctor::indexes::{Index, covered};
+use inrush_core::doctor::indexes::{Index, covered_where};
 use inrush_core::doctor::{Check, Found, Rule, Severity};
 use inrush_core::wording::counted;
 
@@ -9,6 +9,21 @@ use crate::ddl::quote;
 
 const WRITES_TABLE: &str =
     "the statement writes the whole table anew, and may shut out writers meanwhile";
+
+/// Whether the other column of an index finds all that this one does: the same, or with more of its values' beginnings.
+fn serves(own: &str, other: &str) -> bool {
+    let parts = |column: &str| {
+        let mut parts = column.split('\0').map(str::to_owned);
+        (parts.next(), parts.next().and_then(|part| part.parse::<u64>().ok()), parts.next())
+    };
+    let ((name, part, order), (other_name, other_part, other_order)) = (parts(own), parts(other));
+    let has_more = match (part, other_part) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(part), Some(other_part)) => part <= other_part,
+    };
+    name == other_name && order == other_order && has_more
+}
 
 pub(super) static CHECKS: &[Check<Seen>] = &[
     Check {
@@ -57,7 +72,7 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             id: "redundant-index",
             severity: Severity::Slow,
             reads: "information_schema.STATISTICS",
-            finds: "an index of the kind BTREE whose columns are, or begin, those of another one that queries use",
+            finds: "an index of the kind BTREE whose columns, or beginnings of columns, are those of another one that queries use, or begin them",
             why: "every row is written into both indexes, and the other one answers all that this one can",
             source: "https://dev.mysql.com/doc/refman/8.0/en/sys-schema-redundant-indexes.html",
             change: "ALTER TABLE ... DROP INDEX",
@@ -74,7 +89,7 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
                 .statement(format!("ALTER TABLE {table} DROP INDEX {}", quote(&index.name)))
                 .tried_on(Some(&index.table))
             };
-            covered(&seen.indexes).into_iter().map(found).collect()
+            covered_where(&seen.indexes, serves).into_iter().map(found).collect()
         },
     },
     Check {

@@ -17,33 +17,34 @@ pub(super) fn set(seen: &Seen, name: &str, should: &str, value: &str) -> Found {
 pub(super) fn set_all(seen: &Seen, settings: &[(&str, &str)], should: &str) -> Found {
     let name = settings.first().map_or("", |(name, _)| *name);
     let shown = seen.shown(name);
-    let source = seen.source(name);
-    let found = match source {
-        "command line" => {
-            Found::new(SERVER, format!("{shown}, by the server's command line"), should)
-        }
-        "database" | "user" | "database user" => {
-            Found::new(SERVER, format!("{shown}, by ALTER {}", of_whom(source)), should)
-        }
-        _ => Found::new(SERVER, shown, should),
+    let found = |is: String| {
+        let found = Found::new(SERVER, is, should);
+        settings.iter().fold(found, |found, (name, value)| found.tried_with(name, *value))
     };
-    let found = settings.iter().fold(found, |found, (name, value)| found.tried_with(name, *value));
-    let (database, user) = (quote(&seen.database), quote(&seen.user));
     let line = |found: Found| {
         settings
             .iter()
             .fold(found, |found, (name, value)| found.line(format!("{name} = {}", literal(value))))
     };
-    match source {
-        "database" => found.statement(format!("ALTER DATABASE {database} RESET {name}")),
-        "user" => found.statement(format!("ALTER ROLE {user} RESET {name}")),
-        "database user" => {
-            found.statement(format!("ALTER ROLE {user} IN DATABASE {database} RESET {name}"))
+    let (database, user) = (quote(&seen.database), quote(&seen.user));
+    // What stands there overrides the files, ALTER SYSTEM's as well.
+    let reset = |alter: String| {
+        found(format!("{shown}, by {alter}")).statement(format!("{alter} RESET {name}"))
+    };
+    match seen.source(name) {
+        "global" => reset("ALTER ROLE ALL".to_owned()),
+        "database" => reset(format!("ALTER DATABASE {database}")),
+        "user" => reset(format!("ALTER ROLE {user}")),
+        "database user" => reset(format!("ALTER ROLE {user} IN DATABASE {database}")),
+        "client" => found(format!("{shown}, by the options of the connection")),
+        "command line" => {
+            line(found(format!("{shown}, by the server's command line"))).after_restart()
         }
-        // What stands there overrides the files, ALTER SYSTEM's as well.
-        "command line" | "environment variable" => line(found).after_restart(),
+        "environment variable" => {
+            line(found(format!("{shown}, by the server's environment"))).after_restart()
+        }
         _ => {
-            let found = settings.iter().fold(found, |found, (name, value)| {
+            let found = settings.iter().fold(found(shown), |found, (name, value)| {
                 found.statement(format!("ALTER SYSTEM SET {name} = {}", literal(value)))
             });
             match seen.wants_restart(name) {
@@ -52,8 +53,4 @@ pub(super) fn set_all(seen: &Seen, settings: &[(&str, &str)], should: &str) -> F
             }
         }
     }
-}
-
-fn of_whom(source: &str) -> &'static str {
-    if source == "database" { "DATABASE" } else { "ROLE" }
 }

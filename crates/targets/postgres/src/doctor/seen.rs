@@ -119,7 +119,7 @@ impl Seen {
             let (value, unit, source, context) = (next(), next(), next(), next());
             seen.settings.insert(name, Setting { value, unit, source, context });
         }
-        let who = asked.rows_if_any("SELECT pg_catalog.current_database(), CURRENT_USER::text")?;
+        let who = asked.rows_if_any("SELECT pg_catalog.current_database(), SESSION_USER::text")?;
         if let Some([Some(database), Some(user)]) = who.first().map(Vec::as_slice) {
             (seen.database, seen.user) = (database.clone(), user.clone());
         }
@@ -197,12 +197,13 @@ impl Seen {
         Ok(())
     }
 
-    /// Indexes, each column with its operators, collation and direction.
+    /// Indexes, each column with its operators, collation and direction. One of a partitioned table goes with those of its partitions, and
+    /// is not valid for as long as one of them lacks it.
     fn read_indexes(&mut self, asked: &mut Asked<'_>) -> Result<()> {
         let sql = format!(
             "SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), \
                  pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(i.relname), x.indisunique, x.indisvalid, \
-                 x.indisprimary OR x.indisreplident OR x.indisclustered OR i.relispartition OR i.relkind <> 'i' \
+                 x.indisprimary OR x.indisreplident OR x.indisclustered OR i.relispartition \
                      OR EXISTS (SELECT 1 FROM pg_catalog.pg_constraint o WHERE o.conindid = i.oid), \
                  CASE WHEN m.amname = 'btree' AND x.indpred IS NULL AND x.indexprs IS NULL AND x.indnatts = x.indnkeyatts THEN '' \
                      ELSE pg_catalog.regexp_replace(pg_catalog.pg_get_indexdef(i.oid), '^.* USING ', '') END, \
@@ -212,7 +213,7 @@ impl Seen {
              JOIN pg_catalog.pg_am m ON m.oid = i.relam \
              CROSS JOIN LATERAL pg_catalog.generate_series(1, x.indnkeyatts) k(n) \
              LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[k.n - 1] \
-             WHERE {OURS} AND {LASTING} ORDER BY 1, 5 DESC, 2, k.n"
+             WHERE {OURS} AND {LASTING} AND (x.indisvalid OR i.relkind = 'i') ORDER BY 1, 5 DESC, 2, k.n"
         );
         let rows = asked.rows(&sql, "indexes", "takes a server of version 11 or later")?;
         for row in rows.unwrap_or_default() {

@@ -7,7 +7,7 @@ use super::change::{set, set_all};
 use super::seen::Seen;
 
 const SETTINGS: &str = "pg_settings";
-const ALTER_SYSTEM: &str = "ALTER SYSTEM and pg_reload_conf(); ALTER DATABASE or ALTER ROLE ... RESET where those have set it";
+const ALTER_SYSTEM: &str = "ALTER SYSTEM and pg_reload_conf(); ALTER DATABASE, ALTER ROLE or ALTER ROLE ALL ... RESET where those have set it";
 const AT_START: &str = "ALTER SYSTEM or a line of postgresql.conf, and a restart";
 
 /// The log is to hold this share of a load, up to [`LOG_BYTES_MAX`]: what is beyond means a checkpoint in a hurry.

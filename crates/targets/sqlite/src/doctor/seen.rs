@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -10,10 +10,12 @@ use rusqlite::{Connection, ErrorCode};
 
 use inrush_core::doctor::indexes::{ForeignKey, Index};
 use inrush_core::error::{Error, Result};
+use inrush_core::pending::plain_file;
+use inrush_core::wording::shell_word;
 
 use super::open::{Beside, open};
 use crate::ddl::quote;
-use crate::session::{explain, watch};
+use crate::session::{MAGIC, explain, not_a_database, watch};
 
 /// Keys that are looked at to see whether they come in an order.
 const KEYS: u32 = 100;
@@ -55,6 +57,10 @@ impl Seen {
             not_known: vec![
                 "synchronous, cache_size, foreign_keys: each connection sets its own, and the file does not keep them"
                     .to_owned(),
+                format!(
+                    "damage: only the pages of the schema and of what is listed above were looked at; all are by: sqlite3 {} 'PRAGMA quick_check'",
+                    shell_word(shown)
+                ),
             ],
             ..Self::default()
         };
@@ -259,33 +265,19 @@ pub(super) fn definition(
 
 /// The file's first 100 bytes; `None` of an empty file.
 fn header(path: &Path, shown: &str) -> Result<Option<[u8; 100]>> {
-    let failed = |error: io::Error| {
-        let error = match error.kind() {
-            io::ErrorKind::NotFound => Error::target(format!("there is no database {shown}"))
-                .advise("check the name: doctor looks at a database that exists"),
-            _ => Error::target(format!("{shown}: {error}")),
-        };
-        Err(error)
-    };
-    if path.is_dir() {
-        return Err(Error::target(format!("{shown} is a directory, not a database"))
-            .advise("name a file in it"));
+    match plain_file(path, "database")? {
+        Some(found) if found.len() == 0 => return Ok(None),
+        Some(_) => {}
+        None => {
+            return Err(Error::target(format!("there is no database {shown}"))
+                .advise("check the name: doctor looks at a database that exists"));
+        }
     }
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) => return failed(error),
-    };
+    let mut file = File::open(path).map_err(|error| Error::target(format!("{shown}: {error}")))?;
     let mut header = [0; 100];
-    match file.metadata() {
-        Ok(found) if found.len() == 0 => return Ok(None),
-        Ok(_) => {}
-        Err(error) => return failed(error),
-    }
-    let is_database =
-        file.read_exact(&mut header).is_ok() && header.starts_with(b"SQLite format 3\0");
-    match is_database {
-        true => Ok(Some(header)),
-        false => Err(Error::target(format!("{shown} is not a SQLite database, or is encrypted"))),
+    match file.read_exact(&mut header) {
+        Ok(()) if header.starts_with(MAGIC) => Ok(Some(header)),
+        _ => Err(not_a_database(path)),
     }
 }
 
