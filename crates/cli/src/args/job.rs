@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, Subcommand, ValueHint};
 
 use super::{InputArgs, ShownArgs, TableArgs, WayArgs};
 
@@ -60,6 +60,21 @@ pub(crate) enum JobCommand {
     },
 }
 
+impl JobCommand {
+    /// The step's name.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            JobCommand::Begin(_) => "begin",
+            JobCommand::Write(_) => "write",
+            JobCommand::Publish(_) => "publish",
+            JobCommand::Abort { .. } => "abort",
+            JobCommand::List { .. } => "list",
+            JobCommand::Recover { .. } => "recover",
+            JobCommand::Gc { .. } => "gc",
+        }
+    }
+}
+
 /// A database with jobs.
 #[derive(Args)]
 pub(crate) struct LedgerArgs {
@@ -72,14 +87,15 @@ pub(crate) struct LedgerArgs {
 
 /// What `begin` takes.
 #[derive(Args)]
+#[command(group = ArgGroup::new("rows").args(["schema", "like"]).required(true))]
 pub(crate) struct BeginArgs {
     /// The database, without a password
     pub(crate) url: String,
     /// A file whose columns the job's rows have, and have to be of those types: Parquet or Arrow, which may be without rows
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "like")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) schema: Option<String>,
     /// A file like those that will be written; none of its rows is
-    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::FilePath, required_unless_present = "schema")]
+    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     pub(crate) like: Option<String>,
     /// What the job is called: once it is committed, it does nothing a second time [default: made up]
     #[arg(long, value_name = "ID")]

@@ -12,10 +12,40 @@ use inrush::{Aftermath, Error, job as jobs};
 use super::{eprint_text, print, print_all, stop_on_signals, unsaid};
 use crate::args::{BeginArgs, JobCommand, PublishArgs, WriteArgs};
 use crate::render::{self, ProgressMode};
-use crate::settings;
+use crate::{help, hints, settings};
 
 /// Does a step; how many bad rows it knows of.
 pub(crate) fn job(command: &JobCommand) -> Result<u64> {
+    step(command).map_err(|error| match error.downcast::<Error>() {
+        Ok(error) => error.readvised(|advice| advice_of(command.name(), advice)).into(),
+        Err(error) => error,
+    })
+}
+
+/// The advice of a load as a step can follow it: an option that the step lacks is begin's, or no job has it.
+fn advice_of(step: &str, advice: &str) -> Option<String> {
+    // What says itself where its options belong.
+    if ["inrush ", "begin", "begun"].iter().any(|word| advice.contains(word)) {
+        return Some(advice.to_owned());
+    }
+    let command = help::command();
+    let has = |step: &str, option: &str| {
+        let step = command.find_subcommand("job").and_then(|job| job.find_subcommand(step));
+        step.is_some_and(|step| step.get_arguments().any(|arg| arg.get_long() == Some(option)))
+    };
+    let mut is_of_begin = false;
+    for option in hints::options_in(advice).filter(|option| !has(step, option)) {
+        if !has("begin", option) {
+            return None;
+        }
+        is_of_begin = true;
+    }
+    let whose =
+        if is_of_begin { ": an option of inrush job begin, for all of its rows" } else { "" };
+    Some(format!("{advice}{whose}"))
+}
+
+fn step(command: &JobCommand) -> Result<u64> {
     let stop = stop_on_signals()?;
     let observer = |progress: &str, quiet| {
         render::Progress::new(ProgressMode::of(progress, quiet), stop, quiet)
@@ -58,7 +88,15 @@ pub(crate) fn job(command: &JobCommand) -> Result<u64> {
             Ok(0)
         }
         JobCommand::Gc { ledger, older_than } => {
+            let is_bare = older_than.bytes().all(|byte| byte.is_ascii_digit());
             let older_than = settings::time(older_than, "--older-than")?;
+            // Who means days is not to have what a process has worked at a moment ago.
+            if is_bare && !older_than.is_zero() {
+                let seconds = older_than.as_secs();
+                return Err(Error::usage(format!("--older-than {seconds}: the unit is missing"))
+                    .advise(format!("--older-than {seconds}d for days, {seconds}h for hours; m is minutes, s seconds"))
+                    .into());
+            }
             let collected = jobs::gc(
                 &ledger.url,
                 ledger.password.as_deref(),
@@ -123,7 +161,12 @@ fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
         "its description",
         "begin another one: inrush job gc drops what the first one has made",
     )?;
-    if let Some(visible) = job.visible.filter(|visible| visible.partitions > 0) {
+    if job.state == State::Committed {
+        eprint_text(&format!(
+            "note: job {} is committed already, and its rows are in the table: inrush job publish JOB gives its report again\n",
+            job.id
+        ));
+    } else if let Some(visible) = job.visible.filter(|visible| visible.partitions > 0) {
         eprint_text(&format!(
             "note: {} are in the table already, and are not written again\n",
             render::visible(visible)

@@ -695,7 +695,10 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
     ]);
     job(&["list", &url, "--json"]).exits(0).prints(&["\"committed\""]);
     job(&["abort", "job.json"]).exits(0).prints(&["committed"]);
-    job(&begin).exits(0).prints(&["\"committed\""]);
+    job(&begin).exits(0).prints(&["\"committed\""]).says(&[
+        "note: job shell is committed already, and its rows are in the table",
+        "inrush job publish JOB",
+    ]);
     // What can't be printed is done all the same; where rows are committed by it, it says so.
     for (args, is_publish) in [(["publish", "job.json"], true), (["abort", "job.json"], false)] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
@@ -711,15 +714,23 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
     // What goes wrong is said, and nothing is seen of it.
     let missing = ["begin", &url, "--table", "t", "--schema", "a.csv"];
     job(&missing).exits(2).says(&["names no types", "--like a.csv"]);
-    job(&["begin", &url, "--table", "t"]).exits(2);
+    job(&["begin", &url, "--table", "t"]).exits(2).says(&["--schema <FILE>|--like <SOURCE>"]);
     job(&["write", "nowhere.json", "a.csv"]).exits(2).says(&["can't read nowhere.json"]);
     job(&["write", "a.csv", "a.csv"]).exits(2).says(&["no text of a job"]);
-    job(&["write", "job.json", "a.csv"]).exits(1).says(&["takes no more rows"]);
+    job(&["write", "job.json", "a.csv"]).exits(1).says(&[
+        "is committed: it takes no more rows",
+        "its rows are in already: inrush job publish JOB",
+    ]);
     server.write("empty", "");
     job(&["publish", "job.json", "empty"]).exits(2).says(&["holds no token"]);
     job(&["recover", &url, "nobody's"]).exits(2).says(&["there is no job"]);
     job(&["gc", &url, "--older-than", "soon"]).exits(2).says(&["90s, 30m, 12h or 1d"]);
+    job(&["gc", &url, "--older-than", "5"]).exits(2).says(&["the unit is missing", "5d for days"]);
     job(&["gc", &url, "--older-than", "0"]).exits(0).prints(&["\"tables\":0"]);
+    let secret = url.replacen("://", "://app:secret@", 1);
+    for step in [&["list", &secret][..], &["gc", &secret], &["recover", &secret, "shell"]] {
+        job(step).exits(2).says(&["no job takes a password in its URL", "--password env:NAME"]);
+    }
     job(&["begin", &url, "--table", "t", "--like", "a.csv", "--job-id", "shell "])
         .exits(2)
         .says(&["ends with blanks: 'shell '"]);
@@ -910,7 +921,11 @@ pub(crate) fn partitions_by_command<D: Database>(server: &Server<D>) {
         let begin = ["begin", &url, "--table", "t", "--like", "a.csv", "--job-id", "parts"];
         job(&[&begin[..], &["--guarantee", guarantee, "--if-exists", "append"], more].concat())
     };
-    server.write("job.json", &begins("per_partition", &["--primary-key", "id"]).exits(0).stdout);
+    let made = ["--primary-key", "id", "--index", "name"];
+    // Also where the first one has come to nothing.
+    server.write("job.json", &begins("per_partition", &made).exits(0).stdout);
+    job(&["abort", "job.json"]).exits(0);
+    server.write("job.json", &begins("per_partition", &made).exits(0).stdout);
     // The table is there, with its key, before a row is.
     assert!(server.tables().iter().any(|table| table == "t"));
     job(&["write", "job.json", "a.csv"])
@@ -929,9 +944,15 @@ pub(crate) fn partitions_by_command<D: Database>(server: &Server<D>) {
     job(&[&["begin", &url, "--table", "t", "--like", "a.csv"], &replaces[..]].concat())
         .exits(2)
         .says(&["can be seen before they are all there"]);
-    let begun = begins("per_partition", &[])
-        .exits(0)
-        .says(&["1 partition with 2 rows are in the table already"]);
+    begins("per_partition", &["--primary-key", "name"]).exits(2).says(&[
+        "has made table t with --primary-key id --index name",
+        "say what was said the first time",
+    ]);
+    let there = ["1 partition with 2 rows are in the table already"];
+    server.write("job.json", begins("per_partition", &[]).exits(0).says(&there).stdout);
+    job(&["abort", "job.json"]).exits(0);
+    // What has begun it goes on with it.
+    let begun = begins("per_partition", &made).exits(0).says(&there);
     server.write("job.json", &begun.stdout);
     for (file, partition) in [("a.csv", "0"), ("b.csv", "1")] {
         let token = job(&["write", "job.json", file, "--partition", partition]).exits(0);
@@ -1122,6 +1143,132 @@ pub(crate) fn partitions_that_are_gone<D: Database>(server: &Server<D>) {
             forget_aborted(server);
         }
     }
+    nothing_left(server);
+}
+
+/// No job says that rows are in which are not in the table any more, and no partition is added to what has lost others.
+pub(crate) fn rows_that_are_gone<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id,name\n1,a\n2,b\n").write("b.csv", "id,name\n3,c\n");
+    let changes = [
+        ("TRUNCATE TABLE t", "{\"delete\": \"t\", \"deletes\": [{\"q\": {}, \"limit\": 0}]}"),
+        (
+            "DELETE FROM t WHERE id = 1",
+            "{\"delete\": \"t\", \"deletes\": [{\"q\": {\"id\": 1}, \"limit\": 0}]}",
+        ),
+        ("DROP TABLE t", "{\"drop\": \"t\"}"),
+    ];
+    let url = server.url();
+    for guarantee in ["per_partition", "none"] {
+        for (sql, command) in changes {
+            for holds_rows in [false, true] {
+                let what = format!("{guarantee}, {sql}, holds rows: {holds_rows}");
+                drop_table(server, "t");
+                if holds_rows {
+                    server.load(&["b.csv", "--table", "t"]).exits(0);
+                }
+                let id = own_name();
+                let more = ["--guarantee", guarantee, "--job-id", &id];
+                begun(server, "a.csv", &more);
+                let write = |file, partition| {
+                    server.inrush(&["job", "write", "job.json", file, "--partition", partition])
+                };
+                let token = write("a.csv", "0").exits(0);
+                run(server, sql, command);
+                // A table that is gone, or empty, is seen before anything is written.
+                if sql.starts_with("DROP") {
+                    write("b.csv", "1").exits(1).says(&["which", "is gone", "another name"]);
+                } else if sql.starts_with("TRUNCATE") && guarantee == "per_partition" {
+                    for (file, partition) in [("b.csv", "1"), ("a.csv", "0")] {
+                        let refused = write(file, partition).exits(1);
+                        refused.says(&["1 partition with 2 rows", "holds 0 rows now"]);
+                    }
+                }
+                let refused = published(server, std::slice::from_ref(&token)).exits(1);
+                let refused = refused.says(&["2 rows of job", "another name"]);
+                assert!(refused.stdout.is_empty(), "{what}");
+                if !sql.starts_with("DROP") {
+                    refused.says(&["the table holds", "--verify none"]);
+                }
+                // It can be published as soon as they are there again.
+                server.inrush(&["job", "list", &url]).exits(0).prints(&["open", &id]);
+                if sql.starts_with("DELETE") {
+                    run(
+                        server,
+                        "INSERT INTO t (id, name) VALUES (1, 'a')",
+                        "{\"insert\": \"t\", \"documents\": [{\"id\": 1}]}",
+                    );
+                    published(server, std::slice::from_ref(&token)).exits(0);
+                    continue;
+                }
+                server.inrush(&["job", "abort", "job.json"]).exits(0);
+                if sql.starts_with("TRUNCATE") && guarantee == "per_partition" {
+                    begun(server, "a.csv", &[&more[..], &["--verify", "none"]].concat());
+                    let token = write("a.csv", "0").exits(0);
+                    published(server, &[token]).exits(0).prints(&["\"rows_loaded\":2"]);
+                }
+                forget_aborted(server);
+            }
+        }
+    }
+    drop_table(server, "t");
+    nothing_left(server);
+}
+
+/// What a load advises is said as the step can follow it.
+pub(crate) fn advice_that_steps_can_follow<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id,name\n1,a\n").write("bad.csv", "id,name\nx,a\n");
+    server.write("more.csv", "id,name,z\n2,b,9\n");
+    let url = server.url();
+    begun(server, "a.csv", &[]);
+    let write =
+        |file, more: &[&str]| server.inrush(&[&["job", "write", "job.json", file], more].concat());
+    write("bad.csv", &["--header", "yes"])
+        .exits(1)
+        .says(&["--max-rejects N (or N%): an option of inrush job begin"]);
+    let refused = write("more.csv", &[]).exits(1);
+    let refused =
+        refused.says(&["--drop NAME or --new-columns ignore", "begin a job for all columns"]);
+    for other in ["--new-columns add", "--table"] {
+        assert!(!refused.stderr.contains(other), "{}", refused.stderr);
+    }
+    // The table is beside the attempt's, under its own name.
+    write("a.csv", &[]).exits(0);
+    server.inrush(&["job", "abort", "job.json"]).exits(0);
+
+    server.load(&["a.csv", "--table", "t"]).exits(0);
+    let begin = ["job", "begin", &url, "--table", "t", "--like"];
+    let begin = |like, more: &[&str]| server.inrush(&[&begin[..], &[like], more].concat());
+    let early = ["--guarantee", "per_partition"];
+    for (more, replaces) in [(&[][..], true), (&early[..], false)] {
+        let refused = begin("a.csv", more).exits(1).says(&["holds rows", "--if-exists append"]);
+        assert!(!refused.stderr.contains("--if-exists truncate"), "{}", refused.stderr);
+        assert_eq!(refused.stderr.contains("--if-exists replace"), replaces, "{}", refused.stderr);
+    }
+    let refused = begin("more.csv", &["--if-exists", "append"]).exits(1);
+    let refused = refused.says(&["--new-columns ignore", "another --table"]);
+    assert!(!refused.stderr.contains("--new-columns add"), "{}", refused.stderr);
+
+    // Attempts that write into the table itself don't change it either.
+    begun(server, "a.csv", &["--guarantee", "none"]);
+    write("more.csv", &["--new-columns", "add"]).exits(2).says(&["settled when the job begins"]);
+    server.inrush(&["job", "abort", "job.json"]).exits(0);
+    drop_table(server, "t");
+    nothing_left(server);
+}
+
+/// Two attempts at rows of one key say what decides, by the name of the table.
+pub(crate) fn attempts_with_one_key<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id,name\n1,a\n");
+    begun(server, "a.csv", &["--primary-key", "id", "--attempts", "2"]);
+    let write = || server.inrush(&["job", "write", "job.json", "a.csv"]).exits(0);
+    let tokens = [write(), write()];
+    published(server, &tokens[..1])
+        .exits(2)
+        .says(&["was begun for 2 attempts, and 1 token came", "the tokens of all parts"]);
+    let refused = published(server, &tokens).exits(1);
+    let refused = refused.says(&["uplicate", "--on-conflict skip or update decides"]);
+    assert!(!refused.stderr.contains("inrush_job_"), "{}", refused.stderr);
+    server.inrush(&["job", "abort", "job.json"]).exits(0);
     nothing_left(server);
 }
 

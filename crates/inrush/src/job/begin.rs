@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use super::brought::{Brought, adds_each, rows_before};
 use super::keep;
-use super::ledger::{Entry, Ledger, Record};
+use super::ledger::{Entry, Ledger, Made, Record};
 use super::partitions::{self, Partitions};
 use super::publish::look;
 use super::text::{Guarantee, Job, Load, Options, Place, State, Visible};
@@ -14,13 +15,13 @@ use super::{BEAT, LEDGER};
 use crate::observer::Observer;
 use crate::plan::{
     IfExists, Inference, LoadOptions, OnConflict, Plan, ReadRequest, RejectLimit, RejectsTo,
-    Request, TargetFacts, Verify, plan_knowing,
+    Request, TargetFacts, plan_knowing,
 };
 use crate::split::{Parts, Split, split_with_warnings};
 use crate::target::{Untold, WITHOUT_TABLES};
 use inrush_core::error::{Error, Result};
-use inrush_core::wording::{counted, noun};
-use inrush_core::{RowIds, unique};
+use inrush_core::wording::noun;
+use inrush_core::{RowIds, TableFacts, unique};
 
 /// Characters of a job's name.
 const ID_MAX: usize = 190;
@@ -116,7 +117,7 @@ fn begun(
             );
         }
     };
-    let facts = place.target.facts(&place.location, &table, &request, observer.stop())?;
+    let facts = place.target.facts(&place.location, &table, &request, observer.stop_flag())?;
     let has_table = facts.table.is_some();
     // Schedulers say append of a table that the first job makes.
     if facts.table.is_none() && request.if_exists == IfExists::Append {
@@ -150,29 +151,33 @@ fn begun(
         },
     };
     // A name that is done has to be known before its rows are in the way of a table that was to be empty.
-    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
+    let mut ledger = Ledger::open(&place, &job.home, observer.stop_flag())?;
     let has_ledger = ledger.is_there()?;
     let mut facts = Some(facts);
-    let mut earlier = None;
+    let (mut earlier, mut made) = (None, None);
     if has_ledger && let Some(entry) = ledger.entry(&job.id, false).map_err(unreadable)? {
         match free(&mut ledger, &place, &job, entry, observer)? {
             Name::Done(known) => return Ok(*known),
-            Name::Free => {}
-            Name::Begun(begun) => earlier = Some(begun),
+            Name::Free(with) => made = with,
+            Name::Begun(begun) => {
+                made.clone_from(&begun.made);
+                earlier = Some(begun);
+            }
         }
         // To free the name may have been to publish what it had.
         facts = None;
     }
+    let found = match (&earlier, &made) {
+        (None, None) => None,
+        _ => look(&place, &job, observer)?,
+    };
+    made = made.filter(|_| found.is_some());
+    if let (Some(made), Some(table)) = (&made, &found) {
+        has_made(&mut request, &job, made, table)?;
+    }
     if let Some(begun) = &earlier {
-        if !has_table {
-            return Err(Error::target(format!(
-                "{} rows of job {} were in table {}, which is gone",
-                begun.visible.rows,
-                job.id,
-                job.table()
-            ))
-            .advise("give this load another name, and it loads all of its rows"));
-        }
+        let brought = Brought { visible: begun.visible, before: begun.before };
+        brought.stays(&mut ledger, &job, found.as_ref())?;
         // What it holds is the job's own.
         request.if_exists = IfExists::Append;
         job.visible = Some(begun.visible);
@@ -180,7 +185,9 @@ fn begun(
     if !place.jobs.rows.has_transactions() {
         without_transactions(&mut request, &job, has_table)?;
     }
-    let plan = planned(&request, &mut job, facts)?;
+    let early = job.guarantee.is_early();
+    let planned = planned(&request, &mut job, facts);
+    let plan = planned.map_err(|error| error.readvised(|advice| done_by_jobs(advice, early)))?;
     place.jobs.tables.refuse(&plan.job)?;
     refuse_new_columns(&plan)?;
     let makes = plan.choice.action.makes_table();
@@ -199,18 +206,14 @@ fn begun(
     }
     let keyed =
         job.load.on_conflict != OnConflict::Fail || request.max_rejects != RejectLimit::Rows(0);
-    let early = job.guarantee.is_early();
     let into = if makes && !early { job.new_table() } else { job.home.table.clone() };
     let (tables, kept) = (place.jobs.tables, plan.facts.target.table.as_ref());
     let before = match &earlier {
         Some(begun) => {
             begun.admits(&job)?;
-            if request.verify != Verify::None {
-                begun.stays(&mut ledger, &job)?;
-            }
             begun.before.filter(|_| adds_each(&job))
         }
-        None => rows_before(&mut ledger, &plan, &job)?,
+        None => rows_before(&mut ledger, plan.job.kept_table(), &job)?,
     };
     let partitions = match &earlier {
         Some(begun) => Some(begun.partitions.clone()),
@@ -230,6 +233,13 @@ fn begun(
         counts: job.load.on_conflict == OnConflict::Fail,
         partitions,
         before,
+        made: match makes && early {
+            true => Some(Made {
+                primary_key: request.primary_key.clone(),
+                indexes: request.indexes.clone(),
+            }),
+            false => made,
+        },
         warnings: plan.warnings(),
         job,
     };
@@ -300,23 +310,38 @@ fn refuse_new_columns(plan: &Plan) -> Result<()> {
     .advise("or --new-columns ignore leaves them out"))
 }
 
-/// Whether each row that the job loads is a row more in its table.
-fn adds_each(job: &Job) -> bool {
-    matches!(job.load.on_conflict, OnConflict::Fail | OnConflict::Skip)
-}
-
-/// Rows of the table before those of a job whose partitions come in by themselves: whoever goes on with it compares.
-fn rows_before(ledger: &mut Ledger<'_>, plan: &Plan, job: &Job) -> Result<Option<u64>> {
-    let counts = job.guarantee == Guarantee::PerPartition
-        && job.load.verify != Verify::None
-        && adds_each(job);
-    let Some(kept) = plan.job.kept_table() else { return Ok(counts.then_some(0)) };
-    // A view may hide rows that go through it.
-    let is_view = kept.storage.as_deref().is_some_and(|storage| storage.contains("view"));
-    match counts && !is_view {
-        true => ledger.count(&job.home.table).map(Some),
-        false => Ok(None),
+/// Leaves out of the request what the table has because the job itself has made it so: the command that has begun the job goes on with it.
+///
+/// # Errors
+/// When the job has made it otherwise.
+fn has_made(request: &mut Request, job: &Job, made: &Made, table: &TableFacts) -> Result<()> {
+    let is_same = (request.primary_key.is_empty() || request.primary_key == made.primary_key)
+        && (request.indexes.is_empty() || request.indexes == made.indexes);
+    if !is_same {
+        let key = Some(("--primary-key", &made.primary_key)).filter(|(_, key)| !key.is_empty());
+        let indexes = made.indexes.iter().map(|index| ("--index", index));
+        let options = key.into_iter().chain(indexes);
+        let options = options.map(|(option, names)| format!("{option} {}", names.join(",")));
+        let how = match options.collect::<Vec<_>>() {
+            none if none.is_empty() => "without --primary-key and --index".to_owned(),
+            options => format!("with {}", options.join(" ")),
+        };
+        return Err(Error::usage(format!(
+            "job {} has made table {} {how}, and goes on with it as it is",
+            job.id,
+            job.table()
+        ))
+        .advise("say what was said the first time, or leave --primary-key and --index out"));
     }
+    // A table that has been made since by another program has what that gave it.
+    let is_key = |name: &String| table.primary_key.iter().any(|key| key.eq_ignore_ascii_case(name));
+    let has_key =
+        table.primary_key.len() == made.primary_key.len() && made.primary_key.iter().all(is_key);
+    if table.takes_any || has_key {
+        request.indexes.clear();
+        request.primary_key = table.key_said_again(&made.primary_key);
+    }
+    Ok(())
 }
 
 /// Makes what attempts need.
@@ -404,6 +429,14 @@ fn without_transactions(request: &mut Request, job: &Job, has_table: bool) -> Re
     Ok(())
 }
 
+/// The advice of a load, unless it is something that no job does.
+fn done_by_jobs(advice: &str, early: bool) -> Option<String> {
+    let never = ["--if-exists truncate", "--if-exists fail", "--new-columns add"];
+    let at_once = early.then_some("--if-exists replace");
+    let is_refused = never.into_iter().chain(at_once).any(|option| advice.contains(option));
+    (!is_refused).then(|| advice.to_owned())
+}
+
 fn check(request: &Request, options: &Options) -> Result<()> {
     if matches!(request.if_exists, IfExists::Truncate | IfExists::Fail) {
         return Err(Error::usage(format!("no job does --if-exists {}", request.if_exists))
@@ -439,7 +472,8 @@ fn check(request: &Request, options: &Options) -> Result<()> {
 
 /// What has become of the name that a job is to have.
 enum Name {
-    Free,
+    /// What its job has made the table with, where that has brought in nothing.
+    Free(Option<Made>),
     /// Its job is committed.
     Done(Box<Job>),
     /// Its job was aborted with partitions in the table, and this one goes on with it.
@@ -454,33 +488,10 @@ struct Begun {
     columns: Vec<String>,
     attempts: Option<u32>,
     before: Option<u64>,
+    made: Option<Made>,
 }
 
 impl Begun {
-    /// Refuses to go on behind rows that are not in the table any more: none of them would be written again.
-    fn stays(&self, ledger: &mut Ledger<'_>, job: &Job) -> Result<()> {
-        let Visible { partitions, rows } = self.visible;
-        let found = ledger.count(&job.home.table)?;
-        let wanted = self.before.map_or(rows.min(1), |before| before + rows);
-        if found >= wanted {
-            return Ok(());
-        }
-        let of = match self.before {
-            Some(before @ 1..) => format!(", besides {before} of before"),
-            _ => String::new(),
-        };
-        Err(Error::target(format!(
-            "{} with {} of job {} were in table {}{of}, and the table holds {} now",
-            counted(partitions, "partition"),
-            counted(rows, "row"),
-            job.id,
-            job.table(),
-            counted(found, "row")
-        ))
-        .advise("give this load another name, and it loads all of its rows, when nothing of the first one is left in the table")
-        .advise("or go on with --verify none, if other programs had a right to delete the rows that are missing"))
-    }
-
     /// Refuses a job whose partitions can't be those of the earlier one.
     fn admits(&self, job: &Job) -> Result<()> {
         let why = match (self.attempts, job.attempts) {
@@ -557,14 +568,14 @@ fn free(
     match (entry.state, entry.partitions.clone()) {
         (State::Aborted, Some(partitions)) if visible.partitions > 0 => {
             ledger.clear(&known);
-            let before = entry.record()?.before;
+            let (before, made) = (entry.record()?.before, entry.record()?.made.clone());
             let Job { digits, columns, attempts, .. } = known;
-            Ok(Name::Begun(Begun { digits, partitions, visible, columns, attempts, before }))
+            Ok(Name::Begun(Begun { digits, partitions, visible, columns, attempts, before, made }))
         }
         (State::Aborted, _) if ledger.delete(&job.id, &known.digits, State::Aborted)? => {
             ledger.clear(&known);
             ledger.forget(entry.record()?);
-            Ok(Name::Free)
+            Ok(Name::Free(entry.record()?.made.clone()))
         }
         _ => Err(taken(&entry)),
     }

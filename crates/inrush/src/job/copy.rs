@@ -47,15 +47,30 @@ pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> R
     }
 }
 
-/// A row that the attempt's table took can repeat a key of another one, and break rules that only the job's table has.
-fn in_words(ledger: &Ledger<'_>, record: &Record, error: Error) -> Error {
+/// An error of the hidden table that gets the name of the job's, by that name. A row that the attempt's table took can repeat a key of
+/// another one.
+pub(super) fn by_name(ledger: &Ledger<'_>, record: &Record, error: Error) -> Error {
     let (hidden, table) = (record.job.new_table(), record.job.table().to_owned());
     let error = error.reworded(|text| text.replace(&hidden, &table));
-    if error.what().to_lowercase().contains("duplicate") {
-        return error.advise(match ledger.jobs.rows.has_transactions() {
-            true => "a row has the key of one in the table, or of another attempt's: --on-conflict skip or update decides",
-            false => "a row has another one's key: --guarantee per_partition compares them, and --on-conflict skip or update decides",
-        });
+    if !is_duplicate(&error) {
+        return error;
+    }
+    error.advise(match ledger.jobs.rows.has_transactions() {
+        true => "a row has the key of one in the table, or of another attempt's: a job that is begun with --on-conflict skip or update decides",
+        false => "a row has another one's key: a job that is begun with --guarantee per_partition compares them, and --on-conflict skip or update decides",
+    })
+}
+
+fn is_duplicate(error: &Error) -> bool {
+    error.what().to_lowercase().contains("duplicate")
+}
+
+/// The same of rows that are copied: they can break rules that only the job's table has.
+fn in_words(ledger: &Ledger<'_>, record: &Record, error: Error) -> Error {
+    let table = record.job.table();
+    let error = by_name(ledger, record, error);
+    if is_duplicate(&error) {
+        return error;
     }
     let may_pass = error.is_lost_connection() || error.gave_way();
     match error.kind() == Kind::Target && !may_pass {

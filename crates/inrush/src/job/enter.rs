@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::brought::is_in_place;
 use super::copy::copy;
 use super::ledger::{Entry, Ledger, Record};
 use super::partitions::{Known, Partitions};
@@ -63,7 +64,7 @@ impl Entering<'_> {
         let mut lost: Option<Instant> = None;
         let mut tries = 0;
         loop {
-            let stop = observer.stop();
+            let stop = observer.stop_flag();
             let opened = Ledger::open(self.place, &self.job.home, stop);
             let error = match opened
                 .and_then(|mut ledger| self.once(&mut ledger, token, tries > 0, observer))
@@ -99,7 +100,8 @@ impl Entering<'_> {
             return Ok(own(found));
         }
         let record = entry.record()?;
-        unchanged(self.place, record, observer)?;
+        let found = is_in_place(self.place, ledger, &entry, observer)?;
+        unchanged(self.place, record, found.as_ref())?;
         if !self.place.jobs.rows.has_transactions() {
             // Its rows are there, and say themselves which they are.
             let part = Known { origin: self.origin.map(str::to_owned), token: token.clone() };
@@ -142,7 +144,7 @@ impl Entering<'_> {
         let token = Token { rows_loaded, rows_skipped, ..token.clone() };
         let part = Known { origin: self.origin.map(str::to_owned), token };
         partitions.note(ledger, self.partition, &part)?;
-        if observer.stop().load(Relaxed) {
+        if observer.stop_flag().load(Relaxed) {
             return Err(Error::interrupted());
         }
         ledger.commit()?;

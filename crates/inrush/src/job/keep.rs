@@ -24,7 +24,7 @@ pub fn abort(job: &Job, observer: &dyn Observer) -> Result<Job> {
     job.check_version()?;
     let place = job.place()?;
     let _lock = Lock::take(&place, job, 0..=0, observer)?;
-    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
+    let mut ledger = Ledger::open(&place, &job.home, observer.stop_flag())?;
     let Some(entry) = own_entry(&mut ledger, job)? else {
         // Another job has the name, or none: of this one nothing but tables can be left.
         ledger.clear(job);
@@ -113,7 +113,7 @@ pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Resul
 /// The ledgers of a database, in whatever schema. What has the name and is none is passed over.
 fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'a>>> {
     let open =
-        |schema| Ledger::open(place, &Home { schema, table: String::new() }, observer.stop());
+        |schema| Ledger::open(place, &Home { schema, table: String::new() }, observer.stop_flag());
     let mut ledgers = Vec::new();
     for schema in open(None)?.schemas()? {
         let mut ledger = open(schema.clone())?;
@@ -172,7 +172,7 @@ pub(super) fn settle(
     observer: &dyn Observer,
 ) -> Result<(State, Option<Visible>)> {
     let _lock = Lock::take(place, job, 0..=0, observer)?;
-    let mut ledger = Ledger::open(place, &job.home, observer.stop())?;
+    let mut ledger = Ledger::open(place, &job.home, observer.stop_flag())?;
     let entry = entry_of(&mut ledger, job)?;
     let state = match entry.state {
         State::Publishing | State::Renaming => {

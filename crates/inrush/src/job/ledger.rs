@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::LEDGER;
-use super::text::{Job, Place, State, other_version};
+use super::text::{Guarantee, Job, Place, State, other_version};
 use crate::observer::Observer;
 use crate::target::{
     self, At, Console, Copying, Fence, Home, JobLock, Jobs, Location, Part, Set, WITHOUT_TABLES,
@@ -42,8 +42,18 @@ pub(super) struct Record {
     /// Rows of the table before the job's first one, where each that the job loads is a row more; `None` where they weren't counted.
     #[serde(default)]
     pub(super) before: Option<u64>,
+    /// What the job has made its table with, where that has its name before the rows come.
+    #[serde(default)]
+    pub(super) made: Option<Made>,
     /// What a user should know, such as what goes with a table that is replaced.
     pub(super) warnings: Vec<String>,
+}
+
+/// What a table is made with that no load gives an existing one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Made {
+    pub(super) primary_key: Vec<String>,
+    pub(super) indexes: Vec<Vec<String>>,
 }
 
 impl Record {
@@ -284,7 +294,7 @@ impl<'a> Ledger<'a> {
         let ending = self.jobs.rows.lease().unwrap_or_default() + ENDING;
         let began = Instant::now();
         while !self.is_idle(job)? {
-            if observer.stop().load(Relaxed) {
+            if observer.stop_flag().load(Relaxed) {
                 return Err(Error::interrupted());
             }
             if began.elapsed() > ending {
@@ -303,6 +313,14 @@ impl<'a> Ledger<'a> {
     /// Rows of a hidden table.
     pub(super) fn count(&mut self, table: &str) -> Result<u64> {
         self.jobs.rows.count(self.at(), table)
+    }
+
+    /// Rows in the job's table that a killed attempt has left, and which the next one at its partition finds again.
+    pub(super) fn left(&mut self, job: &Job) -> Result<u64> {
+        match job.guarantee {
+            Guarantee::PerPartition => self.jobs.rows.left(self.at(), &job.home.table, &job.id),
+            Guarantee::Atomic | Guarantee::None => Ok(0),
+        }
     }
 
     /// Copies the rows of a hidden table; how many came into the other.
@@ -434,7 +452,7 @@ impl<'a> Lock<'a> {
         observer: &'a dyn Observer,
     ) -> Result<Self> {
         let rows = place.jobs.rows;
-        let mut console = place.target.console(&place.location, observer.stop())?;
+        let mut console = place.target.console(&place.location, observer.stop_flag())?;
         let owner = unique::word();
         let began = Instant::now();
         let (mut again, mut noticed) = (false, false);
@@ -449,7 +467,7 @@ impl<'a> Lock<'a> {
                 return Ok(Self { held });
             }
             again = true;
-            if observer.stop().load(Relaxed) {
+            if observer.stop_flag().load(Relaxed) {
                 return Err(Error::interrupted());
             }
             if !noticed && began.elapsed() > NOTICED {

@@ -15,6 +15,7 @@
 //! notes so in the ledger ([`BEAT`]); a job with neither has no living process.
 
 mod begin;
+mod brought;
 mod copy;
 mod enter;
 mod keep;

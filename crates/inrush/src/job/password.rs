@@ -16,8 +16,8 @@ pub(super) fn refuse(url: &str) -> Result<()> {
         name.eq_ignore_ascii_case("password")
     });
     if in_authority || in_query {
-        return Err(Error::usage("a job's text goes to other machines, and the password in the URL would go with it")
-            .advise("leave it out of the URL, and say where each machine finds it: password env:NAME or file:PATH"));
+        return Err(Error::usage("no job takes a password in its URL, for that goes to other machines and into logs")
+            .advise("leave it out of the URL, and say where each machine finds it: --password env:NAME or --password file:PATH"));
     }
     Ok(())
 }

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::copy::copy;
+use super::brought::Brought;
+use super::copy::{by_name, copy};
 use super::ledger::{Entry, Ledger, Lock, NEVER, Record};
 use super::partitions::Partitions;
 use super::text::{Guarantee, Job, Place, PublishSeconds, Published, State, Token};
@@ -43,7 +44,7 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
     job.check_version()?;
     let place = job.place()?;
     let _lock = Lock::take(&place, job, 0..=0, observer)?;
-    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
+    let mut ledger = Ledger::open(&place, &job.home, observer.stop_flag())?;
     let entry = entry_of(&mut ledger, job)?;
     let record = entry.record()?;
     match entry.state {
@@ -193,11 +194,17 @@ fn all(job: &Job, tokens: &[Token]) -> Result<()> {
     if let Some(wanted) = job.attempts
         && tokens.len() as u64 != u64::from(wanted)
     {
-        return wrong(format!(
-            "job {} was begun for {wanted} attempts, and {} tokens came",
+        let (wanted, came) = (u64::from(wanted), tokens.len() as u64);
+        let what = format!(
+            "job {} was begun for {}, and {} came",
             job.id,
-            tokens.len()
-        ));
+            counted(wanted, "attempt"),
+            counted(came, "token")
+        );
+        return Err(Error::usage(what).advise(match came > wanted {
+            true => "give one token for each part of the rows: of a part that was written twice, one of the two",
+            false => "give the tokens of all parts; a part that has none is to be written first",
+        }));
     }
     if !partitions.is_empty() && partitions.len() != tokens.len() {
         return wrong(
@@ -259,10 +266,12 @@ pub(super) fn finish(
     let tokens = tokens_of(entry)?;
     let publishing = Publishing { place, record, tokens, observer, began: Instant::now() };
     let outcome = match job.guarantee {
-        Guarantee::Atomic => unchanged(place, record, observer).and_then(|()| match record.makes {
-            true => publishing.make(ledger),
-            false => publishing.add(ledger),
-        }),
+        Guarantee::Atomic => look(place, job, observer)
+            .and_then(|found| unchanged(place, record, found.as_ref()))
+            .and_then(|()| match record.makes {
+                true => publishing.make(ledger),
+                false => publishing.add(ledger),
+            }),
         Guarantee::PerPartition | Guarantee::None => publishing.close(ledger),
     };
     match outcome {
@@ -276,7 +285,8 @@ pub(super) fn finish(
             // What the user changes now may be the reason: other tokens, or an abort.
             let _ =
                 ledger.step((&job.id, &job.digits), (State::Publishing, State::Open), None, None);
-            let error = if observer.stop().load(Relaxed) { Error::interrupted() } else { error };
+            let error =
+                if observer.stop_flag().load(Relaxed) { Error::interrupted() } else { error };
             Err(match error.aftermath() {
                 None => error.leaving(left_by(ledger, record, &publishing.tokens)),
                 Some(_) => error,
@@ -316,14 +326,13 @@ pub(super) fn look(
         ..LoadOptions::default()
     };
     let request = Request { target: place.location.secret.clone(), options, ..Request::default() };
-    Ok(place.target.facts(&place.location, &table, &request, observer.stop())?.table)
+    Ok(place.target.facts(&place.location, &table, &request, observer.stop_flag())?.table)
 }
 
 /// Compares the table with what it was when the job began.
-pub(super) fn unchanged(place: &Place, record: &Record, observer: &dyn Observer) -> Result<()> {
+pub(super) fn unchanged(place: &Place, record: &Record, found: Option<&TableFacts>) -> Result<()> {
     let home = &record.job.home;
-    let found = look(place, &record.job, observer)?;
-    if found.as_ref().map(|table| place.jobs.tables.outline(table)) != record.outline {
+    if found.map(|table| place.jobs.tables.outline(table)) != record.outline {
         return Err(Error::target(format!(
             "table {} has changed since job {} began",
             home.table, record.job.id
@@ -394,6 +403,7 @@ impl Publishing<'_> {
     /// Ends a job whose attempts have brought in their rows themselves.
     fn close(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
         self.observer.phase(&Phase::Commit);
+        let table = look(self.place, self.job(), self.observer)?;
         ledger.begin()?;
         let mut tokens = self.tokens.clone();
         let mut publish = "load";
@@ -408,6 +418,7 @@ impl Publishing<'_> {
             // An attempt that has found another's rows there has not counted anything itself.
             tokens = found;
         }
+        Brought::by(&tokens, self.record).stays(ledger, self.job(), table.as_ref())?;
         let this = Self { tokens, ..*self };
         let mut published = this.published(publish, 0, PublishSeconds::default());
         if self.job().guarantee == Guarantee::None && this.tokens.is_empty() {
@@ -478,7 +489,8 @@ impl Publishing<'_> {
         let began = Instant::now();
         if !self.record.complete.is_empty() {
             self.observer.phase(&Phase::Index);
-            ledger.run(&self.record.complete)?;
+            let completed = ledger.run(&self.record.complete);
+            completed.map_err(|error| by_name(ledger, self.record, error))?;
         }
         let seconds = PublishSeconds {
             load,
@@ -531,7 +543,8 @@ impl Publishing<'_> {
         let next = AtomicUsize::new(0);
         let copied = thread::scope(|scope| {
             let copy = || -> Result<u64> {
-                let mut ledger = Ledger::open(self.place, &self.job().home, self.observer.stop())?;
+                let mut ledger =
+                    Ledger::open(self.place, &self.job().home, self.observer.stop_flag())?;
                 let mut skipped = 0;
                 while let Some(token) = self.tokens.get(next.fetch_add(1, Relaxed)) {
                     skipped += copy(&mut ledger, self.record, token)?;
@@ -571,7 +584,7 @@ impl Publishing<'_> {
 
     /// Ends the transaction; where the answer is lost, asks what became of it.
     fn commit(&self, ledger: &mut Ledger<'_>) -> Result<()> {
-        if self.observer.stop().load(Relaxed) {
+        if self.observer.stop_flag().load(Relaxed) {
             return Err(Error::interrupted());
         }
         let Err(error) = ledger.commit() else { return Ok(()) };

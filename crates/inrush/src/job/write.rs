@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::BEAT;
+use super::brought::is_in_place;
 use super::enter::Entering;
 use super::ledger::{Entry, Ledger, Lock, NEVER};
 use super::text::{Guarantee, Job, Place, Rejected, State, Token};
@@ -100,8 +101,11 @@ fn written(
     };
     let place = job.place()?;
     let _slot = Lock::take(&place, job, 1..=job.connections, observer)?;
-    let mut ledger = Ledger::open(&place, &job.home, observer.stop())?;
+    let mut ledger = Ledger::open(&place, &job.home, observer.stop_flag())?;
     let entry = is_open(&mut ledger, job)?;
+    if job.guarantee.is_early() {
+        is_in_place(&place, &mut ledger, &entry, observer)?;
+    }
     let entering = comes_in.map(|partition| Entering { place: &place, job, partition, origin });
     if let Some(entering) = &entering
         && let Some(token) = entering.found(&mut ledger, &entry)?
@@ -124,7 +128,7 @@ fn written(
     if let Some(own) = &own {
         let make = place.jobs.tables.make_like(&job.home, own, &job.template());
         if let Err(error) = ledger.run([&make]) {
-            return Err(still_open(&place, job, in_job(job, own, error)));
+            return Err(still_open(&place, job, in_job(&place, job, own, error)));
         }
     }
     let request = Request {
@@ -212,7 +216,7 @@ fn written(
     {
         ledger.drop_tables(std::slice::from_ref(own));
     }
-    judged.map_err(|error| still_open(&place, job, in_job(job, table, error)))
+    judged.map_err(|error| still_open(&place, job, in_job(&place, job, table, error)))
 }
 
 /// How many bad rows an attempt may have: a share is one of all rows, which only publishing knows.
@@ -291,17 +295,25 @@ pub(super) fn is_open(ledger: &mut Ledger<'_>, job: &Job) -> Result<Entry> {
 
 /// The job's row, if that says that it takes rows.
 fn taking(job: &Job, entry: Option<Entry>) -> Result<Entry> {
-    let over = |how: &str| {
-        Error::target(format!("job {} {how}: it takes no more rows", job.id))
-            .advise("begin another job")
+    let over = |how: &str| Error::target(format!("job {} {how}: it takes no more rows", job.id));
+    let again = "begin it again, and write its rows again";
+    let Some(entry) = entry else {
+        return Err(over("is not in the ledger any more").advise(again));
     };
-    match entry {
-        Some(entry) if entry.digits != job.digits => {
-            Err(over("has been begun again by another process"))
-        }
-        Some(entry) if entry.state == State::Open => Ok(entry),
-        Some(entry) => Err(over(&format!("is {}", entry.state))),
-        None => Err(over("is not in the ledger any more")),
+    if entry.digits != job.digits {
+        return Err(over("has been begun again by another process")
+            .advise("write with the text of the job that was printed then"));
+    }
+    let over = over(&format!("is {}", entry.state));
+    match entry.state {
+        State::Open => Ok(entry),
+        State::Aborted => Err(over.advise(again)),
+        State::Publishing | State::Renaming => Err(over
+            .advise("inrush job publish JOB brings it to its end")
+            .advise("rows that were not written for it go into a job of another name")),
+        State::Committed => Err(over
+            .advise("its rows are in already: inrush job publish JOB gives its report again")
+            .advise("rows that were not written for it go into a job of another name")),
     }
 }
 
@@ -324,6 +336,7 @@ fn beating<T: Send>(place: &Place, job: &Job, work: impl FnOnce() -> Result<T>) 
 }
 
 /// Errors of the load name the job's table, and not the attempt's.
-fn in_job(job: &Job, table: &str, error: Error) -> Error {
-    error.reworded(|text| text.replace(table, job.table()))
+fn in_job(place: &Place, job: &Job, table: &str, error: Error) -> Error {
+    let requested = place.jobs.tables.requested(&job.home, table);
+    error.reworded(|text| text.replace(&requested, job.table()).replace(table, job.table()))
 }

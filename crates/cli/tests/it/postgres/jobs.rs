@@ -103,6 +103,21 @@ fn a_job_does_not_go_on_behind_partitions_that_are_gone() {
 }
 
 #[test]
+fn no_job_says_that_rows_are_in_which_are_gone() {
+    for_each_server(jobs::rows_that_are_gone);
+}
+
+#[test]
+fn a_step_advises_what_it_can_do() {
+    for_each_server(jobs::advice_that_steps_can_follow);
+}
+
+#[test]
+fn attempts_at_rows_of_one_key_say_what_decides() {
+    for_each_server(jobs::attempts_with_one_key);
+}
+
+#[test]
 fn a_share_of_bad_rows_is_one_of_the_job() {
     for_each_server(jobs::shares_of_bad_rows);
 }

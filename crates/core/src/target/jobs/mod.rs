@@ -323,6 +323,12 @@ pub trait JobRows: Sync {
     /// Rows of a table.
     fn count(&self, at: At<'_>, table: &str) -> Result<u64>;
 
+    /// Rows of a table that say themselves that they are the job's: an attempt that was killed may have left them, and the next one at its
+    /// partition finds them again. None where what such an attempt has written is undone.
+    fn left(&self, _at: At<'_>, _table: &str, _job: &str) -> Result<u64> {
+        Ok(0)
+    }
+
     /// Drops a table; whether it was there. After this it never gets another name.
     fn drop_surely(&self, at: At<'_>, table: &str) -> Result<bool>;
 
