@@ -22,6 +22,8 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::hints;
+
 type Result<T> = std::result::Result<T, Error>;
 
 /// Commands that load, or would.
@@ -29,6 +31,9 @@ const COMMANDS: [&str; 3] = ["load", "plan", "check"];
 
 /// Options that say where options are, or what to print of them.
 const OWN: [&str; 3] = ["config", "as-config", "help"];
+
+/// Keys of a file that are no options, besides tables of columns.
+const PLACES: [&str; 2] = ["source", "target"];
 
 /// What the library looks up by itself, and only where it is needed.
 pub(crate) const OF_LIBRARY: &str = "INRUSH_DUCKDB_LIB";
@@ -102,7 +107,10 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
     refuse_slips(sub)?;
     let named = || env::var_os(CONFIG).filter(|name| !name.is_empty()).map(PathBuf::from);
     let file = match typed.get_one::<PathBuf>("config").cloned().or_else(named) {
-        Some(path) => File::read(&path, sub)?,
+        Some(path) => {
+            inrush::path::expect_expanded(&inrush::path::text(&path))?;
+            File::read(&path, sub)?
+        }
         None => File::default(),
     };
     let mut given = Vec::new();
@@ -150,19 +158,29 @@ pub(crate) fn as_file(given: &[Given], places: &[String]) -> String {
         if let [one] = texts.as_slice() { one.clone() } else { format!("[{}]", texts.join(", ")) }
     };
     let mut out = String::new();
-    let mut place = |key: &str, places: &[String]| {
+    let place = |out: &mut String, key: &str, places: &[String]| {
         let shown: Vec<String> = places.iter().map(|place| without_password(place)).collect();
         if shown != places {
-            out += "# without its password\n";
+            *out += "# without its password\n";
         }
-        out += &format!("{key} = {}\n", list(&shown));
+        *out += &format!("{key} = {}\n", list(&shown));
+    };
+    // Without its query an address may be of other rows, and with some of the sources left out there would be fewer.
+    let source = |out: &mut String, places: &[String]| {
+        if places.iter().all(|place| inrush::source::query_of(place).is_none()) {
+            return place(out, "source", places);
+        }
+        *out += "# no source: the query of a web address may hold a secret, so name this on the command line:\n";
+        for place in places {
+            *out += &format!("#   {}\n", inrush::source::shown(place));
+        }
     };
     match places.split_last() {
         Some((target, sources)) if !sources.is_empty() => {
-            place("source", sources);
-            place("target", std::slice::from_ref(target));
+            source(&mut out, sources);
+            place(&mut out, "target", std::slice::from_ref(target));
         }
-        _ if !places.is_empty() => place("source", places),
+        _ if !places.is_empty() => source(&mut out, places),
         _ => {}
     }
     for Given { option, values, .. } in given {
@@ -175,6 +193,9 @@ pub(crate) fn as_file(given: &[Given], places: &[String]) -> String {
 
 /// Schemes of stores, whose URLs hold no password, and any character in the names of objects.
 const STORES: [&str; 3] = ["s3", "gs", "az"];
+
+/// Schemes of web servers.
+const WEB: [&str; 2] = ["http", "https"];
 
 /// Schemes of servers: what follows may be a login, however it is written.
 const SERVERS: [&str; 8] =
@@ -216,14 +237,19 @@ fn url_without_password(place: &str, scheme: &str, rest: &str) -> String {
         },
         None => authority.to_owned(),
     };
+    if is_one_of(scheme, &WEB) {
+        // Another `?` is a character of a pattern.
+        let query =
+            inrush::source::query_of(place).map_or_else(String::new, |query| format!("?{query}"));
+        return format!("{scheme}://{authority}{}", behind.replacen(&query, "", 1));
+    }
     let (path, query) = match behind.split_once('?') {
         Some((path, query)) => (path, query),
         None => (behind, ""),
     };
     let is_shown = |parameter: &&str| {
         let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
-        !scheme.to_ascii_lowercase().starts_with("http")
-            && !["pass", "pwd", "token", "secret"].iter().any(|word| name.contains(word))
+        !["pass", "pwd", "token", "secret"].iter().any(|word| name.contains(word))
     };
     let query: Vec<&str> =
         query.split('&').filter(|parameter| !parameter.is_empty()).filter(is_shown).collect();
@@ -328,7 +354,7 @@ fn variable_of(arg: &Arg) -> String {
 }
 
 /// Letters of an option that another word is hardly like: `INRUSH_BASE` is not meant for `INRUSH_CASE`.
-const SLIP_LETTERS_MIN: usize = 6;
+const SLIP_LETTERS_MIN: usize = 5;
 
 /// Refuses variables whose names are nearly those of options: what they say would be left out without a word. Any others are another
 /// program's.
@@ -398,7 +424,7 @@ struct File {
 
 impl File {
     fn read(path: &Path, sub: &Command) -> Result<Self> {
-        let name = path.display().to_string();
+        let name = inrush::path::text(path).into_owned();
         let text = fs::read_to_string(path).map_err(|error| {
             Error::new(Kind::Source, format!("cannot read {name}: {error}")).about(&name)
         })?;
@@ -430,9 +456,13 @@ impl File {
                 (name, value) => {
                     let arg = sub.get_arguments().find(|arg| is_layered(arg) && long(arg) == name);
                     let Some(arg) = arg else {
-                        let what = format!("there is no option --{name}");
+                        let error = fail(format!("there is no option --{name}"));
+                        let error = match hints::of_key(name, sub.get_name(), &PLACES) {
+                            Some(hint) => error.advise(hint),
+                            None => error,
+                        };
                         let known = "the keys are the options of inrush load without dashes, source, target, and tables [columns.NAME]";
-                        return Err(fail(what).advise(known));
+                        return Err(error.advise(known));
                     };
                     if let Some(values) = values(arg, value).map_err(fail)? {
                         file.options.entry(name.to_owned()).or_default().extend(values);
@@ -543,6 +573,8 @@ mod tests {
             ("postgres://h/db?PASSWORD=SECRET", "postgres://h/db"),
             ("mongodb://u:SECRET@h1,h2:5/db", "mongodb://u@h1,h2:5/db"),
             ("https://u:SECRET@h/x.csv?sig=SECRET", "https://u@h/x.csv"),
+            ("https://u:SECRET@h/x.zip?sig=SECRET!a/*.csv", "https://u@h/x.zip!a/*.csv"),
+            ("https://h/x.zip!a/?.csv", "https://h/x.zip!a/?.csv"),
             ("postgres://u:SEC/RET@h/db", "postgres:..."),
             ("postgres://u:SEC@SEC/RET@h/db", "postgres:..."),
             ("postgres://u:SEC?RET@h/db", "postgres:..."),

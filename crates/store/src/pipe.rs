@@ -3,11 +3,11 @@
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
-use crate::stop::{Stop, TICK};
+use crate::stop::{Stop, TICK, ended};
 
 /// Blocks read ahead of the pipeline.
 const BLOCKS: usize = 4;
@@ -25,14 +25,16 @@ pub(crate) const PIPE_BYTES: u64 = ((BLOCKS + 2) * BLOCK_BYTES) as u64;
 pub struct Pipe {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Cursor<Vec<u8>>,
-    abandoned: Stop,
+    /// The thread, until its end has been seen.
+    reader: Option<JoinHandle<()>>,
+    stop: Stop,
 }
 
 impl Pipe {
     /// What is read ahead by a thread of its own.
-    pub fn of(mut input: Box<dyn Read + Send>, abandoned: Stop) -> Self {
+    pub fn of(mut input: Box<dyn Read + Send>, stop: Stop) -> Self {
         let (to, blocks) = bounded(BLOCKS);
-        thread::spawn(move || {
+        let reader = thread::spawn(move || {
             loop {
                 let mut block = vec![0; BLOCK_BYTES];
                 let got = match input.read(&mut block) {
@@ -49,7 +51,13 @@ impl Pipe {
                 }
             }
         });
-        Self { blocks, block: Cursor::default(), abandoned }
+        Self { blocks, block: Cursor::default(), reader: Some(reader), stop }
+    }
+
+    /// The same, waited for until another flag is set.
+    #[must_use]
+    pub fn until(self, stop: &Stop) -> Self {
+        Self { stop: Arc::clone(stop), ..self }
     }
 
     /// The first `bytes_max` bytes, or all if there are fewer. They come again when the pipe is read.
@@ -79,8 +87,11 @@ impl Pipe {
                     return Err(io::ErrorKind::Other.into());
                 }
                 Err(RecvTimeoutError::Timeout) => continue,
-                // The thread has passed on the end, or its error, and is gone.
-                Err(RecvTimeoutError::Disconnected) => return Ok(false),
+                // The thread has passed on the end, or its error, and is gone; or it has panicked, and what it has read is not all.
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.reader.take().into_iter().for_each(ended);
+                    return Ok(false);
+                }
             }
             if self.block.get_ref().is_empty() {
                 return Ok(false);
@@ -92,7 +103,51 @@ impl Pipe {
 
 impl Read for Pipe {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let abandoned = Arc::clone(&self.abandoned);
-        if self.wait(&abandoned)? { self.block.read(out) } else { Ok(0) }
+        let stop = Arc::clone(&self.stop);
+        if self.wait(&stop)? { self.block.read(out) } else { Ok(0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a byte, and then panics.
+    struct Broken(bool);
+
+    impl Read for Broken {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            assert!(!std::mem::replace(&mut self.0, true), "broken");
+            out[0] = b'a';
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn what_a_thread_that_panics_has_read_is_not_taken_for_all() {
+        let read = |mut pipe: Pipe| {
+            let mut bytes = Vec::new();
+            pipe.read_to_end(&mut bytes).map(|_| bytes)
+        };
+        let whole = Pipe::of(Box::new(io::Cursor::new(b"ab")), Stop::default());
+        assert_eq!(read(whole).unwrap(), b"ab");
+        let broken = Pipe::of(Box::new(Broken(false)), Stop::default());
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(broken))).is_err());
+    }
+
+    #[test]
+    fn a_pipe_is_waited_for_until_the_last_flag_that_it_was_given() {
+        struct Silent;
+        impl Read for Silent {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                loop {
+                    thread::park();
+                }
+            }
+        }
+        let (first, second) = (Stop::default(), Stop::default());
+        let mut pipe = Pipe::of(Box::new(Silent), first).until(&second);
+        second.store(true, Relaxed);
+        assert!(pipe.read(&mut [0]).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
@@ -12,6 +12,11 @@ pub type Stop = Arc<AtomicBool>;
 
 /// How often who waits looks whether the answer is still wanted.
 pub const TICK: Duration = Duration::from_millis(50);
+
+/// What a thread that is over has done. Where it panicked that goes on here: nothing else would say why there is nothing.
+pub(crate) fn ended<T>(thread: JoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
 
 /// Does the work with a flag that is set as soon as `stop` is: threads that outlive the work can hold it.
 pub fn watched<T>(stop: &AtomicBool, flag: &Stop, work: impl FnOnce() -> T) -> T {

@@ -30,6 +30,12 @@ pub trait Store: Send + Sync {
     /// What changes when its bytes do, such as an ETag. `None` where nothing does.
     fn version(&self) -> Option<String>;
 
+    /// How what is given is packed for the way (`Content-Encoding`, such as `gzip`), as far as has been said. `None` where bytes are given
+    /// as they are stored.
+    fn coding(&self) -> Option<String> {
+        None
+    }
+
     /// Memory that it takes while it waits to be loaded, and while it is, besides what its parts take.
     fn memory_bytes(&self) -> u64 {
         0

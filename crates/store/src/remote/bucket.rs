@@ -12,22 +12,26 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use inrush_core::error::{Error, Result};
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{
     ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest,
     HttpResponse, HttpResponseBody, HttpService,
 };
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::path::Path;
 use object_store::{
-    ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _, RetryConfig,
+    Attribute, ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _,
+    RetryConfig,
 };
 use tokio::runtime::Runtime;
 
 use super::client::{CONNECT_MAX, exchange};
+use super::listing;
+use super::settings::{is_yes, settings};
 use super::trouble::{Again, Trouble};
-use super::{Address, Answer, Remote, Version, Wanted};
+use super::{Address, Answer, Remote, Version, Wanted, packed};
+use crate::pattern::Pattern;
 use crate::stop::Stop;
 use crate::stored::Fault;
 
@@ -40,7 +44,7 @@ const RETRIES_MAX: usize = 6;
 
 /// Whose store it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     S3,
     Google,
     Azure,
@@ -49,7 +53,7 @@ enum Kind {
 impl Kind {
     fn of(source: &str) -> Option<Self> {
         let (scheme, _) = source.split_once("://")?;
-        match scheme {
+        match scheme.to_ascii_lowercase().as_str() {
             "s3" => Some(Self::S3),
             "gs" => Some(Self::Google),
             "az" => Some(Self::Azure),
@@ -66,7 +70,7 @@ impl Kind {
     }
 
     /// How the names of its variables begin.
-    fn prefix(self) -> &'static str {
+    pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::S3 => "AWS",
             Self::Google => "GOOGLE",
@@ -97,6 +101,8 @@ pub struct Found {
     pub objects: Vec<Remote>,
     /// The folder, where it names one; those of its objects whose names tell no format are among them.
     pub folder: Option<String>,
+    /// Objects that are meant as well, and whose names can't be asked for.
+    pub left_out: Vec<String>,
 }
 
 impl fmt::Debug for Remote {
@@ -110,6 +116,26 @@ struct Bucket {
     kind: Kind,
     name: String,
     store: Arc<dyn ObjectStore>,
+    /// Objects of listings whose names can't be asked for.
+    odd: Odd,
+}
+
+/// Names that listings left out, which were answers to another layer's requests.
+type Odd = Arc<Mutex<Vec<String>>>;
+
+/// What a listing says.
+#[derive(Default)]
+struct Listed {
+    metas: Vec<ObjectMeta>,
+    /// Names that can't be asked for.
+    odd: Vec<String>,
+}
+
+impl Listed {
+    fn retain(&mut self, is_meant: impl Fn(&str) -> bool) {
+        self.metas.retain(|meta| is_meant(meta.location.as_ref()));
+        self.odd.retain(|key| is_meant(key));
+    }
 }
 
 impl Found {
@@ -131,7 +157,9 @@ impl Found {
         if bucket.is_empty() {
             return wrong("names no bucket", kind);
         }
-        if bucket.contains(['@', ':', '?']) {
+        // What else may stand there is no part of a host's name, and may be a password.
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-._$".contains(c);
+        if !bucket.chars().all(is_of_name) {
             return wrong("is no name of a bucket", kind);
         }
         let bucket = Arc::new(Bucket::open(kind, bucket)?);
@@ -146,23 +174,37 @@ impl Bucket {
             retry_timeout: RETRY_MAX,
             ..RetryConfig::default()
         };
+        let odd = Odd::default();
+        let connector = Connector { kind, odd: Arc::clone(&odd) };
         let store: object_store::Result<Arc<dyn ObjectStore>> = match kind {
-            Kind::S3 => AmazonS3Builder::from_env()
+            Kind::S3 => settings::<AmazonS3ConfigKey>(kind)?
+                .into_iter()
+                .fold(AmazonS3Builder::new(), |builder, (key, value)| {
+                    builder.with_config(key, value)
+                })
                 .with_bucket_name(name)
                 .with_retry(retry)
-                .with_http_connector(Connector(kind))
+                .with_http_connector(connector)
                 .build()
                 .map(|store| Arc::new(store) as _),
-            Kind::Google => GoogleCloudStorageBuilder::from_env()
+            Kind::Google => settings::<GoogleConfigKey>(kind)?
+                .into_iter()
+                .fold(GoogleCloudStorageBuilder::new(), |builder, (key, value)| {
+                    builder.with_config(key, value)
+                })
                 .with_bucket_name(name)
                 .with_retry(retry)
-                .with_http_connector(Connector(kind))
+                .with_http_connector(connector)
                 .build()
                 .map(|store| Arc::new(store) as _),
-            Kind::Azure => MicrosoftAzureBuilder::from_env()
+            Kind::Azure => settings::<AzureConfigKey>(kind)?
+                .into_iter()
+                .fold(MicrosoftAzureBuilder::new(), |builder, (key, value)| {
+                    builder.with_config(key, value)
+                })
                 .with_container_name(name)
                 .with_retry(retry)
-                .with_http_connector(Connector(kind))
+                .with_http_connector(connector)
                 .build()
                 .map(|store| Arc::new(store) as _),
         };
@@ -175,7 +217,7 @@ impl Bucket {
             Error::source(format!("{}://{name} cannot be opened: {why}", kind.scheme()))
                 .advise(kind.credentials())
         })?;
-        Ok(Self { kind, name: name.to_owned(), store })
+        Ok(Self { kind, name: name.to_owned(), store, odd })
     }
 
     fn shown(&self, key: &str) -> String {
@@ -186,10 +228,12 @@ impl Bucket {
         let deep = key == "**" || key.ends_with("/**");
         let folder = if deep { key.strip_suffix("**").unwrap_or(key) } else { key };
         if !folder.is_empty() && !folder.ends_with('/') {
-            let is_pattern = key.contains(['*', '?', '[']);
+            let is_pattern = Pattern::is_one(key);
             let object = self.remote(key, Version::default())?;
             match object.look(stop) {
-                Ok(()) => return Ok(Found { objects: vec![object], folder: None }),
+                Ok(()) => {
+                    return Ok(Found { objects: vec![object], folder: None, left_out: Vec::new() });
+                }
                 Err(error) => {
                     let fault = Fault::within(&error).cloned();
                     let fault = fault.unwrap_or_else(|| Fault::new(error.to_string()));
@@ -199,80 +243,92 @@ impl Bucket {
                     }
                     let inside = match is_absent {
                         true => self.inside(&format!("{key}/"), false, stop)?,
-                        false => Vec::new(),
+                        false => Listed::default(),
                     };
-                    if inside.is_empty() {
+                    if inside.metas.is_empty() {
                         return Err(fault.about(&self.shown(key)));
                     }
-                    return Ok(Found { objects: inside, folder: Some(key.to_owned()) });
+                    return self.found(inside, Some(key));
                 }
             }
         }
-        let objects = self.inside(folder, deep, stop)?;
-        if objects.is_empty() {
-            return Err(Error::source(format!("there is nothing in {}", self.shown(folder)))
+        let inside = self.inside(folder, deep, stop)?;
+        if inside.metas.is_empty() {
+            let what = format!("there is nothing in {}", self.shown(folder));
+            return Err(self
+                .nothing(what, &inside.odd)
                 .advise("check the spelling; a folder's folders are meant by '/**'"));
         }
         let name = folder.trim_end_matches('/');
-        let name = if name.is_empty() { &self.name } else { name };
-        Ok(Found { objects, folder: Some(name.to_owned()) })
+        self.found(inside, Some(if name.is_empty() { &self.name } else { name }))
     }
 
     /// Objects that a pattern fits.
     fn matching(self: &Arc<Self>, pattern: &str, stop: &Stop) -> Result<Found> {
         let shown = self.shown(pattern);
-        let wanted = glob::Pattern::new(pattern)
-            .map_err(|error| Error::usage(format!("'{shown}' is no pattern: {}", error.msg)))?;
-        let options = glob::MatchOptions {
-            case_sensitive: true,
-            require_literal_separator: true,
-            require_literal_leading_dot: false,
-        };
+        let wanted = Pattern::new(pattern)?;
         let plain = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
         let prefix = pattern[..plain].rsplit_once('/').map_or("", |(folder, _)| folder);
         let is_flat = !pattern[plain..].contains('/') && !pattern.contains("**");
-        let mut metas = self.list(prefix, !is_flat, stop)?;
-        metas.retain(|meta| wanted.matches_with(meta.location.as_ref(), options));
-        if metas.is_empty() {
-            return Err(Error::source(format!("'{shown}' matches no object")));
+        let mut listed = self.list(prefix, !is_flat, stop)?;
+        listed.retain(|key| wanted.fits(key));
+        if listed.metas.is_empty() {
+            return Err(self.nothing(format!("'{shown}' matches no object"), &listed.odd));
         }
-        Ok(Found { objects: self.remotes(metas)?, folder: None })
+        self.found(listed, None)
     }
 
     /// Objects of a folder, and with `deep` those of its folders, hidden ones left out.
-    fn inside(self: &Arc<Self>, folder: &str, deep: bool, stop: &Stop) -> Result<Vec<Remote>> {
+    fn inside(self: &Arc<Self>, folder: &str, deep: bool, stop: &Stop) -> Result<Listed> {
         let prefix = folder.trim_end_matches('/');
-        let mut metas = self.list(prefix, deep, stop)?;
-        metas.retain(|meta| {
-            let own = meta.location.as_ref().strip_prefix(prefix).unwrap_or(meta.location.as_ref());
-            // Consoles make an empty object of a folder's name.
-            let is_hidden = own.split('/').any(|part| part.starts_with('.'));
+        let mut listed = self.list(prefix, deep, stop)?;
+        listed.retain(|key| {
+            let own = key.strip_prefix(prefix).unwrap_or(key);
+            let is_hidden =
+                own.split('/').any(|part| part.starts_with('.') && !matches!(part, "." | ".."));
             !is_hidden && !own.trim_matches('/').is_empty()
         });
-        self.remotes(metas)
+        Ok(listed)
     }
 
-    fn remotes(self: &Arc<Self>, mut metas: Vec<ObjectMeta>) -> Result<Vec<Remote>> {
+    fn found(self: &Arc<Self>, listed: Listed, folder: Option<&str>) -> Result<Found> {
+        let Listed { mut metas, odd } = listed;
         metas.sort_by(|a, b| a.location.cmp(&b.location));
-        metas.into_iter().map(|meta| self.remote(meta.location.as_ref(), version(&meta))).collect()
+        let objects: Result<Vec<Remote>> =
+            metas.iter().map(|meta| self.remote(meta.location.as_ref(), version(meta))).collect();
+        let left_out = odd.iter().map(|key| self.shown(key)).collect();
+        Ok(Found { objects: objects?, folder: folder.map(str::to_owned), left_out })
+    }
+
+    /// The error that nothing is found, which names what can't be asked for.
+    fn nothing(&self, what: String, odd: &[String]) -> Error {
+        Error::source(match odd {
+            [] => what,
+            [one] => format!("{what} but {}, whose name {ODD}", self.shown(one)),
+            [one, ..] => {
+                format!("{what} but {} and others, of which each name {ODD}", self.shown(one))
+            }
+        })
     }
 
     fn remote(self: &Arc<Self>, key: &str, listed: Version) -> Result<Remote> {
-        let shown = self.shown(key);
-        let path = Path::parse(key).map_err(|_| {
-            Error::usage(format!("{shown} is no name of an object"))
-                .advise("write it as the store lists it, with no empty part between slashes")
+        // What is asked for by another name is another object.
+        let path = Path::parse(key).ok().filter(|path| path.as_ref() == key);
+        let path = path.ok_or_else(|| {
+            Error::usage(format!("the name of {} {ODD}", self.shown(key)))
+                .advise("give the object another name, or fetch it first")
         })?;
         Ok(Remote::of(Object { bucket: Arc::clone(self), path }, listed))
     }
 
     /// What is below a prefix.
-    fn list(self: &Arc<Self>, prefix: &str, deep: bool, stop: &Stop) -> Result<Vec<ObjectMeta>> {
+    fn list(self: &Arc<Self>, prefix: &str, deep: bool, stop: &Stop) -> Result<Listed> {
         let shown = self.shown(prefix);
         let path = (!prefix.is_empty())
             .then(|| Path::parse(prefix))
             .transpose()
-            .map_err(|_| Error::usage(format!("{shown} is no name of a folder")))?;
+            .map_err(|_| Error::usage(format!("the name of {shown} {ODD}")))?;
+        self.odd.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let bucket = Arc::clone(self);
         let listed = super::waiting(stop, move || {
             runtime()?.block_on(async {
@@ -290,7 +346,31 @@ impl Bucket {
                 Ok(listed)
             })
         });
-        listed.and_then(|listed| listed).map_err(|trouble| trouble.fault.refused())
+        let metas = listed.and_then(|listed| listed).map_err(|trouble| trouble.fault.refused())?;
+        let mut odd = std::mem::take(&mut *self.odd.lock().unwrap_or_else(PoisonError::into_inner));
+        odd.sort();
+        odd.dedup();
+        Ok(Listed { metas, odd })
+    }
+
+    /// What to try after an answer that is neither the object nor a plain no.
+    fn advice(&self, why: &str) -> String {
+        let prefix = self.kind.prefix();
+        match why.strip_prefix(ANSWERS).and_then(|rest| rest.get(..3)) {
+            Some("400" | "401" | "403") => self.kind.credentials().to_owned(),
+            Some("404") => format!(
+                "check the spelling of the bucket, and the variables {prefix}_... that say whose store it is"
+            ),
+            Some("408" | "429") => "try again later".to_owned(),
+            Some(status) if status.starts_with('5') => "try again later".to_owned(),
+            _ if why.contains("incorrectly configured region") => {
+                format!("set {prefix}_REGION to the region of the bucket")
+            }
+            _ if why.contains("non-partial response") => {
+                "the store gives no parts of an object: fetch it, and load that file".to_owned()
+            }
+            _ => format!("check the variables {prefix}_... that say whose store it is"),
+        }
     }
 
     fn trouble(&self, error: &object_store::Error, name: &str) -> Trouble {
@@ -311,14 +391,20 @@ impl Bucket {
                     Some(Fault { what, advice }) => {
                         Fault { what: format!("{name}: {what}"), advice: advice.clone() }
                     }
-                    None => Fault::new(format!("{name}: {}", in_words(error)))
-                        .advise(self.kind.credentials()),
+                    None => {
+                        let why = in_words(error);
+                        let advice = self.advice(&why);
+                        Fault::new(format!("{name}: {why}")).advise(advice)
+                    }
                 };
                 Trouble::new(fault, Again::OnceAnswered)
             }
         }
     }
 }
+
+/// What is wrong with a name that the client of stores can't ask for.
+pub const ODD: &str = "has an empty part between slashes, a part '.' or '..', or a control character, and cannot be asked for";
 
 /// How a fault ends that says that there is no such object.
 const ABSENT: &str = "there is no such object";
@@ -330,7 +416,7 @@ fn in_words(error: &dyn std::error::Error) -> String {
         inner = source;
     }
     let text = inner.to_string();
-    let text = text.replace("Server returned non-2xx status code: ", "the store answers ");
+    let text = text.replace("Server returned non-2xx status code: ", ANSWERS);
     // Stores say in XML what is wrong, and beside that what was signed, and who asks; pages are not theirs.
     let text = match text.split_once('<') {
         Some((status, xml)) => {
@@ -350,6 +436,9 @@ fn in_words(error: &dyn std::error::Error) -> String {
     }
     text
 }
+
+/// How the words begin with which a store refuses, before its status.
+const ANSWERS: &str = "the store answers ";
 
 /// Characters of a store's own words that are shown.
 const WORDS_MAX: usize = 400;
@@ -417,6 +506,7 @@ impl Address for Object {
                             from: 0,
                             is_part: true,
                             is_page: false,
+                            coding: None,
                             body: Box::new(io::empty()),
                         });
                     }
@@ -425,13 +515,15 @@ impl Address for Object {
             }
         };
         let (version, from) = (version(&got.meta), got.range.start);
+        let coding = got.attributes.get(&Attribute::ContentEncoding);
+        let coding = coding.and_then(|coding| packed(coding.as_ref()));
         let body = Objects {
             runtime: Some(runtime),
             stream: got.into_stream(),
             block: Bytes::new(),
             name: self.name(),
         };
-        Ok(Answer { version, from, is_part: true, is_page: false, body: Box::new(body) })
+        Ok(Answer { version, from, is_part: true, is_page: false, coding, body: Box::new(body) })
     }
 
     fn now(&self, _: bool) -> Option<Version> {
@@ -470,23 +562,28 @@ impl Read for Objects {
 
 /// Sends the stores' requests by the client that all have.
 #[derive(Debug)]
-struct Connector(Kind);
+struct Connector {
+    kind: Kind,
+    odd: Odd,
+}
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allow = options.get_config_value(&ClientConfigKey::AllowHttp);
-        let allows_http = allow.is_some_and(|allow| allow == "true");
+        let allows_http = allow.is_some_and(|allow| is_yes(&allow));
         // What asks the machine for its role is to find out soon that it has none.
         let connect_max = options.get_config_value(&ClientConfigKey::ConnectTimeout);
         let connect_max = connect_max.and_then(|max| max.strip_suffix('s')?.parse().ok());
         let connect_max = connect_max.map_or(CONNECT_MAX, Duration::from_secs);
-        Ok(HttpClient::new(Service { kind: self.0, allows_http, connect_max }))
+        let (kind, odd) = (self.kind, Arc::clone(&self.odd));
+        Ok(HttpClient::new(Service { kind, odd, allows_http, connect_max }))
     }
 }
 
 #[derive(Debug)]
 struct Service {
     kind: Kind,
+    odd: Odd,
     allows_http: bool,
     connect_max: Duration,
 }
@@ -495,6 +592,7 @@ struct Service {
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
         let asks_for_role = is_of_machine(request.uri());
+        let lists = listing::is_one(request.uri());
         let failed = |mut trouble: Trouble| {
             if asks_for_role {
                 let what = "nothing says who asks: no variables, and no role of this machine";
@@ -528,6 +626,14 @@ impl HttpService for Service {
             false => exchange(http::Request::from_parts(parts, bytes), self.connect_max),
         };
         let (parts, body) = answer.map_err(failed)?.into_parts();
+        if lists && parts.status.is_success() {
+            let mut xml = String::new();
+            let read = body.into_reader().read_to_string(&mut xml);
+            read.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+            let mut odd = self.odd.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = listing::readable(&xml, &mut odd);
+            return Ok(http::Response::from_parts(parts, HttpResponseBody::from(kept)));
+        }
         let body = Flow { reader: Mutex::new(Box::new(body.into_reader())) };
         Ok(http::Response::from_parts(parts, HttpResponseBody::new(body)))
     }

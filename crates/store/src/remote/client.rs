@@ -1,5 +1,6 @@
 //! The one HTTP client: for files of web servers, and for requests of object stores.
 
+use std::env;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use inrush_net::{Distrust, DistrustKind};
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-use ureq::{Agent, AsSendBody, Body};
+use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol};
 
 use super::trouble::{Again, Trouble};
 use crate::stored::Fault;
@@ -21,14 +22,87 @@ pub(super) fn exchange(
     request: http::Request<impl AsSendBody>,
     connect_max: Duration,
 ) -> Result<http::Response<Body>, Trouble> {
-    let host = request.uri().authority().map_or_else(String::new, |authority| {
-        // What stands before the host is a name and a password.
-        let shown = authority.as_str();
-        shown.rsplit_once('@').map_or(shown, |(_, host)| host).to_owned()
-    });
+    let uri = request.uri().clone();
     let agent = agent();
     let request = agent.configure_request(request).timeout_connect(Some(connect_max)).build();
-    agent.run(request).map_err(|error| trouble(error, &host))
+    agent.run(request).map_err(|error| trouble(error, &Way::of(&uri)))
+}
+
+/// Whom a request is for, and by whom it goes.
+struct Way {
+    /// Host and port.
+    host: String,
+    proxy: Option<Through>,
+}
+
+/// A proxy.
+struct Through {
+    /// The variable that names it.
+    variable: &'static str,
+    /// Its host and port.
+    host: String,
+}
+
+/// Variables that name a proxy, in the order in which ureq looks at them.
+const PROXIES: [&str; 6] =
+    ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
+impl Way {
+    fn of(uri: &http::Uri) -> Self {
+        let host = uri.authority().map_or_else(String::new, |authority| {
+            // What stands before the host is a name and a password.
+            let shown = authority.as_str();
+            shown.rsplit_once('@').map_or(shown, |(_, host)| host).to_owned()
+        });
+        let proxy = agent().config().proxy().filter(|proxy| {
+            let speaks = matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https);
+            speaks && !proxy.is_no_proxy(uri)
+        });
+        let names_one = |name: &&str| env::var(name).is_ok_and(|value| Proxy::new(&value).is_ok());
+        let variable = PROXIES.into_iter().find(names_one);
+        let proxy = proxy.zip(variable).map(|(proxy, variable)| Through {
+            variable,
+            host: format!("{}:{}", proxy.host(), proxy.port()),
+        });
+        Self { host, proxy }
+    }
+
+    /// The first that a connection is made to, in words.
+    fn next(&self) -> String {
+        match &self.proxy {
+            Some(proxy) => format!("the proxy {}", proxy.host),
+            None => self.host.clone(),
+        }
+    }
+
+    /// All of it, in words.
+    fn all(&self) -> String {
+        match &self.proxy {
+            Some(proxy) => format!("{}, by the proxy {},", self.host, proxy.host),
+            None => self.host.clone(),
+        }
+    }
+
+    /// A name that is not known, in words.
+    fn unknown(&self) -> String {
+        match &self.proxy {
+            Some(proxy) => format!("the proxy's name, {}, is not known", bare(&proxy.host)),
+            None => format!("the name {} is not known", bare(&self.host)),
+        }
+    }
+
+    fn advice(&self) -> String {
+        match &self.proxy {
+            Some(Through { variable, .. }) => {
+                let host = bare(&self.host);
+                format!("check {variable}, which names the proxy; NO_PROXY={host} goes without it")
+            }
+            None => {
+                "check the address and the network; HTTPS_PROXY names a proxy, where one is needed"
+                    .to_owned()
+            }
+        }
+    }
 }
 
 fn agent() -> &'static Agent {
@@ -60,7 +134,8 @@ fn roots() -> RootCerts {
 }
 
 /// What went wrong, and whether another request may fare better.
-fn trouble(error: ureq::Error, host: &str) -> Trouble {
+fn trouble(error: ureq::Error, way: &Way) -> Trouble {
+    let host = way.host.as_str();
     if let ureq::Error::Io(inner) = &error {
         if let Some(fault) = Fault::within(inner) {
             return Trouble::never(fault.clone());
@@ -71,26 +146,27 @@ fn trouble(error: ureq::Error, host: &str) -> Trouble {
     }
     let (what, again) = match &error {
         ureq::Error::Rustls(why) => return by_tls(why, host),
-        ureq::Error::HostNotFound => (format!("the name {host} is not known"), Again::OnceAnswered),
-        ureq::Error::Timeout(_) => (format!("{host} does not answer"), Again::OnceAnswered),
+        ureq::Error::HostNotFound => (way.unknown(), Again::OnceAnswered),
+        ureq::Error::Timeout(_) => (format!("{} does not answer", way.all()), Again::OnceAnswered),
         ureq::Error::Io(inner) => match inner.kind() {
             io::ErrorKind::ConnectionRefused => {
-                (format!("{host} refuses the connection"), Again::OnceAnswered)
+                (format!("{} refuses the connection", way.next()), Again::OnceAnswered)
             }
-            io::ErrorKind::TimedOut => (format!("{host} does not answer"), Again::OnceAnswered),
+            io::ErrorKind::TimedOut => {
+                (format!("{} does not answer", way.all()), Again::OnceAnswered)
+            }
             // Names are looked up by the system, which has no kind for one that it doesn't find.
             _ if inner.to_string().contains("lookup address") => {
-                (format!("the name {} is not known", bare(host)), Again::OnceAnswered)
+                (way.unknown(), Again::OnceAnswered)
             }
             _ => (format!("the connection to {host} was lost: {inner}"), Again::Always),
         },
         ureq::Error::ConnectProxyFailed(_) | ureq::Error::InvalidProxyUrl => {
-            ("the proxy does not connect".to_owned(), Again::OnceAnswered)
+            (format!("{} does not connect to {host}", way.next()), Again::OnceAnswered)
         }
         other => (format!("{host} does not answer as a web server does: {other}"), Again::Never),
     };
-    let fault = Fault::new(what).advise("check the address, the network, and HTTPS_PROXY");
-    Trouble::new(fault, again)
+    Trouble::new(Fault::new(what).advise(way.advice()), again)
 }
 
 /// A host without its port.

@@ -7,7 +7,9 @@
 
 mod bucket;
 mod client;
+mod listing;
 mod sequence;
+mod settings;
 mod trouble;
 mod web;
 
@@ -19,8 +21,9 @@ use std::thread;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use crate::pipe::PIPE_BYTES;
+use crate::stop::ended;
 use crate::{Copied, Fault, HEAD_BYTES, Stop, Store, TICK};
-pub use bucket::Found;
+pub use bucket::{Found, ODD};
 use sequence::Sequence;
 use trouble::{Patience, Tries, Trouble};
 use web::Web;
@@ -30,12 +33,6 @@ const KEPT_BYTES_MAX: usize = 64 << 20;
 
 /// Those that are kept.
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether a source is a file of a web server.
-pub fn is_web(source: &str) -> bool {
-    let scheme = source.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    scheme.is_some_and(|scheme| scheme == "http" || scheme == "https")
-}
 
 /// Where a source is, and how its bytes are asked for.
 trait Address: Send + Sync {
@@ -52,6 +49,13 @@ trait Address: Send + Sync {
     fn now(&self, has_parts: bool) -> Option<Version>;
 }
 
+/// How bytes are packed by the words of a `Content-Encoding`; `None` where they are as they are stored.
+fn packed(coding: &str) -> Option<String> {
+    let packs = |word: &str| ["gzip", "x-gzip", "deflate", "br", "zstd"].contains(&word.trim());
+    let coding = coding.trim().to_ascii_lowercase();
+    coding.split(',').any(packs).then_some(coding)
+}
+
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 struct Wanted {
@@ -66,16 +70,22 @@ fn waiting<T: Send + 'static>(
     stop: &Stop,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Trouble> {
-    let (to, from) = bounded(1);
-    // Who was stopped waits no longer.
-    thread::spawn(move || drop(to.send(work())));
-    loop {
-        match from.recv_timeout(TICK) {
-            Ok(done) => return Ok(done),
-            Err(RecvTimeoutError::Timeout) if !stop.load(Relaxed) => {}
-            Err(_) => return Err(Trouble::never(Fault::new("interrupted"))),
+    let (done, is_done) = bounded::<()>(0);
+    let thread = thread::spawn(move || {
+        let _done = done;
+        work()
+    });
+    while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        if stop.load(Relaxed) {
+            return Err(Trouble::never(given_up()));
         }
     }
+    Ok(ended(thread))
+}
+
+/// Why nothing comes to who was stopped. Whoever set the flag knows why, and says that instead.
+fn given_up() -> Fault {
+    Fault::new("it is waited for no longer")
 }
 
 /// What a server gives.
@@ -87,7 +97,16 @@ struct Answer {
     is_part: bool,
     /// Whether it is for a browser, as the server says.
     is_page: bool,
+    /// How the server has packed it.
+    coding: Option<String>,
     body: Box<dyn Read + Send>,
+}
+
+impl Answer {
+    /// Whether other parts of this version can be asked for.
+    fn gives_parts(&self) -> bool {
+        self.is_part && self.version.strong_etag().is_some() && self.version.bytes.is_some()
+    }
 }
 
 /// What tells a file from an earlier one of its name.
@@ -128,6 +147,8 @@ struct First {
     version: Version,
     /// Whether parts of this version can be asked for.
     has_parts: bool,
+    /// How the server has packed it.
+    coding: Option<String>,
     /// Its first bytes; none once many are kept.
     head: Vec<u8>,
     /// Nothing comes behind them.
@@ -135,10 +156,10 @@ struct First {
 }
 
 impl First {
-    fn new(version: Version, is_part: bool, head: Vec<u8>, is_whole: bool) -> Self {
-        let has_parts = is_part && version.strong_etag().is_some() && version.bytes.is_some();
+    fn new(answer: Answer, head: Vec<u8>, is_whole: bool) -> Self {
         KEPT_BYTES.fetch_add(head.len(), Relaxed);
-        Self { version, has_parts, head, is_whole }
+        let has_parts = answer.gives_parts();
+        Self { version: answer.version, has_parts, coding: answer.coding, head, is_whole }
     }
 }
 
@@ -207,8 +228,14 @@ impl Link {
             let asked = self.ask(&wanted, stop, move |answer| {
                 let mut head = Vec::new();
                 // One more tells whether it ends there.
-                let got = answer.body.by_ref().take(head_bytes + 1).read_to_end(&mut head)?;
-                Ok((head, got as u64 > head_bytes))
+                let got = answer.body.by_ref().take(head_bytes + 1).read_to_end(&mut head);
+                match got {
+                    // What comes behind is asked for by parts.
+                    Err(_) if answer.gives_parts() && answer.from == 0 && !head.is_empty() => {}
+                    got => drop(got?),
+                }
+                let goes_on = head.len() as u64 > head_bytes;
+                Ok((head, goes_on))
             });
             match asked {
                 Ok((answer, (mut head, goes_on))) => {
@@ -230,7 +257,7 @@ impl Link {
                     }
                     let is_whole =
                         is_whole && (!head.is_empty() || answer.version.bytes == Some(0));
-                    break First::new(answer.version, answer.is_part, head, is_whole);
+                    break First::new(answer, head, is_whole);
                 }
                 Err(trouble) => self.patience.wait(&mut tries, trouble, false, stop)?,
             }
@@ -307,16 +334,20 @@ impl Link {
         if end <= first.head.len() as u64 {
             return Ok(first.head[at as usize..end as usize].to_vec());
         }
-        let wanted = Wanted { from: at, to: Some(end), etag: first.version.strong_etag().cloned() };
+        let mut bytes = Vec::new();
         let mut tries = Tries::default();
         loop {
+            let at = at + bytes.len() as u64;
+            let wanted =
+                Wanted { from: at, to: Some(end), etag: first.version.strong_etag().cloned() };
+            let missing = end - at;
             let asked = self.ask(&wanted, stop, move |answer| {
-                let mut bytes = Vec::with_capacity(length as usize);
-                answer.body.by_ref().take(length).read_to_end(&mut bytes)?;
-                Ok(bytes)
+                let mut more = Vec::with_capacity(missing as usize);
+                let got = answer.body.by_ref().take(missing).read_to_end(&mut more);
+                Ok((more, got.err()))
             });
             let trouble = match asked {
-                Ok((answer, bytes)) => {
+                Ok((answer, (more, lost))) => {
                     if let Some(how) = answer.version.change(&first.version) {
                         return Err(Fault::changed(&self.name(), Some(how)).into());
                     }
@@ -329,11 +360,21 @@ impl Link {
                             .advise("fetch it with curl, and load that file")
                             .into());
                     }
-                    if bytes.len() as u64 == length {
+                    if !more.is_empty() {
                         self.patience.answered(&mut tries);
+                    }
+                    let got = at + more.len() as u64;
+                    match bytes.is_empty() {
+                        true => bytes = more,
+                        false => bytes.extend_from_slice(&more),
+                    }
+                    if bytes.len() as u64 == length {
                         return Ok(bytes);
                     }
-                    Trouble::lost(self.too_short(at + bytes.len() as u64, first.version.bytes))
+                    lost.map_or_else(
+                        || Trouble::lost(self.too_short(got, first.version.bytes)),
+                        |error| self.lost(&error),
+                    )
                 }
                 Err(trouble) => trouble,
             };
@@ -395,6 +436,10 @@ impl Store for Remote {
         let first = self.0.known();
         let version = first.as_ref().map_or(&self.0.listed, |first| &first.version);
         version.strong_etag().cloned()
+    }
+
+    fn coding(&self) -> Option<String> {
+        self.0.known()?.coding.clone()
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -479,5 +524,37 @@ impl Read for Beginning {
             self.at += 1;
         }
         self.more.read(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_one_where_it_is_waited_for_and_no_interruption() {
+        let stop = Stop::default();
+        assert_eq!(waiting(&stop, || 1).unwrap(), 1);
+        let panicked = catch_unwind(AssertUnwindSafe(|| waiting(&stop, || panic!("broken"))));
+        assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"broken"));
+        stop.store(true, Relaxed);
+        let slow = || thread::sleep(TICK * 20);
+        assert!(waiting(&stop, slow).is_err());
+    }
+
+    #[test]
+    fn only_codings_that_pack_are_named() {
+        for (coding, shown) in [
+            ("gzip", Some("gzip")),
+            (" GZIP", Some("gzip")),
+            ("aws-chunked,gzip", Some("aws-chunked,gzip")),
+            ("aws-chunked", None),
+            ("identity", None),
+            ("", None),
+        ] {
+            assert_eq!(packed(coding).as_deref(), shown);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::trouble::{Tries, Trouble};
-use super::{First, Link, Wanted};
+use super::{First, Link, Wanted, given_up};
 use crate::pipe::Pipe;
 use crate::stop::Stop;
 use crate::stored::Fault;
@@ -67,7 +67,7 @@ impl Sequence {
     fn lost(&mut self, trouble: Trouble) -> io::Result<()> {
         self.body = None;
         if self.stop.load(Relaxed) {
-            return Err(Fault::new("interrupted").into());
+            return Err(given_up().into());
         }
         let may_resume = self.first.has_parts || self.at == self.start;
         if !may_resume {

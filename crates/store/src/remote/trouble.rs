@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::given_up;
 use crate::stop::{Stop, TICK};
 use crate::stored::Fault;
 
@@ -41,7 +42,7 @@ impl Trouble {
         Self { fault, again, after: None }
     }
 
-    /// One that another request would not mend.
+    /// One that another request would not change.
     pub(super) fn never(fault: Fault) -> Self {
         Self::new(fault, Again::Never)
     }
@@ -100,7 +101,7 @@ impl Patience {
         }
         while Instant::now() < until {
             if stop.load(Relaxed) {
-                return Err(Fault::new("interrupted"));
+                return Err(given_up());
             }
             thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
         }

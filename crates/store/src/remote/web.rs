@@ -4,8 +4,8 @@ use std::io;
 
 use base64::Engine as _;
 use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName,
-    IF_MATCH, LAST_MODIFIED, LOCATION, RANGE, RETRY_AFTER, TRANSFER_ENCODING,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
+    ETAG, HeaderName, IF_MATCH, LAST_MODIFIED, LOCATION, RANGE, RETRY_AFTER, TRANSFER_ENCODING,
 };
 use http::{Method, Request, Response, StatusCode};
 use inrush_core::error::{Error, without_secrets};
@@ -15,7 +15,7 @@ use url::{Origin, Url};
 
 use super::client::{CONNECT_MAX, exchange};
 use super::trouble::{Again, Trouble};
-use super::{Address, Answer, Version, Wanted};
+use super::{Address, Answer, Version, Wanted, packed};
 use crate::stored::Fault;
 
 /// Redirects that are followed one after the other.
@@ -149,6 +149,7 @@ impl Web {
         let number = |name: HeaderName| text(name).and_then(|value| value.trim().parse().ok());
         let (etag, modified) = (text(ETAG), text(LAST_MODIFIED));
         let range = text(CONTENT_RANGE).and_then(|range| part_of(&range));
+        let coding = text(CONTENT_ENCODING).and_then(|coding| packed(&coding));
         let is_page = text(CONTENT_TYPE).is_some_and(|of| of.contains("html"));
         let is_chunked = text(TRANSFER_ENCODING)
             .is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"));
@@ -164,6 +165,7 @@ impl Web {
                 from: 0,
                 is_part: false,
                 is_page,
+                coding,
                 body: Box::new(answer.into_body().into_reader()),
             }),
             (StatusCode::PARTIAL_CONTENT, Some((Some(from), bytes))) => Ok(Answer {
@@ -171,6 +173,7 @@ impl Web {
                 from,
                 is_part: true,
                 is_page,
+                coding,
                 body: Box::new(answer.into_body().into_reader()),
             }),
             (StatusCode::PARTIAL_CONTENT, _) => {
@@ -182,6 +185,7 @@ impl Web {
                 from: 0,
                 is_part: true,
                 is_page: false,
+                coding: None,
                 body: Box::new(io::empty()),
             }),
             (StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED, _) => {

@@ -35,6 +35,24 @@ fn a_lost_connection_is_taken_up_behind_what_has_come() {
 }
 
 #[test]
+fn a_first_answer_that_is_cut_is_taken_up_as_well() {
+    let fixture = Fixture::new();
+    let text = large(ROWS);
+    fixture.write("in.csv", &text).write("in.csv.gz", super::gzip(text.as_bytes()));
+    for file in ["in.csv", "in.csv.gz"] {
+        let served = Served::new(fixture.read(file));
+        let web = Web::of(move |asked| served.answer(asked).cut(300_000));
+        same_by_url(&fixture, file, &web.url(file));
+        let starts = web
+            .asked()
+            .iter()
+            .filter(|asked| asked.range() == Some((0, Some((1 << 20) - 1))))
+            .count();
+        assert_eq!(starts, 1, "what has come is not asked for again");
+    }
+}
+
+#[test]
 fn a_lost_connection_is_an_error_where_no_etag_tells_what_the_rest_is_of() {
     let fixture = Fixture::new();
     for (etag, ranges) in [(None, true), (Some("W/\"weak\""), true), (Some("\"one\""), false)] {
@@ -105,7 +123,10 @@ fn fewer_bytes_than_were_promised_end_the_load() {
     let fixture = Fixture::new();
     let text = "id,name\n1,a\n2,b\n";
     // Within what is looked at first, by a server that always stops short.
-    let web = Web::of(move |asked| Served::new(text).answer(asked).cut(10));
+    let web = Web::of(move |asked| {
+        let untagged = Served { etag: None, ..Served::new(text) };
+        untagged.answer(asked).cut(10)
+    });
     fixture.refuses(&[&web.url("in.csv"), "t.db"]).says(&[
         "in.csv",
         "connection was lost",

@@ -6,10 +6,14 @@ mod archives;
 mod certificates;
 /// Files that change, connections that end, servers that refuse.
 mod faults;
+/// Who stands between, and what is said of whom.
+mod proxies;
 /// Where a server may send who asks.
 mod redirects;
 /// A server that does what a test says.
 pub(crate) mod server;
+/// Stores of objects: what they list and refuse, and what the environment says of them.
+mod stores;
 
 use crate::fixture::{Fixture, Outcome};
 use server::{Answer, Asked, Form, Served, Web};
@@ -306,4 +310,106 @@ fn a_load_of_a_silent_server_can_be_stopped() {
         assert!(began.elapsed().as_secs() < 20, "who waits for a server is not asked");
         assert_eq!(fixture.names(), [""; 0]);
     }
+}
+
+#[test]
+fn a_query_is_in_no_command_and_in_no_file_of_settings() {
+    let fixture = Fixture::new();
+    let members =
+        [("2024/a.csv", b"n;v\n1;1,5\n2;2,5\n".to_vec()), ("b.csv", b"n;v\n3;3,5\n".to_vec())];
+    let web = Web::file(Served::new(crate::archives::zip(&members)));
+    let url = web.url(&format!("z.zip?token={SECRET}!2024/?.csv"));
+    // The command that reads values otherwise.
+    let run = secret_kept(fixture.inrush(&["plan", &url, "t.db", "--table", "t"]).exits(0));
+    run.prints(&["z.zip?...!2024/?.csv", "--decimal"]);
+    // Settings without a source load nothing but what is named.
+    let plan = ["plan", &url, "t.db", "--table", "t", "--as-config"];
+    let run = secret_kept(fixture.inrush(&plan).exits(0));
+    let run = run.prints(&["# no source: ", "z.zip?...!2024/?.csv"]);
+    fixture.write("made.toml", &run.stdout);
+    fixture.misused(&["load", "--config", "made.toml"]);
+    fixture.inrush(&["load", &url, "--config", "made.toml"]).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
+    // One without a query keeps all of it.
+    let url = web.url("z.zip!2024/?.csv");
+    let run = fixture.inrush(&["plan", &url, "u.db", "--as-config"]).exits(0);
+    assert!(!run.stdout.contains('#'), "{}", run.stdout);
+    fixture.write("made.toml", &run.stdout);
+    fixture.inrush(&["load", "--config", "made.toml", "--table", "t"]).exits(0);
+    assert_eq!(fixture.number("u.db", "SELECT count(*) FROM t"), 2);
+}
+
+#[test]
+fn a_query_behind_the_member_is_refused_and_not_shown() {
+    let fixture = Fixture::new();
+    let web = Web::file(Served::new(crate::archives::zip(&[("2024/a.csv", b"id\n1\n".to_vec())])));
+    for member in ["2024/*.csv?tok=", "2024/*.csv?", "2024/*?X-Amz-Signature="] {
+        for archive in ["z.zip", "z.zip?x=1"] {
+            let url = format!("{}!{member}{SECRET}", web.url(archive));
+            for command in ["load", "plan"] {
+                let run = secret_kept(fixture.misused(&[command, &url, "t.db"]));
+                run.says(&["a query stands behind the '!'", "z.zip", "?QUERY!MEMBER"]);
+            }
+            secret_kept(fixture.inrush(&["plan", &url, "t.db", "--as-config"]));
+        }
+    }
+    assert_eq!(web.asked().len(), 0);
+    fixture.load(&[&web.url("z.zip!2024/?.csv"), "t.db"]).exits(0);
+}
+
+#[test]
+fn what_is_sent_packed_and_is_no_text_is_refused_as_that() {
+    let fixture = Fixture::new();
+    let packed = |bytes: &[u8]| Served::new(gzip(bytes));
+    let sent = |served: Served, coding: &'static str| {
+        Web::of(move |asked| served.answer(asked).with("Content-Encoding", coding))
+    };
+    let text = b"id\n1\n2\n";
+    fixture.load(&[&sent(packed(text), "gzip").url("a.csv"), "t.db"]).exits(0);
+    for (name, bytes) in
+        [("a.csv.gz", gzip(text)), ("a.parquet", b"PAR1\0 and so on PAR1".to_vec())]
+    {
+        let run = fixture.refuses(&[&sent(packed(&bytes), "gzip").url(name), "new.db"]);
+        run.says(&[name, "is sent packed (Content-Encoding: gzip)", "curl --compressed"]);
+        let run = fixture.refuses(&[&sent(packed(&bytes), "identity").url(name), "new.db"]);
+        assert!(!run.stderr.contains("is sent packed"), "{run:?}");
+    }
+}
+
+#[test]
+fn an_archive_within_an_archive_is_refused_as_that() {
+    let fixture = Fixture::new();
+    let inner = crate::archives::zip(&[("2024/a.csv", b"id\n1\n".to_vec())]);
+    let outer = crate::archives::zip(&[("nested.zip", inner)]);
+    fixture.write("names.zip", &outer);
+    let web = Web::file(Served::new(outer));
+    for archive in ["names.zip".to_owned(), web.url("names.zip")] {
+        let run = fixture.refuses(&[&format!("{archive}!nested.zip!2024/a.csv"), "t.db"]);
+        run.says(&["nested.zip is an archive within an archive", "unpack"]);
+    }
+}
+
+#[test]
+fn a_slow_answer_is_waited_for_in_every_pass() {
+    let fixture = Fixture::new();
+    let served = |text: String| {
+        let served = Served::new(text);
+        Web::of(move |asked| {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            served.answer(asked)
+        })
+    };
+    // All of it is looked at before the first step, and by a check.
+    let web = served(large(ROWS));
+    let steps = ["t.db", "--table", "steps", "--guarantee", "chunks"];
+    fixture.load(&[&[web.url("in.csv").as_str()], &steps[..]].concat()).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM steps"), ROWS as i64);
+    fixture.inrush(&["check", &web.url("in.csv")]).exits(0);
+    // A value that disproves a type undoes a load, and has all values looked at before the next one.
+    let mut text = large(ROWS);
+    let at = text.match_indices('\n').nth(ROWS * 2 / 3).unwrap().0;
+    text.insert_str(at, "\nlate,late,1.5");
+    let web = served(text);
+    fixture.load(&[&web.url("in.csv"), "t.db", "--table", "late"]).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM late"), ROWS as i64 + 1);
 }
