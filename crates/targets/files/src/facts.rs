@@ -1,9 +1,11 @@
 //! What there is to know of a file before a load.
 
 use std::fs::File;
+use std::io::Read;
 
 use inrush_scan::{Form, Scanner, unescape};
 
+use crate::form;
 use crate::json::JsonRow;
 use crate::parquet;
 use crate::place::{Format, Place};
@@ -14,9 +16,6 @@ use inrush_core::{
     Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type, Verify,
 };
 
-/// Endings of names that promise compression.
-const COMPRESSED: [&str; 7] = ["gz", "gzip", "zst", "zstd", "bz2", "xz", "lz4"];
-
 /// What only this target knows: how the file is written.
 #[derive(Debug, Default)]
 pub(super) struct FileFacts {
@@ -24,6 +23,17 @@ pub(super) struct FileFacts {
     pub(super) format: Option<Format>,
     /// What the rows of an existing JSON Lines file are, in the words of [`crate::knobs::ROWS`]; `None` where they differ.
     pub(super) rows: Option<&'static str>,
+    /// What it is, where rows can't be added to such a file.
+    unfit: Option<Unfit>,
+}
+
+/// What a file is to which no rows can be added.
+#[derive(Debug)]
+struct Unfit {
+    /// In words that follow its name.
+    what: String,
+    /// Whether it can be loaded into a file of its own.
+    is_source: bool,
 }
 
 impl FileFacts {
@@ -38,25 +48,14 @@ impl FileFacts {
 /// When it can't be the target of this load.
 pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
     let shown = place.path.display();
-    let ending = place.path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    if COMPRESSED.contains(&ending.as_str()) {
-        let error = |what: &str| {
-            Error::usage(format!("{shown} would be a {} {what}", place.format.words()))
-        };
-        return Err(match place.format {
-            Format::Csv | Format::Jsonl | Format::Arrow => error("that is not compressed")
-                .advise("leave the last ending out, and compress the file afterwards"),
-            Format::Parquet => error("that is compressed inside").advise(
-                "leave the last ending out; --set compression=gzip is how pages are compressed",
-            ),
-        });
-    }
+    form::check_name(place)?;
     let wants_keys = !request.primary_key.is_empty()
+        || !request.key.is_empty()
         || !request.indexes.is_empty()
         || request.on_conflict != OnConflict::Fail;
     if wants_keys {
         return Err(Error::usage(format!("a {} has no keys and no indexes", place.format.words()))
-            .advise("leave --primary-key, --index and --on-conflict out"));
+            .advise("leave --primary-key, --key, --index and --on-conflict out"));
     }
     if place.is_stdout() {
         return stream(place, request);
@@ -72,8 +71,10 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
     match request.if_exists {
         IfExists::Fail => return Err(is_there(place)),
         IfExists::Empty if table.holds_rows => {
+            let append = "--if-exists append adds the new rows to them";
+            check(place, &facts, table).map_err(|error| error.advise("name another file"))?;
             return Err(Error::target(format!("{shown} holds rows already"))
-                .advise("--if-exists append adds the new rows to them")
+                .advise(table.way_out.as_deref().unwrap_or(append))
                 .advise("--if-exists replace puts a new file in its place")
                 .advise("name another file"));
         }
@@ -81,7 +82,7 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
         IfExists::Replace => {
             facts.table = Some(TableFacts { columns: Vec::new(), ..table.clone() })
         }
-        IfExists::Empty | IfExists::Append | IfExists::Truncate => check(place, table)?,
+        IfExists::Empty | IfExists::Append | IfExists::Truncate => check(place, &facts, table)?,
     }
     Ok(facts)
 }
@@ -108,7 +109,6 @@ fn looks_inside(place: &Place, request: &Request) -> bool {
         || !matches!(request.if_exists, IfExists::Replace | IfExists::Fail)
 }
 
-/// The facts of the file as it is now, whatever it holds.
 /// The facts of standard output.
 fn stream(place: &Place, request: &Request) -> Result<TargetFacts> {
     let wrong = |what: &str| {
@@ -127,6 +127,7 @@ fn stream(place: &Place, request: &Request) -> Result<TargetFacts> {
     }
 }
 
+/// The facts of a file, whatever it holds.
 fn outside(place: &Place) -> Result<TargetFacts> {
     let found = place.found()?;
     let holds_any = found.as_ref().is_some_and(|found| found.len() > 0);
@@ -147,14 +148,14 @@ fn bare(place: &Place) -> TargetFacts {
         moments: match place.format {
             Format::Csv | Format::Jsonl => MomentLimits::default(),
             Format::Parquet | Format::Arrow => {
-                MomentLimits { digits: 6, nanos: true, nanos_zoned: true }
+                MomentLimits { nanos: true, nanos_zoned: true, ..MomentLimits::of(6) }
             }
         },
         text_types: match place.format {
             Format::Csv | Format::Jsonl => &[],
             Format::Parquet | Format::Arrow => &[Type::Time],
         },
-        own: Own::new(FileFacts { format: Some(place.format), rows: None }),
+        own: Own::new(FileFacts { format: Some(place.format), ..FileFacts::default() }),
         ..TargetFacts::default()
     }
 }
@@ -165,27 +166,58 @@ pub(super) fn read(place: &Place) -> Result<TargetFacts> {
     if facts.table.take().is_none() {
         return Ok(facts);
     }
-    let file = File::open(&place.path).map_err(|error| place.read_error(&error))?;
+    let mut file = File::open(&place.path).map_err(|error| place.read_error(&error))?;
+    let mut own = FileFacts { format: Some(place.format), ..FileFacts::default() };
     let mut table = None;
     match place.format {
-        Format::Csv => {
-            read::chunks(place, file, |bytes| Ok(read_csv(bytes, &mut table)))?;
-        }
-        Format::Jsonl => {
-            let mut seen = JsonColumns::default();
-            read::chunks(place, file, |bytes| {
-                read::lines(bytes).for_each(|line| seen.add(line));
-                Ok(seen.rows == 0)
-            })?;
-            facts.own = Own::new(FileFacts { format: Some(place.format), rows: seen.kind() });
-            table = (seen.rows > 0).then(|| seen.table());
+        Format::Csv | Format::Jsonl => {
+            let mut head = Vec::new();
+            let got = Read::by_ref(&mut file).take(form::MAGIC_BYTES as u64).read_to_end(&mut head);
+            got.map_err(|error| place.read_error(&error))?;
+            match form::no_text(&head) {
+                Some((what, is_source)) => {
+                    own.unfit = Some(Unfit { what: format!("is {what}"), is_source });
+                    table = Some(TableFacts { holds_rows: true, ..TableFacts::default() });
+                }
+                None => table = read_text(place, head.chain(file), &mut own)?,
+            }
         }
         Format::Parquet => table = Some(parquet::facts(place, &file)?),
         // Never a file, see [`Place::found`].
         Format::Arrow => {}
     }
-    facts.table = table;
+    (facts.table, facts.own) = (table, Own::new(own));
     Ok(facts)
+}
+
+/// The columns of a file of text; `None` where it holds nothing.
+fn read_text(place: &Place, text: impl Read, own: &mut FileFacts) -> Result<Option<TableFacts>> {
+    if place.format == Format::Csv {
+        let mut table = None;
+        read::chunks(place, text, |bytes| Ok(read_csv(bytes, &mut table)))?;
+        if let Some(table) = &mut table
+            && let [column] = table.columns.as_slice()
+            && let Some(separator) = form::separator(&column.name)
+        {
+            let shown = place.path.display();
+            table.way_out = Some(format!(
+                "{shown} seems to separate fields by {separator}, and rows are added with commas: \
+                 inrush load {shown} csv:NEW.csv makes a file with commas of it"
+            ));
+        }
+        return Ok(table);
+    }
+    let mut seen = JsonColumns::default();
+    read::chunks(place, text, |bytes| {
+        if seen.rows == 0 && form::is_array_of_rows(bytes) {
+            let what = "holds one array of JSON, and no row in each line".to_owned();
+            own.unfit = Some(Unfit { what, is_source: true });
+        }
+        read::lines(bytes).for_each(|line| seen.add(line));
+        Ok(seen.rows == 0)
+    })?;
+    own.rows = seen.kind();
+    Ok((seen.rows > 0).then(|| seen.table()))
 }
 
 /// Takes the header from the first chunk, and whether there are rows from as many as that needs; whether it needs more.
@@ -223,8 +255,17 @@ fn column(name: String, ty: Type) -> Column {
 }
 
 /// Whether rows can be added under the table's columns.
-fn check(place: &Place, table: &TableFacts) -> Result<()> {
+fn check(place: &Place, facts: &TargetFacts, table: &TableFacts) -> Result<()> {
     let shown = place.path.display();
+    if let Some(Unfit { what, is_source }) = &FileFacts::of(facts).unfit {
+        let mut error = Error::target(format!("{shown} {what}: no rows can be added to it"));
+        if *is_source {
+            let (scheme, words) = (place.format.scheme(), place.format.words());
+            error = error
+                .advise(format!("inrush load {shown} {scheme}:NEW.{scheme} makes a {words} of it"));
+        }
+        return Err(error.advise("--if-exists replace puts a new file in its place"));
+    }
     let names = || table.columns.iter().map(|column| column.name.as_str());
     let twice =
         names().enumerate().find(|(at, name)| names().take(*at).any(|other| other == *name));

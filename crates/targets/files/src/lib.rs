@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! place   the file, its version       types   what each column takes, and how JSON says it
-//! facts   what it holds already       csv, jsonl, parquet: rows in the file's form
+//! form    what it is by its looks     csv, jsonl, parquet: rows in the file's form
+//! facts   what it holds already
 //! output  the hidden file             load    the steps of a load; read: the file read back
 //! old     what new rows are added to
 //! stdout  rows that go to standard output instead
@@ -11,6 +12,7 @@
 mod console;
 mod csv;
 mod facts;
+mod form;
 mod integers;
 mod json;
 mod jsonl;

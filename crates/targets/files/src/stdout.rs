@@ -33,6 +33,8 @@ struct Output {
     to: To,
     rows: u64,
     is_begun: bool,
+    /// Whether the load ends at a record behind the rows that are out.
+    is_over: bool,
 }
 
 /// How rows are written.
@@ -76,7 +78,7 @@ impl<'a> StdoutLoad<'a> {
             }
             Format::Jsonl | Format::Parquet => To::Text { file, header: Vec::new() },
         };
-        let output = Output { to, rows: 0, is_begun: false };
+        let output = Output { to, rows: 0, is_begun: false, is_over: false };
         Ok(Box::new(Self { job, format, layout, shape: Arc::clone(&job.shape), output }))
     }
 }
@@ -216,6 +218,11 @@ struct StdoutLane<'l>(&'l mut Output);
 
 impl Lane for StdoutLane<'_> {
     fn send(&mut self, _chunk: &Chunk, wire: &Wire) -> Result<Ack> {
+        // The next chunks may come before whoever looks at the bad rows ends the load.
+        if self.0.is_over {
+            return Ok(Ack::default());
+        }
+        self.0.is_over = wire.is_last;
         let rows = wire.rows.len() as u64;
         if rows > 0 {
             self.0.send(wire)?;

@@ -59,7 +59,8 @@ fn a_header_of_other_columns_is_refused() {
     for (header, words) in [
         ("id,name\n1,a\n", &["no column size"][..]),
         ("x,y\n1,2\n", &["no columns size, id", "x, y"]),
-        ("id;size\n1;2\n", &["no columns size, id"]),
+        ("id;size\n1;2\n", &["no columns size, id", "separate fields by ';'", "csv:NEW.csv"]),
+        ("id\tsize\n1\t2\n", &["no columns size, id", "separate fields by a tab"]),
         ("id,size,id\n1,2,3\n", &["names column 'id' twice"]),
         ("\"id,size\n", &["no header"]),
     ] {
@@ -95,6 +96,46 @@ fn json_rows_are_added_with_the_types_of_those_that_are_there() {
         fixture.write("out", other);
         fixture.leaves_all(|| fixture.load(&args).exits(1).says(&["does not hold a row of JSON"]));
     }
+}
+
+/// What is not of the target's form is called by its name, and what is advised can be done.
+#[test]
+fn rows_are_added_to_no_file_of_another_form() {
+    let fixture = with_files();
+    let packed = fixture.tool("gzip", &["-c"], b"id,size\n1,2\n");
+    let database = fixture.path("t.db");
+    fixture.load(&["in.csv", "t.db"]).exits(0);
+    let database = fs::read(database).unwrap();
+    let convert = |words: &str| ["inrush load out ", words].concat();
+    for (scheme, old, what, advice) in [
+        ("csv", &packed[..], "out is compressed by gzip", convert("csv:NEW.csv")),
+        ("jsonl", &packed[..], "out is compressed by gzip", convert("jsonl:NEW.jsonl")),
+        ("csv", &database[..], "out is an SQLite database", String::new()),
+        ("csv", b"id,\0\x1b[31m\n", "out is no text", String::new()),
+        ("jsonl", b"[{\"id\":1,\"size\":2}]", "out holds one array of JSON", convert("jsonl:NEW")),
+        ("jsonl", b"[\n {\"id\":1}\n]\n", "out holds one array of JSON", convert("jsonl:NEW")),
+    ] {
+        fixture.write("out", old);
+        let target = format!("{scheme}:out");
+        for if_exists in ["empty", "append", "truncate"] {
+            let args = ["in.csv", &target, "--if-exists", if_exists];
+            let run = fixture.leaves_all(|| fixture.load(&args).exits(1));
+            assert!(!run.stderr.contains("append adds"), "{}", run.stderr);
+            run.says(&[what, &advice, "--if-exists replace"]);
+        }
+        fixture.load(&["in.csv", &target, "--if-exists", "replace"]).exits(0);
+    }
+    // The advice: a file of its own, to which rows can be added.
+    fixture.write("out", "[\n {\"id\":1,\"size\":2.5}\n]\n");
+    fixture.load(&["out", "jsonl:new.jsonl"]).exits(0);
+    fixture.load(&["in.csv", "jsonl:new.jsonl", "--if-exists", "append"]).exits(0);
+    // One that separates fields otherwise holds rows, and none can be added.
+    fixture.write("out", "id;size\n1;2\n");
+    let run = fixture.refuses(&["in.csv", "csv:out"]);
+    assert!(!run.stderr.contains("append adds"), "{}", run.stderr);
+    run.says(&["out holds rows already", "separate fields by ';'"]);
+    fixture.load(&["out", "csv:new.csv"]).exits(0);
+    fixture.load(&["in.csv", "csv:new.csv", "--if-exists", "append"]).exits(0);
 }
 
 /// What can't be read would take the new rows with it: an open quote swallows them, and text of two encodings is text of none.

@@ -40,7 +40,25 @@ fn places_where_no_file_can_be() {
     misused(&["jsonl:out", "--index", "id"]).says(&["no indexes"]);
     misused(&["csv:out", "--on-conflict", "skip"]).says(&["no keys"]);
     misused(&["csv:out", "--strategy", "jsonl"]).says(&["the target is a CSV file"]);
-    misused(&["csv:out", "--set", "rows=array"]).says(&["no knob 'rows'"]);
+    // Files have no keys, whatever is to be done about them: that is said at once.
+    misused(&["csv:out", "--key", "id"]).says(&["no keys"]);
+    // The strategy that writes such files says what it has.
+    for (target, knob, words) in [
+        ("csv:out", "rows=array", &["files/csv has no knob 'rows'", "fsync, rows_per_flush"][..]),
+        ("csv:out", "delimiter=tab", &["files/csv has no knob 'delimiter'", "fsync"]),
+        ("out.parquet", "compression=lzo", &["compression takes one of zstd, snappy"]),
+        ("out.parquet", "compression=zstd:19", &["compression takes one of zstd, snappy"]),
+        ("out.parquet", "level=3", &["files/parquet has no knob 'level'", "row_group_rows"]),
+        ("arrow:-", "level=3", &["files/arrow has no knob 'level'", "leave --set level=3 out"]),
+    ] {
+        let run = misused(&[target, "--set", knob]);
+        assert!(!run.stderr.contains("its knobs: \n"), "{}", run.stderr);
+        run.says(words);
+    }
+    // A name promises what the file is.
+    misused(&["csv:out.zip"]).says(&["called like an archive", "csv:out.csv"]);
+    misused(&["csv:out.parquet"]).says(&["called like a Parquet file", "parquet:out.parquet"]);
+    misused(&["parquet:out.csv"]).says(&["called like a CSV file"]);
     misused(&["csv:out", "--lanes", "0"]).says(&["at least 1"]);
     misused(&["out.csv"]).says(&[
         "'out.csv' is not a supported target",
@@ -54,7 +72,8 @@ fn a_file_is_not_source_and_target() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id\n1\n").write("other.csv", "id\n2\n");
     std::os::unix::fs::symlink("in.csv", fixture.path("link")).unwrap();
-    for target in ["csv:in.csv", "csv:./in.csv", "csv:link", "jsonl:in.csv"] {
+    fs::hard_link(fixture.path("in.csv"), fixture.path("hard")).unwrap();
+    for target in ["csv:in.csv", "csv:./in.csv", "csv:link", "csv:hard", "jsonl:in.csv"] {
         let args = ["load", "*.csv", target, "--if-exists", "replace"];
         fixture.misused(&args).says(&["in.csv is source and target"]);
     }

@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int64Type;
+use arrow_array::{Int64Array, Time64MicrosecondArray, Time64NanosecondArray};
 
+use crate::columns::{batch, column, parquet};
 use crate::fixture::{Fixture, INRUSH, json_lines};
 
 fn fixture() -> Fixture {
@@ -93,6 +95,70 @@ fn rows_before_a_bad_one_are_out_and_that_is_planned_and_said() {
     fixture.write("first.csv", "id\nx,y\n");
     let run = fixture.load(&["first.csv", "csv:-", "--header", "yes"]).exits(1);
     assert_eq!(run.ends_with_nothing_changed().stdout, "");
+}
+
+/// Nothing is written unasked beside the source, and no row behind the one that ends the load.
+#[test]
+fn a_bad_row_leaves_no_file_and_no_later_row_comes_out() {
+    let fixture = Fixture::new();
+    let rows: String = (3..=20_000).map(|id| format!("{id},2024-01-01\n")).collect();
+    fixture.write("in.csv", format!("id,d\n1,2024-01-01\n2,xx\n{rows}"));
+    for (target, out) in
+        [("csv:-", "id,d\n1,2024-01-01\n"), ("jsonl:-", "{\"id\":1,\"d\":\"2024-01-01\"}\n")]
+    {
+        let args = ["in.csv", target, "--type", "d=date", "--chunk-size", "1k"];
+        let run = fixture.leaves_all(|| fixture.load(&args).exits(1));
+        assert_eq!(run.stdout, out);
+        let run = run.says(&["line 3, column d: 'xx'", "1 row was written"]);
+        assert!(!run.stderr.contains("rejects.csv"), "{}", run.stderr);
+        // A file that is asked for is written: what is out has lost that row.
+        fixture.load(&[&args[..], &["--rejects", "bad.csv"]].concat()).exits(1);
+        assert_eq!(fixture.read("bad.csv"), b"id,d\n2,xx\n");
+        for name in ["bad.csv", "bad.csv.jsonl"] {
+            std::fs::remove_file(fixture.path(name)).unwrap();
+        }
+    }
+    // A guess that a late value of a pipe disproves is found on the way.
+    let rows: String = (1..=300_000).map(|id| format!("{id}\n")).collect();
+    let input = format!("id\n{rows}x\n1\n2\n");
+    let run = fixture.load_reading(input.as_bytes(), &["-", "jsonl:-"]).exits(1);
+    let lines = run.stdout.lines();
+    assert_eq!((lines.clone().count(), lines.last()), (300_000, Some("{\"id\":300000}")));
+}
+
+/// Which times of day a column takes its target alone knows.
+#[test]
+fn times_of_day_that_a_stream_has_no_type_for_are_text_from_the_first_row_on() {
+    let micros = Time64MicrosecondArray::from(vec![1, 2, 86_400_000_000, 5]);
+    let nanos = Time64NanosecondArray::from(vec![1_000, 2_000, 3_001, 5_000]);
+    for (times, last) in [
+        (column(micros), ["00:00:00.000001", "00:00:00.000002", "24:00:00", "00:00:00.000005"]),
+        (
+            column(nanos),
+            ["00:00:00.000001", "00:00:00.000002", "00:00:00.000003001", "00:00:00.000005"],
+        ),
+    ] {
+        let fixture = Fixture::new();
+        let ids = column(Int64Array::from(vec![1, 2, 3, 4]));
+        parquet(&fixture, "t.parquet", &batch(vec![("id", ids), ("t", times)]), 2);
+        let mut command = Command::new(INRUSH);
+        command.args(["load", "t.parquet", "arrow:-"]).current_dir(fixture.dir());
+        let out = command.output().unwrap();
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert!(out.status.success(), "{said}");
+        assert!(
+            said.contains("column t as text (--type t=time makes such rows bad rows)"),
+            "{said}"
+        );
+        let reader = arrow_ipc::reader::StreamReader::try_new(out.stdout.as_slice(), None).unwrap();
+        let texts: Vec<String> = reader
+            .flat_map(|batch| {
+                let texts = batch.unwrap().column(1).as_string::<i32>().clone();
+                texts.iter().map(|text| text.unwrap().to_owned()).collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(texts, last);
+    }
 }
 
 #[test]
