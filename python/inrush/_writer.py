@@ -47,7 +47,8 @@ class Writer(_inrush.RowWriter):
 
     With `commit="batch"` rows can be seen before the end: in steps of exactly `rows_per_commit` rows, or `seconds_per_commit` after the
     first row that isn't committed, whichever comes first; each step is all or nothing, and one whose connection is lost is loaded
-    again. That is for programs that never end. The last, partial step lands at a clean end, which SIGTERM is, too.
+    again. That is for programs that never end. The last, partial step lands at a clean end, which SIGTERM is, too. `max_rejects` counts
+    the bad rows of all steps (a share is one of all rows so far), and a path as `rejects` is one file for all of them.
 
     A writer is for one thread at a time, and for the process that has made it.
     """

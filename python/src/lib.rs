@@ -121,7 +121,7 @@ fn table_columns(
     watch.over(py, move |observer| {
         let (target, location) = inrush::target::find(&request.target)?;
         let table = request.table.clone().unwrap_or_default();
-        let facts = target.facts(&location, &table, &request, observer.stop())?;
+        let facts = target.facts(&location, &table, &request, observer.stop_flag())?;
         let named = facts.table.filter(|table| !table.takes_any && !table.is_nameless);
         Ok(named.map(|table| table.columns.into_iter().map(|column| column.name).collect()))
     })

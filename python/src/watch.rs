@@ -48,8 +48,8 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn stop(&self) -> &AtomicBool {
-        &self.stop
+    fn stop(&self) -> Option<&AtomicBool> {
+        Some(&self.stop)
     }
 
     fn phase(&self, phase: &Phase) {

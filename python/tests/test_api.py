@@ -526,7 +526,7 @@ def test_advice_names_keywords_that_exist():
 
     from inrush._errors import _OPTIONS
 
-    keywords = set(inspect.signature(inrush.load).parameters)
+    keywords = {name for begins in (inrush.load, inrush.job.begin) for name in inspect.signature(begins).parameters}
     assert {keyword.partition("=")[0] for keyword, _, _ in _OPTIONS.values()} <= keywords
     done = subprocess.run([sys.executable, "-m", "inrush", "load", "--help"], capture_output=True, text=True)
     shown = {word.strip(",[]").partition("[")[0].lstrip("-") for line in done.stdout.splitlines() for word in line.split()[:3] if word.startswith("--")}
@@ -661,3 +661,14 @@ def test_a_value_that_the_first_rows_did_not_say(sqlite):
     with pytest.raises(inrush.RejectedRows) as caught:
         sqlite.write([(3.5,)], columns=["a"], if_exists="append")
     assert not any("TYPE" in one for one in caught.value.advice)
+
+
+def test_lists_of_columns_name_each_once(sqlite):
+    for wrong, message in [
+        ({"primary_key": ["a", "a"]}, "names column a twice"),
+        ({"indexes": [["a", "A"]]}, "names column A twice"),
+        ({"indexes": [[]]}, "an index has at least one column"),
+    ]:
+        with pytest.raises(inrush.UsageError, match=message):
+            sqlite.write([(1,)], columns=["a"], **wrong)
+    assert not sqlite.exists()

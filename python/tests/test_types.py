@@ -495,7 +495,7 @@ ARROW = {
     "run ends": (pc.run_end_encode(pa.array([7, 7, None])), [7, 7, None]),
     "run ends of text": (pc.run_end_encode(pa.array(["a", "a", None])), ["a", "a", None]),
     "date32": (pa.array([dt.date(2020, 2, 29), dt.date(1970, 1, 1), None]), [dt.date(2020, 2, 29), dt.date(1970, 1, 1), None]),
-    "date64": (pa.array([dt.date(2020, 2, 29), None, None], pa.date64()), [dt.datetime(2020, 2, 29), None, None]),
+    "date64": (pa.array([dt.date(2020, 2, 29), None, None], pa.date64()), [dt.date(2020, 2, 29), None, None]),
     **{f"timestamp {unit}": (moments(unit), NAIVE) for unit in ("s", "ms", "us", "ns")},
     **{f"timestamp {unit}, zone": (moments(unit, "Europe/Zurich"), AWARE) for unit in ("s", "ms", "us", "ns")},
     "timestamp, offset": (moments("us", "+05:30"), AWARE),

@@ -139,6 +139,27 @@ def test_commit_is_for_steps(sqlite):
     assert not sqlite.exists()
 
 
+def test_bad_rows_of_steps_are_in_one_file_and_count_together(sqlite, tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text("of an earlier load\n")
+    steps = {"columns": {"id": "integer"}, "commit": "batch", "rows_per_commit": 10, "rejects": path, "if_exists": "append"}
+    sqlite.write([(0,)], columns=["id"])
+    with sqlite.writer(max_rejects=3, **steps) as rows:
+        rows.insert_many(("bad" if number in (3, 25, 26) else number,) for number in range(50))
+    report = rows.report
+    assert (report.rows_loaded, report.rows_rejected, report.rejects) == (47, 3, [str(path)])
+    assert [one for one in report.warnings if "is now" in one] == [f"an earlier {path} is now {path}.1", f"an earlier {path}.jsonl is now {path}.jsonl.1"][:1]
+    assert path.read_text() == '{"id":"bad"}\n' * 3
+    with pytest.raises(inrush.RejectedRows, match=r"bad row 4; max_rejects=3 allows") as caught, sqlite.writer(max_rejects=3, **steps) as rows:
+        rows.insert_many(("bad" if number % 10 == 3 else number,) for number in range(50))
+    assert (caught.value.aftermath, caught.value.record) == ("committed", 34)
+    assert path.read_text() == '{"id":"bad"}\n' * 3
+    # A share is one of all rows so far.
+    with sqlite.writer(max_rejects="10%", **{**steps, "rejects": []}) as rows:
+        rows.insert_many(("bad" if number in (11, 12) else number,) for number in range(20))
+    assert rows.report.rows_rejected == 2
+
+
 def test_steps_of_rows(place):
     """Exactly so many, and never more or fewer; the last one at a clean end."""
     with place.writer(columns=["id"], commit="batch", rows_per_commit=100) as rows:

@@ -159,13 +159,10 @@ impl Moments {
     /// In the column's unit; `None` where that has a fraction, or is out of range.
     #[inline(always)]
     pub(super) fn count(self, moment: Moment) -> Option<i64> {
-        let unit_nanos = 1_000_000_000 / self.per_second;
-        let nanos = i64::from(moment.nanos);
-        if moment.zone != self.zone || nanos % unit_nanos != 0 {
+        if moment.zone != self.zone {
             return None;
         }
-        // A moment before 1970 is counted up from the second below it.
-        let count = moment.seconds.checked_mul(self.per_second)?.checked_add(nanos / unit_nanos)?;
+        let count = moment.count(self.per_second)?;
         let is_kept = !self.infinite_ends || count.unsigned_abs() < i64::MAX.unsigned_abs();
         is_kept.then_some(count)
     }
@@ -339,6 +336,18 @@ mod tests {
         let nanos = moments(1_000_000_000, false);
         assert_eq!(nanos.read(b"1970-01-01 00:00:00.000000001"), Some(1));
         assert_eq!(nanos.read(b"2262-04-12 00:00:00"), None);
+        for (text, wanted) in [
+            ("1677-09-21 00:12:43.145224191", None),
+            ("1677-09-21 00:12:43.145224192", Some(i64::MIN)),
+            ("1677-09-21 00:12:43.145224193", Some(-i64::MAX)),
+            ("2262-04-11 23:47:16.854775807", Some(i64::MAX)),
+            ("2262-04-11 23:47:16.854775808", None),
+        ] {
+            assert_eq!(nanos.read(text.as_bytes()), wanted, "{text}");
+        }
+        let finite = Moments { infinite_ends: true, ..nanos };
+        assert_eq!(finite.read(b"1677-09-21 00:12:43.145224194"), Some(1 - i64::MAX));
+        assert_eq!(finite.read(b"1677-09-21 00:12:43.145224193"), None);
     }
 
     #[test]

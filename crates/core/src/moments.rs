@@ -13,40 +13,42 @@ pub struct MomentFacts {
     /// The first value that needs so many. `None` where no value was looked at: then the digits are those that the input's own type
     /// has room for.
     pub finest: Option<Misfit>,
-    /// The first and the last, in seconds since 1970-01-01 00:00:00.
-    pub seconds: Option<(i64, i64)>,
+    /// The first and the last, in nanoseconds since 1970-01-01 00:00:00.
+    pub span: Option<(i128, i128)>,
 }
 
 impl MomentFacts {
     /// Adds a value, and says whether it is finer than all before.
     pub fn see(&mut self, moment: &inrush_scan::Timestamp) -> bool {
         let digits = digits(moment.nanoseconds);
-        let is_finest = self.seconds.is_none() || digits > self.digits;
+        let is_finest = self.span.is_none() || digits > self.digits;
         if is_finest {
             self.digits = digits;
         }
-        let at = moment.seconds;
-        let (first, last) = self.seconds.unwrap_or((at, at));
-        self.seconds = Some((first.min(at), last.max(at)));
+        let at = i128::from(moment.seconds) * 1_000_000_000 + i128::from(moment.nanoseconds);
+        let (first, last) = self.span.unwrap_or((at, at));
+        self.span = Some((first.min(at), last.max(at)));
         is_finest
     }
 
     /// Adds what was seen elsewhere, and says how fine this was beside it.
     pub fn merge(&mut self, other: &Self) -> Ordering {
-        let fineness = |facts: &Self| facts.seconds.map(|_| facts.digits);
+        let fineness = |facts: &Self| facts.span.map(|_| facts.digits);
         let order = fineness(self).cmp(&fineness(other));
         self.digits = self.digits.max(other.digits);
-        self.seconds = match (self.seconds, other.seconds) {
+        self.span = match (self.span, other.span) {
             (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
             (a, b) => a.or(b),
         };
         order
     }
 
-    /// Whether 64 bits of nanoseconds hold all of them. Their very ends stand for infinity in some engines.
-    fn fit_nanos(&self) -> bool {
-        const END: i64 = i64::MAX / 1_000_000_000;
-        self.seconds.is_none_or(|(first, last)| -END < first && last < END)
+    /// Whether 64 bits of nanoseconds hold all of them; where their ends are infinities, without those.
+    fn fit_nanos(&self, infinite_ends: bool) -> bool {
+        const LAST: i64 = i64::MAX;
+        let range = if infinite_ends { 1 - LAST..=LAST - 1 } else { i64::MIN..=LAST };
+        let is_within = |moment| i64::try_from(moment).is_ok_and(|moment| range.contains(&moment));
+        self.span.is_none_or(|(first, last)| is_within(first) && is_within(last))
     }
 }
 
@@ -69,19 +71,21 @@ pub struct MomentLimits {
     pub nanos: bool,
     /// ... and for those of UTC.
     pub nanos_zoned: bool,
+    /// Whether the first and the last moments of that type are the engine's infinities.
+    pub infinite_ends: bool,
 }
 
 impl Default for MomentLimits {
     /// Any moment, as it is written.
     fn default() -> Self {
-        Self { digits: 9, nanos: false, nanos_zoned: false }
+        Self::of(9)
     }
 }
 
 impl MomentLimits {
     /// Timestamps of so many digits, and nothing finer.
     pub const fn of(digits: u8) -> Self {
-        Self { digits, nanos: false, nanos_zoned: false }
+        Self { digits, nanos: false, nanos_zoned: false, infinite_ends: false }
     }
 
     /// Whether there is a type of nanoseconds.
@@ -96,7 +100,7 @@ impl MomentLimits {
         };
         if moments.digits <= self.digits {
             Settled::As(field.ty)
-        } else if self.has_nanos(zone) && moments.fit_nanos() {
+        } else if self.has_nanos(zone) && moments.fit_nanos(self.infinite_ends) {
             Settled::As(Type::TimestampNs { zone })
         } else if moments.finest.is_none() {
             Settled::Hoped
@@ -169,6 +173,8 @@ mod tests {
 
     const MICROS: &str = "2024-01-01 00:00:00.123456000";
     const NANOS: &str = "2024-01-01 00:00:00.123456789";
+    const FIRST_NANO: &str = "1677-09-21 00:12:43.145224192";
+    const LAST_NANO: &str = "2262-04-11 23:47:16.854775807";
 
     #[test]
     fn a_column_gets_the_type_that_keeps_its_fractions() {
@@ -176,6 +182,7 @@ mod tests {
         let nanos = Settled::As(Type::TimestampNs { zone: false });
         let micros = MomentLimits::of(6);
         let both = MomentLimits { nanos: true, ..micros };
+        let infinite = MomentLimits { infinite_ends: true, ..both };
         for (limits, values, wanted) in [
             (micros, &[MICROS][..], plain),
             (micros, &[MICROS, NANOS], Settled::Text),
@@ -186,7 +193,12 @@ mod tests {
             (both, &[MICROS], plain),
             (both, &[NANOS], nanos),
             (both, &[NANOS, "1600-01-01 00:00:00"], Settled::Text),
-            (both, &[NANOS, "2262-04-11 23:47:16.854775807"], Settled::Text),
+            (both, &[NANOS, FIRST_NANO, LAST_NANO], nanos),
+            (both, &[NANOS, "2262-04-11 23:47:16.854775808"], Settled::Text),
+            (both, &["1677-09-21 00:12:43.145224191"], Settled::Text),
+            (infinite, &["1677-09-21 00:12:43.145224194", "2262-04-11 23:47:16.854775806"], nanos),
+            (infinite, &["1677-09-21 00:12:43.145224193"], Settled::Text),
+            (infinite, &[LAST_NANO], Settled::Text),
             (both, &["1600-01-01 00:00:00"], plain),
         ] {
             assert_eq!(limits.settle(&field(false, values)), wanted, "{limits:?} {values:?}");
@@ -206,7 +218,7 @@ mod tests {
             let (head, tail) = values.split_at(at);
             let mut sum = field(false, head).moments;
             sum.merge(&field(false, tail).moments);
-            assert_eq!((sum.digits, sum.seconds), (all.digits, all.seconds));
+            assert_eq!((sum.digits, sum.span), (all.digits, all.span));
         }
         assert_eq!((all.digits, all.finest), (9, Some(misfit(NANOS))));
     }

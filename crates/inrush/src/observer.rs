@@ -7,10 +7,10 @@ use inrush_core::flow::{Phase, Progress};
 
 /// Follows a load, and can stop it.
 pub trait Observer: Sync {
-    /// Set to true, ends the load: everything is undone as far as the plan promises.
-    fn stop(&self) -> &AtomicBool {
-        static NEVER: AtomicBool = AtomicBool::new(false);
-        &NEVER
+    /// Set to true, ends the load: everything is undone as far as the plan promises. `None`, as here, where nothing is to stop it.
+    /// It is the observer's own, and stays true until the observer says otherwise: what it follows next ends at once.
+    fn stop(&self) -> Option<&AtomicBool> {
+        None
     }
 
     /// The load begins a phase.
@@ -27,6 +27,15 @@ pub trait Observer: Sync {
     fn rejected(&self, _row: &Reject) {}
 }
 
+impl dyn Observer + '_ {
+    /// [`Observer::stop`], or one that stays false: for what wants to know at any time whether to go on.
+    #[doc(hidden)]
+    pub fn stop_flag(&self) -> &AtomicBool {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        self.stop().unwrap_or(&NEVER)
+    }
+}
+
 /// An observer to whom bad rows come by way of `rejected`.
 pub(crate) struct Redirected<'a, R> {
     pub(crate) observer: &'a dyn Observer,
@@ -34,7 +43,7 @@ pub(crate) struct Redirected<'a, R> {
 }
 
 impl<R: Fn(&Reject) + Sync> Observer for Redirected<'_, R> {
-    fn stop(&self) -> &AtomicBool {
+    fn stop(&self) -> Option<&AtomicBool> {
         self.observer.stop()
     }
 

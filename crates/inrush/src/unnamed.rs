@@ -167,7 +167,8 @@ fn check(value: &[u8], ty: Type, declared: bool) -> Result<(), (Code, &'static s
         Type::Decimal { precision, scale } => {
             let wanted = "a decimal of the column's precision and scale";
             let (whole, fraction) = rule::decimal(value, None, false, wanted)?.size();
-            let fits = whole <= i64::from(precision - scale) && fraction <= i64::from(scale);
+            let (precision, scale) = (i64::from(precision), i64::from(scale));
+            let fits = whole <= precision - scale && fraction <= scale;
             if fits { Ok(()) } else { Err((Code::Range, wanted)) }
         }
         Type::Boolean => rule::boolean(value, !declared, Truths::Digits).map(drop),

@@ -7,20 +7,20 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow_schema::{ArrowError, Field, Fields, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 
-use crate::load::run;
+use crate::load::{Earlier, run, run_behind};
 use crate::observer::Observer;
 use crate::plan::{Column, IfExists, LoadOptions, Plan, Request, plan_rows};
 use crate::report::Report;
 use inrush_core::error::{Aftermath, Error, Result};
-use inrush_source::BatchSource;
+use inrush_source::{BatchSource, columns_of};
 
 /// How often a thread that waits for rows looks whether anybody still wants them.
 const TICK: Duration = Duration::from_millis(50);
@@ -75,7 +75,8 @@ fn request(target: &str, options: &LoadOptions) -> Request {
 /// Takes batches from a program that has them one after the other, and loads them while it makes the next.
 ///
 /// Memory is bounded by the plan: [`Writer::write`] blocks while the pipeline is full. All rows or none: [`Writer::finish`] verifies
-/// and commits, and a writer that is dropped without it leaves nothing.
+/// and commits, and a writer that is dropped without it leaves nothing, also where that is because the program panics. Dropping waits
+/// until all is undone.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -157,6 +158,10 @@ impl Writer {
     /// A writer for programs that never end: rows are committed in steps, each of them all or nothing. A step whose connection is lost
     /// before it has committed is loaded again for up to a minute.
     ///
+    /// Bad rows are those of the whole writer: one [file](crate::RejectsTo::File) takes them, each step's just before the step is
+    /// committed, and [`max_rejects`](LoadOptions::max_rejects) counts all of them, a share being one of the rows of all steps so far.
+    /// A step that brings too many is undone, and the writer is over; those before it stay.
+    ///
     /// # Errors
     /// As for [`Writer::begin`], of the first step; of kind [`Usage`](crate::Kind::Usage) for steps of no row.
     pub fn in_steps(
@@ -183,6 +188,7 @@ impl Writer {
             waiting: Vec::new(),
             rows: 0,
             since: None,
+            earlier: Earlier::default(),
             total: None,
         };
         let worker = spawn(move || committer.serve(&batches))?;
@@ -262,27 +268,18 @@ impl Writer {
 
     /// The batch with the writer's columns in the writer's order: they are found by their names.
     fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let given = batch.schema_ref();
-        let is_same = |(own, given): (&Arc<Field>, &Arc<Field>)| own.name() == given.name();
-        let (own, given) = (self.schema.fields(), given.fields());
-        if own.len() == given.len() && own.iter().zip(given).all(is_same) {
+        fn names(schema: &SchemaRef) -> Vec<&str> {
+            schema.fields().iter().map(|field| field.name().as_str()).collect()
+        }
+        if Arc::ptr_eq(&self.schema, batch.schema_ref()) {
             return Ok(batch.clone());
         }
-        let place = |own: &Arc<Field>| given.iter().position(|given| given.name() == own.name());
-        let order: Option<Vec<usize>> = own.iter().map(place).collect();
-        let names = |fields: &Fields| {
-            fields.iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ")
-        };
-        match order {
-            Some(order) if own.len() == given.len() => {
-                batch.project(&order).map_err(|error| Error::usage(error.to_string()))
-            }
-            _ => Err(Error::usage(format!(
-                "the batch has the columns {}, and the writer {}",
-                names(given),
-                names(own)
-            ))),
+        let (own, given) = (names(&self.schema), names(batch.schema_ref()));
+        if own == given {
+            return Ok(batch.clone());
         }
+        let order = columns_of(&own, &given).map_err(Error::usage)?;
+        batch.project(&order).map_err(|error| Error::usage(error.to_string()))
     }
 
     fn is_running(&self) -> bool {
@@ -306,6 +303,9 @@ impl Writer {
     ///
     /// # Errors
     /// When the load failed; [`aftermath`](crate::Error::aftermath) says what is left of it.
+    ///
+    /// # Panics
+    /// When the observer has, on the writer's thread: its panic goes on here, or in the call that comes first.
     pub fn finish(mut self) -> Result<Report> {
         self.send(Sent::End)?;
         self.end()
@@ -315,19 +315,27 @@ impl Writer {
     pub fn abort(self) {}
 
     fn end(&mut self) -> Result<Report> {
+        let ended = self.joined().ok_or_else(over)?;
+        ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// Closes the queue, and waits for the thread to end; `None` where it has before.
+    fn joined(&mut self) -> Option<thread::Result<Result<Report>>> {
         self.queue = None;
-        let Some(worker) = self.worker.take() else { return Err(over()) };
-        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.worker.take().map(JoinHandle::join)
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        if self.worker.is_some() && !thread::panicking() {
-            // It ends with an error, for it was never told that there are no more rows.
-            let _ = self.end();
-        }
+        // Also while the program panics: it may be over before the thread has undone what there is. The load ends with an error, for
+        // its thread was never told that there are no more rows; where it has panicked itself, that has been seen.
+        let _ = self.joined();
     }
+}
+
+fn wants_to_stop(observer: &dyn Observer) -> bool {
+    observer.stop_flag().load(Relaxed)
 }
 
 fn not_in_steps() -> Error {
@@ -383,7 +391,7 @@ impl Iterator for QueueReader {
                 Ok(Sent::End) => None,
                 // Only a writer in steps sends it.
                 Ok(Sent::Commit(_)) => continue,
-                Err(RecvTimeoutError::Timeout) if self.observer.stop().load(Relaxed) => {
+                Err(RecvTimeoutError::Timeout) if wants_to_stop(&*self.observer) => {
                     gone("interrupted")
                 }
                 Err(RecvTimeoutError::Timeout) => continue,
@@ -411,6 +419,8 @@ struct Committer {
     rows: u64,
     /// When its first row came.
     since: Option<Instant>,
+    /// Bad rows of all steps so far, and the files that they are in.
+    earlier: Earlier,
     /// All steps so far.
     total: Option<Report>,
 }
@@ -431,7 +441,7 @@ impl Committer {
                     let _ = told.send(());
                 }
                 Ok(Sent::End) => break,
-                Err(RecvTimeoutError::Timeout) if self.observer.stop().load(Relaxed) => {
+                Err(RecvTimeoutError::Timeout) if wants_to_stop(&*self.observer) => {
                     return Err(self.told(Error::interrupted()));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -452,7 +462,8 @@ impl Committer {
     }
 
     fn due(&self) -> Option<Instant> {
-        Some(self.since? + self.steps.time?)
+        // A time that no clock reaches is no time.
+        self.since?.checked_add(self.steps.time?)
     }
 
     /// Adds a batch, and commits whenever a step is full.
@@ -475,11 +486,13 @@ impl Committer {
     fn commit(&mut self) -> Result<()> {
         let before = self.total.as_ref().map_or(0, |total| total.rows_read);
         let observer: &dyn Observer = &*self.observer;
+        let mut earlier = std::mem::take(&mut self.earlier);
         let report = self.patiently(|| {
             let (schema, batches) = (Arc::clone(&self.schema), self.waiting.clone());
             let rows = Step { schema, batches, before };
-            run(&plan_rows(Box::new(rows), &self.request, observer)?, observer)
+            run_behind(&mut earlier, &plan_rows(Box::new(rows), &self.request, observer)?, observer)
         })?;
+        self.earlier = earlier;
         self.waiting.clear();
         self.rows = 0;
         self.since = None;
@@ -487,7 +500,7 @@ impl Committer {
             None => {
                 let plan = report.plan.clone();
                 self.total = Some(report);
-                self.request.options = self.patiently(|| adding(&plan, self.observer.stop()))?;
+                self.request.options = self.patiently(|| adding(&plan, &*self.observer))?;
             }
             Some(total) => total.add(report),
         }
@@ -504,7 +517,7 @@ impl Committer {
                 Err(error) => error,
             };
             let is_undone = matches!(error.aftermath(), None | Some(Aftermath::NothingChanged));
-            let is_over = began.elapsed() + pause > PATIENCE || self.observer.stop().load(Relaxed);
+            let is_over = began.elapsed() + pause > PATIENCE || wants_to_stop(&*self.observer);
             if !error.is_lost_connection() || !is_undone || is_over {
                 return Err(self.told(error));
             }
@@ -559,19 +572,17 @@ impl BatchSource for Step {
 }
 
 /// What the steps after the first one say, which add to the table that it has left.
-fn adding(first: &Plan, stop: &AtomicBool) -> Result<LoadOptions> {
+fn adding(first: &Plan, observer: &dyn Observer) -> Result<LoadOptions> {
     let mut options = first.request.options.clone();
     options.if_exists = IfExists::Append;
     options.indexes.clear();
     options.types.clear();
     let request = Request { options: options.clone(), ..first.request.clone() };
-    let facts = first.target.facts(&first.location, &first.table, &request, stop)?;
-    // Where the table has a key it has it by now; where each row brings its own, every step says which column that is.
-    let says_key =
-        facts.table.is_some_and(|table| table.takes_any) && options.primary_key.len() == 1;
-    if !says_key {
-        options.primary_key.clear();
-    }
+    let facts =
+        first.target.facts(&first.location, &first.table, &request, observer.stop_flag())?;
+    // Where the table has a key it has it by now.
+    let key = facts.table.map(|table| table.key_said_again(&options.primary_key));
+    options.primary_key = key.unwrap_or_default();
     Ok(options)
 }
 

@@ -161,6 +161,9 @@ fn a_guess_is_disproved_by_what_would_change() {
     let encoded = encode(&columns, "1\n007\n2\n");
     assert_eq!(encoded.found, []);
     assert_eq!(encoded.mismatch.as_ref().unwrap().record, 1);
+    // The try ends there, and no row behind it is sent.
+    assert!(encoded.wire.is_last);
+    assert_eq!(shown(&encoded), [["1"]]);
 }
 
 #[test]

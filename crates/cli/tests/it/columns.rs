@@ -3,19 +3,22 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow_array::builder::{Int32Builder, ListBuilder};
-use arrow_array::types::Int8Type;
+use arrow_array::builder::{
+    Int32Builder, IntervalYearMonthBuilder, ListBuilder, MapBuilder, StringBuilder,
+};
+use arrow_array::types::{Int8Type, IntervalDayTime};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
-    DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
-    StructArray, Time64MicrosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array,
+    DictionaryArray, DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int64Array, IntervalDayTimeArray,
+    IntervalYearMonthArray, LargeStringArray, NullArray, RecordBatch, StringArray, StructArray,
+    Time32SecondArray, Time64MicrosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
     TimestampSecondArray, UInt64Array,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{Int96, Int96Type};
+use parquet::data_type::{ByteArray, FixedLenByteArray, FixedLenByteArrayType, Int96, Int96Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -92,22 +95,125 @@ fn durations_are_the_same_from_parquet_as_from_arrow() {
     }
 }
 
+/// Other integers that only Arrow's schema tells from plain ones.
+#[test]
+fn days_and_seconds_are_the_same_from_parquet_as_from_arrow() {
+    let fixture = Fixture::new();
+    let seconds = || TimestampSecondArray::from(vec![Some(1_704_110_400), None]);
+    let batch = batch(vec![
+        ("day", column(Date64Array::from(vec![Some(86_400_000), None]))),
+        ("moment", column(seconds())),
+        ("zoned", column(seconds().with_timezone("UTC"))),
+        ("clock", column(Time32SecondArray::from(vec![Some(3_661), None]))),
+        ("list", column(StructArray::try_from(vec![("x", column(seconds()))]).unwrap())),
+    ]);
+    parquet(&fixture, "t.parquet", &batch, 1);
+    arrow(&fixture, "t.arrow", &batch);
+    for source in ["t.parquet", "t.arrow"] {
+        fixture.report(&[source, "t.db", "--if-exists", "replace"]);
+        let (day, moment, clock) = ("1970-01-02", "2024-01-01 12:00:00", "01:01:01");
+        let (zoned, within) = (format!("{moment}+00:00"), "{\"x\":\"2024-01-01T12:00:00\"}");
+        let none = "{\"x\":null}";
+        let wanted = rows![[day, moment, zoned, clock, within], [(), (), (), (), none]];
+        assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
+    }
+}
+
+/// A Parquet file of a column of bytes, of which the message says more.
+fn fixed(fixture: &Fixture, name: &str, message: &str, values: &[Option<[u8; 12]>]) {
+    let schema = Arc::new(parse_message_type(message).unwrap());
+    let file = File::create(fixture.path(name)).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let levels: Vec<i16> = values.iter().map(|value| value.is_some().into()).collect();
+    let bytes = |value: &[u8; 12]| FixedLenByteArray::from(ByteArray::from(value.to_vec()));
+    let values: Vec<FixedLenByteArray> = values.iter().flatten().map(bytes).collect();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<FixedLenByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn intervals_of_parquet_have_months_days_and_milliseconds() {
+    let fixture = Fixture::new();
+    let interval = |parts: [u32; 3]| {
+        let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_le_bytes()).collect();
+        Some(bytes.try_into().unwrap())
+    };
+    let message = "message m { optional fixed_len_byte_array(12) iv (INTERVAL); }";
+    // The format has no sign: 960 hours need its last bit.
+    let values =
+        [interval([1, 2, 3_500]), None, interval([14, 0, 0]), interval([0, 0, 3_456_000_000])];
+    fixed(&fixture, "t.parquet", message, &values);
+    fixture.report(&["t.parquet", "t.db"]);
+    assert_eq!(fixture.table("t.db", "t"), rows![["P1M2DT3.5S"], [()], ["P1Y2M"], ["PT960H"]]);
+    fixed(&fixture, "far.parquet", message, &[interval([u32::MAX, 0, 0])]);
+    fixture.refuses(&["far.parquet", "t.db"]).says(&["column iv", "4294967295 months"]);
+    // Bytes that are called nothing else stay such.
+    fixed(&fixture, "b.parquet", &message.replace(" (INTERVAL)", ""), &[interval([1, 0, 0])]);
+    fixture.report(&["b.parquet", "t.db"]);
+    assert_eq!(fixture.query("t.db", "SELECT hex(iv) FROM b"), rows![["010000000000000000000000"]]);
+}
+
+/// Arrow's own writer has numbers below zero, too.
+#[test]
+fn intervals_are_the_same_from_parquet_as_from_arrow_wherever_they_stand() {
+    let fixture = Fixture::new();
+    let times = || {
+        let time = IntervalDayTime::new(-2, -3_600_001);
+        column(IntervalDayTimeArray::from(vec![Some(time), None]))
+    };
+    let months = || IntervalYearMonthArray::from(vec![Some(-13), None]);
+    let mut list = ListBuilder::new(IntervalYearMonthBuilder::new());
+    list.append_value([Some(14), None]);
+    list.append_null();
+    let mut map = MapBuilder::new(None, StringBuilder::new(), IntervalYearMonthBuilder::new());
+    map.keys().append_value("k");
+    map.values().append_value(3);
+    map.append(true).unwrap();
+    map.append(false).unwrap();
+    let batch = batch(vec![
+        ("times", times()),
+        ("months", column(months())),
+        ("list", column(list.finish())),
+        ("map", column(map.finish())),
+        ("st", column(StructArray::try_from(vec![("x", times())]).unwrap())),
+        ("id", column(Int64Array::from(vec![1, 2]))),
+    ]);
+    parquet(&fixture, "t.parquet", &batch, 1);
+    arrow(&fixture, "t.arrow", &batch);
+    for source in ["t.parquet", "t.arrow"] {
+        fixture.report(&[source, "t.db", "--if-exists", "replace"]);
+        let time = "P-2DT-1H-0.001S";
+        let within = format!("{{\"x\":\"{time}\"}}");
+        let wanted = rows![
+            [time, "P-1Y-1M", "[\"P1Y2M\",null]", "{\"k\":\"P3M\"}", within, 1],
+            [(), (), (), (), "{\"x\":null}", 2]
+        ];
+        assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
+    }
+}
+
+/// An INT96 timestamp of so many days since 1970 and nanoseconds of the day.
+fn int96_of((day, nanos): &(i64, u64)) -> Int96 {
+    const JULIAN_DAY_OF_1970: i64 = 2_440_588;
+    let day = u32::try_from(JULIAN_DAY_OF_1970 + day).unwrap();
+    let mut value = Int96::new();
+    value.set_data(*nanos as u32, (nanos >> 32) as u32, day);
+    value
+}
+
 /// A file with columns of INT96 timestamps, all called `t`, given as days since 1970 and nanoseconds of the day.
 fn int96(fixture: &Fixture, name: &str, columns: &[&[(i64, u64)]]) {
-    const JULIAN_DAY_OF_1970: i64 = 2_440_588;
-    let value = |(day, nanos): &(i64, u64)| {
-        let day = u32::try_from(JULIAN_DAY_OF_1970 + day).unwrap();
-        let mut value = Int96::new();
-        value.set_data(*nanos as u32, (nanos >> 32) as u32, day);
-        value
-    };
     let message = format!("message m {{ {} }}", "required int96 t; ".repeat(columns.len()));
     let schema = Arc::new(parse_message_type(&message).unwrap());
     let file = File::create(fixture.path(name)).unwrap();
     let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     for moments in columns {
-        let values: Vec<Int96> = moments.iter().map(value).collect();
+        let values: Vec<Int96> = moments.iter().map(int96_of).collect();
         let mut column = group.next_column().unwrap().unwrap();
         column.typed::<Int96Type>().write_batch(&values, None, None).unwrap();
         column.close().unwrap();
@@ -152,6 +258,26 @@ fn int96_timestamps_are_the_moments_that_they_are() {
     for name in ["late.parquet", "both.parquet"] {
         fixture.refuses(&[name, "t.db"]).says(&["column t", "INT96"]);
     }
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_null_is_no_timestamp_of_int96() {
+    let fixture = Fixture::new();
+    let schema = Arc::new(parse_message_type("message m { optional int96 t; }").unwrap());
+    let file = File::create(fixture.path("t.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let values = [(19_675, 1_234_567), (19_675, 7)].map(|moment| int96_of(&moment));
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int96Type>().write_batch(&values, Some(&[1, 0, 1, 0]), None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    fixture.report(&["t.parquet", "t.db"]);
+    assert_eq!(
+        fixture.table("t.db", "t"),
+        rows![["2023-11-14 00:00:00.001234567"], [()], ["2023-11-14 00:00:00.000000007"], [()]]
+    );
 }
 
 fn every_type() -> RecordBatch {
@@ -392,6 +518,195 @@ fn several_files_columns_by_name_and_types_that_hold_both() {
     );
     fixture.write("c.csv", "id,half,name\n1,2,3\n");
     fixture.refuses(&["a.parquet", "c.csv", "u.db"]).says(&["one by one"]);
+}
+
+#[test]
+fn a_column_of_nothing_but_null_is_of_the_type_that_other_files_have() {
+    let fixture = Fixture::new();
+    let named = |x: ArrayRef| batch(vec![("x", x)]);
+    for (name, x) in [
+        ("null", column(NullArray::new(1))),
+        ("int", column(Int64Array::from(vec![7]))),
+        ("day", column(Date32Array::from(vec![0]))),
+    ] {
+        parquet(&fixture, &format!("{name}.parquet"), &named(Arc::clone(&x)), 10);
+        arrow(&fixture, &format!("{name}.arrow"), &named(x));
+    }
+    for (files, ty, values) in [
+        (["null.parquet", "int.parquet"], "INTEGER", rows![[()], [7]]),
+        (["int.arrow", "null.arrow"], "INTEGER", rows![[7], [()]]),
+        (["null.arrow", "day.parquet"], "DATE", rows![[()], ["1970-01-01"]]),
+        (["null.parquet", "null.arrow"], "TEXT", rows![[()], [()]]),
+    ] {
+        let [a, b] = files;
+        let report = fixture.report(&[a, b, "t.db", "--table", "t", "--if-exists", "replace"]);
+        assert_eq!(report["warnings"].to_string(), "[]", "{files:?}");
+        assert_eq!(fixture.columns("t.db", "t")[0].1, ty, "{files:?}");
+        assert_eq!(fixture.table("t.db", "t"), values, "{files:?}");
+    }
+}
+
+#[test]
+fn a_column_of_two_types_is_text_and_both_are_named() {
+    let fixture = Fixture::new();
+    for (name, x) in [
+        ("int", column(Int64Array::from(vec![7]))),
+        ("day", column(Date32Array::from(vec![0]))),
+        ("moment", column(TimestampSecondArray::from(vec![1]))),
+        ("utc", column(TimestampSecondArray::from(vec![1]).with_timezone("UTC"))),
+        ("text", column(StringArray::from(vec!["a"]))),
+    ] {
+        arrow(&fixture, &format!("{name}.arrow"), &batch(vec![("x", x)]));
+    }
+    for (files, [is, and], values) in [
+        (["day", "moment"], ["date", "timestamp"], ["1970-01-01", "1970-01-01 00:00:01"]),
+        (
+            ["moment", "utc"],
+            ["timestamp", "timestamptz"],
+            ["1970-01-01 00:00:01", "1970-01-01 00:00:01+00:00"],
+        ),
+        (["text", "int"], ["integer", "text"], ["a", "7"]),
+    ] {
+        let [a, b] = files.map(|name| format!("{name}.arrow"));
+        let args = [a.as_str(), b.as_str(), "t.db", "--table", "t", "--if-exists", "replace"];
+        let report = fixture.report(&args);
+        let [is_in, and_in] = if files[0] == "text" { [&b, &a] } else { [&a, &b] };
+        let note = format!(
+            "column x is text: it is of type {is} in {is_in}, and of type {and} in {and_in}"
+        );
+        assert!(report["warnings"].to_string().contains(&note), "{}", report["warnings"]);
+        assert_eq!(fixture.table("t.db", "t"), rows![[values[0]], [values[1]]]);
+        // What was said, or was there before, is no news.
+        let report = fixture.report(&[&args[..], &["--type", "x=text"]].concat());
+        assert_eq!(report["warnings"].to_string(), "[]", "{files:?}");
+    }
+}
+
+/// Days of 64 bits should be whole, and need not be.
+#[test]
+fn days_in_milliseconds_are_dates_unless_one_has_a_time_of_day() {
+    let fixture = Fixture::new();
+    let named = |days: Vec<Option<i64>>| {
+        let inner = StructArray::try_from(vec![("d", column(Date64Array::from(days.clone())))]);
+        batch(vec![("d", column(Date64Array::from(days))), ("s", column(inner.unwrap()))])
+    };
+    let whole = named(vec![Some(-86_400_000), None, Some(0)]);
+    let odd = named(vec![Some(0), Some(86_400_001)]);
+    for (name, batch) in [("whole", &whole), ("odd", &odd)] {
+        arrow(&fixture, &format!("{name}.arrow"), batch);
+        stream(&fixture, &format!("{name}.arrows"), batch);
+        parquet(&fixture, &format!("{name}.parquet"), batch, 1);
+    }
+    let load = |args: &[&str]| {
+        fixture.report(&[args, &["t.db", "--table", "t", "--if-exists", "replace"]].concat())
+    };
+    let days = rows![["1969-12-31"], [()], ["1970-01-01"]];
+    let moments = rows![["1970-01-01 00:00:00"], ["1970-01-02 00:00:00.001"]];
+    for ending in ["arrow", "arrows", "parquet"] {
+        let [whole, odd] = ["whole", "odd"].map(|name| format!("{name}.{ending}"));
+        load(&[&whole, "--flatten"]);
+        assert_eq!(fixture.columns("t.db", "t")[0].1, "DATE", "{whole}");
+        assert_eq!(fixture.columns("t.db", "t")[1].1, "DATE", "{whole}");
+        assert_eq!(fixture.query("t.db", "SELECT d FROM t"), days, "{whole}");
+        assert_eq!(fixture.query("t.db", "SELECT \"s.d\" FROM t"), days, "{whole}");
+        load(&[&odd]);
+        assert_eq!(fixture.columns("t.db", "t")[0].1, "TIMESTAMP", "{odd}");
+        assert_eq!(fixture.query("t.db", "SELECT d FROM t"), moments, "{odd}");
+        // The column is the same in all files, whatever days are in each.
+        load(&[&whole, &odd]);
+        let both = rows![
+            ["1969-12-31 00:00:00"],
+            [()],
+            ["1970-01-01 00:00:00"],
+            ["1970-01-01 00:00:00"],
+            ["1970-01-02 00:00:00.001"]
+        ];
+        assert_eq!(fixture.query("t.db", "SELECT d FROM t"), both, "{ending}");
+        // Where it is known to be of moments, it is that whatever its values are.
+        let at_midnight = rows![["1969-12-31 00:00:00"], [()], ["1970-01-01 00:00:00"]];
+        load(&[&whole, "--type", "d=timestamp"]);
+        assert_eq!(fixture.query("t.db", "SELECT d FROM t"), at_midnight, "{whole}");
+        fixture.load(&[&whole, "t.db", "--table", "t", "--if-exists", "truncate"]).exits(0);
+        assert_eq!(fixture.query("t.db", "SELECT d FROM t"), at_midnight, "{whole}");
+    }
+    // A pipe can't be looked through first.
+    let bytes = fixture.read("whole.arrows");
+    let args = ["-", "u.db", "--table", "t", "--json"];
+    let report = fixture.load_reading(&bytes, &args).exits(0).json();
+    assert!(report["warnings"].to_string().contains("column d counts days in milliseconds"));
+    assert_eq!(fixture.columns("u.db", "t")[0].1, "TIMESTAMP");
+}
+
+/// The first and the last of 64 bits, which pandas has as the first and the last timestamp.
+#[test]
+fn moments_in_nanoseconds_are_kept_to_the_very_ends() {
+    let fixture = Fixture::new();
+    let ends = TimestampNanosecondArray::from(vec![i64::MIN, -i64::MAX, -1, i64::MAX]);
+    arrow(&fixture, "t.arrow", &batch(vec![("m", column(ends))]));
+    let texts = [
+        "1677-09-21 00:12:43.145224192",
+        "1677-09-21 00:12:43.145224193",
+        "1969-12-31 23:59:59.999999999",
+        "2262-04-11 23:47:16.854775807",
+    ];
+    fixture.write("t.csv", format!("m\n{}\n", texts.join("\n")));
+    for source in ["t.arrow", "t.csv"] {
+        fixture.load(&[source, "o.parquet", "--if-exists", "replace"]).exits(0);
+        let plan = fixture.inrush(&["plan", "o.parquet", "u.parquet"]).exits(0);
+        assert!(plan.stdout.contains("timestamp_ns"), "{}", plan.stdout);
+        fixture.report(&["o.parquet", "t.db", "--table", "t", "--if-exists", "replace"]);
+        assert_eq!(
+            fixture.table("t.db", "t"),
+            texts.map(|text| rows![[text]].remove(0)),
+            "{source}"
+        );
+    }
+}
+
+#[test]
+fn an_encrypted_parquet_file_is_called_so() {
+    let fixture = Fixture::new();
+    parquet(&fixture, "t.parquet", &numbered(3), 100);
+    let mut bytes = fixture.read("t.parquet");
+    // With its footer.
+    fixture.write("whole.parquet", [b"PARE\x40\0\0\0", &bytes[8..200], b"\x28\0\0\0PARE"].concat());
+    fixture
+        .refuses(&["whole.parquet", "t.db"])
+        .says(&["whole.parquet is an encrypted Parquet file"]);
+    // Some columns, by the way that field 8 of the footer names.
+    let end = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap());
+    assert_eq!(bytes[end - 1], 0);
+    bytes.truncate(end - 1);
+    bytes.extend([0x0c, 0x10, 0x1c, 0, 0, 0]);
+    bytes.extend((length + 5).to_le_bytes());
+    bytes.extend(b"PAR1");
+    fixture.write("some.parquet", bytes);
+    fixture.refuses(&["some.parquet", "t.db"]).says(&["some.parquet is an encrypted Parquet file"]);
+    // A word is no magic.
+    fixture.write("words.csv", "PARENT,CHILD\n1,2\n");
+    fixture.report(&["words.csv", "t.db"]);
+}
+
+#[test]
+fn a_day_beyond_the_calendar_is_a_bad_row_and_the_way_to_keep_it_is_named() {
+    let fixture = Fixture::new();
+    let far = batch(vec![
+        ("d", column(Date32Array::from(vec![0, 2_932_897]))),
+        ("m s", column(TimestampMicrosecondArray::from(vec![253_402_300_800_000_000, 0]))),
+    ]);
+    parquet(&fixture, "t.parquet", &far, 10);
+    fixture.refuses(&["t.parquet", "t.db"]).says(&["row 1", "column m s", "--type 'm s=text'"]);
+    let args = ["t.parquet", "t.db", "--type", "m s=text"];
+    fixture.refuses(&args).says(&["row 2", "column d", "'10000-01-01'", "--type d=text"]);
+    fixture.report(&[&args[..], &["--type", "d=text"]].concat());
+    let wanted =
+        rows![["1970-01-01", "10000-01-01 00:00:00"], ["10000-01-01", "1970-01-01 00:00:00"]];
+    assert_eq!(fixture.table("t.db", "t"), wanted);
+    // Of a table that is there, its own type rules.
+    fixture.sql("u.db", "CREATE TABLE t (d INTEGER, \"m s\" TEXT)");
+    let told = fixture.refuses(&["t.parquet", "u.db"]).says(&["column d"]);
+    assert!(!told.stderr.contains("--type"), "{}", told.stderr);
 }
 
 #[test]

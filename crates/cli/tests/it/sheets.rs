@@ -399,6 +399,28 @@ fn the_first_row_is_the_header_by_the_rules_of_text() {
 
 /// A workbook of Excel 97, as xlwt writes it, and one of LibreOffice.
 #[test]
+fn a_column_is_of_the_type_that_the_sheets_with_values_have() {
+    let fixture = Fixture::new();
+    let header: &[Cell<'_>] = &[Text("id"), Text("x")];
+    let with = |x| book(&[header, &[Number(1.0), x]]);
+    for (name, x) in [("none", Empty), ("number", Number(7.0)), ("day", Day(45_292.0))] {
+        fixture.write(&format!("{name}.xlsx"), with(x));
+    }
+    let load = |a: &str, b: &str| {
+        fixture.report(&[a, b, "t.db", "--table", "t", "--if-exists", "replace"])
+    };
+    for (a, b, ty) in [("none.xlsx", "number.xlsx", "INTEGER"), ("day.xlsx", "none.xlsx", "DATE")] {
+        let report = load(a, b);
+        assert_eq!(fixture.columns("t.db", "t")[1].1, ty, "{a} {b}");
+        assert_eq!(report["warnings"].to_string(), "[]", "{a} {b}");
+    }
+    let report = load("number.xlsx", "day.xlsx");
+    let note =
+        "column x is text: it is of type integer in number.xlsx, and of type date in day.xlsx";
+    assert!(report["warnings"].to_string().contains(note), "{}", report["warnings"]);
+}
+
+#[test]
 fn old_and_open_workbooks_are_read_alike() {
     let fixture = Fixture::new();
     fixture.write("old.xls", include_bytes!("old.xls"));

@@ -95,9 +95,11 @@ pub fn decimal<'v, 'a>(
 pub fn decimal_text(value: &[u8], precision: u16, scale: u16) -> Result<(), Misfit<'static>> {
     match scan::decimal(value) {
         None => Err((Code::Type, "a decimal number")),
+        // A scale beyond the precision leaves no digit before the point.
         Some(found)
             if precision > 0
-                && (found.scale > scale || found.precision - found.scale > precision - scale) =>
+                && (found.scale > scale
+                    || found.precision - found.scale > precision.saturating_sub(scale)) =>
         {
             Err((Code::Range, "a decimal of the column's precision and scale"))
         }
@@ -336,6 +338,7 @@ mod tests {
         assert!(decimal_text(b"123.45", 5, 2).is_ok());
         assert_eq!(decimal_text(b"123.456", 5, 2).unwrap_err().0, Code::Range);
         assert!(decimal_text(b"123.456", 0, 0).is_ok());
+        assert_eq!(decimal_text(b"1", 2, 5).unwrap_err().0, Code::Range);
         assert_eq!(decimal(b"1.50", Some(1), true, "").unwrap_err().0, Code::Range);
         assert!(decimal(b"1.50", Some(1), false, "").is_ok());
         assert_eq!(decimal(b"-0.0", Some(1), true, "").unwrap_err().0, Code::Type);

@@ -1,15 +1,21 @@
 //! Rows that a program has, and no file.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RunArray, StringArray};
+use arrow_array::{
+    Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    RunArray, StringArray,
+};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use inrush::plan::{Durability, IfExists, RejectLimit, Verify};
+use inrush::pipe::Progress;
+use inrush::plan::{Durability, IfExists, RejectLimit, Type, Verify};
 use inrush::{
-    Aftermath, Kind, LoadOptions, Observer, Reject, RejectsTo, Steps, Stream, Unobserved, Writer,
-    load,
+    Aftermath, BatchSource, Kind, LoadOptions, Observer, Reject, RejectsTo, Steps, Stream,
+    Unobserved, Writer, load,
 };
 use rusqlite::Connection;
 
@@ -150,13 +156,182 @@ fn a_batch_has_the_writers_columns_in_whatever_order() {
     writer.write(&batch(10..20).project(&[1, 0]).unwrap()).unwrap();
     let strange = batch(0..1).project(&[0]).unwrap();
     let error = writer.write(&strange).err().unwrap();
-    assert_eq!(error.what(), "the batch has the columns id, and the writer id, name");
+    assert_eq!(error.what(), "a batch has the columns id, and the schema has id, name");
+    assert_eq!(error.kind(), Kind::Usage);
     writer.finish().unwrap();
     let connection = Connection::open(&path).unwrap();
     let sum: i64 = connection
         .query_row("SELECT sum(id) FROM t WHERE name = 'n' || id", [], |row| row.get(0))
         .unwrap();
     assert_eq!(sum, 190);
+}
+
+/// Batches that may be none of the schema.
+struct Given(SchemaRef, Vec<RecordBatch>);
+
+impl BatchSource for Given {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.0)
+    }
+
+    fn open(&mut self) -> inrush::Result<Box<dyn RecordBatchReader + Send>> {
+        let schema = self.1[0].schema();
+        Ok(Box::new(RecordBatchIterator::new(self.1.clone().into_iter().map(Ok), schema)))
+    }
+}
+
+#[test]
+fn columns_of_batches_are_those_of_the_schema() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let target = path.display().to_string();
+    let turned = |ids| batch(ids).project(&[1, 0]).unwrap();
+    let replaces = options(|options| options.if_exists = IfExists::Replace);
+    for rows in [vec![batch(0..10), turned(10..20)], vec![turned(0..10), batch(10..20)]] {
+        load(Given(schema(), rows), &target, &replaces, &Unobserved).unwrap();
+        let connection = Connection::open(&path).unwrap();
+        let sum = "SELECT sum(id) FROM t WHERE name = 'n' || id";
+        assert_eq!(connection.query_row(sum, [], |row| row.get(0)), Ok(190));
+    }
+    let narrow: SchemaRef = Arc::new(schema().project(&[0]).unwrap());
+    let mut fields = schema().fields().to_vec();
+    fields.push(Arc::new(Field::new("z", DataType::Utf8, true)));
+    let wide: SchemaRef = Arc::new(Schema::new(fields));
+    for (said, shown) in [(narrow, "id"), (wide, "id, name, z")] {
+        let rows = Given(said, vec![batch(0..10)]);
+        let error = load(rows, &target, &replaces, &Unobserved).err().unwrap();
+        assert_eq!(
+            error.what(),
+            format!(
+                "the rows can't be read: a batch has the columns id, name, and the schema has {shown}"
+            )
+        );
+    }
+    assert_eq!(count(&path), 20);
+}
+
+#[test]
+fn no_batch_says_nothing_of_columns() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = directory.path().join("a.db").display().to_string();
+    let error = load(Vec::new(), &target, &options(|_| ()), &Unobserved).err().unwrap();
+    assert_eq!(error.what(), "the rows have no columns");
+    assert!(error.advice()[0].contains("give one without rows"), "{error}");
+    load(vec![batch(0..0)], &target, &options(|_| ()), &Unobserved).unwrap();
+}
+
+#[test]
+fn a_load_that_was_stopped_stops_no_other() {
+    struct Stopped(AtomicBool);
+    impl Observer for Stopped {
+        fn stop(&self) -> Option<&AtomicBool> {
+            Some(&self.0)
+        }
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let target = directory.path().join("a.db").display().to_string();
+    assert!(Kept::default().stop().is_none() && Unobserved.stop().is_none());
+    let stopped = Stopped(AtomicBool::new(true));
+    let error = load(vec![batch(0..1)], &target, &options(|_| ()), &stopped).err().unwrap();
+    assert_eq!(error.kind(), Kind::Interrupted);
+    load(vec![batch(0..1)], &target, &options(|_| ()), &Unobserved).unwrap();
+}
+
+/// Panics as soon as it is told how far the load is.
+#[derive(Default)]
+struct Panics(AtomicU64);
+
+impl Observer for Panics {
+    fn progress(&self, _progress: &Progress) {
+        self.0.fetch_add(1, Relaxed);
+        std::panic::resume_unwind(Box::new("the observer's own"));
+    }
+}
+
+#[test]
+fn a_panic_of_the_observer_is_for_who_asks_how_it_went() {
+    let directory = tempfile::tempdir().unwrap();
+    let begin = || {
+        let observer = Arc::new(Panics::default());
+        let target = directory.path().join("a.db").display().to_string();
+        let mut writer =
+            Writer::observed(schema(), &target, &options(|_| ()), observer.clone()).unwrap();
+        writer.write(&batch(0..10)).unwrap();
+        let began = Instant::now();
+        while observer.0.load(Relaxed) == 0 {
+            assert!(began.elapsed() < Duration::from_secs(30), "the observer hears of nothing");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        writer
+    };
+    drop(begin());
+    let writers = vec![begin(), begin()];
+    let left = catch_unwind(AssertUnwindSafe(move || {
+        let _writers = writers;
+        std::panic::resume_unwind(Box::new("the program's own"));
+    }));
+    assert_eq!(left.unwrap_err().downcast_ref(), Some(&"the program's own"));
+    let writer = begin();
+    let left = catch_unwind(AssertUnwindSafe(move || writer.finish().map(drop)));
+    assert_eq!(left.unwrap_err().downcast_ref(), Some(&"the observer's own"));
+    let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_no_text_could_say_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let typed = |precision, scale| [("id".to_owned(), Type::Decimal { precision, scale })].into();
+    let percent = |percent| {
+        options(|options| {
+            options.max_rejects = RejectLimit::Percent(percent);
+            options.rejects = RejectsTo::Observer;
+        })
+    };
+    for (wrong, shown) in [
+        (percent(f64::NAN), "--max-rejects: 'NaN%' is neither"),
+        (percent(-5.0), "--max-rejects: '-5%' is neither"),
+        (percent(250.0), "--max-rejects: '250%' is neither"),
+        (options(|o| o.types = typed(2, 5)), "--type id: 'decimal(2,5)' is not a decimal type"),
+        (options(|o| o.indexes = vec![vec![]]), "--index: an index has at least one column"),
+        (
+            options(|o| o.indexes = vec![names(&["id", "name", "ID"])]),
+            "--index id,name,ID: names column ID twice",
+        ),
+        (
+            options(|o| o.primary_key = names(&["id", "id"])),
+            "--primary-key id,id: names column id twice",
+        ),
+        (
+            options(|o| o.libraries = [("nope".to_owned(), "/x".into())].into()),
+            "a library is named for target 'nope', which there is not",
+        ),
+    ] {
+        let target = path.display().to_string();
+        let error = load(vec![batch(0..3)], &target, &wrong, &Unobserved).err().unwrap();
+        assert!(error.what().starts_with(shown), "{error}");
+        assert_eq!(error.kind(), Kind::Usage);
+    }
+    assert!(!path.exists());
+    let fine = options(|o| o.libraries = [("duckdb".to_owned(), "/x".into())].into());
+    load(vec![batch(0..3)], &path.display().to_string(), &fine, &Unobserved).unwrap();
+}
+
+/// What the schema says is no guess from values.
+#[test]
+fn a_value_that_is_none_of_a_declared_column_is_told_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = directory.path().join("a.db").display().to_string();
+    let mut writer = Writer::begin(schema(), &target, &options(|_| ())).unwrap();
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["seven"]));
+    let odd = RecordBatch::try_from_iter([("id", texts.clone()), ("name", texts)]).unwrap();
+    let error = writer.write(&odd).and_then(|()| writer.finish().map(drop)).unwrap_err();
+    let advice = error.advice().join("; ");
+    let wanted =
+        "--type id=TYPE says what the column is: its type is the one that the load began with";
+    assert!(advice.contains(wanted), "{advice}");
 }
 
 #[test]

@@ -3,7 +3,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Date64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema};
 use inrush::plan::{
     ColumnRequest, DialectRequest, Durability, IfExists, Inference, LoadOptions, ReadRequest,
@@ -234,6 +234,34 @@ fn lines_of_json_are_cut_and_one_array_is_not() {
     assert_eq!(expect_parts(&folder, &request(&[&array]), Parts::Count(5)).len(), 1);
     let both = request(&[&array, &lines]);
     assert!(expect_parts(&folder, &texts(both), Parts::Count(6)).len() > 3);
+}
+
+#[test]
+fn days_in_milliseconds_are_in_a_part_what_they_are_in_the_whole() {
+    use parquet::arrow::ArrowWriter;
+    use parquet::file::properties::WriterProperties;
+    let (_folder, folder) = folder();
+    let write = |name: &str, days: Vec<i64>| {
+        let days: ArrayRef = Arc::new(Date64Array::from(days));
+        let batch = RecordBatch::try_from_iter([("d", days)]).unwrap();
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(1)).build();
+        let path = folder.join(name);
+        let file = File::create(&path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        path
+    };
+    let [whole, odd] = [("whole", vec![0, 86_400_000]), ("odd", vec![0, 1])]
+        .map(|(name, days)| write(&format!("{name}.parquet"), days));
+    for sources in [vec![&whole], vec![&odd], vec![&whole, &odd]] {
+        let sources: Vec<&Path> = sources.into_iter().map(PathBuf::as_path).collect();
+        let request = request(&sources);
+        for request in [texts(request.clone()), request] {
+            let splits = expect_parts(&folder, &request, Parts::Count(1_000));
+            assert_eq!(splits.len(), sources.len() * 2);
+        }
+    }
 }
 
 #[test]

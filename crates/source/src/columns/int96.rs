@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, TimestampNanosecondType};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{DataType, Field, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
@@ -17,7 +17,7 @@ use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
 
-use super::Failure;
+use super::{Failure, leaves};
 use crate::blocks::Piece;
 
 /// Values that decide, where the file says nothing of its writer's types.
@@ -42,19 +42,17 @@ pub(super) fn of(
 ) -> Result<(ArrowReaderMetadata, Option<Twin>), ParquetError> {
     let descriptor = metadata.parquet_schema();
     let is_int96 = |leaf: &usize| descriptor.column(*leaf).physical_type() == PhysicalType::INT96;
-    let leaves: Vec<usize> = (0..descriptor.num_columns()).filter(is_int96).collect();
-    if leaves.is_empty() {
+    let timestamps: Vec<usize> = (0..descriptor.num_columns()).filter(is_int96).collect();
+    if timestamps.is_empty() {
         return Ok((metadata, None));
     }
     let mut roots: Vec<usize> =
-        leaves.iter().map(|leaf| descriptor.get_column_root_idx(*leaf)).collect();
+        timestamps.iter().map(|leaf| descriptor.get_column_root_idx(*leaf)).collect();
     roots.dedup();
     let schema = metadata.schema();
     let read_in = |unit: &dyn Fn(usize) -> Option<TimeUnit>| {
-        let fields = with_units(schema.fields(), &mut 0, unit);
-        let schema: SchemaRef =
-            Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-        let options = ArrowReaderOptions::new().with_schema(schema);
+        let ty = |leaf| Some(DataType::Timestamp(unit(leaf)?, None));
+        let options = ArrowReaderOptions::new().with_schema(leaves::with_types(schema, &ty));
         ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
     };
     let written = written_units(&metadata);
@@ -62,12 +60,12 @@ pub(super) fn of(
         true => Vec::new(),
         false => {
             let in_micros =
-                |leaf: usize| leaves.binary_search(&leaf).ok().map(|_| TimeUnit::Microsecond);
-            sampled_units(file, [&metadata, &read_in(&in_micros)?], &leaves)?
+                |leaf: usize| timestamps.binary_search(&leaf).ok().map(|_| TimeUnit::Microsecond);
+            sampled_units(file, [&metadata, &read_in(&in_micros)?], &timestamps)?
         }
     };
     let unit = |leaf: usize| {
-        let place = leaves.binary_search(&leaf).ok()?;
+        let place = timestamps.binary_search(&leaf).ok()?;
         let written = written.as_ref().and_then(|units| units.get(leaf).copied()).flatten();
         Some(match written.or_else(|| sampled.get(place).copied()) {
             Some(TimeUnit::Nanosecond) => TimeUnit::Nanosecond,
@@ -158,37 +156,6 @@ fn timestamps<'a>(array: &'a ArrayRef, found: &mut Vec<&'a ArrayRef>) {
     }
 }
 
-/// The fields, with the leaves that have a unit in it. `leaf` counts them.
-fn with_units(
-    fields: &Fields,
-    leaf: &mut usize,
-    unit: &dyn Fn(usize) -> Option<TimeUnit>,
-) -> Fields {
-    fields.iter().map(|field| with_unit(field, leaf, unit)).collect()
-}
-
-fn with_unit(
-    field: &FieldRef,
-    leaf: &mut usize,
-    unit: &dyn Fn(usize) -> Option<TimeUnit>,
-) -> FieldRef {
-    let ty = match field.data_type() {
-        DataType::Struct(fields) => DataType::Struct(with_units(fields, leaf, unit)),
-        DataType::List(inner) => DataType::List(with_unit(inner, leaf, unit)),
-        DataType::LargeList(inner) => DataType::LargeList(with_unit(inner, leaf, unit)),
-        DataType::FixedSizeList(inner, length) => {
-            DataType::FixedSizeList(with_unit(inner, leaf, unit), *length)
-        }
-        DataType::Map(inner, sorted) => DataType::Map(with_unit(inner, leaf, unit), *sorted),
-        other => {
-            let found = unit(*leaf);
-            *leaf += 1;
-            found.map_or_else(|| other.clone(), |unit| DataType::Timestamp(unit, None))
-        }
-    };
-    Arc::new(Field::clone(field).with_data_type(ty))
-}
-
 /// Compares columns with the same in the other unit; `places` says where in the batch they are.
 ///
 /// # Errors
@@ -213,7 +180,9 @@ pub(super) fn compare(
 
 fn same(own: &ArrayRef, other: &ArrayRef) -> Result<(), &'static str> {
     use TimeUnit::{Microsecond, Nanosecond};
-    let mut pairs = values(own).iter().zip(values(other));
+    // What stands in the place of a NULL says nothing.
+    let pairs = values(own).iter().zip(values(other)).enumerate();
+    let mut pairs = pairs.filter(|(at, _)| own.is_valid(*at)).map(|(_, pair)| pair);
     match (own.data_type(), other.data_type()) {
         (DataType::Timestamp(Microsecond, _), DataType::Timestamp(Nanosecond, _)) => {
             match pairs.all(|(micros, nanos)| micros.wrapping_mul(1000) == *nanos) {

@@ -5,8 +5,14 @@
 //! ```
 
 #[cfg(feature = "parquet")]
+mod encrypted;
+#[cfg(feature = "parquet")]
 mod int96;
+#[cfg(feature = "parquet")]
+mod intervals;
 mod ipc;
+#[cfg(feature = "parquet")]
+mod leaves;
 mod nested;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -18,8 +24,10 @@ mod tests;
 mod text;
 mod widen;
 
-use std::io;
+use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
@@ -28,6 +36,8 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::blocks::{LOOK, Piece, Room};
 use crate::format::{Layout, begin};
+#[cfg(feature = "parquet")]
+use crate::head::DECRYPT_PARQUET;
 use crate::head::HEAD_BYTES;
 use crate::header::{order, unique};
 use crate::place::cannot_open;
@@ -38,14 +48,15 @@ use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point, SheetRows};
 use inrush_core::reading::{Family, Readers};
 use inrush_core::{
-    DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, ReadFacts, SourceFacts, Type,
+    DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, ReadFacts, SourceFacts, Spoiler,
+    Type,
 };
 use inrush_store::Fault;
 use inrush_store::Pipe;
-use inrush_store::Stop;
+use inrush_store::{Stop, watched};
 use reading::{Reading, names_of, readings};
 use rows::Rows;
-pub use rows::{BatchSource, Stream};
+pub use rows::{BatchSource, Stream, columns_of};
 
 /// Columns that a batch can have; more are more than any target takes.
 const COLUMNS_MAX: usize = u16::MAX as usize;
@@ -55,8 +66,6 @@ const COLUMNS_MAX: usize = u16::MAX as usize;
 pub(super) struct Table {
     store: Store,
     readings: Vec<Reading>,
-    /// The columns' names; what else a schema says has been used up by the readings.
-    names: SchemaRef,
 }
 
 #[derive(Clone, Debug)]
@@ -65,7 +74,7 @@ enum Store {
     Parquet {
         footer: parquet::Footer,
         /// The row groups to read.
-        groups: std::ops::Range<usize>,
+        groups: Range<usize>,
     },
     IpcFile,
     IpcStream,
@@ -78,6 +87,9 @@ enum Store {
 
 /// Blocks of a file that is read from its start to its end, and has its table at the end.
 const IN_ORDER: Room = Room { block_bytes: 4 << 20, blocks: 2 };
+
+/// What a look reads at a time.
+const LOOK_BYTES: usize = 4 << 20;
 
 /// Some rows of an input.
 struct Batch {
@@ -136,6 +148,8 @@ impl Source {
             tables.push(table);
         }
         orders.iter_mut().for_each(|order| order.resize(all.len(), None));
+        let typed: Vec<bool> = all.iter().map(|name| read.is_of_moments(name)).collect();
+        find_days(&inputs, &mut tables, &orders, &typed, &abandoned)?;
         let files = (inputs, tables, orders);
         Ok(Self::of_tables(files, all, pipe, abandoned, read, request.flatten))
     }
@@ -148,14 +162,28 @@ impl Source {
         rows: Box<dyn BatchSource>,
         read: &Readers,
         flatten: bool,
+        stop: &AtomicBool,
     ) -> Result<(Self, SourceFacts)> {
-        let readings = readings(&rows.schema(), flatten);
+        let schema = rows.schema();
+        let readings = readings(&schema, flatten);
+        if readings.is_empty() {
+            return Err(Error::source("the rows have no columns").advise(
+                "where there is no batch, nothing says what the columns are: give one without rows, or a Stream or a Writer, which have \
+                 a schema",
+            ));
+        }
         let (is_guess, is_replayable) = (rows.is_guess(), rows.is_replayable());
         let input = Input { records_before: rows.rows_before(), ..Input::plain(&Place::Rows) };
-        let table = Table::of(Store::Rows { rows: Rows::new(rows), flatten }, readings, &input)?;
+        let table =
+            Table::of(Store::Rows { rows: Rows::new(rows, schema), flatten }, readings, &input)?;
         let names: Vec<String> =
             table.readings.iter().map(|reading| reading.name.clone()).collect();
-        let files = (vec![input], vec![table], vec![(0..names.len()).map(Some).collect()]);
+        let (inputs, mut tables) = (vec![input], vec![table]);
+        let orders = vec![(0..names.len()).map(Some).collect()];
+        let typed: Vec<bool> = names.iter().map(|name| read.is_of_moments(name)).collect();
+        let flag = Stop::default();
+        watched(stop, &flag, || find_days(&inputs, &mut tables, &orders, &typed, &flag))?;
+        let files = (inputs, tables, orders);
         let (source, mut facts) =
             Self::of_tables(files, names, None, Arc::default(), read, flatten);
         facts.seekable = is_replayable;
@@ -191,17 +219,26 @@ impl Source {
                 let all = tables.iter().zip(&orders);
                 all.filter_map(|(table, order)| Some((table, order[index]?)))
             };
-            let ty = all().map(|(table, at)| table.ty(at)).reduce(common).unwrap_or(Type::Text);
+            let types = tables.iter().zip(&orders).zip(&inputs);
+            let types = types.filter_map(|((table, order), input)| {
+                Some((table.ty(order[index]?)?, input.name.as_str()))
+            });
+            let types: Vec<(Type, &str)> = types.collect();
+            let ty = types.iter().map(|(ty, _)| *ty).reduce(common).unwrap_or(Type::Text);
             let digits = all().map(|(table, at)| table.readings[at].moment_digits());
             let digits = digits.max().unwrap_or(0);
             let moments = MomentFacts { digits, ..MomentFacts::default() };
             let seen = all().filter_map(|(table, at)| Some(table.sheet()?.seen[at].clone()));
-            let seen: Vec<sheet::Seen> = seen.collect();
+            let mut seen: Vec<sheet::Seen> = seen.collect();
             let is_of_sheets = seen.len() == all().count();
+            if seen.iter().any(|seen| seen.has_values) {
+                seen.retain(|seen| seen.has_values);
+            }
             let spoiler = seen
                 .iter()
                 .find_map(|seen| seen.spoiler.clone())
-                .or_else(|| all().find_map(|(table, at)| table.readings[at].spoiler.clone()));
+                .or_else(|| all().find_map(|(table, at)| table.readings[at].spoiler.clone()))
+                .or_else(|| several(&types).filter(|_| ty == Type::Text));
             let read_facts = seen.iter().map(|seen| seen.reads.clone()).reduce(both);
             let moments = match seen.into_iter().max_by_key(|seen| seen.moments.digits) {
                 Some(seen) if is_of_sheets => seen.moments,
@@ -281,6 +318,7 @@ impl Source {
             reads,
             read: read.clone(),
             header: true,
+            bytes: Vec::new(),
             flatten,
             widths: tables.iter().map(|table| table.readings.len()).collect(),
             orders,
@@ -298,6 +336,7 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
         one.plain.add(family);
     });
     ReadFacts {
+        is_null: one.is_null && other.is_null,
         exact: one
             .exact
             .zip(other.exact)
@@ -312,13 +351,15 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
     }
 }
 
-/// The files, where all are of one format and have the same columns in the same order.
+/// The files, where all are of one format and have the same columns of the same types in the same order: who reads them by himself takes
+/// what the first one says for all.
 fn plain_files(
     inputs: &[Input],
     tables: &[Table],
     orders: &[Vec<Option<usize>>],
 ) -> Option<PlainFiles> {
-    let layout = tables.first()?.layout();
+    let first = tables.first()?;
+    let layout = first.layout();
     let format = match layout {
         Layout::Parquet => Format::Parquet,
         Layout::ArrowFile => Format::Arrow,
@@ -327,8 +368,10 @@ fn plain_files(
     };
     let are_alike = tables.iter().all(|table| table.layout() == layout);
     let is_same = |table: &Table, order: &Vec<Option<usize>>| {
+        let mut types = first.readings.iter().zip(&table.readings);
         order.len() == table.readings.len()
             && order.iter().enumerate().all(|(at, of)| Some(at) == *of)
+            && types.all(|(first, other)| first.has_type_of(other))
     };
     let are_same = tables.iter().zip(orders).all(|(table, order)| is_same(table, order));
     let path = |input: &Input| input.place.plain().map(Path::to_owned);
@@ -364,6 +407,18 @@ fn refuse_option(option: Option<&str>, (place, layout): &(Place, Layout)) -> Res
     }
 }
 
+/// The types of a column of which inputs have two that none holds both of: one that is not text, and the first other one.
+fn several(types: &[(Type, &str)]) -> Option<Spoiler> {
+    let (narrower, narrower_in) = types.iter().find(|(ty, _)| *ty != Type::Text)?;
+    let (other, other_in) = types.iter().find(|(ty, _)| common(*ty, *narrower) == Type::Text)?;
+    Some(Spoiler::Inputs {
+        narrower: *narrower,
+        narrower_in: (*narrower_in).to_owned(),
+        other: *other,
+        other_in: (*other_in).to_owned(),
+    })
+}
+
 /// A type for what is of either.
 fn common(a: Type, b: Type) -> Type {
     match (a, b) {
@@ -379,6 +434,38 @@ fn common(a: Type, b: Type) -> Type {
         }
         _ => Type::Text,
     }
+}
+
+/// Looks through the columns that count days in milliseconds, which should be whole, and need not be: those that are in all inputs are
+/// of days from now on. Those that are `typed` stay moments.
+fn find_days(
+    inputs: &[Input],
+    tables: &mut [Table],
+    orders: &[Vec<Option<usize>>],
+    typed: &[bool],
+    stop: &Stop,
+) -> Result<()> {
+    // For each column of the source, where it is in which tables.
+    let mut left: Vec<Vec<(usize, usize)>> = Vec::new();
+    for index in (0..typed.len()).filter(|index| !typed[*index]) {
+        let places = orders.iter().enumerate();
+        let places = places.filter_map(|(table, order)| Some((table, order[index]?)));
+        let may_be = |(table, at): &(usize, usize)| tables[*table].readings[*at].may_be_days();
+        left.push(places.filter(may_be).collect());
+    }
+    for (at, input) in inputs.iter().enumerate() {
+        let mut asked: Vec<usize> =
+            left.iter().flatten().filter(|(table, _)| *table == at).map(|(_, at)| *at).collect();
+        asked.sort_unstable();
+        let found = tables[at].whole_days(input, asked, stop)?;
+        left.retain(|places| {
+            places.iter().all(|(table, place)| *table != at || found.contains(place))
+        });
+    }
+    for (table, at) in left.into_iter().flatten() {
+        tables[table].readings[at].take_days();
+    }
+    Ok(())
 }
 
 /// Looks at an input's schema. The input learns how it is compressed.
@@ -403,6 +490,11 @@ fn look(
         #[cfg(feature = "parquet")]
         (Layout::Parquet, true) => {
             let file = Piece::of(place, LOOK, stop).map_err(fail)?;
+            if encrypted::is_encrypted(&file).map_err(|error| damaged(error.into()))? {
+                return Err(Error::source(format!("{} is an encrypted Parquet file", input.name))
+                    .about(&input.name)
+                    .advise(DECRYPT_PARQUET));
+            }
             let footer = parquet::Footer::read(&file).map_err(|error| damaged(error.into()))?;
             let readings = footer.readings(flatten);
             let groups = 0..footer.groups();
@@ -503,11 +595,14 @@ pub(crate) fn feed(
     meter: &Meter,
     feeder: &mut dyn Feeder,
 ) -> Result<()> {
+    let halt = &Arc::clone(feeder.halt());
     for (file, table) in source.tables.iter().enumerate().skip(from.file as usize) {
         let input = &source.inputs[file];
         let mut goes_on = true;
         let mut skipped = if file == from.file as usize { from.records } else { 0 };
         let mut records = input.records_before + skipped;
+        #[cfg(not(feature = "parquet"))]
+        let groups = 0..0;
         #[cfg(feature = "parquet")]
         let groups = match &table.store {
             Store::Parquet { footer, groups } => {
@@ -551,47 +646,11 @@ pub(crate) fn feed(
             goes_on = feeder.give(slot);
             Ok(goes_on)
         };
-        let layout = table.layout();
-        let damaged = |failure| input.damaged(layout, failure);
-        let (readings, names) = (&table.readings, &table.names);
-        let piece = |room| {
-            Piece::of(&input.place, room, &source.abandoned)
-                .map_err(|error| cannot_open(&input.name, &error))
-        };
-        match &table.store {
-            Store::Rows { rows, flatten } => {
-                let reader = rows.source().open()?;
-                rows::batches(reader, readings, names, *flatten, chunk_bytes, &mut take)
-                    .map_err(unreadable)?;
-            }
-            #[cfg(feature = "parquet")]
-            Store::Parquet { footer, .. } => {
-                footer
-                    .batches(&piece(footer.room)?, groups, readings, names, chunk_bytes, &mut take)
-                    .map_err(damaged)?;
-            }
-            Store::Sheet(sheet) => {
-                if let Place::Sheet(of) = &input.place {
-                    let stored = input.bytes_stored.unwrap_or(0);
-                    sheet
-                        .batches(of, stored, names, chunk_bytes, &mut take)
-                        .map_err(|failure| sheet::damaged(input, failure))?;
-                }
-            }
-            Store::IpcFile => {
-                let file = piece(IN_ORDER)?;
-                let stored = input.bytes_stored.unwrap_or(0);
-                ipc::file_batches(file, stored, readings, names, chunk_bytes, &mut take)
-                    .map_err(damaged)?;
-            }
-            Store::IpcStream => {
-                let before = meter.bytes_stored.load(Relaxed);
-                let body = source.open_body(file, meter)?;
-                let name = &input.name;
-                ipc::stream_batches(body, name, readings, names, chunk_bytes, &mut take)
-                    .map_err(damaged)?;
-                meter.add_read(meter.bytes_stored.load(Relaxed) - before);
-            }
+        let before = meter.bytes_stored.load(Relaxed);
+        let body = || source.open_body(file, meter, halt);
+        table.read(input, groups, &table.readings, body, halt, chunk_bytes, &mut take)?;
+        if matches!(table.store, Store::IpcStream) {
+            meter.add_read(meter.bytes_stored.load(Relaxed) - before);
         }
         if !goes_on {
             break;
@@ -614,8 +673,128 @@ impl Table {
             let name = &input.name;
             return Err(Error::source(format!("{name} has more than {COLUMNS_MAX} columns")));
         }
-        let names = names_of(&readings);
-        Ok(Self { store, readings, names })
+        Ok(Self { store, readings })
+    }
+
+    /// Reads its rows, of a Parquet file those of these groups, as batches of about `batch_bytes` with the columns of `readings`;
+    /// `body` opens a stream of Arrow.
+    #[expect(clippy::too_many_arguments)]
+    fn read<'a>(
+        &self,
+        input: &Input,
+        #[cfg_attr(not(feature = "parquet"), expect(unused_variables))] groups: Range<usize>,
+        readings: &[Reading],
+        body: impl FnOnce() -> Result<Box<dyn Read + Send + 'a>>,
+        stop: &Stop,
+        batch_bytes: usize,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let names = &names_of(readings);
+        let layout = self.layout();
+        let damaged = |failure| input.damaged(layout, failure);
+        let piece = |room| {
+            Piece::of(&input.place, room, stop).map_err(|error| cannot_open(&input.name, &error))
+        };
+        let stored = input.bytes_stored.unwrap_or(0);
+        match &self.store {
+            Store::Rows { rows, flatten } => {
+                let reader = rows.source().open()?;
+                rows.batches(reader, (readings, names), *flatten, batch_bytes, take)
+                    .map_err(unreadable)
+            }
+            #[cfg(feature = "parquet")]
+            Store::Parquet { footer, .. } => {
+                let file = piece(footer.room)?;
+                footer.batches(&file, groups, readings, names, batch_bytes, take).map_err(damaged)
+            }
+            Store::Sheet(sheet) => match &input.place {
+                Place::Sheet(of) => sheet
+                    .batches(of, stored, names, batch_bytes, take)
+                    .map_err(|failure| sheet::damaged(input, failure)),
+                _ => Ok(()),
+            },
+            Store::IpcFile => {
+                ipc::file_batches(piece(IN_ORDER)?, stored, readings, names, batch_bytes, take)
+                    .map_err(damaged)
+            }
+            Store::IpcStream => {
+                ipc::stream_batches(body()?, &input.name, readings, names, batch_bytes, take)
+                    .map_err(damaged)
+            }
+        }
+    }
+
+    /// Those of the columns that have no time of day in any row. None of what can't be read twice.
+    ///
+    /// # Errors
+    /// When the input can't be read, or the user does not want to wait for it.
+    fn whole_days(
+        &mut self,
+        input: &Input,
+        mut left: Vec<usize>,
+        stop: &Stop,
+    ) -> Result<Vec<usize>> {
+        let (groups, can_be_reread) = match &self.store {
+            #[cfg(feature = "parquet")]
+            Store::Parquet { groups, .. } => (groups.clone(), true),
+            Store::Rows { rows, .. } => (0..0, rows.source().is_replayable()),
+            Store::IpcFile | Store::IpcStream | Store::Sheet(_) => {
+                (0..0, input.place.can_be_reread())
+            }
+        };
+        if !can_be_reread {
+            for at in left.drain(..) {
+                let reading = &mut self.readings[at];
+                reading.note = Some(format!(
+                    "column {} counts days in milliseconds (date64) and may have times of day, which only a second look could tell: it is of \
+                     timestamps",
+                    reading.name
+                ));
+            }
+        }
+        if left.is_empty() {
+            return Ok(left);
+        }
+        // A program's batches may each have types of their own, so all columns are read.
+        let asked: Vec<usize> = match self.store {
+            Store::Rows { .. } => (0..self.readings.len()).collect(),
+            _ => left.clone(),
+        };
+        let readings: Vec<Reading> = asked.iter().map(|at| self.readings[*at].clone()).collect();
+        let mut take = |batch: Batch| {
+            left.retain(|at| {
+                let place = asked.binary_search(at);
+                place.is_ok_and(|place| Reading::are_days(batch.rows.column(place)))
+            });
+            Ok(!left.is_empty() && !stop.load(Relaxed))
+        };
+        let body = || {
+            let fail = |error| cannot_open(&input.name, &error);
+            let raw = input.place.begin(stop).map_err(fail)?;
+            match input.compression {
+                None => Ok(raw),
+                Some(compression) => {
+                    compression.open(raw).map_err(|error| input.read_error(&error))
+                }
+            }
+        };
+        self.read(input, groups, &readings, body, stop, LOOK_BYTES, &mut take)?;
+        match stop.load(Relaxed) {
+            true => Err(Error::interrupted()),
+            false => Ok(left),
+        }
+    }
+
+    /// Takes columns for days as the whole of a source has them, of which this is a part: moments have room for parts of a second.
+    pub(super) fn take_days(&mut self, order: &[Option<usize>], fields: &[FieldFacts]) {
+        for (at, field) in order.iter().zip(fields) {
+            if let Some(reading) = at.and_then(|at| self.readings.get_mut(at))
+                && reading.may_be_days()
+                && field.moments.digits == 0
+            {
+                reading.take_days();
+            }
+        }
     }
 
     /// A file of which these row groups are read, or all of it.
@@ -650,9 +829,14 @@ impl Table {
         }
     }
 
-    /// What a column's values are.
-    fn ty(&self, column: usize) -> Type {
-        self.sheet().map_or(self.readings[column].ty, |sheet| sheet.seen[column].ty)
+    /// What a column's values are; `None` where it is known to have none but NULL.
+    fn ty(&self, column: usize) -> Option<Type> {
+        let reading = &self.readings[column];
+        let (has_values, ty) = match self.sheet() {
+            Some(sheet) => (sheet.seen[column].has_values, sheet.seen[column].ty),
+            None => (!reading.is_nothing(), reading.ty),
+        };
+        has_values.then_some(ty)
     }
 
     /// How many row groups it has, where it can be read from any.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef};
+use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parquet::arrow::arrow_reader::{
@@ -25,6 +25,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::blocks::{Piece, Room};
 use crate::columns::int96::{self, Twin};
+use crate::columns::intervals::{self, Intervals};
 use crate::columns::reading::{Reading, Way, readings};
 use crate::columns::{Batch, Failure, Take};
 use inrush_core::Type;
@@ -41,40 +42,43 @@ const THREADS_MAX: usize = 4;
 /// What a dictionary takes at most, as writers make them.
 const DICTIONARY_BYTES: u64 = 1 << 20;
 
-/// The file's schema with the durations of the program that wrote it; `None` where it has none.
-fn with_durations(metadata: &ArrowReaderMetadata) -> Option<Schema> {
+/// The file's schema with what only the program that wrote it says of its integers: durations, days in milliseconds, and moments and
+/// times of day in seconds, for which the format has no types. `None` where it has none.
+fn with_counts(metadata: &ArrowReaderMetadata) -> Option<Schema> {
     let file = metadata.metadata().file_metadata();
     // What can't be read says nothing.
     let written = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata()).ok()?;
     let own = metadata.schema();
-    let fields = durations(own.fields(), written.fields())?;
+    let fields = counts(own.fields(), written.fields())?;
     Some(Schema::new_with_metadata(fields, own.metadata().clone()))
 }
 
-/// Fields with those that are durations as they were written; `None` where none is.
-fn durations(own: &Fields, written: &Fields) -> Option<Fields> {
-    let mut has_durations = false;
+/// Fields with those that are such counts as they were written; `None` where none is.
+fn counts(own: &Fields, written: &Fields) -> Option<Fields> {
+    let mut has_counts = false;
     let fields = own.iter().zip(written).map(|(own, written)| {
-        let found = duration(own.data_type(), written.data_type());
-        has_durations |= found.is_some();
+        let found = count(own.data_type(), written.data_type());
+        has_counts |= found.is_some();
         match found {
             Some(ty) => Arc::new(own.as_ref().clone().with_data_type(ty)),
             None => Arc::clone(own),
         }
     });
     let fields: Fields = fields.collect();
-    has_durations.then_some(fields)
+    has_counts.then_some(fields)
 }
 
-fn duration(own: &DataType, written: &DataType) -> Option<DataType> {
+fn count(own: &DataType, written: &DataType) -> Option<DataType> {
     use DataType as D;
+    use TimeUnit::Second;
     let inner = |own: &FieldRef, written: &FieldRef| {
-        let ty = duration(own.data_type(), written.data_type())?;
+        let ty = count(own.data_type(), written.data_type())?;
         Some(Arc::new(own.as_ref().clone().with_data_type(ty)))
     };
     match (own, written) {
-        (D::Int64, D::Duration(_)) => Some(written.clone()),
-        (D::Struct(own), D::Struct(written)) => durations(own, written).map(D::Struct),
+        (D::Int64, D::Duration(_) | D::Date64 | D::Timestamp(Second, _))
+        | (D::Int32, D::Time32(Second)) => Some(written.clone()),
+        (D::Struct(own), D::Struct(written)) => counts(own, written).map(D::Struct),
         (D::List(own), D::List(written) | D::LargeList(written)) => {
             inner(own, written).map(D::List)
         }
@@ -89,8 +93,12 @@ fn duration(own: &DataType, written: &DataType) -> Option<DataType> {
 #[derive(Clone, Debug)]
 pub(super) struct Footer {
     metadata: ArrowReaderMetadata,
+    /// What its columns are.
+    schema: SchemaRef,
     /// What timestamps of INT96 are compared with.
     twin: Option<Twin>,
+    /// What of its bytes are intervals.
+    intervals: Option<Intervals>,
     /// What reading takes in memory besides batches.
     pub(super) memory_bytes: u64,
     /// How much of it is in memory at a time, where it has to be fetched.
@@ -99,15 +107,20 @@ pub(super) struct Footer {
 
 impl Footer {
     pub(super) fn read(file: &Piece) -> Result<Self, ParquetError> {
-        // The file's own types say enough, and have fewer forms than those of the program that wrote it; but of durations only that
-        // program says what they count.
+        // The file's own types say enough, and have fewer forms than those of the program that wrote it; but of some integers only
+        // that program says what they count.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let mut metadata = ArrowReaderMetadata::load(file, options)?;
-        if let Some(schema) = with_durations(&metadata) {
+        let metadata = ArrowReaderMetadata::load(file, options)?;
+        let (mut metadata, intervals) = intervals::of(metadata)?;
+        if let Some(schema) = with_counts(&metadata) {
             let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
             metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
         }
         let (metadata, twin) = int96::of(file, metadata)?;
+        let schema = match &intervals {
+            Some(intervals) => intervals.schema(metadata.schema()),
+            None => Arc::clone(metadata.schema()),
+        };
         let groups = metadata.metadata().row_groups().iter();
         let largest = groups.max_by_key(|group| group.total_byte_size());
         let stored = largest.map_or(0, |group| group.compressed_size().unsigned_abs());
@@ -118,7 +131,7 @@ impl Footer {
             // To look at each column's first page would take as many requests.
             (Piece::Blocks(_), Some(group)) => room.bytes() + likely_pages_bytes(group),
         };
-        Ok(Self { metadata, twin, memory_bytes, room })
+        Ok(Self { metadata, schema, twin, intervals, memory_bytes, room })
     }
 
     /// Rows and stored bytes of row groups.
@@ -129,7 +142,7 @@ impl Footer {
     }
 
     pub(super) fn readings(&self, flatten: bool) -> Vec<Reading> {
-        let mut readings = readings(self.metadata.schema(), flatten);
+        let mut readings = readings(&self.schema, flatten);
         let roots = self.metadata.parquet_schema().root_schema().get_fields();
         for reading in &mut readings {
             if let [root] = *reading.path {
@@ -272,6 +285,10 @@ impl Footer {
                 {
                     int96::compare(&batch, &twin?, places)?;
                 }
+                let batch = match &self.intervals {
+                    Some(intervals) => intervals.batch(&batch, &self.schema, share)?,
+                    None => batch,
+                };
                 let mut columns = Vec::new();
                 for (index, reading) in readings.iter().enumerate() {
                     if let Ok(root) = share.binary_search(&reading.path[0]) {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, make_array};
+use arrow_array::types::{Date32Type, TimestampMillisecondType};
+use arrow_array::{Array, ArrayRef, Date32Array, RecordBatch, StringArray, make_array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 
@@ -38,6 +39,8 @@ pub(super) enum Way {
     AsIs,
     /// To a type that holds every value.
     Cast(DataType),
+    /// Milliseconds, to the days that they are.
+    Days,
     /// 16 bytes, as text.
     Uuid,
     /// Lists, structs and maps, as JSON.
@@ -103,6 +106,9 @@ fn foreign(field: &Field, name: &str) -> Option<String> {
     ))
 }
 
+/// What days in milliseconds are read as where some have a time of day.
+const MILLIS: DataType = DataType::Timestamp(TimeUnit::Millisecond, None);
+
 /// How a type is read, and what its values are.
 pub(super) fn way(ty: &DataType) -> (Way, Type) {
     use DataType as D;
@@ -125,10 +131,8 @@ pub(super) fn way(ty: &DataType) -> (Way, Type) {
         | D::Decimal128(precision, _)
         | D::Decimal256(precision, _) => cast(D::Utf8, decimal(*precision, ty)),
         D::Date32 => (Way::AsIs, Type::Date),
-        // Milliseconds, which should be whole days, and need not.
-        D::Date64 => {
-            cast(D::Timestamp(TimeUnit::Millisecond, None), Type::Timestamp { zone: false })
-        }
+        // Milliseconds, which should be whole days, and need not: where all are, see `Reading::take_days`.
+        D::Date64 => cast(MILLIS, Type::Timestamp { zone: false }),
         D::Timestamp(_, zone) => (Way::AsIs, Type::Timestamp { zone: zone.is_some() }),
         D::Utf8 => (Way::AsIs, Type::Text),
         D::LargeUtf8 | D::Utf8View => cast(D::Utf8, Type::Text),
@@ -169,10 +173,9 @@ fn decimal(precision: u8, ty: &DataType) -> Type {
     };
     // A negative scale stands for zeros before the point.
     let zeros = scale.min(0).unsigned_abs();
-    Type::Decimal {
-        precision: u16::from(precision) + u16::from(zeros),
-        scale: scale.max(0).unsigned_abs().into(),
-    }
+    let scale = scale.max(0).unsigned_abs().into();
+    // A schema alone may say of more digits behind the point than there are in all.
+    Type::Decimal { precision: (u16::from(precision) + u16::from(zeros)).max(scale), scale }
 }
 
 impl Reading {
@@ -185,6 +188,7 @@ impl Reading {
         match &self.way {
             Way::AsIs => Ok(array),
             Way::Cast(to) => widen(&array, to),
+            Way::Days => Ok(Arc::new(days(&widen(&array, &MILLIS)?)?)),
             Way::Uuid => Ok(Arc::new(uuids(&array))),
             Way::Json => Ok(Arc::new(nested::documents(&array)?)),
         }
@@ -195,7 +199,40 @@ impl Reading {
         match &self.way {
             Way::AsIs => self.from.clone(),
             Way::Cast(to) => to.clone(),
+            Way::Days => DataType::Date32,
             Way::Uuid | Way::Json => DataType::Utf8,
+        }
+    }
+
+    /// Whether both are of one type in their files.
+    pub(super) fn has_type_of(&self, other: &Self) -> bool {
+        self.from == other.from
+    }
+
+    /// Whether it has no values but NULL.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.becomes() == DataType::Null
+    }
+
+    /// Whether its values count milliseconds, and are days if all of them are whole ones.
+    pub(super) fn may_be_days(&self) -> bool {
+        self.way == Way::Cast(MILLIS)
+    }
+
+    /// Whether an array that [`Reading::apply`] has made has no time of day, where [`Reading::may_be_days`].
+    pub(super) fn are_days(array: &ArrayRef) -> bool {
+        *array.data_type() == MILLIS && days(array).is_ok()
+    }
+
+    /// From now on its values are days.
+    pub(super) fn take_days(&mut self) {
+        (self.way, self.ty) = (Way::Days, Type::Date);
+    }
+
+    /// The same, where another reading of the column takes its values for days.
+    pub(super) fn take_days_as(&mut self, said: &Self) {
+        if said.way == Way::Days && self.may_be_days() {
+            self.take_days();
         }
     }
 
@@ -248,6 +285,17 @@ fn field_of(array: &ArrayRef, at: usize) -> Result<ArrayRef, ArrowError> {
     Ok(make_array(field.to_data().into_builder().nulls(nulls).build()?))
 }
 
+/// The days that milliseconds are.
+fn days(millis: &ArrayRef) -> Result<Date32Array, ArrowError> {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+    millis.as_primitive::<TimestampMillisecondType>().try_unary::<_, Date32Type, _>(|ms| {
+        let day = i32::try_from(ms / DAY_MS).ok().filter(|_| ms % DAY_MS == 0);
+        day.ok_or_else(|| {
+            ArrowError::CastError(format!("{ms} ms is no whole day, or out of range"))
+        })
+    })
+}
+
 /// As texts. What is read so is of 16 bytes each: Arrow's extension by [`add`], Parquet's logical type by the format's rules.
 fn uuids(array: &ArrayRef) -> StringArray {
     let text = |bytes: &[u8]| {
@@ -282,6 +330,7 @@ mod tests {
             let becomes = match way {
                 Way::AsIs => ty.clone(),
                 Way::Cast(to) => to,
+                Way::Days => D::Date32,
                 Way::Uuid | Way::Json => D::Utf8,
             };
             assert_eq!(becomes, to, "{ty}");

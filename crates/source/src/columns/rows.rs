@@ -1,10 +1,11 @@
 //! Rows that a program has, as record batches.
 
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::columns::reading::{Reading, names_of, readings};
 use crate::columns::{Failure, Take, slices};
@@ -16,8 +17,9 @@ pub trait BatchSource: Send {
     /// The columns: names and types.
     fn schema(&self) -> SchemaRef;
 
-    /// The batches, from the first on. A batch's columns are those of [`BatchSource::schema`] in its order; one that is of another type
-    /// there is judged by the values that it has: text that is no integer is a bad row of a column of integers.
+    /// The batches, from the first on. A batch has the columns of [`BatchSource::schema`], in whatever order: they are found by their
+    /// names, and one that is missing or unknown ends the load. A column that is of another type there is judged by the values that it
+    /// has: text that is no integer is a bad row of a column of integers.
     ///
     /// # Errors
     /// When they can't be had, or not again.
@@ -40,7 +42,7 @@ pub trait BatchSource: Send {
     }
 }
 
-/// Batches that are in memory.
+/// Batches that are in memory. The first one says what the columns are, so that there has to be one, if only one without rows.
 impl BatchSource for Vec<RecordBatch> {
     fn schema(&self) -> SchemaRef {
         self.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema)
@@ -82,58 +84,96 @@ impl BatchSource for Stream {
 
 /// The rows of a load.
 #[derive(Clone)]
-pub(super) struct Rows(Arc<Mutex<Box<dyn BatchSource>>>);
+pub(super) struct Rows {
+    source: Arc<Mutex<Box<dyn BatchSource>>>,
+    /// What the source has said of its columns when the load was planned.
+    schema: SchemaRef,
+}
 
 impl Rows {
-    pub(super) fn new(rows: Box<dyn BatchSource>) -> Self {
-        Self(Arc::new(Mutex::new(rows)))
+    pub(super) fn new(source: Box<dyn BatchSource>, schema: SchemaRef) -> Self {
+        Self { source: Arc::new(Mutex::new(source)), schema }
     }
 
     pub(super) fn source(&self) -> MutexGuard<'_, Box<dyn BatchSource>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// Reads the batches of a program.
-pub(super) fn batches(
-    reader: impl RecordBatchReader,
-    readings_said: &[Reading],
-    names_said: &SchemaRef,
-    flatten: bool,
-    batch_bytes: usize,
-    take: &mut Take<'_>,
-) -> Result<(), Failure> {
-    let schema = reader.schema();
-    for (group, batch) in (0..).zip(reader) {
-        let batch = batch?;
-        let is_as_said = types(&batch.schema()).eq(types(&schema));
-        let own = match is_as_said {
-            true => None,
-            false => Some(readings(&batch.schema(), flatten)),
-        };
-        let own = own.map(|readings| (names_of(&readings), readings));
-        let (names, readings) = match &own {
-            None => (names_said, readings_said),
-            Some((_, own)) if own.len() != readings_said.len() => {
-                let (own, said) = (own.len(), readings_said.len());
-                return Err(format!("a batch has {own} columns, and the first had {said}").into());
+    /// Reads the batches of `reader`, which have the columns of `said`.
+    pub(super) fn batches(
+        &self,
+        reader: impl RecordBatchReader,
+        (said, names_said): (&[Reading], &SchemaRef),
+        flatten: bool,
+        batch_bytes: usize,
+        take: &mut Take<'_>,
+    ) -> Result<(), Failure> {
+        // The schema of the batch before, which most share, and how such a batch is read where it is not as said.
+        let (mut last, mut own): (Option<SchemaRef>, Option<(Vec<Reading>, SchemaRef)>) =
+            (None, None);
+        for (group, batch) in (0..).zip(reader) {
+            let batch = batch?;
+            let schema = batch.schema_ref();
+            if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, schema)) {
+                let is_as_said = columns(schema).eq(columns(&self.schema));
+                own = match is_as_said {
+                    true => None,
+                    false => Some(in_order(said, &readings(schema, flatten))?),
+                };
+                last = Some(Arc::clone(schema));
             }
-            Some((names, readings)) => (names, readings.as_slice()),
-        };
-        if !slices(&batch, group, 0, readings, names, batch_bytes, take)? {
-            break;
+            let (readings, names) = match &own {
+                None => (said, names_said),
+                Some((readings, names)) => (readings.as_slice(), names),
+            };
+            if !slices(&batch, group, 0, readings, names, batch_bytes, take)? {
+                break;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
-/// What a schema says of the values: their types, and whether they are texts that stand for values of others.
-fn types(schema: &Schema) -> impl Iterator<Item = (&DataType, bool)> {
-    schema.fields().iter().map(|field| (field.data_type(), Type::is_written_out(field)))
+/// What a schema says of the columns: their names, their types, and whether they are texts that stand for values of others.
+fn columns(schema: &Schema) -> impl Iterator<Item = (&String, &DataType, bool)> {
+    let fields = schema.fields().iter().map(AsRef::<Field>::as_ref);
+    fields.map(|field| (field.name(), field.data_type(), Type::is_written_out(field)))
+}
+
+/// A batch's columns, in the order in which the schema has them, and their names.
+fn in_order(said: &[Reading], own: &[Reading]) -> Result<(Vec<Reading>, SchemaRef), String> {
+    fn names(readings: &[Reading]) -> Vec<&str> {
+        readings.iter().map(|reading| reading.name.as_str()).collect()
+    }
+    let order = columns_of(&names(said), &names(own))?;
+    let mut readings: Vec<Reading> = order.into_iter().map(|at| own[at].clone()).collect();
+    readings.iter_mut().zip(said).for_each(|(own, said)| own.take_days_as(said));
+    let names = names_of(&readings);
+    Ok((readings, names))
+}
+
+/// Where a batch of the columns `given` has each of the schema's: they are found by their names, those of one name in their order.
+///
+/// # Errors
+/// When one is missing, or there is another.
+pub fn columns_of(schema: &[&str], given: &[&str]) -> Result<Vec<usize>, String> {
+    let mut places: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for (at, name) in given.iter().enumerate() {
+        places.entry(name).or_default().push_back(at);
+    }
+    let places = schema.iter().map(|name| places.get_mut(*name)?.pop_front());
+    let order: Option<Vec<usize>> = places.collect();
+    order.filter(|order| order.len() == given.len()).ok_or_else(|| {
+        format!(
+            "a batch has the columns {}, and the schema has {}",
+            given.join(", "),
+            schema.join(", ")
+        )
+    })
 }
 
 impl fmt::Debug for Rows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Rows").field(&self.source().schema()).finish()
+        f.debug_tuple("Rows").field(&self.schema).finish()
     }
 }

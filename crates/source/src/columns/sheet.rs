@@ -50,6 +50,8 @@ pub(super) struct Sheet {
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) ty: Type,
+    /// Whether there is any, besides NULL.
+    pub(super) has_values: bool,
     pub(super) spoiler: Option<Spoiler>,
     pub(super) moments: MomentFacts,
     /// Of its texts, as the options of reading have them.
@@ -355,6 +357,7 @@ pub(super) fn look(
         let inputs = std::slice::from_ref(&*input);
         seen.push(Seen {
             ty: ty.unwrap_or_else(|| observed.ty()),
+            has_values: observed.has_values(),
             spoiler: observed.spoiler(inputs).filter(|_| ty.is_none()),
             moments: observed.moments(inputs),
             reads: observed.reads(inputs).proposing(

@@ -206,6 +206,10 @@ pub(super) fn that_are_not_there_are_refused<P: Place>() {
             (&["--add", "id=1"], "two columns would be called id"),
             (&["--add", "x=%when"], "'%when' is none of"),
             (&["--not-null", "x"], "--not-null x"),
+            // Of a column that is left out nothing can be promised.
+            (&["--not-null", "name", "--drop", "name"], "--not-null name: there is no column name"),
+            (&["--not-null", "name", "--columns", "id"], "--not-null name: there is no column"),
+            (&["--type", "name=text", "--drop", "name"], "--type name=text: there is no column"),
             (&["--drop", "id,name"], "no column is left"),
         ] {
             let run = load(place, &[&["in.csv"], options].concat()).exits(2).says(&[words]);
